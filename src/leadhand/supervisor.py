@@ -280,7 +280,11 @@ class Supervisor(Generic[C]):
         return self._host.health()
 
     async def close(self) -> None:
-        """Close the files and connections of `home`. A `journal` of your own stays open."""
+        """Close the connections that `ready` opened, and the files and connections of `home`.
+
+        A `journal` of your own stays open.
+        """
+        await self._host.connections.release()
         if self._owns_journal:
             await self.journal.close()
 

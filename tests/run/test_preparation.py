@@ -26,8 +26,9 @@ def test_no_model_is_asked_and_connections_stay_open_until_they_are_released() -
     model, shared = Counting(), SharedConnections()
 
     async def main() -> None:
-        await prepare(team(model), shared)
-        await prepare(team(model), shared)
+        await prepare(team(model))
+        for _ in range(2):
+            await shared.keep(team(model))
         assert (model.opened, model.closed) == (1, 0)
         assert model.last_model_request_parameters is None
         async with shared.of(team(model)) as connections:
@@ -46,7 +47,8 @@ def test_the_models_of_a_prepared_process_are_those_of_the_team(
     shared = SharedConnections()
 
     async def main() -> list[str]:
-        await prepare(team(OPENAI), shared)
+        await prepare(team(OPENAI))
+        await shared.keep(team(OPENAI))
         await shared.release()
         return [one.model for one in rates.health()]
 
@@ -59,12 +61,11 @@ def test_what_the_first_run_would_raise_is_raised() -> None:
         """Look it up."""
         return query
 
-    worker = Worker("w", "", tools=(look,))
-    with_wrong_tool = Team("t", model=Counting(), workers=(worker,))
+    with_wrong_tool = Team("t", model=Counting(), workers=(Worker("w", "", tools=(look,)),))
     wrong = {"nowhere:nothing": team("nowhere:nothing"), "ToolContext": with_wrong_tool}
     for why, one in wrong.items():
         with pytest.raises(InputError, match=why):
-            asyncio.run(prepare(one, SharedConnections()))
+            asyncio.run(Supervisor(one).ready())
 
 
 def test_a_team_without_a_model_needs_no_preparation() -> None:
@@ -72,5 +73,24 @@ def test_a_team_without_a_model_needs_no_preparation() -> None:
         return "done"
 
     code = Team("t", workers=(Worker("w", "", run=work),))
-    asyncio.run(prepare(code, SharedConnections()))
+
+    async def main() -> None:
+        await prepare(code)
+        await SharedConnections().keep(code)
+
+    asyncio.run(main())
     assert asyncio.run(Supervisor(code).run("Do it.")).status == "complete"
+
+
+def test_connections_are_kept_from_ready_until_shutdown() -> None:
+    model = Counting()
+
+    async def main() -> None:
+        supervisor = Supervisor(team(model))
+        await supervisor.ready()
+        assert (model.opened, model.closed) == (1, 0)
+        await supervisor.shutdown()
+        assert (model.opened, model.closed) == (1, 1)
+        await supervisor.close()
+
+    asyncio.run(main())

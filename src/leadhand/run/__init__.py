@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from leadhand.run.joining import joined_answer, messages_of
     from leadhand.run.options import HostSettings, NewRun, RunDefaults, RunOptions
     from leadhand.run.people import People, record_interruption, watch_messages
+    from leadhand.run.preparation import prepare
     from leadhand.run.questions import reply_message
     from leadhand.run.reading import POLL_S, Readers, run_summaries, run_view
     from leadhand.run.resumption import check_resumable, is_over, tasks_from
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from leadhand.run.service import (
         cancel,
         check_journal,
-        import_what_runs,
         resume_interrupted,
         shut_down,
     )
@@ -65,11 +65,11 @@ __all__ = [
     "cancel",
     "check_journal",
     "check_resumable",
-    "import_what_runs",
     "is_over",
     "joined_answer",
     "messages_of",
     "open_roles",
+    "prepare",
     "record_interruption",
     "reply_message",
     "resume_interrupted",
@@ -97,11 +97,12 @@ __getattr__ = lazy_attributes(
         "run.people": "People record_interruption watch_messages",
         "run.questions": "reply_message",
         "run.reading": "POLL_S Readers run_summaries run_view",
+        "run.preparation": "prepare",
         "run.resumption": "check_resumable is_over tasks_from",
         "run.roles": "account_of open_roles",
         "run.run": "Run",
         "run.run_context": "ContextRules",
-        "run.service": ("cancel check_journal import_what_runs resume_interrupted shut_down"),
+        "run.service": ("cancel check_journal resume_interrupted shut_down"),
         "run.stored": "StoredRun answer_within",
     },
 )

@@ -11,6 +11,7 @@ from leadhand.contracts.team import ModelSpec, Team
 from leadhand.models.choice import models_of
 from leadhand.models.ledger import Account
 from leadhand.plans.nesting import nested_teams
+from leadhand.workers.runners import needs_model
 
 if TYPE_CHECKING:
     from leadhand.models.connections import Connections
@@ -37,7 +38,12 @@ class SharedConnections:
         self._open: dict[asyncio.AbstractEventLoop, _Shared] = {}
 
     async def keep(self, team: Team) -> None:
-        """Open the connections of this event loop, and keep them until `release`."""
+        """Open the connections of this event loop, and keep them until `release`.
+
+        Raises `InputError` for a model that can't be connected.
+        """
+        if not needs_model(team):
+            return
         async with self.of(team) as connections:
             for spec in models_of(team):
                 await connections.open(spec)

@@ -65,16 +65,16 @@ class RunHost:
         self._shared_workers = running.SharedWorkers(
             self.team, lock=threading.RLock(), max_concurrency=settings.max_concurrency
         )
-        self._connections = running.SharedConnections()
+        self.connections = running.SharedConnections()
 
     async def ready(self) -> None:
-        """Raise now what the first run would raise, without asking a model."""
+        """Do now what the first run would do, and raise what it would raise; no model is asked."""
         await running.check_journal(self.journal)
         await self._find_models()
-        await running.import_what_runs(self.team)
+        await running.prepare(self.team)
         recorder = running.Recorder("ready", running.MemoryJournal(), clock=self.clock)
         async with self._roles(recorder, "", None, RunOptions()):
-            pass
+            await self.connections.keep(self.team)
 
     async def plan(self, new: NewRun, options: RunOptions) -> Plan:
         """The plan for a request, checked; no work is done."""
@@ -363,7 +363,7 @@ class RunHost:
             inputs=inputs,
             account=running.account_of(options.budget, recorder),
             run_context=options.context,
-            connections=self._connections,
+            connections=self.connections,
         )
 
 

@@ -17,7 +17,6 @@ from leadhand.engine.shared_workers import SharedWorkers
 from leadhand.journal.memory import MemoryJournal
 from leadhand.plans.nesting import nested_teams
 from leadhand.run.cancellation import ActiveRun
-from leadhand.run.connections import SharedConnections
 from leadhand.run.context import Capacity
 from leadhand.run.roles import open_roles
 from leadhand.run.run import Run
@@ -26,11 +25,8 @@ from leadhand.workers.runners import needs_model
 _DEADLINE_S = 60.0
 
 
-async def prepare(team: Team, connections: SharedConnections) -> None:
-    """Prepare this process for runs of `team`, and keep `connections` to its models open.
-
-    Raises `InputError` for a model that can't be connected, and for a tool that can't be offered.
-    """
+async def prepare(team: Team) -> None:
+    """Prepare this process for runs of `team`. Raises `InputError` for a tool that is wrong."""
     if not needs_model(team):
         return
     # In a thread, which has an event loop of its own: it takes seconds.
@@ -38,7 +34,6 @@ async def prepare(team: Team, connections: SharedConnections) -> None:
     for one in (team, *(inner.team for inner in nested_teams(team))):
         for worker in one.workers:
             _prepare_worker(worker)
-    await connections.keep(team)
 
 
 def _prepare_worker(worker: Worker) -> None:

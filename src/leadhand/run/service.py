@@ -1,7 +1,6 @@
 """The life of a service around its runs: getting ready, shutting down, and what was left over."""
 
 import asyncio
-import importlib
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Generator
@@ -10,11 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from leadhand.contracts.people import RunMessage
-from leadhand.contracts.team import Team
 from leadhand.errors import InputError, LeadhandError, RunInterrupted, RunTaken
 from leadhand.ports import Journal
 from leadhand.run.cancelling import cancel_stored
-from leadhand.workers.runners import needs_model
 
 if TYPE_CHECKING:
     from leadhand.run.hosting import RunHost
@@ -26,13 +23,6 @@ resume them, or have them give an answer, `status: cancelled`."""
 SHUT_DOWN = "the supervisor was shut down"
 
 _log = logging.getLogger("leadhand")
-
-
-async def import_what_runs(team: Team) -> None:
-    """Import in a thread what a run with a model needs: that takes seconds."""
-    if needs_model(team):
-        await asyncio.to_thread(importlib.import_module, "leadhand.models.calls")
-        await asyncio.to_thread(importlib.import_module, "leadhand.models.connections")
 
 
 async def check_journal(journal: Journal) -> None:
@@ -62,6 +52,7 @@ async def shut_down(host: "RunHost", *, grace_s: float, mode: ShutdownMode) -> N
         await asyncio.gather(*map(host.held.until_released, active))
     await host.calls.interrupt()
     host.readers.close()
+    await host.connections.release()
 
 
 async def resume_interrupted(host: "RunHost", options: "RunOptions") -> list[str]:
