@@ -152,6 +152,46 @@ async def runs(journal: Journal, summary: RunSummary) -> None:
     Supervisor(team, journal=journal)
 
 
+async def one_run(supervisor: Supervisor[Customer], reply: Reply) -> None:
+    origin = {"customer": 4711}
+    own = Customer(4711)
+    budget = Budget(usd=0.1)
+    assert_type(
+        await supervisor.run(
+            "...",
+            context=own,
+            origin=origin,
+            deadline_s=5,
+            budget=budget,
+            inputs=["notes.txt"],
+            run_id="mine",
+            if_exists="join",
+        ),
+        Answer,
+    )
+    await supervisor.run("...", run_id="mine", if_exists="maybe")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    view = await supervisor.get("mine")
+    assert_type(view, RunView)
+    assert_type(view.answer, Answer | None)
+    assert_type(await supervisor.runs(status="waiting", team="t", origin=origin), list[RunSummary])
+    await supervisor.runs(status="done")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    async for event in supervisor.events("mine", after_seq=3):
+        assert_type(event, Event)
+    async for event in supervisor.resume_stream("mine", deadline_s=5, budget=budget, context=own):
+        assert_type(event, Event)
+    answer = await supervisor.answer("mine", reply, reply, deadline_s=5, budget=budget, context=own)
+    assert_type(answer, Answer)
+    await supervisor.ready()
+    assert_type(await supervisor.resume_interrupted(), list[str])
+    supervisor.cancel("mine")
+    await supervisor.cancel("mine", reason="not needed")
+    try:
+        await supervisor.shutdown(grace_s=10, mode="cancel")
+    except (RunExists, RunInterrupted) as error:
+        assert_type(error.run_id, str)
+    Supervisor(team, max_concurrency=200)
+
+
 async def contexts() -> None:
     supervisor = Supervisor(team, context_type=Customer, restore=lambda origin: Customer(4711))
     assert_type(supervisor, Supervisor[Customer])
