@@ -10,6 +10,7 @@ ALONE = (
     "review_speed",
     "endpoint",
     "journal",
+    "postgres",
     "speedup",
     "prompts",
     "peers",
