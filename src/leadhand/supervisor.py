@@ -388,8 +388,8 @@ class Supervisor(Generic[C]):
     async def resume_interrupted(self) -> list[str]:
         """Resume, in the background, this team's runs that neither wait nor are held; their ids.
 
-        For the start of a service. Several processes may call it at once: one resumes each run.
-        Runs that had a context need the supervisor's `restore`.
+        For the start of a service. A run with a reply that it has not read does not wait. Several
+        processes may call this at once. Runs that had a context need the supervisor's `restore`.
         """
         return await running.resume_interrupted(self._host, self._options())
 

@@ -12,7 +12,7 @@ from leadhand.contracts.outcome import Handoff
 from leadhand.errors import RunInterrupted
 from leadhand.testing import run_virtual
 from tests.plans.samples import plan, task
-from tests.run.people.desk import RUN, Desk, answered
+from tests.run.people.desk import PAINT, RUN, Desk, answered
 
 
 class Gate:
@@ -166,6 +166,21 @@ def test_interrupted_runs_of_the_team_are_each_resumed_by_one_of_two_processes(
         for one in both:
             await one.shutdown(grace_s=60)
             await one.close()
+
+    run_virtual(main())
+
+
+def test_a_run_whose_reply_no_process_has_read_is_resumed_and_one_that_waits_is_not() -> None:
+    supervisor = Supervisor(Desk().team(), approve=["escalation"])
+
+    async def main() -> None:
+        for run_id in ("replied", "waits"):
+            await supervisor.run(plan=PAINT, run_id=run_id)
+        await supervisor.reply("replied", answered("blue"))
+        assert await supervisor.resume_interrupted() == ["replied"]
+        await supervisor.shutdown(grace_s=60)
+        assert (await supervisor.get("replied")).status == "complete"
+        assert (await supervisor.get("waits")).status == "waiting"
 
     run_virtual(main())
 

@@ -57,12 +57,15 @@ async def shut_down(host: "RunHost", *, grace_s: float, mode: ShutdownMode) -> N
 
 async def resume_interrupted(host: "RunHost", options: "RunOptions") -> list[str]:
     """Resume the runs of the team that neither wait nor are held, each in a task; their ids."""
-    found = await host.journal.runs(
-        where=lambda run: run.status == "interrupted" and run.team == host.team.name
-    )
+    own = await host.journal.runs(where=lambda run: run.team == host.team.name)
     loop = asyncio.get_running_loop()
     resumed: list[str] = []
-    for run in found:
+    waiting = [run.run_id for run in own if run.status == "waiting"]
+    messages = await host.journal.messages(*waiting)
+    replied = {message.run_id for message in messages if message.reply is not None}
+    for run in own:
+        if run.status != "interrupted" and run.run_id not in replied:
+            continue
         begun: asyncio.Future[bool] = loop.create_future()
         task = asyncio.create_task(_resume_one(host, run.run_id, options, begun))
         host.background.add(task)
@@ -83,6 +86,8 @@ async def _resume_one(
             _log.info("run %s was resumed and is %s", run_id, answer.status)
     except LeadhandError as error:
         _log.warning("run %s can't be resumed: %s", run_id, error)
+    except Exception:  # `restore` is the program's own code
+        _log.exception("run %s can't be resumed", run_id)
     finally:
         if not begun.done():
             begun.set_result(False)
