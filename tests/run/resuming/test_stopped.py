@@ -136,7 +136,7 @@ def test_a_second_signal_ends_it_at_once_and_it_goes_on_all_the_same(
     child.kill(signal.SIGCONT)
     ended = child.ended()
     assert (ended.status, ended.out) == (130, "")
-    assert "leadhand: continue with: leadhand resume run-" in ended.err.splitlines()[-1]
+    assert "leadhand: continue with: leadhand resume run-" in ended.err
     model_server.configure(script=None)
     last = later.run(CLI, *RESUME_IT, folder=tmp_path, env=model_server.env())
     assert (last.status, answer_of(last).status) == (0, "complete")
