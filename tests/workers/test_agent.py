@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterable, Sequence
+from pathlib import Path
 
 import pytest
 from openai import AsyncOpenAI
@@ -23,7 +24,7 @@ from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.tools import DeferredToolRequests, RunContext
 
-from leadhand import Answer, Limits, Plan, Supervisor, Task, Team, Worker
+from leadhand import Answer, CallReply, Limits, Plan, Reply, Supervisor, Task, Team, Worker
 from leadhand.contracts.events import Event, ModelCalled
 from leadhand.contracts.outcome import Completed
 from leadhand.models.connections import Connections
@@ -156,20 +157,39 @@ def test_an_agent_that_streams_is_answered_and_counted_all_the_same(
     assert done.answer.metrics.requests == model_server.stats().requests == 1
 
 
-def test_an_agent_that_waits_for_a_person_hands_the_task_back(
-    model_server: ScriptedServer,
+def test_an_agent_continues_after_a_person_has_replied_about_its_calls(
+    model_server: ScriptedServer, tmp_path: Path
 ) -> None:
     waiting: list[type[str] | type[DeferredToolRequests]] = [str, DeferredToolRequests]
     agent = Agent(OPENAI, output_type=waiting)
+    done: list[str] = []
 
     @agent.tool_plain(requires_approval=True)
     def demolish(building: str) -> str:  # pyright: ignore[reportUnusedFunction]
         """Takes a building down."""
-        raise AssertionError("nobody allowed it")
+        done.append(building)
+        return f"{building} is down"
 
-    model_server.configure(script=steps(call("demolish", building="tower")))
-    done = run(team(employed(agent)))
-    assert done.gap == "ambiguous_input: the agent needs a person for demolish"
+    both = calls(("demolish", {"building": "tower"}), ("demolish", {"building": "church"}))
+    model_server.configure(script=steps(both, {"text": "done"}))
+
+    async def main() -> Answer:
+        first = Supervisor(team(employed(agent)), home=tmp_path)
+        parked = await first.run(plan=one_task(), run_id="r")
+        await first.close()
+        (question,) = parked.waiting
+        tower, church = question.calls
+        refused = CallReply(approved=False, reason="listed")
+        reply = Reply(task_id="t1", calls={tower.id: True, church.id: refused})
+        second = Supervisor(team(employed(agent)), home=tmp_path)
+        answer = await second.answer("r", reply)
+        await second.close()
+        return answer
+
+    answer = asyncio.run(main())
+    assert (answer.status, answer.output, done) == ("partial", "done", ["tower"])
+    assert "refused this call, so it was not made: listed" in str(bodies(model_server)[-1])
+    assert (answer.metrics.requests, answer.tasks[0].attempts) == (2, 1)
 
 
 def test_an_agents_task_ends_at_its_timeout(model_server: ScriptedServer) -> None:

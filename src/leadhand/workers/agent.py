@@ -1,7 +1,7 @@
 """A pydantic-ai `Agent` as a worker, with its own model, tools and output type."""
 
 import inspect
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import NoneType
@@ -9,7 +9,7 @@ from typing import Any, Protocol, cast, get_args, get_origin
 
 from pydantic_ai.agent import AbstractAgent
 from pydantic_ai.exceptions import AgentRunError, ModelAPIError, UserError
-from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
 from pydantic_ai.models import (
     CompletedStreamedResponse,
     Model,
@@ -18,10 +18,18 @@ from pydantic_ai.models import (
 )
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
-from pydantic_ai.tools import DeferredToolRequests, RunContext
+from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults, RunContext, ToolDenied
 
 from leadhand.contracts.context import ToolContext
-from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome, tool_context
+from leadhand.contracts.outcome import (
+    Escalated,
+    Failed,
+    Handoff,
+    Outcome,
+    PausedAttempt,
+    tool_context,
+)
+from leadhand.contracts.people import CallReply
 from leadhand.contracts.team import DepsFunction, ModelSpec, Worker
 from leadhand.engine.failures import failure_of
 from leadhand.errors import BudgetUsedUp, InputError, ModelError
@@ -29,12 +37,23 @@ from leadhand.models.calls import Caller, Requester
 from leadhand.models.failures import failure_of as model_failure_of
 from leadhand.untrusted.fence import Fence
 from leadhand.workers import briefing
+from leadhand.workers.conversation import (
+    CHANGED,
+    Conversation,
+    PendingCall,
+    StoredConversation,
+    ToolboxState,
+    refusal,
+)
+from leadhand.workers.idempotency import key
 from leadhand.workers.output import outcome_of
 
 
 class _Result(Protocol):
     @property
     def output(self) -> object: ...
+
+    def all_messages(self) -> list[ModelMessage]: ...
 
 
 class AgentWorker:
@@ -63,8 +82,12 @@ class AgentWorker:
         """One attempt at one task."""
         requester = Requester("worker", handoff.task_id, handoff.attempt)
         try:
+            paused = handoff.paused
+            kept = StoredConversation.of(paused) if paused is not None else None
             result = await self._agent.run(
-                briefing.opening(handoff, self._fence),
+                briefing.opening(handoff, self._fence) if kept is None else None,
+                message_history=kept.model_messages if kept is not None else None,
+                deferred_tool_results=_results(kept, paused) if kept and paused else None,
                 model=self._watched(requester),
                 deps=await self._deps_for(handoff),
             )
@@ -81,6 +104,9 @@ class AgentWorker:
             return failure_of(error, on=self._retry_on)
         output = cast("_Result", result).output
         if isinstance(output, DeferredToolRequests):
+            if not output.calls:
+                messages = cast("_Result", result).all_messages()
+                return _pause(handoff, messages, output.approvals)
             waiting = [*output.approvals, *output.calls]
             names = ", ".join(call.tool_name for call in waiting)
             message = f"the agent needs a person for {names}"
@@ -107,6 +133,32 @@ class AgentWorker:
         if model is None:
             return None
         return _RecordedModel(model, self._caller, requester, self._max_calls)
+
+
+def _pause(
+    handoff: Handoff, messages: list[ModelMessage], calls: Sequence[ToolCallPart]
+) -> Escalated:
+    """The outcome of an agent's run that waits for an approval of `calls`."""
+    said, pending = Conversation(handoff.to_agent), list[PendingCall]()
+    said.messages = messages
+    for call in calls:
+        arguments = call.args_as_dict()
+        # The provider's id tells apart calls with the same arguments.
+        own = key(f"{handoff.key}/{call.tool_call_id}", call.tool_name, arguments, occurrence=1)
+        pending.append(PendingCall(call, own, arguments))
+    return said.pause(pending, step=0, toolbox=ToolboxState())
+
+
+def _results(kept: StoredConversation, paused: PausedAttempt) -> DeferredToolResults:
+    """What the agent is told about the calls that it waits for."""
+    results = DeferredToolResults()
+    for call in kept.pending_calls(paused):
+        reply = (paused.replies or {}).get(call.key, CallReply(approved=False))
+        decided: bool | ToolDenied = True
+        if not reply.approved or call.changed:
+            decided = ToolDenied(CHANGED if reply.approved else refusal(reply.reason))
+        results.approvals[call.part.tool_call_id] = decided
+    return results
 
 
 class _RecordedModel(WrapperModel):

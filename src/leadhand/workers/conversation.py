@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pydantic import JsonValue, ValidationError
+from pydantic import Field, JsonValue, ValidationError
 from pydantic_ai.messages import (
     ModelMessage,
     ModelMessagesTypeAdapter,
@@ -54,15 +54,15 @@ class PendingCall:
 class ToolboxState(Record):
     """What a toolbox knows of the calls so far."""
 
-    calls: tuple[tuple[str, str, int], ...]
+    calls: tuple[tuple[str, str, int], ...] = ()
     """Tool, arguments, and how often it was called with them."""
-    refused: tuple[tuple[str, str, str], ...]
+    refused: tuple[tuple[str, str, str], ...] = ()
     """Tool, arguments, and why a person refused the call."""
-    changed: tuple[str, ...]
+    changed: tuple[str, ...] = ()
     """The keys of approved calls that were not made, because their arguments had changed."""
-    made: int
-    unreadable: int
-    texts: dict[str, KeptText]
+    made: int = 0
+    unreadable: int = 0
+    texts: dict[str, KeptText] = Field(default_factory=dict)
     """The full outputs, by the name of their source."""
 
 
@@ -93,6 +93,11 @@ class StoredConversation(Record):
         except ValidationError:
             return None
         return kept if len(kept.pending) == len(paused.calls) else None
+
+    @property
+    def model_messages(self) -> list[ModelMessage]:
+        """The messages as pydantic-ai has them."""
+        return ModelMessagesTypeAdapter.validate_python(self.messages)
 
     def pending_calls(self, paused: PausedAttempt) -> list[PendingCall]:
         """The calls that a person was asked about."""
@@ -172,7 +177,7 @@ class Conversation:
     def restore(self, kept: StoredConversation) -> None:
         """Continue from what `pause` stored."""
         # In place: the context of tools has the list too.
-        self.messages[:] = ModelMessagesTypeAdapter.validate_python(kept.messages)
+        self.messages[:] = kept.model_messages
         self.usage, self.repairs = kept.usage, kept.repairs
 
 
