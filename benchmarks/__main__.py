@@ -13,6 +13,7 @@ ALONE = (
     "postgres",
     "speedup",
     "prompts",
+    "service",
     "peers",
 )
 WITH_WORKLOADS = ("workflows", "insecure")
