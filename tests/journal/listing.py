@@ -3,6 +3,8 @@
 import datetime as dt
 from dataclasses import replace
 
+from pydantic import JsonValue
+
 from leadhand.contracts.events import (
     ApprovalGiven,
     ApprovalRequested,
@@ -14,7 +16,7 @@ from leadhand.contracts.events import (
     nested,
 )
 from leadhand.contracts.people import RunMessage
-from leadhand.contracts.summary import MAX_REQUEST_CHARS
+from leadhand.contracts.summary import MAX_REQUEST_CHARS, RunSummary
 from leadhand.journal.store import Store
 from tests.journal.runs import NOON, Story, keep, only_run, task
 
@@ -151,6 +153,24 @@ class ListingConformance:
         assert [run.run_id for run in journal.runs()] == ["r4", "r3", "r2", "r1", "r0"]
         assert [run.run_id for run in journal.runs(limit=2)] == ["r4", "r3"]
         assert list(journal.runs(limit=0)) == []
+
+    def test_runs_are_listed_from_a_cursor_on_and_by_any_condition(self, journal: Store) -> None:
+        for number in range(5):
+            origin: dict[str, JsonValue] = {"odd": number % 2 == 1}
+            keep(journal, [replace(Story(f"r{number}").started(), origin=origin)])
+
+        def is_odd(run: RunSummary) -> bool:
+            return run.origin == {"odd": True}
+
+        def ids(**asked: object) -> list[str]:
+            return [run.run_id for run in journal.runs(**asked)]  # pyright: ignore[reportArgumentType]
+
+        assert ids(cursor="r3") == ["r2", "r1", "r0"]
+        assert ids(cursor="r3", limit=1) == ["r2"]
+        assert ids(where=is_odd) == ["r3", "r1"]
+        assert ids(where=is_odd, limit=1) == ["r3"]
+        assert ids(where=is_odd, limit=1, cursor="r3") == ["r1"]
+        assert ids(cursor="r0") == ids(cursor="gone") == ids(where=is_odd, limit=0) == []
 
     # Pruning
 
