@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,9 +83,15 @@ class ListedJournal(MemoryStore):
         super().__init__()
         self.limits: list[int | None] = []
 
-    def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
+    def runs(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        where: Callable[[RunSummary], bool] | None = None,
+    ) -> Sequence[RunSummary]:
         self.limits.append(limit)
-        return super().runs(limit=limit)
+        return super().runs(limit=limit, cursor=cursor, where=where)
 
 
 def test_the_last_run_is_found_without_listing_the_others(flow: Sequence[Event]) -> None:

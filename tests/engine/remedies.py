@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from leadhand.contracts.outcome import Escalated, Failed, PlanImpact, Result
+from leadhand.contracts.event_fields import AttemptTimes
+from leadhand.contracts.outcome import Escalated, Failed, PausedAttempt, PlanImpact, Result
 from leadhand.contracts.people import Occasion, Reply
 from leadhand.contracts.task import Plan, Task
 from leadhand.errors import ModelError
@@ -101,6 +102,17 @@ class ScriptedPerson:
     def post_question(self, task: Task, outcome: Escalated | Failed) -> None:
         """Nothing is written down."""
         self.about.append(("put", task.id, outcome))
+
+    def post_call_question(
+        self, task: Task, paused: PausedAttempt, *, attempt: int, work: AttemptTimes
+    ) -> None:
+        """Nothing is written down."""
+        self.about.append(("put", task.id, paused))
+
+    async def ask_about_calls(self, task: Task) -> bool:
+        """No reply: no script approves calls."""
+        self.about.append(("asked about calls", task.id, None))
+        return False
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """The scripted word."""

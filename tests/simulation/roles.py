@@ -9,7 +9,15 @@ from random import Random
 from typing import TypeVar, cast
 
 from leadhand.contracts.answer import Synthesis
-from leadhand.contracts.outcome import Escalated, Failed, PlanImpact, Result, TaskResult
+from leadhand.contracts.event_fields import AttemptTimes
+from leadhand.contracts.outcome import (
+    Escalated,
+    Failed,
+    PausedAttempt,
+    PlanImpact,
+    Result,
+    TaskResult,
+)
 from leadhand.contracts.people import Occasion, Question, Reply
 from leadhand.contracts.task import Limits, Plan, Task
 from leadhand.errors import ModelError
@@ -143,6 +151,16 @@ class ScriptedPerson:
     ) -> Reply | None:
         """No plan is put to this person."""
         raise AssertionError(question)
+
+    def post_call_question(
+        self, task: Task, paused: PausedAttempt, *, attempt: int, work: AttemptTimes
+    ) -> None:
+        """No worker of a scenario pauses for a call."""
+        raise AssertionError(task.id)
+
+    async def ask_about_calls(self, task: Task) -> bool:
+        """No worker of a scenario pauses for a call."""
+        raise AssertionError(task.id)
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """A hint, a blank, or nothing."""
