@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             text = block.text
             for file in files:  # pages may have files of the same name
                 module = re.escape(file.removesuffix(".py"))
-                text = re.sub(rf"(?m)^(from|import) {module}\b", rf"\1 {stem}_{module}", text)
+                text = re.sub(rf"(?m)^( *)(from|import) {module}\b", rf"\1\2 {stem}_{module}", text)
             name = block.file or f"line_{block.line}.py"
             (made / f"{stem}_{name}").write_text(text, encoding="utf-8")
     for file in HERE.glob("promises*.py"):

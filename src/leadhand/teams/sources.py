@@ -183,5 +183,6 @@ def _made(value: object, shown: str) -> Team:
             ) from error
     if not isinstance(made, Team):
         how = "returned" if made is not value else "is"
-        raise InputError(f"{shown} {how} {type(made).__name__}: it must be a leadhand.Team")
+        kind = "type" if isinstance(made, type) else type(made).__name__
+        raise InputError(f"{shown} {how} {kind}: it must be a leadhand.Team")
     return made

@@ -70,7 +70,7 @@ FORMATS = (
     TokenFormat(
         "an OpenAI key", ("sk-",),
         r"\bsk-(?:proj-)?[A-Za-z0-9_-]{20,90}T3BlbkFJ[A-Za-z0-9_-]{20,90}",
-        r"sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}",
+        r"sk-(?=[A-Za-z_-]{0,100}[0-9])[A-Za-z0-9_-]{20,}",
     ),
     TokenFormat("an xAI key", ("xai-",), r"\bxai-[A-Za-z0-9]{80}\b", r"xai-[A-Za-z0-9]{30,}"),
     TokenFormat("a Groq key", ("gsk_",), r"\bgsk_[A-Za-z0-9]{52}\b", r"gsk_[A-Za-z0-9]{30,}"),
