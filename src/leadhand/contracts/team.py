@@ -223,7 +223,8 @@ NamedRung = Annotated[Rung, BeforeValidator(_current_name)]
 class Ladder(metaclass=Checked):
     """What is tried after each kind of outcome, in order. A rung that can't apply costs nothing.
 
-    The last attempt goes to the fallback worker, if its rung is still ahead and it is free.
+    The last attempt goes to the fallback worker instead of the same one, if its rung is still ahead
+    and it is free.
     """
 
     _: dataclasses.KW_ONLY
@@ -233,8 +234,8 @@ class Ladder(metaclass=Checked):
     ambiguous_input: Many[NamedRung] = ("refine", "ask_person")
     low_confidence: Many[NamedRung] = ("raise_tier", "second_opinion", "accept")
     timeout: Many[NamedRung] = ("retry", "split", "raise_tier", "fallback")
-    """After an attempt that took too long, or an escalation because the task is too large. It is
-    retried once, if the run has time left."""
+    """After an attempt that took too long, which is retried once if the run has time left, or an
+    escalation because the task is too large, which is not."""
     breaker_failures: Annotated[int, Field(ge=1)] = 5
     """After this many failures of a worker in a row, its tasks go straight to its fallback."""
     breaker_pause_s: Annotated[float, Field(gt=0)] = 10.0

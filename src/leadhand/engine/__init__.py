@@ -1,4 +1,5 @@
 """The engine: the one loop that starts and stops concurrent work, and its parts.
 
-It depends on the protocols in `ports` only. Its entry point is `scheduler`.
+It knows journals, models and people only as the protocols in `ports`. Its entry point is
+`scheduler`.
 """

@@ -7,7 +7,8 @@ together. The parts of a split task continue its count. Asking for advice (a ref
 router's choice, the parts, a judgement) does not count, nor does a breaker that sends a task to
 another worker.
 
-The last attempt goes to the fallback, if its rung is still ahead and it is available.
+The last attempt goes to the fallback instead of the same worker, if the fallback's rung is still
+ahead and it is available.
 """
 
 from collections.abc import Callable, Sequence

@@ -8,13 +8,18 @@ To add a rung:
 - its name in `contracts.team.Rung`, and in `contracts.team.Ladder` if teams have it by default;
   then `python -m leadhand.teams.schema` writes the schemas of team files anew
 - its action in `actions`: a class, added to `Action`
-- its function here, and its place in `ladder.POLICIES`
-- what the action does, in `engine.recovery.Recovery._do`
-- a row in `docs/escalating.md` and a line in `docs/glossary.md`
+- its function here, and its place in `ladder.POLICIES`; also in `ladder.decide` if the same
+  worker gets the task again
+- what the action does, in `engine.recovery.Recovery._do`, and in `_NOT_ALLOWED` there unless
+  an approved plan allows it
+- its name in `task_events.TaskDecision`, and a fact for spans in `trace.otel.attributes`
+- a row in `docs/escalating.md` and a line in `docs/glossary.md`; `tests/engine/test_rung_names.py`
+  checks the names
 
 If it needs advice from a model or a person: its action in `actions.NeedsAdvice` and
-`actions.RUNG_OF`, a case in `engine.advice`, and for a model a method of `ports.Remedies` and of
-the classes that implement it, with its prompt and the prompt's digest in `models/prompts.py`.
+`actions.RUNG_OF`, a case in `engine.advice` and in `Recovery._advised`, and for a model a method of
+`ports.Remedies` and of the classes that implement it (`planners.remedies`, `planners.routing`),
+with its prompt and the prompt's digest in `models/prompts.py`.
 
 If it has an event of its own: the event in `contracts.task_events` and `contracts.events`, its
 effect in `state.fold`, and how it is shown in `trace.steps`, `trace.logs` and `cli.live.notices`.
