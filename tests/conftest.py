@@ -67,9 +67,16 @@ def pytest_configure(config: pytest.Config) -> None:
     """Refuse processes in quick tests, and let programs be interrupted wherever tests run."""
     if config.getoption("--quick") and not config.getoption("numprocesses", None):
         sys.addaudithook(_refuse)
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # A shell that starts the tests in the background has it ignored, and programs inherit that.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A shell that starts the tests in the background, or nohup, has these ignored, and programs
+    # inherit that.
+    usual = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGQUIT: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+    }
+    for one, handler in usual.items():
+        if signal.getsignal(one) is signal.SIG_IGN:
+            signal.signal(one, handler)
 
 
 def _refuse(event: str, arguments: tuple[object, ...]) -> None:

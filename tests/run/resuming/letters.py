@@ -57,7 +57,9 @@ def team() -> Team:
 
 def plan() -> Plan:
     """A letter for each worker to write."""
-    tasks = [Task(id=f"of-{name}", worker=name, intent="write") for name in ("post", "annex")]
+    tasks = [
+        Task(id=f"of-{name}", worker=name, intent="write by hand") for name in ("post", "annex")
+    ]
     return Plan(goal="write to everyone", tasks=tuple(tasks))
 
 
