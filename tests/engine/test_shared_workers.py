@@ -114,7 +114,7 @@ def test_a_worker_without_a_limit_is_nobodys_turn() -> None:
         (None, "open"),
     ],
 )
-def test_the_probes_end_wakes_whoever_waits_for_it(outcome: Outcome | None, breaker: str) -> None:
+def test_the_probes_end_wakes_those_who_wait_for_it(outcome: Outcome | None, breaker: str) -> None:
     async def story() -> None:
         runs, one = Runs("a", "b"), shared(None)
         assert not one.ended("a/1", DONE, LADDER, 0.0)

@@ -166,7 +166,7 @@ class JournalConformance(ListingConformance):
         assert ("'one'" in one, "'two'" in two, good) == (True, True, "")
         assert list(journal.events("good")) == [first["good"]]
 
-    def test_whoever_holds_the_run_anew_begins_anew(self, journal: Store) -> None:
+    def test_the_next_holder_of_a_run_begins_anew(self, journal: Store) -> None:
         """A failure lasts as long as the hold; what was not committed under it is gone."""
         story = Story("r")
         events = story.whole("a")
@@ -320,7 +320,7 @@ class DurableConformance(JournalConformance):
         assert len(other.events("bad")) == 1
         assert len(other.events("good")) == 6
 
-    def test_a_closed_one_commits_no_more_and_hangs_nobody(self, journal: Store) -> None:
+    def test_a_closed_one_commits_no_more_and_blocks_no_caller(self, journal: Store) -> None:
         story = Story("r")
         keep(journal, [story.started()])
         journal.close()

@@ -174,7 +174,7 @@ class ListingConformance:
 
     # Pruning
 
-    def test_pruning_forgets_old_runs_that_nobody_holds(self, journal: Store) -> None:
+    def test_pruning_forgets_old_runs_that_no_process_holds(self, journal: Store) -> None:
         old, day = NOON - dt.timedelta(days=9), dt.timedelta(days=1)
         for id in ["old", "held", "revived"]:
             keep(journal, Story(id, begun=old).whole("a"))

@@ -27,7 +27,7 @@ def desk_of(home: Path | None = None) -> tuple[Desk, Supervisor]:
 
 
 @pytest.mark.parametrize("stored", [False, True])
-def test_twelve_replies_at_once_are_all_read_whoever_resumes_the_run(
+def test_twelve_replies_at_once_are_all_read_by_the_one_that_resumes_the_run(
     tmp_path: Path, *, stored: bool
 ) -> None:
     _, supervisor = desk_of(tmp_path if stored else None)

@@ -66,7 +66,7 @@ def _stops(message: RunMessage) -> bool:
 async def _end(
     journal: Journal, stored: StoredRun, reason: str, clock: Clock, listeners: Sequence[Listener]
 ) -> None:
-    """Give a run that nobody works on its answer."""
+    """Give a run that no process works on its answer."""
     recorder = Recorder(
         stored.run_id,
         journal,

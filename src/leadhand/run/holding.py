@@ -1,4 +1,4 @@
-"""The runs that one supervisor holds, and waiting until a run is held by nobody."""
+"""The runs that one supervisor holds, and waiting until no process holds a run."""
 
 import asyncio
 from collections.abc import AsyncGenerator

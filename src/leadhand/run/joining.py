@@ -24,7 +24,7 @@ async def joined_answer(
 ) -> Answer:
     """The answer of a run once it is finished, or waits with no reply left to read.
 
-    `resume` is called if nobody works on the run and there is something to do.
+    `resume` is called if no process works on the run and there is something to do.
     """
     tried: set[int] = set()
     while True:
