@@ -1,5 +1,7 @@
 """`check` names every problem of a plan at once, each with the way to fix it."""
 
+from dataclasses import replace
+
 import pytest
 from pydantic import JsonValue
 
@@ -279,3 +281,13 @@ def test_a_team_without_workers_is_refused() -> None:
 
 def test_a_usual_team_has_no_problems() -> None:
     assert team_problems(team("a", "b")) == ()
+
+
+def test_a_synthesis_that_neither_leadhand_nor_the_team_has_is_an_error() -> None:
+    one = Task(id="a", worker="billing", intent="Find invoice 17 of customer 81")
+    wrong = Plan(goal="g", tasks=(one,), synthesis="lastt")
+    (problem,) = check(wrong, TEAM)
+    assert problem.code == "unknown_synthesis"
+    assert "'lastt': did you mean 'last'?" in problem.message
+    assert check(wrong.model_copy(update={"synthesis": "last"}), TEAM) == ()
+    assert check(wrong, replace(TEAM, synthesis="lastt")) == ()

@@ -13,6 +13,9 @@ from leadhand.plans.payloads import MAX_LEVELS, DeclaredType, is_too_deep
 
 Author = Literal["person", "model"]
 
+STRATEGIES = ("merge", "select", "reduce", "last")
+"""The strategies of leadhand's own synthesizers."""
+
 MAX_TASKS: dict[Author, int] = {"model": 200, "person": 100_000}
 """Tasks that a plan may have, by its author."""
 MAX_EDGES = 1_000_000
@@ -63,6 +66,7 @@ def check(
         *_payloads(plan, team),
         *_edges(plan, ids),
         *_cycle(plan),
+        *_synthesis(plan, team),
         *_intents(plan, author, request if request is not None else plan.goal),
     )
 
@@ -88,6 +92,15 @@ def too_many_tasks(count: int, author: Author) -> Problem:
         f"the plan has {count:,} tasks and a {author}'s may have {MAX_TASKS[author]:,}: merge "
         "tasks or split the request",
     )
+
+
+def _synthesis(plan: Plan, team: Team) -> Iterator[Problem]:
+    if plan.synthesis not in (*STRATEGIES, team.synthesis, team.template_synthesis):
+        yield Problem(
+            "unknown_synthesis",
+            f"there is no synthesis {plan.synthesis!r}: {instead(plan.synthesis, list(STRATEGIES))}"
+            "; name one of your own in the team as well",
+        )
 
 
 def _duplicates(plan: Plan) -> Iterator[Problem]:

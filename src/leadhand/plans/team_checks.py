@@ -10,13 +10,10 @@ from leadhand.contracts.team import Team
 from leadhand.contracts.tools import sharing_problems
 from leadhand.contracts.typed import type_name
 from leadhand.plans import graph
-from leadhand.plans.checks import instead
+from leadhand.plans.checks import STRATEGIES, instead
 from leadhand.plans.nesting import nesting_problems, with_inherited_models
 from leadhand.plans.routes import pattern_problem
 from leadhand.plans.signatures import handoff_problem
-
-STRATEGIES = ("merge", "select", "reduce", "last")
-"""The strategies of leadhand's own synthesizers."""
 
 
 def team_problems(team: Team, *, model_at_hand: bool = False) -> tuple[str, ...]:
