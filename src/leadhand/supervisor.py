@@ -101,12 +101,12 @@ class Supervisor(Generic[C]):
         kept = open_journal(home, redact=redact) if home is not None else running.MemoryJournal()
         self.journal: Journal = journal or kept
         self._owns_journal = journal is None
-        self._options = running.RunDefaults(deadline_s, budget).options
         self._host = running.RunHost(
             team,
             running.HostSettings(
                 journal=self.journal,
                 clock=clock or SystemClock(),
+                limits=running.Limits(deadline_s, budget),
                 concurrency=concurrency,
                 max_concurrency=max_concurrency,
                 contexts=contexts,
@@ -137,7 +137,7 @@ class Supervisor(Generic[C]):
         Raises `PlanError`, and `ModelError` if no model gave one.
         """
         new = running.NewRun(request=request, inputs=inputs)
-        return await self._host.plan(new, self._options(batches=batches, listener=listener))
+        return await self._host.plan(new, running.RunOptions(batches=batches, listener=listener))
 
     async def run(
         self,
@@ -171,23 +171,14 @@ class Supervisor(Generic[C]):
         A `run_id` of your own makes the call repeatable. If there is such a run, `if_exists` says
         what happens: `error` raises `RunExists`; `join` waits for its answer, in another process
         too, and continues it if it was interrupted; `return` gives the answer that it has, or
-        raises `RunExists`. The same id with another request always raises `RunExists`.
+        raises `RunExists`. The same id with another request or origin always
+        raises `RunExists`.
 
         Raises `PlanError` if your own plan has errors, `InputError` for arguments that can't be
         used, `RunInterrupted` if the supervisor is shut down, and `JournalError`.
         """
-        new = running.NewRun(
-            request=request,
-            plan=plan,
-            amend=amend,
-            run_id=run_id,
-            if_exists=if_exists,
-            inputs=inputs,
-            origin=dict(origin or {}),
-        )
-        options = self._options(
-            deadline_s, budget, context=context, batches=batches, listener=listener
-        )
+        new = running.NewRun(request, plan, amend, run_id, if_exists, inputs, dict(origin or {}))
+        options = running.RunOptions(deadline_s, budget, context, batches, listener)
         return await self._host.start(new, options)
 
     async def resume(
@@ -208,16 +199,14 @@ class Supervisor(Generic[C]):
         is the recorded one, whatever the team's prompts and code are now. With `from_task` that
         task and all that depend on it are done again from the beginning. A run that is over gives
         its answer as it is. `deadline_s` counts from now; `budget` is that of the whole run,
-        including what it has spent; by default both are the supervisor's, not those that the run
-        began with. Without a `context` the supervisor's `restore` makes that of a run that had one.
-        `stored` is the run as the caller has read it: it is read again only if it has changed.
+        including what it has spent. By default both are what the run had when it was started, or
+        resumed last. Without a `context` the supervisor's `restore` makes that of a run that had
+        one. `stored` is the run as the caller has read it: it is read again only if it changed.
 
         Raises `InputError` if there is no such run or task, or this team can't resume the run, and
         `RunTaken` if another process works on it.
         """
-        options = self._options(
-            deadline_s, budget, context=context, batches=batches, listener=listener
-        )
+        options = running.RunOptions(deadline_s, budget, context, batches, listener)
         return await self._host.resume(run_id, options, from_task=from_task, stored=stored)
 
     async def answer(
@@ -235,7 +224,7 @@ class Supervisor(Generic[C]):
         return are those of a run that has read all replies. Raises what `reply` and `resume` raise,
         but neither `RunTaken`, nor anything about a reply that was given before.
         """
-        options = self._options(deadline_s, budget, context=context)
+        options = running.RunOptions(deadline_s, budget, context)
         return await self._host.answer(run_id, replies, options)
 
     async def get(self, run_id: str) -> RunView:
@@ -333,16 +322,8 @@ class Supervisor(Generic[C]):
         Leaving the loop early cancels the run. A run that exists already is streamed from its first
         event on; leaving the loop cancels it only if this call had to continue it.
         """
-        new = running.NewRun(
-            request=request,
-            plan=plan,
-            amend=amend,
-            run_id=run_id,
-            if_exists=if_exists,
-            inputs=inputs,
-            origin=dict(origin or {}),
-        )
-        options = self._options(deadline_s, budget, context=context)
+        new = running.NewRun(request, plan, amend, run_id, if_exists, inputs, dict(origin or {}))
+        options = running.RunOptions(deadline_s, budget, context)
         return self._host.start_stream(new, options)
 
     def resume_stream(
@@ -354,7 +335,7 @@ class Supervisor(Generic[C]):
         context: C | None = None,
     ) -> "AsyncGenerator[Event]":
         """The events of `resume`, as `stream` gives those of `run`; the last one if it is over."""
-        options = self._options(deadline_s, budget, context=context)
+        options = running.RunOptions(deadline_s, budget, context)
         return self._host.resume_stream(run_id, options)
 
     def cancel(self, run_id: str | None = None, *, reason: str = "interrupted") -> Awaitable[None]:
@@ -385,13 +366,14 @@ class Supervisor(Generic[C]):
         """
         await running.shut_down(self._host, grace_s=grace_s, mode=mode)
 
-    async def resume_interrupted(self) -> list[str]:
+    async def resume_interrupted(self, *, limit: int | None = None) -> list[str]:
         """Resume, in the background, this team's runs that neither wait nor are held; their ids.
 
         For the start of a service. A run with a reply that it has not read does not wait. Several
         processes may call this at once. Runs that had a context need the supervisor's `restore`.
+        With a `limit` it resumes no more than that many, the latest first.
         """
-        return await running.resume_interrupted(self._host, self._options())
+        return await running.resume_interrupted(self._host, limit)
 
     def post_interruption(self) -> None:
         """Tell the journal that this process ends now on purpose. Blocks; for any thread."""

@@ -48,7 +48,9 @@ def test_a_run_of_another_process_is_read_answered_and_joined_here(
         assert [one.task_id for one in view.questions] == ["paint"]
         assert [run.run_id for run in await here.runs(status="running")] == [RUN]
         reader = asyncio.create_task(read())
-        joined = asyncio.create_task(here.run(plan=REQUEST, run_id=RUN, if_exists="join"))
+        joined = asyncio.create_task(
+            here.run(plan=REQUEST, run_id=RUN, origin={"customer": 7}, if_exists="join")
+        )
         replied = asyncio.create_task(here.answer(RUN, blue()))
         async for event in here.events(RUN):
             if event.type == "task_completed":
@@ -77,7 +79,10 @@ def test_a_run_whose_process_is_killed_goes_on_with_those_who_wait_for_it(
 
     async def main() -> list[Answer]:
         await begun(tmp_path)
-        joining = [here.run(plan=REQUEST, run_id=RUN, if_exists="join") for _ in range(2)]
+        joining = [
+            here.run(plan=REQUEST, run_id=RUN, origin={"customer": 7}, if_exists="join")
+            for _ in range(2)
+        ]
         joined = [asyncio.create_task(one) for one in (*joining, here.answer(RUN, blue()))]
         async for event in here.events(RUN):
             if event.type == "approval_given":

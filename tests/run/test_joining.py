@@ -204,6 +204,42 @@ def test_the_same_id_with_another_request_is_always_an_error(if_exists: str) -> 
     run_virtual(main())
 
 
+@pytest.mark.parametrize("if_exists", ["join", "return"])
+def test_a_run_that_was_started_for_another_customer_is_not_joined(if_exists: str) -> None:
+    done, supervisor = counted()
+
+    async def main() -> None:
+        theirs = await supervisor.run("do it", run_id=RUN, origin={"customer": "c-1"})
+        again = await supervisor.run(
+            "do it", run_id=RUN, origin={"customer": "c-1"}, if_exists="join"
+        )
+        assert again == theirs
+        for origin in ({"customer": "c-2"}, {}):
+            with pytest.raises(RunExists, match="another request or origin"):
+                await supervisor.run("do it", run_id=RUN, origin=origin, if_exists=if_exists)  # pyright: ignore[reportArgumentType]
+
+    run_virtual(main())
+    assert len(done) == 1
+
+
+def test_a_run_that_one_caller_resumes_and_another_one_joins_takes_a_reply_after_it() -> None:
+    _, supervisor = desk_of()
+
+    async def main() -> None:
+        await supervisor.run(plan=PAINT, run_id=RUN)
+        both = [
+            supervisor.resume(RUN),
+            supervisor.run(plan=PAINT, run_id=RUN, if_exists="join"),
+        ]
+        parked = await asyncio.gather(*both, return_exceptions=True)
+        for one in parked:
+            assert isinstance(one, RunTaken) or (isinstance(one, Answer) and one.waiting)
+        assert any(isinstance(one, Answer) for one in parked)
+        assert (await supervisor.answer(RUN, answered("blue"))).status == "complete"
+
+    run_virtual(main())
+
+
 def test_a_run_that_waits_is_joined_and_returned_as_it_waits_until_a_reply_comes() -> None:
     _, supervisor = desk_of()
 

@@ -170,6 +170,24 @@ def test_interrupted_runs_of_the_team_are_each_resumed_by_one_of_two_processes(
     run_virtual(main())
 
 
+def test_no_more_interrupted_runs_are_resumed_than_the_limit_says(tmp_path: Path) -> None:
+    async def main() -> None:
+        for run_id in ("r1", "r2", "r3"):
+            await interrupted(tmp_path, run_id)
+        gate = Gate()
+        gate.open.set()
+        supervisor = gate.supervisor(tmp_path)
+        with pytest.raises(InputError, match="limit is 0"):
+            await supervisor.resume_interrupted(limit=0)
+        assert await supervisor.resume_interrupted(limit=2) == ["r3", "r2"]
+        assert await supervisor.resume_interrupted(limit=2) == ["r1"]
+        assert await supervisor.resume_interrupted(limit=2) == []
+        await supervisor.shutdown(grace_s=60)
+        await supervisor.close()
+
+    run_virtual(main())
+
+
 def test_a_run_whose_reply_no_process_has_read_is_resumed_and_one_that_waits_is_not() -> None:
     supervisor = Supervisor(Desk().team(), approve=["escalation"])
 

@@ -63,7 +63,8 @@ def test_a_run_starts_with_what_it_was_given() -> None:
         "amend": False,
     }
     assert Run().tell(partial(STARTED, **given)) == {
-        "run_id": "r", "team": "t", "request": "do it", "engine": "model", "due_s": 60.0,
+        "run_id": "r", "team": "t", "request": "do it", "engine": "model",
+        "deadline_s": 60.0, "due_s": 60.0,
         **given,
     }  # fmt: skip
 
@@ -229,7 +230,7 @@ def test_a_run_that_was_lost_goes_on_with_what_was_in_flight() -> None:
     )
     assert run.tell(resumed) == {
         "resumed_s": 6.0,
-        "asked_s": 6.0, "due_s": 16.0, "budget": budget, "stopped": False,
+        "asked_s": 6.0, "deadline_s": 10.0, "due_s": 16.0, "budget": budget, "stopped": False,
         "a.status": "pending", "a.busy_s": 2.0, "a.worked_high_s": 2.0, "a.resumable": True,
         "a.attempts": 0, "a.tried": (), "a.crashes": 2,
     }  # fmt: skip
@@ -239,7 +240,7 @@ def test_what_is_in_flight_and_does_not_go_on_was_interrupted() -> None:
     run = planned().told(A)
     assert run.tell(partial(RunResumed, deadline_s=None)) == {
         "resumed_s": 5.0,
-        "asked_s": 5.0, "due_s": None, "a.status": "cancelled", "a.busy_s": 1.0,
+        "asked_s": 5.0, "deadline_s": None, "due_s": None, "a.status": "cancelled", "a.busy_s": 1.0,
         "a.worked_high_s": 1.0, "a.interrupted": True,
     }  # fmt: skip
 

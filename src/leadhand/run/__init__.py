@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from leadhand.run.holding import HeldRuns
     from leadhand.run.hosting import RunHost
     from leadhand.run.joining import joined_answer, messages_of
-    from leadhand.run.options import HostSettings, NewRun, RunDefaults, RunOptions
+    from leadhand.run.options import HostSettings, Limits, NewRun, RunOptions
     from leadhand.run.people import People, record_interruption, watch_messages
     from leadhand.run.preparation import prepare
     from leadhand.run.questions import reply_message
@@ -47,13 +47,13 @@ __all__ = [
     "ContextRules",
     "HeldRuns",
     "HostSettings",
+    "Limits",
     "MemoryJournal",
     "NewRun",
     "People",
     "Readers",
     "Recorder",
     "Run",
-    "RunDefaults",
     "RunHost",
     "RunOptions",
     "RunSettings",
@@ -93,7 +93,7 @@ __getattr__ = lazy_attributes(
         "run.holding": "HeldRuns",
         "run.hosting": "RunHost",
         "run.joining": "joined_answer messages_of",
-        "run.options": "HostSettings NewRun RunDefaults RunOptions",
+        "run.options": "HostSettings Limits NewRun RunOptions",
         "run.people": "People record_interruption watch_messages",
         "run.questions": "reply_message",
         "run.reading": "POLL_S Readers run_summaries run_view",

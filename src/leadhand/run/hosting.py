@@ -19,7 +19,6 @@ from leadhand.plans.checks import check, errors_in
 from leadhand.plans.nesting import with_inherited_models
 from leadhand.run.intake import (
     check_known_id,
-    check_limits,
     check_new_run,
     check_run_id,
     check_same_run,
@@ -31,7 +30,7 @@ from leadhand.run.intake import (
     valid_reply,
     with_models,
 )
-from leadhand.run.options import HostSettings, IfExists, NewRun, RunOptions
+from leadhand.run.options import HostSettings, IfExists, Limits, NewRun, RunOptions
 
 if TYPE_CHECKING:
     from leadhand.contracts.events import Event
@@ -73,7 +72,7 @@ class RunHost:
         await self._find_models()
         await running.prepare(self.team)
         recorder = running.Recorder("ready", running.MemoryJournal(), clock=self.clock)
-        async with self._roles(recorder, "", None, RunOptions()):
+        async with self._roles(recorder, "", None, Limits()):
             await self.connections.keep(self.team)
 
     async def plan(self, new: NewRun, options: RunOptions) -> Plan:
@@ -86,12 +85,13 @@ class RunHost:
             "plan", running.MemoryJournal(), clock=self.clock, listeners=listeners
         )
         request = planner_request(new.request or "", given, paths, options.batches)
+        limits = self._settings.limits
         try:
-            async with self._roles(recorder, request.text, given, options) as roles:
-                async with asyncio.timeout(options.deadline_s):
+            async with self._roles(recorder, request.text, given, limits) as roles:
+                async with asyncio.timeout(limits.deadline_s):
                     plan = await roles.planner.plan(request, self.team)
         except TimeoutError as error:
-            why = f"the planner gave no plan within {options.deadline_s:g} s"
+            why = f"the planner gave no plan within {limits.deadline_s:g} s"
             raise ModelError(why, transient=True) from error
         problems = errors_in(check(plan, self.team, request=request.text))
         if problems:
@@ -103,8 +103,8 @@ class RunHost:
         check_new_run(new)
         run_id = new.run_id if new.run_id is not None else new_run_id(self.clock.now())
         check_run_id(run_id)
-        check_limits(options.deadline_s, options.budget)
         context = self._settings.contexts.of_new_run(options.context)
+        limits = options.limits(self._settings.limits)
         async with self.calls.call(run_id):
             await self._find_models()
             paths = input_paths(new.inputs)
@@ -113,19 +113,25 @@ class RunHost:
             text = new.request if new.request is not None else goal
             request = planner_request(text, given, paths, options.batches)
             settings = running.RunSettings(
-                options.budget,
+                limits.budget,
                 tuple(str(path.absolute()) for path in paths),
                 new.origin,
                 new.plan is None or new.amend,
                 context is not None,
-                fingerprint_of(self.team.name, request, new.plan, amend=new.amend),
+                fingerprint_of(self.team.name, request, new),
             )
             while True:
                 async with AsyncExitStack() as stack:
-                    if await self._is_new(run_id, options, stack):
+                    if await self._is_new(run_id, limits, stack):
                         recorder = self._recorder(running.StoredRun(run_id), options)
                         return await self._to_answer(
-                            recorder, request, given, options, settings=settings, plan=new.plan
+                            recorder,
+                            request,
+                            given,
+                            settings,
+                            limits,
+                            context=options.context,
+                            plan=new.plan,
                         )
                 if new.if_exists == "error":
                     raise RunExists(run_id)
@@ -136,10 +142,10 @@ class RunHost:
                 # Its first event is still to come, or its process ended before that.
                 await asyncio.sleep(running.POLL_S)
 
-    async def _is_new(self, run_id: str, options: RunOptions, stack: AsyncExitStack) -> bool:
+    async def _is_new(self, run_id: str, limits: Limits, stack: AsyncExitStack) -> bool:
         """Whether there is no such run; then it is held until `stack` closes."""
         try:
-            hold = self.held.hold(run_id, limit_s=options.opening_s)
+            hold = self.held.hold(run_id, limit_s=limits.opening_s)
             return not await stack.enter_async_context(hold)
         except RunTaken:
             return False
@@ -160,7 +166,6 @@ class RunHost:
     async def answer(self, run_id: str, replies: Sequence[Reply], options: RunOptions) -> Answer:
         """The answer of a run that is given replies to its questions."""
         check_known_id(run_id)
-        check_limits(options.deadline_s, options.budget)
         if not replies:
             raise InputError("nothing to answer: give a Reply")
         async with self.calls.call(run_id):
@@ -188,7 +193,6 @@ class RunHost:
     ) -> Answer:
         """The answer of a run that was stopped, lost with its process, or waits for a person."""
         check_known_id(run_id)
-        check_limits(options.deadline_s, options.budget)
         async with self.calls.call(run_id):
             return await self._resume(run_id, options, from_task=from_task, stored=stored)
 
@@ -201,27 +205,36 @@ class RunHost:
         stored: "StoredRun | None" = None,
     ) -> Answer:
         await self._find_models()
-        async with self.held.hold(run_id, limit_s=options.opening_s) as last_seq:
+        opening_s = options.limits(self._settings.limits).opening_s
+        async with self.held.hold(run_id, limit_s=opening_s) as last_seq:
             if options.on_hold is not None:
                 options.on_hold()
             stored = stored or running.StoredRun(run_id)
             if not stored.events or stored.events[-1].seq != last_seq:
                 read = self.journal.events(run_id)
-                stored.replace(await running.answer_within(options.opening_s, read))
+                stored.replace(await running.answer_within(opening_s, read))
             recorder = self._recorder(stored, options)
             replies = await running.record_interruption(recorder, self.journal)
             state = recorder.state
             paths = input_paths(state.inputs)
             given = inputs_of(paths)
             request = planner_request(state.request, given, paths, options.batches)
-            settings = running.RunSettings(options.budget, state.inputs, state.origin)
+            limits = options.limits(Limits(state.deadline_s, state.budget))
+            settings = running.RunSettings(limits.budget, state.inputs, state.origin)
             again = running.tasks_from(state, from_task) if from_task is not None else ()
             running.check_resumable(state, run_id, self.team, again)
+            context = None
             if again or not running.is_over(state):
                 context = await self._settings.contexts.of_resumed_run(options.context, state)
-                options = replace(options, context=context)
             return await self._to_answer(
-                recorder, request, given, options, settings=settings, again=again, replies=replies
+                recorder,
+                request,
+                given,
+                settings,
+                limits,
+                context=context,
+                again=again,
+                replies=replies,
             )
 
     async def start_stream(self, new: NewRun, options: RunOptions) -> "AsyncGenerator[Event]":
@@ -300,9 +313,10 @@ class RunHost:
         recorder: "running.Recorder",
         request: PlanRequest,
         given: "Inputs | None",
-        options: RunOptions,
-        *,
         settings: "running.RunSettings",
+        limits: Limits,
+        *,
+        context: object,
         plan: Plan | None = None,
         again: tuple[str, ...] = (),
         replies: Sequence[RunMessage] = (),
@@ -318,14 +332,14 @@ class RunHost:
             await people.take_replies(replies)
             async with (
                 running.watch_messages(self.journal, run_id, active, people),
-                self._roles(recorder, request.text, given, options) as roles,
+                self._roles(recorder, request.text, given, limits, context) as roles,
             ):
                 run = running.Run(
                     self.team,
                     recorder,
                     roles,
                     active=active,
-                    deadline_s=options.deadline_s,
+                    deadline_s=limits.deadline_s,
                     capacity=running.Capacity.of(common.concurrency, self._shared_workers),
                     settings=settings,
                     people=people,
@@ -351,7 +365,8 @@ class RunHost:
         recorder: "running.Recorder",
         request: str,
         inputs: "Inputs | None",
-        options: RunOptions,
+        limits: Limits,
+        context: object = None,
     ) -> "AbstractAsyncContextManager[Roles]":
         return running.open_roles(
             self.team,
@@ -361,8 +376,8 @@ class RunHost:
             synthesizer=self._settings.synthesizer,
             remedies=self._settings.remedies,
             inputs=inputs,
-            account=running.account_of(options.budget, recorder),
-            run_context=options.context,
+            account=running.account_of(limits.budget, recorder),
+            run_context=context,
             connections=self.connections,
         )
 

@@ -161,18 +161,20 @@ def check_new_run(new: "NewRun") -> None:
 
 
 def check_same_run(state: "RunState", team: str, request: str, fingerprint: str) -> None:
-    """Raises `RunExists` if a stored run was started with another request than this one."""
+    """Raises `RunExists` if a stored run was started with another request or origin."""
     same = state.fingerprint == fingerprint
     if not state.fingerprint:  # an older release started it
         same = (state.team, state.request) == (team, request)
     if not same:
-        raise RunExists(state.run_id, "it was started with another request: give another run_id")
+        why = "it was started with another request or origin: give another run_id"
+        raise RunExists(state.run_id, why)
 
 
-def fingerprint_of(team: str, request: PlanRequest, plan: Plan | None, *, amend: bool) -> str:
-    """A digest of what a new run is to do: equal if, and only if, another one is to do the same."""
+def fingerprint_of(team: str, request: PlanRequest, new: "NewRun") -> str:
+    """A digest of what a new run is to do, and for whom: another run with it is the same one."""
     batches = {name: [*map(repr, batches)] for name, batches in request.batches.items()}
-    known = [team, request.text, batches, plan and plan.model_dump(mode="json"), amend]
+    plan = new.plan and new.plan.model_dump(mode="json")
+    known = [team, request.text, batches, plan, new.amend, new.origin]
     text = json.dumps(known, sort_keys=True, default=repr)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 

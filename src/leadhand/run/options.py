@@ -12,7 +12,7 @@ from leadhand.contracts.budget import Budget
 from leadhand.contracts.people import Occasion
 from leadhand.contracts.task import Plan
 from leadhand.ports import Clock, Journal, Planner, Remedies, Synthesizer
-from leadhand.run.intake import Batches, check_listener
+from leadhand.run.intake import Batches, check_limits, check_listener
 from leadhand.run.run_context import ContextRules
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ MIN_OPENING_S = 1.0
 """How long the journal has to open a run at least; a shorter deadline counts from then."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class NewRun:
     """What a new run is to do."""
 
@@ -40,25 +40,13 @@ class NewRun:
     origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
-    """How a run is done, each time that it is started or resumed."""
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may take from its start or resumption on."""
 
     deadline_s: float | None = None
-    """`None`: no limit."""
+    """Seconds to its answer; `None`: no limit."""
     budget: Budget | None = None
-    batches: Batches | None = None
-    listener: "Listener | None" = None
-    context: object = field(default=None, repr=False)
-    """What its workers and tools receive."""
-    on_hold: Callable[[], object] | None = None
-    """Called once the run is held."""
-    on_join: Callable[[], object] | None = None
-    """Called once it is clear that the run exists already, and that it is the one asked for."""
-
-    def __post_init__(self) -> None:
-        """Raises `InputError` for a listener that can't be called."""
-        check_listener(self.listener)
 
     @property
     def opening_s(self) -> float | None:
@@ -67,30 +55,31 @@ class RunOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class RunDefaults:
-    """The options of runs for which nothing else is given."""
+class RunOptions:
+    """How a run is done, each time that it is started or resumed."""
 
-    deadline_s: float | None
-    budget: Budget | None
+    deadline_s: float | None = None
+    """`None`: not given; `math.inf`: no limit."""
+    budget: Budget | None = None
+    """`None`: not given."""
+    context: object = field(default=None, repr=False)
+    """What its workers and tools receive."""
+    batches: Batches | None = None
+    listener: "Listener | None" = None
+    on_hold: Callable[[], object] | None = None
+    """Called once the run is held."""
+    on_join: Callable[[], object] | None = None
+    """Called once it is clear that the run exists already, and that it is the one asked for."""
 
-    def options(
-        self,
-        deadline_s: float | None = None,
-        budget: Budget | None = None,
-        *,
-        context: object = None,
-        batches: Batches | None = None,
-        listener: "Listener | None" = None,
-    ) -> RunOptions:
-        """The options of one run; `math.inf` seconds are no limit."""
-        limit_s = self.deadline_s if deadline_s is None else deadline_s
-        return RunOptions(
-            deadline_s=None if limit_s == math.inf else limit_s,
-            budget=budget or self.budget,
-            context=context,
-            batches=batches,
-            listener=listener,
-        )
+    def __post_init__(self) -> None:
+        """Raises `InputError` for what no run can have."""
+        check_listener(self.listener)
+        check_limits(None if self.deadline_s == math.inf else self.deadline_s, self.budget)
+
+    def limits(self, default: Limits) -> Limits:
+        """Those given, and `default` for the others."""
+        limit_s = default.deadline_s if self.deadline_s is None else self.deadline_s
+        return Limits(None if limit_s == math.inf else limit_s, self.budget or default.budget)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +88,8 @@ class HostSettings:
 
     journal: Journal
     clock: Clock
+    limits: Limits
+    """Of new runs for which no others are given."""
     concurrency: int
     max_concurrency: int | None = None
     contexts: ContextRules

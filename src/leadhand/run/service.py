@@ -5,17 +5,16 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from leadhand.contracts.people import RunMessage
 from leadhand.errors import InputError, LeadhandError, RunInterrupted, RunTaken
 from leadhand.ports import Journal
 from leadhand.run.cancelling import cancel_stored
+from leadhand.run.options import RunOptions
 
 if TYPE_CHECKING:
     from leadhand.run.hosting import RunHost
-    from leadhand.run.options import RunOptions
 
 ShutdownMode = Literal["interrupt", "cancel"]
 """What a shutdown does to runs that do not end in time: stop them so that another process can
@@ -55,8 +54,10 @@ async def shut_down(host: "RunHost", *, grace_s: float, mode: ShutdownMode) -> N
     await host.connections.release()
 
 
-async def resume_interrupted(host: "RunHost", options: "RunOptions") -> list[str]:
+async def resume_interrupted(host: "RunHost", limit: int | None) -> list[str]:
     """Resume the runs of the team that neither wait nor are held, each in a task; their ids."""
+    if limit is not None and (not isinstance(limit, int) or limit < 1):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"limit is {limit!r}; it must be a whole number from 1, or None")
     own = await host.journal.runs(where=lambda run: run.team == host.team.name)
     loop = asyncio.get_running_loop()
     resumed: list[str] = []
@@ -66,8 +67,10 @@ async def resume_interrupted(host: "RunHost", options: "RunOptions") -> list[str
     for run in own:
         if run.status != "interrupted" and run.run_id not in replied:
             continue
+        if limit is not None and len(resumed) >= limit:
+            break
         begun: asyncio.Future[bool] = loop.create_future()
-        task = asyncio.create_task(_resume_one(host, run.run_id, options, begun))
+        task = asyncio.create_task(_resume_one(host, run.run_id, begun))
         host.background.add(task)
         task.add_done_callback(host.background.discard)
         if await begun:
@@ -75,13 +78,11 @@ async def resume_interrupted(host: "RunHost", options: "RunOptions") -> list[str
     return resumed
 
 
-async def _resume_one(
-    host: "RunHost", run_id: str, options: "RunOptions", begun: "asyncio.Future[bool]"
-) -> None:
+async def _resume_one(host: "RunHost", run_id: str, begun: "asyncio.Future[bool]") -> None:
     """Resume a run; `begun` tells whether it is held here."""
     try:
         with suppress(RunTaken, RunInterrupted):  # another process was faster; or a shutdown
-            options = replace(options, on_hold=lambda: begun.set_result(True))
+            options = RunOptions(on_hold=lambda: begun.set_result(True))
             answer = await host.resume(run_id, options)
             _log.info("run %s was resumed and is %s", run_id, answer.status)
     except LeadhandError as error:

@@ -38,7 +38,7 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
             state.team = event.team
             state.request = event.request
             state.engine = event.engine
-            state.due_s = event.deadline_s
+            state.deadline_s = state.due_s = event.deadline_s
             state.models = event.models
             state.budget = event.budget
             state.inputs = event.inputs
@@ -179,6 +179,7 @@ def _resumed(state: RunState, event: events.RunResumed) -> None:
     """Continue what was only interrupted. Tasks done again start as the plan has them now."""
     state.phase = "planning" if state.plan is None else "working"
     state.asked_s = state.resumed_s = event.elapsed_s
+    state.deadline_s = event.deadline_s
     state.due_s = None if event.deadline_s is None else event.elapsed_s + event.deadline_s
     state.budget = event.budget
     state.prompts = event.prompts

@@ -161,6 +161,8 @@ class RunState:
     team: str = ""
     request: str = ""
     engine: str = ""
+    deadline_s: float | None = None
+    """Seconds that it had when it was started or resumed last; `None`: no limit."""
     due_s: float | None = None
     """Seconds into the run when the answer is due."""
     resumed_s: float = 0.0

@@ -106,7 +106,11 @@ def _call(event: events.ModelCalled | events.ToolCalled) -> str:
     took = f"{event.duration_s:.3f} s"
     if isinstance(event, events.ToolCalled):
         how = f"called tool {event.tool}"
-        what = "failed" if event.error is not None else f"gave {event.output_chars:,} characters"
+        what = (
+            "gave no result"
+            if event.error is not None
+            else f"gave {event.output_chars:,} characters"
+        )
         return f"task {event.task_id} {how}, which {what} after {took}"
     who = event.role if event.task_id is None else f"task {event.task_id} ({event.role})"
     if event.error is None:

@@ -1,0 +1,60 @@
+"""The limits of a run of its own: it keeps them when it is resumed."""
+
+import math
+
+import pytest
+
+from leadhand import Budget, Supervisor
+from leadhand.contracts.events import RunResumed
+from leadhand.testing import run_virtual
+from tests.run.people.desk import PAINT, RUN, Desk, answered
+
+
+@pytest.mark.parametrize("resumed_by", ["resume", "answer", "stream", "interrupted", "join"])
+def test_a_run_keeps_the_limits_that_it_was_started_with(resumed_by: str) -> None:
+    """Not those of the supervisor that resumes it."""
+    own = Budget(tokens=5_000)
+
+    async def main() -> None:
+        supervisor = Supervisor(Desk().team(), approve=["escalation"], budget=Budget(usd=9.0))
+        for run_id, deadline_s in (("limited", 90.0), ("free", math.inf)):
+            await supervisor.run(plan=PAINT, run_id=run_id, deadline_s=deadline_s, budget=own)
+            await supervisor.reply(run_id, answered("blue"))
+            match resumed_by:
+                case "resume":
+                    await supervisor.resume(run_id)
+                case "answer":
+                    await supervisor.answer(run_id, answered("blue"))
+                case "stream":
+                    assert [event async for event in supervisor.resume_stream(run_id)]
+                case "join":
+                    await supervisor.run(
+                        plan=PAINT, run_id=run_id, if_exists="join", deadline_s=None
+                    )
+                case _:
+                    await supervisor.resume_interrupted()
+                    assert [event async for event in supervisor.events(run_id)]
+            (resumed,) = [
+                event
+                for event in await supervisor.journal.events(run_id)
+                if isinstance(event, RunResumed)
+            ]
+            assert resumed.deadline_s == (None if run_id == "free" else 90.0)
+            assert resumed.budget == own
+
+    run_virtual(main())
+
+
+def test_limits_that_a_run_is_resumed_with_replace_its_own_from_then_on() -> None:
+    supervisor = Supervisor(Desk().team(), approve=["escalation"], budget=Budget(usd=9.0))
+
+    async def main() -> None:
+        await supervisor.run(plan=PAINT, run_id=RUN, deadline_s=90)
+        for deadline_s, budget in ((30, Budget(tokens=70)), (None, None), (math.inf, None)):
+            await supervisor.resume(RUN, deadline_s=deadline_s, budget=budget)
+        events = await supervisor.journal.events(RUN)
+        resumed = [event for event in events if isinstance(event, RunResumed)]
+        assert [event.deadline_s for event in resumed] == [30, 30, None]
+        assert [event.budget for event in resumed] == [Budget(tokens=70)] * 3
+
+    run_virtual(main())
