@@ -129,6 +129,15 @@ class Watchdog:
             _log.warning("%s has blocked the event loop for %.1f s, at %s", name, blocked_s, place)
             return
         id = f"{attempt.recorder.path}{attempt.task_id}"
+
+        def record() -> None:
+            if not self._stopped.is_set():
+                took = f"{time.monotonic() - since_s:.1f} s"
+                blame = f"worker {attempt.worker!r} blocked the event loop"
+                attempt.record_stuck(f"{blame} for {took} in {id!r}, at {place}")
+
+        # Before it is logged: once that is seen, the attempt may end at any moment.
+        self._call(record)
         _log.warning(
             "worker %r has blocked the event loop for %.1f s in task %r, at %s; run it as a sync "
             "function, in a thread, or in a process",
@@ -137,14 +146,6 @@ class Watchdog:
             id,
             place,
         )
-
-        def record() -> None:
-            if not self._stopped.is_set():
-                took = f"{time.monotonic() - since_s:.1f} s"
-                blame = f"worker {attempt.worker!r} blocked the event loop"
-                attempt.record_stuck(f"{blame} for {took} in {id!r}, at {place}")
-
-        self._call(record)
 
 
 _shared: dict[asyncio.AbstractEventLoop, Watchdog] = {}
