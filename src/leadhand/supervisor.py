@@ -199,9 +199,10 @@ class Supervisor(Generic[C]):
         is the recorded one, whatever the team's prompts and code are now. With `from_task` that
         task and all that depend on it are done again from the beginning. A run that is over gives
         its answer as it is. `deadline_s` counts from now; `budget` is that of the whole run,
-        including what it has spent. By default both are what the run had when it was started, or
-        resumed last. Without a `context` the supervisor's `restore` makes that of a run that had
-        one. `stored` is the run as the caller has read it: it is read again only if it changed.
+        including what it has spent. By default both are those that `run` or the last `resume` was
+        given, else the supervisor's. Without a `context` the supervisor's `restore` makes that of a
+        run that had one. `stored` is the run as the caller has read it: it is read again only if it
+        changed.
 
         Raises `InputError` if there is no such run or task, or this team can't resume the run, and
         `RunTaken` if another process works on it.

@@ -1,6 +1,7 @@
 """The limits of a run of its own: it keeps them when it is resumed."""
 
 import math
+from pathlib import Path
 
 import pytest
 
@@ -56,5 +57,36 @@ def test_limits_that_a_run_is_resumed_with_replace_its_own_from_then_on() -> Non
         resumed = [event for event in events if isinstance(event, RunResumed)]
         assert [event.deadline_s for event in resumed] == [30, 30, None]
         assert [event.budget for event in resumed] == [Budget(tokens=70)] * 3
+
+    run_virtual(main())
+
+
+def test_limits_of_a_supervisor_are_those_of_the_one_that_resumes_the_run(tmp_path: Path) -> None:
+    def supervisor(deadline_s: float, tokens: int) -> Supervisor:
+        budget = Budget(tokens=tokens)
+        return Supervisor(
+            Desk().team(),
+            approve=["escalation"],
+            home=tmp_path,
+            deadline_s=deadline_s,
+            budget=budget,
+        )
+
+    async def main() -> None:
+        first, second = supervisor(5, 10), supervisor(60, 999)
+        await first.run(plan=PAINT, run_id=RUN, deadline_s=7)
+        await second.resume(RUN)
+        await second.resume(RUN, budget=Budget(tokens=70))
+        await first.resume(RUN)
+        events = await first.journal.events(RUN)
+        resumed = [event for event in events if isinstance(event, RunResumed)]
+        assert [event.deadline_s for event in resumed] == [7, 7, 7]
+        assert [event.budget for event in resumed] == [
+            Budget(tokens=999),
+            Budget(tokens=70),
+            Budget(tokens=70),
+        ]
+        await first.close()
+        await second.close()
 
     run_virtual(main())

@@ -1,6 +1,6 @@
 """Budgets and rates: how much a run may spend, and how fast a model may be called."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
@@ -9,6 +9,9 @@ from leadhand.contracts.arguments import Checked
 
 _DATA = ConfigDict(extra="forbid", defer_build=True)
 _Count = Annotated[int, Field(ge=1)]
+
+LimitName = Literal["deadline_s", "budget"]
+"""The limits of a run."""
 
 
 @dataclass(frozen=True, config=_DATA, slots=True)

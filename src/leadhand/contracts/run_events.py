@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from leadhand.contracts.answer import Answer, Conflict, CritiquePoint
-from leadhand.contracts.budget import Budget
+from leadhand.contracts.budget import Budget, LimitName
 from leadhand.contracts.event_fields import RunEvent
 from leadhand.contracts.people import CallReply, ToolCall, Verdict
 from leadhand.contracts.task import Plan, Task
@@ -38,6 +38,8 @@ class RunStarted(RunEvent):
     fingerprint: str = ""
     """A digest of what was asked for: two runs with the same one do the same. Empty in journals of
     older releases, which did not record `RunWaiting` either."""
+    own_limits: tuple[LimitName, ...] = ()
+    """Which limits the run was given itself: it keeps them when another supervisor resumes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +59,8 @@ class RunResumed(RunEvent):
     """Seconds from now until the answer is due."""
     budget: Budget | None = None
     """What the whole run may spend, including what it has spent already."""
+    own_limits: tuple[LimitName, ...] = ()
+    """As in `RunStarted`."""
     goes_on: tuple[str, ...] = ()
     """Tasks that were stopped or in flight, and are resumed now."""
     again: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
-from leadhand.contracts.budget import Budget
+from leadhand.contracts.budget import Budget, LimitName
 from leadhand.contracts.team import Team
 from leadhand.engine.attempts import GRACE_S, Slots
 from leadhand.engine.recorder import Recorder
@@ -23,6 +23,7 @@ class RunSettings:
     """What a run's first event keeps, so that another process can resume the run."""
 
     budget: Budget | None = None
+    own_limits: tuple[LimitName, ...] = ()
     inputs: tuple[str, ...] = ()
     """Absolute paths."""
     origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])

@@ -114,6 +114,7 @@ class RunHost:
             request = planner_request(text, given, paths, options.batches)
             settings = running.RunSettings(
                 limits.budget,
+                limits.own,
                 tuple(str(path.absolute()) for path in paths),
                 new.origin,
                 new.plan is None or new.amend,
@@ -219,8 +220,8 @@ class RunHost:
             paths = input_paths(state.inputs)
             given = inputs_of(paths)
             request = planner_request(state.request, given, paths, options.batches)
-            limits = options.limits(Limits(state.deadline_s, state.budget))
-            settings = running.RunSettings(limits.budget, state.inputs, state.origin)
+            limits = options.limits(self._settings.limits.kept(state))
+            settings = running.RunSettings(limits.budget, limits.own, state.inputs, state.origin)
             again = running.tasks_from(state, from_task) if from_task is not None else ()
             running.check_resumable(state, run_id, self.team, again)
             context = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import JsonValue
 
-from leadhand.contracts.budget import Budget
+from leadhand.contracts.budget import Budget, LimitName
 from leadhand.contracts.people import Occasion
 from leadhand.contracts.task import Plan
 from leadhand.ports import Clock, Journal, Planner, Remedies, Synthesizer
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from leadhand.engine.recorder import Listener
     from leadhand.run.people import Ask
     from leadhand.run.roles import PlannerMaker, SynthesizerMaker
+    from leadhand.state.run_state import RunState
 
 IfExists = Literal["error", "join", "return"]
 """What `run` does if there is a run with that id: raise `RunExists`, wait for its answer and
@@ -47,6 +48,17 @@ class Limits:
     deadline_s: float | None = None
     """Seconds to its answer; `None`: no limit."""
     budget: Budget | None = None
+    own: tuple[LimitName, ...] = ()
+    """Which of them the run was given itself: the others are its supervisor's."""
+
+    def kept(self, state: "RunState") -> "Limits":
+        """Those of a recorded run's own, and these for the others."""
+        own = state.own_limits
+        return Limits(
+            state.deadline_s if "deadline_s" in own else self.deadline_s,
+            state.budget if "budget" in own else self.budget,
+            own,
+        )
 
     @property
     def opening_s(self) -> float | None:
@@ -79,7 +91,11 @@ class RunOptions:
     def limits(self, default: Limits) -> Limits:
         """Those given, and `default` for the others."""
         limit_s = default.deadline_s if self.deadline_s is None else self.deadline_s
-        return Limits(None if limit_s == math.inf else limit_s, self.budget or default.budget)
+        given: dict[LimitName, object] = {"deadline_s": self.deadline_s, "budget": self.budget}
+        own: tuple[LimitName, ...] = tuple(
+            name for name in given if given[name] is not None or name in default.own
+        )
+        return Limits(None if limit_s == math.inf else limit_s, self.budget or default.budget, own)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,6 +41,7 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
             state.deadline_s = state.due_s = event.deadline_s
             state.models = event.models
             state.budget = event.budget
+            state.own_limits = event.own_limits
             state.inputs = event.inputs
             state.nonce = event.nonce
             state.origin = event.origin
@@ -182,6 +183,7 @@ def _resumed(state: RunState, event: events.RunResumed) -> None:
     state.deadline_s = event.deadline_s
     state.due_s = None if event.deadline_s is None else event.elapsed_s + event.deadline_s
     state.budget = event.budget
+    state.own_limits = event.own_limits
     state.prompts = event.prompts
     if state.synthesis_started_s is not None:
         ended_s = event.elapsed_s if state.finished_s is None else state.finished_s

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import JsonValue
 
 from leadhand.contracts.answer import Answer, Conflict, TaskStatus
-from leadhand.contracts.budget import Budget
+from leadhand.contracts.budget import Budget, LimitName
 from leadhand.contracts.outcome import (
     NO_USAGE,
     Escalated,
@@ -168,6 +168,8 @@ class RunState:
     resumed_s: float = 0.0
     """Seconds into the run when it was resumed last: its deadline counts from then."""
     budget: Budget | None = None
+    own_limits: tuple[LimitName, ...] = ()
+    """Which of the two the run was given itself; the others were its supervisor's."""
     inputs: tuple[str, ...] = ()
     nonce: str = ""
     origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import json
-import math
 import os
 import sys
 from collections.abc import Sequence
@@ -164,12 +163,7 @@ def _resume_team(
     answer = session.follow(
         supervisor,
         lambda listener: supervisor.resume(
-            run_id,
-            from_task=options.from_task,
-            deadline_s=setup.limit_s(choice.team, person) or math.inf,
-            budget=setup.budget,
-            listener=listener,
-            stored=stored,
+            run_id, from_task=options.from_task, listener=listener, stored=stored
         ),
     )
     return print_answer(answer, storage, output, stored.state)

@@ -29,8 +29,6 @@ def resume_review(options: ResumeOptions, storage: RunStorage, stored: StoredRun
         lambda supervisor, listener: supervisor.resume(
             run_id,
             from_task=options.from_task,
-            deadline_s=setup.left_s(review_run.reviewers.team),
-            budget=setup.budget,
             batches=review_run.reviewers.batches,
             listener=listener,
             stored=stored,

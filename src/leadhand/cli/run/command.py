@@ -61,25 +61,21 @@ class TeamSetup(RunSetup):
     def supervisor(
         self, choice: ModelChoice, storage: RunStorage, person: Ask | None
     ) -> Supervisor:
-        """The supervisor, with the models of `choice`. Raises `InputError`."""
+        """The supervisor, with the models of `choice`. Raises `InputError`.
+
+        If a person may be asked here, there is no default deadline: they see what the run does,
+        and can stop it.
+        """
+        at_leisure = self.deadline is None and person is not None and "escalation" in self.approve
         return Supervisor(
             choice.team,
-            deadline_s=self.limit_s(choice.team, person),
+            deadline_s=None if at_leisure else self.left_s(choice.team),
             budget=self.budget,
             concurrency=self.concurrency,
             approve=self.approve,
             person=person,
             journal=storage.journal,
         )
-
-    def limit_s(self, team: Team, person: Ask | None) -> float | None:
-        """Seconds to the answer from now on. Raises `InputError`.
-
-        If a person may be asked here, there is no default deadline: they see what the run does,
-        and can stop it.
-        """
-        at_leisure = self.deadline is None and person is not None and "escalation" in self.approve
-        return None if at_leisure else self.left_s(team)
 
 
 @dataclass(frozen=True, slots=True)
