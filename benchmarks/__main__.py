@@ -16,7 +16,7 @@ ALONE = (
     "service",
     "peers",
 )
-WITH_WORKLOADS = ("workflows", "insecure")
+WITH_WORKLOADS = ("workflows", "insecure", "undone")
 
 
 def main() -> None:
@@ -25,7 +25,8 @@ def main() -> None:
     if Path("../shared/workloads").is_dir():
         names += WITH_WORKLOADS
     else:
-        print("no ../shared/workloads here: give workflows and insecure their --workloads DIR")
+        these = ", ".join(WITH_WORKLOADS)
+        print(f"no ../shared/workloads here: give {these} their --workloads DIR")
     for name in names:
         print(f"\n== {name}", flush=True)
         subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=True)
