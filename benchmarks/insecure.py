@@ -76,7 +76,7 @@ def main() -> None:
     with change_of([code for _, code in rows]) as change:
         review = reviewed(change)
     found: defaultdict[int, int] = defaultdict(int)
-    for finding in (*review.findings, *review.suppressed):
+    for finding in (*review.findings, *review.look, *review.suppressed):
         if "security" in finding.lenses:
             number = int(finding.path[7:10])
             found[number] = max(found[number], finding.confidence)

@@ -83,7 +83,7 @@ def main() -> None:
     for rule in sorted(families):
         own = made.rules.get(rule)
         counted = f"{own.k:3} of {own.n:3}" if own else "    none  "
-        print(f"{rule:45} {families[rule]:32} {counted}  confidence {confidence(rule)}")
+        print(f"{rule:45} {families[rule]:32} {counted}  confidence {confidence(rule).confidence}")
 
 
 if __name__ == "__main__":

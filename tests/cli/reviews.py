@@ -65,6 +65,7 @@ def many(number: int, severity: Severity = "warning") -> list[Finding]:
 
 def report(
     *findings: Finding,
+    look: tuple[Finding, ...] = (),
     suppressed: tuple[Finding, ...] = (),
     not_assessed: tuple[NotAssessed, ...] = (),
     dropped: tuple[Dropped, ...] = (),
@@ -78,6 +79,7 @@ def report(
     """The report of a review with these findings, by default complete and quick."""
     review = Review(
         findings=findings,
+        look=look,
         suppressed=suppressed,
         not_assessed=not_assessed,
         dropped=dropped,

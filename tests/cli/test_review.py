@@ -96,11 +96,11 @@ def test_json_is_the_answer_document_and_nothing_else_is_on_stdout(
     assert {task["status"] for task in document["tasks"]} == {"completed"}
     assert document["metrics"]["makespan_s"] > 0
     output = document["output"]
-    assert set(output) >= {"findings", "suppressed", "not_assessed"}
+    assert set(output) >= {"findings", "look", "suppressed", "not_assessed"}
     finding = next(one for one in output["findings"] if one["rule"] == "security/shell-injection")
     assert set(finding) >= {
         "id", "path", "line", "end_line", "severity", "category", "rule", "message", "suggestion",
-        "evidence", "confidence", "lenses",
+        "evidence", "confidence", "basis", "lenses", "places",
     }  # fmt: skip
     assert finding["evidence"] in AFTER
     assert finding["lenses"] == ["security"]
@@ -175,6 +175,33 @@ def test_a_clean_change_is_said_to_be_clean_and_what_was_not_assessed_is_named(
     assert "logo.bin" in {one.path for one in output.not_assessed}
 
 
+GUARDED = """\
+from shop import app, load, login_required
+
+
+@app.route("/orders")
+@login_required
+def orders() -> str:
+    return load()
+"""
+
+
+def test_a_removed_protection_needs_a_look_and_fails_only_if_asked(tmp_path: Path) -> None:
+    made = Repo(tmp_path)
+    made.write("orders.py", GUARDED)
+    made.commit("Show orders")
+    made.write("orders.py", GUARDED.replace("@login_required\n", ""))
+    made.commit("Simplify")
+    ended = leadhand("review", "-q", folder=made.folder)
+    assert ended.status == 0
+    assert "No findings at or above confidence 80; 1 needs a look" in ended.out
+    assert "- @login_required" in ended.out
+    assert leadhand("review", "-q", "--fail-on-look", folder=made.folder).status == 1
+    without = leadhand("review", "-q", "--no-look", "--json", folder=made.folder)
+    output = Review.model_validate(json.loads(without.out)["output"])
+    assert (without.status, output.look, len(output.suppressed)) == (0, (), 1)
+
+
 def test_a_patch_on_stdin_is_reviewed_without_a_repository(repo: Repo, tmp_path: Path) -> None:
     patch = repo.git("diff", "HEAD~1", "HEAD") + "\n"
     ended = leadhand(
@@ -220,6 +247,7 @@ def test_a_deadline_that_is_too_short_still_gives_a_report_and_status_4(repo: Re
         (("--threshold", "x"), "leadhand: invalid value for '--threshold': "),
         (("--baseline", "x" * 5_000), "xxx: File name too long"),
         (("HEAD", "--staged"), "exclude each other"),
+        (("--no-look", "--fail-on-look"), "exclude each other"),
         (("--deadline", "soon"), "'soon' is not a duration"),
         (("--baseline", "missing.json"), "missing.json"),
         (("--diff", "missing.patch"), "can't read the patch missing.patch"),

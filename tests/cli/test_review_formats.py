@@ -13,7 +13,6 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 from leadhand.cli.options import ReviewFormat
-from leadhand.cli.review.baseline import MAX_BYTES, load_baseline
 from leadhand.cli.review.execution import show
 from leadhand.cli.review.github import annotate, annotation, inert
 from leadhand.cli.review.markdown import COMMENT_BYTES, MARKER, markdown
@@ -23,7 +22,6 @@ from leadhand.cli.review.text import show_review
 from leadhand.cli.views.markdown_text import code, fenced, prose
 from leadhand.contracts.answer import Gap
 from leadhand.contracts.finding import NotAssessed
-from leadhand.errors import InputError
 from leadhand.synthesis.findings import Dropped, Quote
 from tests.cli.reviews import finding, many, report
 from tests.cli.sarif_schema import problem
@@ -69,6 +67,7 @@ def hostile(text: str) -> ReviewReport:
     )  # fmt: skip
     return report(
         one,
+        look=(one,),
         suppressed=(one,),
         not_assessed=(NotAssessed(lens=text, path=text, why=text),),
         dropped=(Dropped(rule=text, path=text, line=1),),
@@ -116,6 +115,37 @@ def test_a_comment_shows_findings_and_folds_what_was_left_out() -> None:
     assert "<details><summary>Not assessed: 1 reason</summary>" in text
     assert "history: a patch has no history" in text
     assert "1 finding of the baseline" in text
+
+
+def test_what_needs_a_look_is_told_apart_and_shown_up_to_ten(
+    capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "s.md"))
+    look = tuple(
+        finding(id=f"l{n}", line=n, confidence=60, message=f"Look {n}.") for n in range(1, 13)
+    )
+    made = report(finding(id="a", message="Found."), look=look)
+    for how in ("text", "markdown"):
+        out = printed(capfdbinary, made, how)
+        assert "1 finding: 1 critical; 12 need a look" in out
+        found, _, rest = out.partition(
+            "\n### Needs a look" if how == "markdown" else "\nNeeds a look"
+        )
+        assert "Found." in found
+        assert "Look" not in found
+        assert re.findall(r"Look (\d+)\.", rest) == [str(n) for n in range(1, 11)]
+        assert "2 more need a look" in rest
+    lines = printed(capfdbinary, made, "github").splitlines()
+    assert [line.split(" ")[0] for line in lines] == ["::error"] + ["::notice"] * 10
+    assert "title=Needs a look%3A security/yaml-load (confidence 60)" in lines[1]
+    levels = [result["level"] for result in one_run(made)["results"]]
+    assert levels == ["error"] + ["note"] * 12
+    assert len(json.loads(printed(capfdbinary, made, "json"))["output"]["look"]) == 12
+
+
+def test_a_fact_is_called_one() -> None:
+    fact = finding(confidence=100).model_copy(update={"basis": "fact"})
+    assert "`security/yaml-load` · a fact" in markdown(report(fact))
 
 
 def test_nothing_in_a_comment_comes_alive_whatever_the_text_says() -> None:
@@ -288,8 +318,9 @@ def test_without_a_summary_its_text_follows_and_gives_no_commands(text: str) -> 
     out = annotate(hostile(text), None)
     lines = out.splitlines()
     assert lines[0].startswith("::error file=")
-    assert all(line.startswith("|") for line in lines[1:])
-    assert "##[" not in "\n".join(lines[1:])
+    assert lines[1].startswith("::notice file=")
+    assert all(line.startswith("|") for line in lines[2:])
+    assert "##[" not in "\n".join(lines[2:])
     assert "Suppressed" in out
     assert not re.search("[\0\x1b\x9b\u202e\ud800]", out)
 
@@ -341,47 +372,3 @@ def test_the_terminal_page_has_no_blanks_at_line_ends_and_keeps_places_whole() -
     assert [line for line in lines if line != line.rstrip()] == []
     assert f"● critical  {long}:8" in lines
     assert max(len(line) for line in lines if long not in line) <= 60
-
-
-# Baselines
-
-
-def test_a_baseline_is_every_id_of_an_earlier_report(tmp_path: Path) -> None:
-    file = tmp_path / "report.json"
-    made = report(
-        finding(id="a"), suppressed=(finding(id="b"),), hidden_by_baseline=("c",)
-    ).answer  # fmt: skip
-    file.write_text(made.model_dump_json(), encoding="utf-8")
-    assert load_baseline(file) == {"a", "b", "c"}
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"", "is not JSON"),
-        (b"\xff\xfe", "is not JSON"),
-        (b"[" * 100_000, "is not JSON"),
-        (b'{"output": null}', "is not a review report"),
-        (b'{"output": {"findings": [{"id": 1}], "suppressed": []}}', "is not a review report"),
-        (b"[]", "is not a review report"),
-        (b" " * (MAX_BYTES + 1), "is larger than 64 MiB"),
-    ],
-    ids=["empty", "binary", "deep", "no-output", "odd-id", "list", "large"],
-)
-def test_a_file_that_is_no_report_is_refused_in_one_line(
-    tmp_path: Path, content: bytes, said: str
-) -> None:
-    """F06, F35."""
-    file = tmp_path / "a\nb.json"
-    file.write_bytes(content)
-    with pytest.raises(InputError, match=said) as caught:
-        load_baseline(file)
-    assert "\n" not in str(caught.value)
-    assert "a\\nb.json" in str(caught.value)
-
-
-@pytest.mark.parametrize("name", ["missing.json", ".", "nul\0.json"])
-def test_a_baseline_that_cant_be_read_is_named(tmp_path: Path, name: str) -> None:
-    """F17."""
-    with pytest.raises(InputError, match="can't read the baseline"):
-        load_baseline(tmp_path / name)

@@ -106,6 +106,7 @@ def test_models_and_analysers_meet_in_one_report_that_says_which_is_which(
     assert stats.by_role == {"worker": 8, "scorer": 6}
     assert json.loads(ended.out)["metrics"]["requests"] == stats.requests == 14
     shown, suppressed = rules(made, "findings"), rules(made, "suppressed")
+    look = rules(made, "look")
     assert {rule: (one["source"], one["confidence"]) for rule, one in shown.items()} == {
         "security/model-shell-injection": ("model", 97),
         "bugs/model-lost-argument": ("model", 95),
@@ -118,7 +119,7 @@ def test_models_and_analysers_meet_in_one_report_that_says_which_is_which(
     # What is in doubt is settled by the second look; what an analyser measured stays as it is.
     assert (suppressed["bugs/model-wrong"]["confidence"]) == 10
     assert (suppressed["bugs/model-guess"]["confidence"]) == 5
-    assert suppressed["security/shell-injection"]["source"] == "analyser"
+    assert look["security/shell-injection"]["source"] == "analyser"
     assert list(rules(made, "dropped")) == ["security/model-invented"]
 
 
@@ -126,8 +127,8 @@ def test_the_analysers_find_the_same_with_and_without_a_model(
     careless: Reviewed, without: Reviewed
 ) -> None:
     def analysed(document: Object) -> dict[str, tuple[object, ...]]:
-        both = {**rules(document, "findings"), **rules(document, "suppressed")}
-        known = (one for one in both.values() if one["source"] == "analyser")
+        every = [rules(document, kind) for kind in ("findings", "look", "suppressed")]
+        known = (one for part in every for one in part.values() if one["source"] == "analyser")
         return {text(one["id"]): (one["rule"], one["confidence"], one["severity"]) for one in known}
 
     assert analysed(output(without.ended))

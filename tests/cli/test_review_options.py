@@ -5,6 +5,12 @@ from leadhand.cli.review.options import ReviewSetup
 
 def test_a_review_is_resumed_with_the_options_that_it_was_started_with() -> None:
     setup = ReviewSetup(
-        folder="snapshot", threshold=0, fail_on="info", deadline="2m", concurrency=3
+        folder="snapshot",
+        threshold=0,
+        fail_on="info",
+        deadline="2m",
+        concurrency=3,
+        no_look=True,
+        fail_on_look=True,
     )
     assert ReviewSetup.of(setup.origin("review")) == setup

@@ -10,6 +10,7 @@ from leadhand.contracts.finding import Finding, LensReport, NotAssessed, Severit
 from leadhand.synthesis.findings import (
     UNSCORED,
     Quote,
+    Rating,
     Review,
     conclude,
     fingerprint,
@@ -55,24 +56,29 @@ def of(lens: str, *items: Finding | NotAssessed) -> tuple[str, LensReport]:
     )
 
 
-def rated(**confidence: int) -> Callable[[str], int]:
+def rated(**confidence: int) -> Callable[[str], Rating]:
     """90 for every rule but those whose name after the slash is given."""
-    return lambda rule: confidence.get(rule.rsplit("/", 1)[-1], 90)
+    return lambda rule: Rating(confidence.get(rule.rsplit("/", 1)[-1], 90))
 
 
 def review(
     *reports: tuple[str, LensReport],
-    confidence: Callable[[str], int] | None = None,
+    confidence: Callable[[str], Rating] | None = None,
     threshold: int = 80,
+    removals: frozenset[str] = frozenset(),
+    look: bool = True,
     baseline: frozenset[str] = frozenset(),
     equivalent: tuple[frozenset[str], ...] = (),
     weights: dict[str, int] | None = None,
 ) -> Review:
     gathered = gather(
-        reports, quotes=Everywhere(), confidence=confidence or rated(), threshold=threshold,
+        reports, quotes=Everywhere(), rating=confidence or rated(), threshold=threshold,
         baseline=baseline, equivalent=equivalent,
     )  # fmt: skip
-    return conclude(gathered, quotes=Everywhere(), threshold=threshold, weights=weights)
+    return conclude(
+        gathered, quotes=Everywhere(), threshold=threshold, removals=removals, look=look,
+        weights=weights,
+    )  # fmt: skip
 
 
 def places(findings: tuple[Finding, ...]) -> list[tuple[str, int]]:
@@ -97,6 +103,24 @@ def test_the_threshold_divides_and_is_itself_enough() -> None:
     )
     assert [finding.rule for finding in made.findings] == ["bugs/at"]
     assert [finding.rule for finding in made.suppressed] == ["bugs/under"]
+
+
+def test_critical_findings_and_removed_protections_from_50_need_a_look() -> None:
+    rules = ("critical/at", "critical/under", "removed/at", "removed/under", "other/at")
+    reported = [
+        seen(rule, line=10 * n, severity="critical" if rule.startswith("critical") else "info")
+        for n, rule in enumerate(rules, 1)
+    ]
+    removals = frozenset({"removed/at", "removed/under"})
+    confidence = rated(at=50, under=49)
+    made = review(of("bugs", *reported), confidence=confidence, removals=removals)
+    assert [finding.rule for finding in made.look] == ["critical/at", "removed/at"]
+    assert {one.rule for one in made.suppressed} == {"critical/under", "removed/under", "other/at"}
+    sure = review(of("bugs", *reported), confidence=rated(), removals=removals)
+    assert (len(sure.findings), sure.look) == (5, ())
+    without = review(of("bugs", *reported), confidence=confidence, removals=removals, look=False)
+    assert without.look == ()
+    assert len(without.suppressed) == 5
 
 
 def test_two_lenses_with_the_same_quote_give_one_finding_that_names_both() -> None:
@@ -246,7 +270,7 @@ def test_the_order_in_which_tasks_end_never_matters(
     confidence = rated(x=85, y=85, z=60)
     made = review(*reports, confidence=confidence)
     assert review(*shuffled, confidence=confidence) == made
-    every = [*made.findings, *made.suppressed]
+    every = [*made.findings, *made.look, *made.suppressed]
     assert len({finding.id for finding in every}) == len(every)
     given_findings = [one for _, report in reports for one in report.findings]
     invented = [one for one in given_findings if one.evidence == "invented"]

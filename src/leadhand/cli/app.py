@@ -55,6 +55,12 @@ def review(
     fail_on: Annotated[
         opt.FailOn, typer.Option(help="Exit with 1 for findings of this severity or above.")
     ] = "critical",
+    no_look: Annotated[
+        bool, typer.Option("--no-look", help="Leave out what needs a look.")
+    ] = False,
+    fail_on_look: Annotated[
+        bool, typer.Option("--fail-on-look", help="Exit with 1 if something needs a look, too.")
+    ] = False,
     baseline: Annotated[
         Path | None,
         typer.Option(help="Hide the findings of this earlier JSON report.", metavar="FILE"),
@@ -105,6 +111,8 @@ def review(
             concurrency=concurrency,
             threshold=threshold,
             fail_on=fail_on,
+            no_look=no_look,
+            fail_on_look=fail_on_look,
         ),
         output=opt.OutputOptions(events=events, quiet=quiet, no_input=True),
         format="json" if json else format,

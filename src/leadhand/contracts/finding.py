@@ -11,6 +11,17 @@ from leadhand.contracts.record import Record
 
 Severity = Literal["critical", "warning", "info"]
 FindingSource = Literal["analyser", "model"]
+Basis = Literal["fact", "measured", "model"]
+
+
+class Place(Record):
+    """Lines of a file of the change."""
+
+    path: str
+    line: int = Field(ge=1)
+    """First line, from 1."""
+    end_line: int = Field(ge=1)
+    """Last line, inclusive."""
 
 
 class Finding(Record):
@@ -40,8 +51,13 @@ class Finding(Record):
     confidence: int = Field(default=0, ge=0, le=100)
     """0 to 100: measured for an analyser's rule, scored by an independent model for a finding by a
     model. Never chosen by the worker that reports the finding."""
+    basis: Basis = "measured"
+    """What the confidence rests on: a `fact` needs no judgement (100), `measured` are labelled hits
+    of the rule, `model` is a score. Set by the synthesizer."""
     why: str = ""
-    """The reason for the confidence, if it is a score."""
+    """The reason for the confidence: labelled hits, or the words of the model that scored it."""
+    places: tuple[Place, ...] = ()
+    """Further places of the same problem; set by the synthesizer."""
     lenses: tuple[str, ...] = ()
     """The workers that reported it; set by the synthesizer."""
 

@@ -11,17 +11,27 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from leadhand.contracts.finding import Finding, LensReport, NotAssessed
+from leadhand.contracts.finding import Basis, Finding, LensReport, NotAssessed
 from leadhand.synthesis.duplicates import SEVERITIES, LensFinding, SameRule, merge, same_rules
 
 MANY_FILES = 20
 """If one lens skipped more files for one reason, only their number is reported."""
+LOOK_FROM = 50
+"""From this confidence a critical finding or a removed protection needs a look."""
 UNSCORED = "not scored"
 """The beginning of `why` of a model's finding without confidence."""
+
+
+class Rating(NamedTuple):
+    """The confidence of a rule, 0 to 100, what it rests on and why it is what it is."""
+
+    confidence: int
+    basis: Basis = "measured"
+    why: str = ""
 
 
 class Quote(BaseModel):
@@ -60,8 +70,11 @@ class Review(BaseModel):
 
     findings: tuple[Finding, ...] = ()
     """At or above the threshold, the most important first."""
+    look: tuple[Finding, ...] = ()
+    """What needs a look: critical findings and removed protections below the threshold, from
+    `LOOK_FROM`, in the same order."""
     suppressed: tuple[Finding, ...] = ()
-    """Below the threshold, in the same order."""
+    """All others below the threshold, in the same order."""
     not_assessed: tuple[NotAssessed, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     hidden_by_baseline: tuple[str, ...] = ()
@@ -86,19 +99,19 @@ def gather(
     reports: Sequence[tuple[str, LensReport]],
     *,
     quotes: Quotes,
-    confidence: Callable[[str], int],
+    rating: Callable[[str], Rating],
     threshold: int,
     baseline: AbstractSet[str] = frozenset(),
     equivalent: Iterable[AbstractSet[str]] = (),
 ) -> Gathered:
     """The verified, merged and new findings of `reports`: pairs of a lens's name and its report.
 
-    `confidence` returns 0 to 100 for a rule; `baseline` has ids to hide; each set of `equivalent`
-    has rules of different lenses that mean the same problem.
+    `rating` rates a rule; `baseline` has ids to hide; each set of `equivalent` has rules of
+    different lenses that mean the same problem.
     """
     same_rule = same_rules(equivalent)
     real, dropped = verify(reports, quotes)
-    merged = merge(rate(real, confidence), same_rule=same_rule, threshold=threshold)
+    merged = merge(rate(real, rating), same_rule=same_rule, threshold=threshold)
     named = identify(merged, same_rule=same_rule)
     fresh, hidden = hide(named, baseline)
     return Gathered(
@@ -114,17 +127,30 @@ def conclude(
     *,
     quotes: Quotes,
     threshold: int,
+    removals: AbstractSet[str] = frozenset(),
+    look: bool = True,
     weights: Mapping[str, int] | None = None,
 ) -> Review:
     """The review of the gathered findings, ranked and divided at `threshold`.
 
-    `weights` ranks lenses if all else is equal (the higher first, 0 by default).
+    `removals` are the rules of removed protections. Without `look`, nothing needs a look: it is
+    suppressed. `weights` ranks lenses if all else is equal (the higher first, 0 by default).
     """
     ranked = rank(gathered.findings, weights or {})
-    findings, suppressed = divide(ranked, threshold)
+
+    def section(finding: Finding) -> str:
+        if finding.confidence >= threshold:
+            return "findings"
+        serious = finding.severity == "critical" or finding.rule in removals
+        return "look" if look and serious and finding.confidence >= LOOK_FROM else "suppressed"
+
+    sections: defaultdict[str, list[Finding]] = defaultdict(list)
+    for finding in ranked:
+        sections[section(finding)].append(finding)
     return Review(
-        findings=tuple(findings),
-        suppressed=tuple(suppressed),
+        findings=tuple(sections["findings"]),
+        look=tuple(sections["look"]),
+        suppressed=tuple(sections["suppressed"]),
         not_assessed=gathered.not_assessed,
         dropped=gathered.dropped,
         hidden_by_baseline=gathered.hidden,
@@ -147,20 +173,17 @@ def verify(
     return real, sorted(dropped, key=lambda row: (row.path, row.line, row.rule))
 
 
-def rate(found: Iterable[LensFinding], confidence: Callable[[str], int]) -> list[LensFinding]:
-    """The findings with the measured confidence of their rules instead of the lens's own.
+def rate(found: Iterable[LensFinding], rating: Callable[[str], Rating]) -> list[LensFinding]:
+    """The findings with the ratings of their rules instead of the lens's own.
 
-    Findings of models have no measured confidence: a scorer sets it later.
+    Findings of models have no confidence: a scorer sets it later.
     """
-    measured = functools.cache(confidence)
+    by_rule = functools.cache(rating)
+    unscored = Rating(0, "model", UNSCORED)
     rated: list[LensFinding] = []
-    for one in found:
-        update: dict[str, object] = (
-            {"confidence": 0, "why": UNSCORED}
-            if one.finding.source == "model"
-            else {"confidence": measured(one.finding.rule)}
-        )
-        rated.append(LensFinding(one.lens, one.finding.model_copy(update=update)))
+    for lens, finding in ((one.lens, one.finding) for one in found):
+        rating_now = unscored if finding.source == "model" else by_rule(finding.rule)
+        rated.append(LensFinding(lens, finding.model_copy(update=rating_now._asdict())))
     return rated
 
 
@@ -204,12 +227,6 @@ def rank(findings: Iterable[Finding], weights: Mapping[str, int]) -> list[Findin
         place = (finding.path, finding.line, finding.rule, finding.id)
         keyed.append(((earned, of_rule, of_path, *place), finding))
     return [finding for _, finding in sorted(keyed, key=lambda pair: pair[0])]
-
-
-def divide(findings: Sequence[Finding], threshold: int) -> tuple[list[Finding], list[Finding]]:
-    """The findings at or above `threshold`, and those below it, in the same order."""
-    above = [finding for finding in findings if finding.confidence >= threshold]
-    return above, [finding for finding in findings if finding.confidence < threshold]
 
 
 def collapse(notes: Iterable[NotAssessed]) -> tuple[NotAssessed, ...]:

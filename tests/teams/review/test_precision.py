@@ -44,15 +44,15 @@ def test_the_lower_bound_grows_with_evidence_and_stays_between_0_and_the_share()
 
 def test_a_rule_with_enough_labelled_hits_has_its_own_figure_rounded_down() -> None:
     rated = confidence(a=("bugs/names", 50, 50), b=("bugs/names", 0, 50))
-    assert rated("bugs/a") == 92
-    assert rated("bugs/b") == 0
+    assert rated("bugs/a").confidence == 92
+    assert rated("bugs/b").confidence == 0
 
 
 def test_a_rule_with_too_few_takes_its_familys_pooled_figures() -> None:
     rated = confidence(a=("bugs/names", 30, 30), b=("bugs/names", 0, 10))
-    assert rated("bugs/b") == int(100 * wilson_lower(30, 40))
+    assert rated("bugs/b").confidence == int(100 * wilson_lower(30, 40))
     only_family = confidence(a=("bugs/names", 40, 40))
-    assert only_family("bugs/b") == only_family("bugs/a") == 91
+    assert only_family("bugs/b").confidence == only_family("bugs/a").confidence == 91
 
 
 @pytest.mark.parametrize(
@@ -63,11 +63,11 @@ def test_few_hits_alone_never_lift_a_rule_to_the_default_threshold(
 ) -> None:
     assert n < MIN_LABELLED
     rated = confidence(c=("bugs/alone", k, n))
-    assert rated("bugs/c") == expected <= MAX_UNMEASURED < 80
+    assert rated("bugs/c").confidence == expected <= MAX_UNMEASURED < 80
 
 
 def test_a_rule_that_nobody_knows_is_as_likely_right_as_wrong() -> None:
-    assert confidence()("bugs/unheard-of") == 50
+    assert confidence()("bugs/unheard-of").confidence == 50
 
 
 def test_more_true_hits_than_hits_are_refused() -> None:
@@ -86,4 +86,9 @@ def test_the_table_that_ships_is_sound_and_says_where_its_figures_are_from() -> 
 
 def test_confidence_of_rules_knows_their_families() -> None:
     rule = LensRule(id="bugs/new", family="bugs/never-labelled", severity="info", why="", fix="")
-    assert Confidence.of([rule])(rule.id) == 50
+    assert Confidence.of([rule])(rule.id).confidence == 50
+
+
+def test_a_fact_is_certain_whatever_the_table_says() -> None:
+    fact = LensRule("bugs/broken", "bugs/x", "critical", why="", fix="", fact=True)
+    assert Confidence.of([fact])(fact.id) == (100, "fact", "")

@@ -6,7 +6,7 @@ from tempfile import mkdtemp
 import pytest
 
 from leadhand.contracts.finding import Finding, LensReport
-from leadhand.synthesis.findings import Gathered, gather
+from leadhand.synthesis.findings import Gathered, Rating, gather
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.quotes import ChangeQuotes
 from leadhand.teams.review.reported import MAX_FINDINGS, Reported, lens_report
@@ -46,7 +46,9 @@ def one(reported: Reported, change: Change) -> Finding:
 def gathered(change: Change, *reported: Reported) -> Gathered:
     report = lens_report(reported, change, lens="bugs")
     quotes = ChangeQuotes(change)
-    return gather([("bugs-model", report)], quotes=quotes, confidence=lambda rule: 99, threshold=80)
+    return gather(
+        [("bugs-model", report)], quotes=quotes, rating=lambda rule: Rating(99), threshold=80
+    )
 
 
 def test_a_quote_is_found_wherever_the_model_says_it_is(change: Change) -> None:

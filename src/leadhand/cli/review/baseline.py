@@ -19,6 +19,7 @@ class _Known(BaseModel):
 
 class _Output(BaseModel):
     findings: tuple[_Known, ...]
+    look: tuple[_Known, ...] = ()
     suppressed: tuple[_Known, ...]
     hidden_by_baseline: tuple[str, ...] = ()
 
@@ -50,5 +51,5 @@ def load_baseline(path: Path) -> frozenset[str]:
         broken = any(problem["type"] == "json_invalid" for problem in error.errors())
         kind = "JSON" if broken else "a review report"
         raise InputError(f"the baseline {name} is not {kind}: {_ADVICE}") from error
-    known = {finding.id for finding in (*output.findings, *output.suppressed)}
+    known = {finding.id for finding in (*output.findings, *output.look, *output.suppressed)}
     return frozenset((known | set(output.hidden_by_baseline)) - {""})

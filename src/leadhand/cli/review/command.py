@@ -48,6 +48,8 @@ def review_command(options: ReviewOptions) -> int:
     for file in (options.baseline, options.past_reviews):
         if file is not None and file.is_fifo():  # files are read twice, and a pipe may block
             raise InputError(f"can't read {safe(str(file))}: it is a pipe; give a file")
+    if options.setup.no_look and options.setup.fail_on_look:
+        raise InputError("--no-look and --fail-on-look exclude each other: give one of them")
     if options.baseline is not None:
         load_baseline(options.baseline)
     if options.past_reviews is not None:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 
-from leadhand.cli.options import FailOn, ReviewFormat
+from leadhand.cli.options import ReviewFormat
 from leadhand.cli.review.baseline import load_baseline
 from leadhand.cli.review.github import annotate
 from leadhand.cli.review.markdown import markdown
@@ -74,6 +74,7 @@ class ReviewRun:
             synthesizer=lambda caller, fence: FindingsSynthesizer(
                 self.change,
                 threshold=setup.threshold,
+                look=not setup.no_look,
                 baseline=baseline,
                 chunks=reviewers.chunks,
                 caller=caller,
@@ -116,7 +117,7 @@ class ReviewRun:
         if answer.status == "complete":
             shutil.rmtree(self._folder, ignore_errors=True)
         follow_up(answer, self._storage, state)
-        return _status(answer, review, self._setup.fail_on)
+        return _status(answer, review, self._setup)
 
 
 def report_unreadable(
@@ -144,15 +145,15 @@ def report_unreadable(
     )
     with writing_output():
         show(report, format)
-    return _status(answer, review, setup.fail_on)
+    return _status(answer, review, setup)
 
 
-def _status(answer: Answer, review: Review, fail_on: FailOn) -> int:
+def _status(answer: Answer, review: Review, setup: ReviewSetup) -> int:
     if answer.status == "cancelled":
         return INTERRUPTED
     if answer.status != "complete":
         return 4 if answer.ended_by in ("budget", "deadline") else 3
-    return exit_status(review, fail_on)
+    return exit_status(review, setup.fail_on, fail_on_look=setup.fail_on_look)
 
 
 def show(report: ReviewReport, format: ReviewFormat) -> None:

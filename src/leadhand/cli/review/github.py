@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from leadhand.cli.review.markdown import markdown
-from leadhand.cli.review.report import ReviewReport, facts
+from leadhand.cli.review.report import ReviewReport, facts, shown_look
 from leadhand.cli.views.markdown_text import clip
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.finding import Finding, Severity
@@ -32,8 +32,10 @@ def annotate(report: ReviewReport, summary: Path | None) -> str:
     The least important findings beyond GitHub's limits are only in the summary. Without a summary,
     or if it can't be written, its text follows the annotations.
     """
-    annotated = within_limits(report.review.findings)
-    lines = [annotation(finding) for finding in annotated]
+    review = report.review
+    look = [finding.model_copy(update={"severity": "info"}) for finding in shown_look(review)]
+    annotated = within_limits([*review.findings, *look])
+    lines = [annotation(finding, needs_look=finding in look) for finding in annotated]
     text = markdown(report, max_bytes=SUMMARY_BYTES, note=_note(report, len(annotated)))
     if summary is None or not _appended(summary, text):
         lines += inert(text)
@@ -51,13 +53,14 @@ def within_limits(findings: Sequence[Finding]) -> list[Finding]:
     return kept
 
 
-def annotation(finding: Finding) -> str:
+def annotation(finding: Finding, *, needs_look: bool = False) -> str:
     """The workflow command that annotates the lines of `finding`."""
+    section = "Needs a look: " if needs_look else ""
     properties = {
         "file": safe(finding.path),
         "line": str(finding.line),
         "endLine": str(max(finding.line, finding.end_line)),
-        "title": safe(f"{finding.rule} ({', '.join(facts(finding))})"),
+        "title": safe(f"{section}{finding.rule} ({', '.join(facts(finding))})"),
     }
     given = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     words = [finding.message, finding.suggestion]
@@ -83,7 +86,7 @@ def _property(text: str) -> str:
 
 
 def _note(report: ReviewReport, annotated: int) -> str:
-    total = len(report.review.findings)
+    total = len(report.review.findings) + len(report.review.look)
     if annotated == total:
         return ""
     return f"{counted(annotated, 'finding')} of {total:,} are annotations: GitHub shows no more."

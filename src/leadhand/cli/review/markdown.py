@@ -4,15 +4,17 @@ It stays within GitHub's limits: what does not fit is counted. Text from the rep
 there are no links and no pictures.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from leadhand.cli.review.report import (
     ReviewReport,
     extent,
     facts,
     headline,
+    more_look,
     not_assessed_groups,
     place,
+    shown_look,
     timing,
 )
 from leadhand.cli.review.text import quoted_lines
@@ -47,8 +49,13 @@ def markdown(report: ReviewReport, *, max_bytes: int = COMMENT_BYTES, note: str 
     """
     page = _Page(max_bytes)
     page.add("\n\n".join(_head(report, note)))
-    findings = report.review.findings
-    page.fill((_finding(one, report.review.quotes.get(one.id)) for one in findings), len(findings))
+    review = report.review
+    page.fill([_finding(one, review.quotes.get(one.id)) for one in review.findings])
+    if review.look:
+        page.add("---\n\n### Needs a look\n\nNot certain enough to be a finding; worth a check.")
+        page.fill([_finding(one, review.quotes.get(one.id)) for one in shown_look(review)])
+        if more_look(review):
+            page.add(f"*{more_look(review)}*")
     closed = list(_details(report))
     for behind, (title, rows, total) in zip(range(len(closed), 0, -1), closed, strict=True):
         page.details(title, rows, total, share=behind)
@@ -71,11 +78,11 @@ class _Page:
         self._blocks.append(block)
         self._left -= _size(block) + 2
 
-    def fill(self, findings: Iterable[str], total: int) -> None:
+    def fill(self, findings: Sequence[str]) -> None:
         """Add findings until only the room for what follows is left; the rest is counted."""
         for added, block in enumerate(findings):
             if _size(block) + 2 > self._left - _TAIL_BYTES:
-                rest = counted(total - added, "more finding")
+                rest = counted(len(findings) - added, "more finding")
                 self.add(f"*{rest} did not fit here; `--format json` lists all.*")
                 return
             self.add(block)
@@ -127,7 +134,7 @@ def _finding(finding: Finding, quote: Quote | None) -> str:
     ]
     if finding.suggestion:
         blocks.append(f"→ {prose(clip(finding.suggestion, _TEXT_CHARS))}")
-    if finding.why:
+    if finding.why and finding.source == "model":
         blocks.append(f"<sub>Scorer: {prose(clip(finding.why, _TEXT_CHARS))}</sub>")
     return "\n\n".join(["---", *filter(None, blocks)])
 
@@ -165,7 +172,7 @@ def _details(report: ReviewReport) -> Iterator[tuple[str, Iterator[str], int]]:
 
 
 def _row(finding: Finding) -> str:
-    why = f" *Scorer: {prose(clip(finding.why, _NAME_CHARS))}*" if finding.why else ""
+    why = f" *Scorer: {prose(clip(finding.why, _NAME_CHARS))}*" if finding.source == "model" else ""
     return (
         f"{finding.severity} {code(_tail(place(finding)))} {code(clip(finding.rule, _NAME_CHARS))} "
         f"({finding.confidence}): {prose(clip(finding.message, _NAME_CHARS))}{why}"

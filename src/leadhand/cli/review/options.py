@@ -16,6 +16,9 @@ class ReviewSetup(RunSetup):
     """Where the snapshot of its change is."""
     threshold: int = DEFAULT_THRESHOLD
     fail_on: FailOn = "critical"
+    no_look: bool = False
+    """Whether to leave out what needs a look."""
+    fail_on_look: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,8 @@ from leadhand.teams.review.lens import LensRule
 from leadhand.tools.text import counted, joined_names
 from leadhand.trace.formatting import format_duration, format_speedup
 
+SHOWN_LOOK = 10
+"""What needs a look is shown up to this number, and the rest is counted."""
 _ID_DIGITS = 10
 
 
@@ -59,12 +61,25 @@ class ReviewReport:
     """All rules, for formats that describe them."""
 
 
-def exit_status(review: Review, fail_on: FailOn) -> int:
-    """1 if a finding is at or above `fail_on`, else 0. Suppressed findings don't count."""
+def exit_status(review: Review, fail_on: FailOn, *, fail_on_look: bool = False) -> int:
+    """1 if a finding is at or above `fail_on`, or if `fail_on_look` and something needs a look."""
+    if fail_on_look and review.look:
+        return 1
     if fail_on == "never":
         return 0
     failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
     return int(any(finding.severity in failing for finding in review.findings))
+
+
+def shown_look(review: Review) -> tuple[Finding, ...]:
+    """The most important of what needs a look, as many as a report shows."""
+    return review.look[:SHOWN_LOOK]
+
+
+def more_look(review: Review) -> str:
+    """`12 more need a look; --format json lists all`; empty if all are shown."""
+    more = len(review.look) - SHOWN_LOOK
+    return f"{more:,} more need a look; `--format json` lists all" if more > 0 else ""
 
 
 def span(subject: Subject) -> str:
@@ -85,6 +100,8 @@ def extent(report: ReviewReport) -> list[str]:
 
 def facts(finding: Finding) -> list[str]:
     """The confidence of a finding, and whether a model found it."""
+    if finding.basis == "fact":
+        return ["a fact"]
     confidence = f"confidence {finding.confidence}"
     return [confidence, "found by a model"] if finding.source == "model" else [confidence]
 
@@ -95,8 +112,10 @@ def place(finding: Finding) -> str:
 
 
 def headline(report: ReviewReport) -> str:
-    """The outcome in one line: the number of findings of each severity, or that there are none."""
-    findings = report.review.findings
+    """The outcome in one line: the findings by severity and what needs a look, or that there is
+    neither."""
+    findings, look = report.review.findings, len(report.review.look)
+    needs = f"{look:,} {'needs' if look == 1 else 'need'} a look" if look else ""
     if findings:
         counts = Counter(finding.severity for finding in findings)
         kinds = [
@@ -104,11 +123,15 @@ def headline(report: ReviewReport) -> str:
             for kind in SEVERITIES
             if counts[kind]
         ]
-        return f"{counted(len(findings), 'finding')}: {joined_names(kinds)}"
+        found = f"{counted(len(findings), 'finding')}: {joined_names(kinds)}"
+        return f"{found}; {needs}" if needs else found
     if not report.answer.tasks and report.answer.status == "failed":
         return "Nothing was reviewed: see the gaps below."
     if report.answer.status != "complete":
-        return f"No findings, but the review is {report.answer.status}: see the gaps below."
+        nothing = f"No findings; {needs}" if needs else "No findings"
+        return f"{nothing}, but the review is {report.answer.status}: see the gaps below."
+    if needs:
+        return f"No findings at or above confidence {report.threshold}; {needs}"
     serious = sum(one.severity == "critical" for one in report.review.suppressed)
     if serious:
         below = f"{counted(serious, 'critical', 'critical')} below it"

@@ -33,18 +33,22 @@ _NOTIFICATIONS = {
 
 
 def sarif(report: ReviewReport) -> Json:
-    """The SARIF log of a review: one run, suppressed findings among its results."""
+    """The SARIF log of a review: one run; what needs a look has the level `note`, and suppressed
+    findings are suppressed results."""
     review = report.review
-    every = [*review.findings, *review.suppressed]
+    every = [*review.findings, *review.look, *review.suppressed]
     rules = _descriptors(report.rules, every)
     index = {cast("str", rule["id"]): position for position, rule in enumerate(rules)}
     results: list[JsonValue] = [
         _result(one, index, review.quotes.get(one.id)) for one in review.findings
     ]
+    for one in review.look:
+        result = _result(one, index, review.quotes.get(one.id))
+        results.append({**result, "level": "note"})
     why = f"Confidence below the threshold of {report.threshold}."
     for one in review.suppressed:
         result = _result(one, index, review.quotes.get(one.id))
-        scored = f" {_plain(one.why)}" if one.why else ""
+        scored = f" {_plain(one.why)}" if one.source == "model" else ""
         result["suppressions"] = [{"kind": "external", "justification": f"{why}{scored}"}]
         results.append(result)
     driver: Json = {
@@ -109,6 +113,7 @@ def _result(finding: Finding, index: dict[str, int], quoted: Quote | None) -> Js
     properties: Json = {
         "category": _plain(finding.category),
         "confidence": finding.confidence,
+        "basis": finding.basis,
         "source": finding.source,
         "evidence": _verbatim(finding.evidence),
         "lenses": [_plain(lens) for lens in finding.lenses],

@@ -19,8 +19,10 @@ from leadhand.cli.review.report import (
     extent,
     facts,
     headline,
+    more_look,
     not_assessed_groups,
     place,
+    shown_look,
     timing,
 )
 from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
@@ -93,6 +95,17 @@ class _Page:
         for finding in review.findings:
             yield Text()
             yield from self._finding(finding, review.quotes.get(finding.id))
+        if review.look:
+            yield Text()
+            yield self.text(
+                "Needs a look: not certain enough to be a finding, worth a check", "bold"
+            )
+        for finding in shown_look(review):
+            yield Text()
+            yield from self._finding(finding, review.quotes.get(finding.id))
+        if more_look(review):
+            yield Text()
+            yield _indented(self.text(f"… {more_look(review)}", "dim"))
         yield Text()
         yield self.text("─" * _RULE_WIDTH, "dim")
         notes = Table.grid(padding=(0, 2))
@@ -104,7 +117,7 @@ class _Page:
 
     def _outcome(self) -> Text:
         line = headline(self._report)
-        if self._report.review.findings:
+        if self._report.review.findings or self._report.review.look:
             return self.text(line)
         if line.startswith("Clean"):
             return Text.assemble(self.text("✓ ", "green"), self.text(line, "bold"))
@@ -135,7 +148,7 @@ class _Page:
             advice = Table.grid(padding=(0, 1))
             advice.add_row(self.text("→", "green"), self._prose(finding.suggestion))
             yield _indented(advice)
-        if finding.why:
+        if finding.why and finding.source == "model":
             yield _indented(self.text(f"Scorer: {sentence(finding.why)}", "dim"))
 
     def _quote(self, finding: Finding, quote: Quote | None) -> Table:
@@ -178,7 +191,7 @@ class _Page:
             scored = [
                 f"{safe(place(one))} {safe(one.rule)} {one.confidence}: {sentence(one.why)}"
                 for one in review.suppressed
-                if one.why
+                if one.source == "model"
             ]
             why = [self.text(line, "dim") for line in _capped(scored, _MAX_ROWS)]
             yield "suppressed", [self.text(below + rules), *why, how]

@@ -32,6 +32,11 @@ class LensRule:
     """Why it matters: one sentence that fits any change."""
     fix: str
     """What to do, one sentence."""
+    fact: bool = False
+    """Whether a hit needs no judgement: its confidence is 100. The severity is `critical`."""
+    removal: bool = False
+    """Whether it finds protections that the change removed: one without enough confidence for a
+    finding needs a look."""
 
     def finding(
         self,

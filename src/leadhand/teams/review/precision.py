@@ -8,10 +8,12 @@ rule reaches the default threshold without figures.
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from importlib import resources
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from leadhand.synthesis.findings import Rating
 from leadhand.teams.review import DEFAULT_THRESHOLD
 from leadhand.teams.review.lens import LensRule
 
@@ -77,11 +79,19 @@ def wilson_lower(k: int, n: int) -> float:
 
 
 class Confidence:
-    """Computes the confidence of a rule, 0 to 100; the synthesizer's `confidence`."""
+    """Computes the confidence of a rule, 0 to 100; the synthesizer's `rating`."""
 
-    def __init__(self, table: PrecisionTable, families: Mapping[str, str]) -> None:
-        """`families` maps rules to families, for rules that are not in the table."""
+    def __init__(
+        self,
+        table: PrecisionTable,
+        families: Mapping[str, str],
+        *,
+        facts: AbstractSet[str] = frozenset(),
+    ) -> None:
+        """`families` maps rules to families, for rules that are not in the table; `facts` are the
+        rules whose hits need no judgement."""
         self._table = table
+        self._facts = facts
         self._families = families
         pooled: defaultdict[str, list[Hits]] = defaultdict(list)
         for hits in table.rules.values():
@@ -94,9 +104,17 @@ class Confidence:
     @classmethod
     def of(cls, rules: Iterable[LensRule]) -> "Confidence":
         """The confidence of `rules` by the table of the review team."""
-        return cls(load_table(), {rule.id: rule.family for rule in rules})
+        known = tuple(rules)
+        facts = frozenset(rule.id for rule in known if rule.fact)
+        return cls(load_table(), {rule.id: rule.family for rule in known}, facts=facts)
 
-    def __call__(self, rule: str) -> int:
+    def __call__(self, rule: str) -> Rating:
+        """The confidence of a rule: 100 for a fact."""
+        if rule in self._facts:
+            return Rating(100, "fact")
+        return Rating(self._measured(rule))
+
+    def _measured(self, rule: str) -> int:
         """100 x the Wilson lower bound of the rule's precision, rounded down.
 
         A rule with fewer than `MIN_LABELLED` labelled hits takes the pooled figures of its family,

@@ -51,6 +51,7 @@ class FindingsSynthesizer:
         change: Change,
         *,
         threshold: int = DEFAULT_THRESHOLD,
+        look: bool = True,
         baseline: AbstractSet[str] = frozenset(),
         chunks: Chunks | None = None,
         caller: "Caller | None" = None,
@@ -61,6 +62,7 @@ class FindingsSynthesizer:
         `tiers` score their findings, which they see inside the `fence`."""
         self._change = change
         self._threshold = threshold
+        self._look = look
         self._baseline = baseline
         self._chunks = chunks or Chunks()
         self._quotes = ChangeQuotes(change)
@@ -104,7 +106,7 @@ class FindingsSynthesizer:
         return gather(
             list(self._reports(results)),
             quotes=self._quotes,
-            confidence=Confidence.of(rules()),
+            rating=Confidence.of(rules()),
             threshold=self._threshold,
             baseline=self._baseline,
             equivalent=EQUIVALENT,
@@ -127,7 +129,14 @@ class FindingsSynthesizer:
         findings = tuple(self._scored.get(one.id, one) for one in gathered.findings)
         notes = (*gathered.not_assessed, *_unscored(findings))
         scored = gathered.model_copy(update={"findings": findings, "not_assessed": notes})
-        review = conclude(scored, quotes=self._quotes, threshold=self._threshold, weights=WEIGHTS)
+        review = conclude(
+            scored,
+            quotes=self._quotes,
+            threshold=self._threshold,
+            removals=frozenset(rule.id for rule in rules() if rule.removal),
+            look=self._look,
+            weights=WEIGHTS,
+        )
         return Synthesis(
             answer=_in_words(review),
             output=review.model_dump(mode="json"),
@@ -147,7 +156,7 @@ class FindingsSynthesizer:
         }
         return tuple(
             Source(task_id=task_ids[lens, finding.path], ref=f"{finding.path}:{finding.line}")
-            for finding in review.findings
+            for finding in (*review.findings, *review.look)
             for lens in finding.lenses
             if (lens, finding.path) in task_ids
         )
@@ -162,9 +171,12 @@ def _unscored(findings: Sequence[Finding]) -> Iterator[NotAssessed]:
 
 
 def _in_words(review: Review) -> str:
-    if not review.findings:
-        return "No findings at or above the threshold."
-    return "\n".join(
+    rows = [
         f"- **{finding.severity}** `{finding.path}:{finding.line}` {finding.message}"
         for finding in review.findings
-    )
+    ]
+    rows = rows or ["No findings at or above the threshold."]
+    if review.look:
+        rows += ["", "Needs a look:"]
+        rows += [f"- `{one.path}:{one.line}` {one.message}" for one in review.look]
+    return "\n".join(rows)

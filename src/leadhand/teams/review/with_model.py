@@ -109,7 +109,9 @@ class _Material:
         paths = {piece.path for piece in pieces}
         # From the inputs, because a digest has only the first findings, of any files.
         found = [one for one in _findings(handoff) if one.path in paths]
-        sure = {one.rule for one in found if self._confidence(one.rule) >= self._threshold}
+        sure = {
+            one.rule for one in found if self._confidence(one.rule).confidence >= self._threshold
+        }
         missing = [digest.task_id for digest in handoff.context if digest.why_missing is not None]
         title = f"Title: {self._change.title}"
         texts = {

@@ -29,7 +29,7 @@ _RESTORE = "Restore it, or explain in the change why it is no longer needed."
 
 
 def _rule(name: str, severity: Severity, why: str) -> LensRule:
-    return LensRule(f"security/removed-{name}", _FAMILY, severity, why, _RESTORE)
+    return LensRule(f"security/removed-{name}", _FAMILY, severity, why, _RESTORE, removal=True)
 
 
 CHECK = _rule("check", "warning", "What it rejected is now accepted.")
