@@ -192,6 +192,48 @@ def test_an_agent_continues_after_a_person_has_replied_about_its_calls(
     assert (answer.metrics.requests, answer.tasks[0].attempts) == (2, 1)
 
 
+@pytest.mark.parametrize("approval", [False, True])
+def test_an_agents_tool_gets_a_key_that_the_model_neither_sees_nor_chooses(
+    model_server: ScriptedServer, tmp_path: Path, *, approval: bool
+) -> None:
+    waiting: list[type[str] | type[DeferredToolRequests]] = [str, DeferredToolRequests]
+    agent = Agent(OPENAI, output_type=waiting)
+    made: list[tuple[int, str]] = []
+
+    @agent.tool_plain(requires_approval=approval)
+    def refund(euros: int, idempotency_key: str) -> str:  # pyright: ignore[reportUnusedFunction]
+        """Refunds."""
+        made.append((euros, idempotency_key))
+        return f"{euros} refunded"
+
+    chosen = ("refund", {"euros": 4, "idempotency_key": "mine"})
+    first = calls(chosen, ("refund", {"euros": 4}), ("refund", {"euros": 5}))
+    script = steps(first, calls(("refund", {"euros": 4})), {"text": "done"})
+    model_server.configure(script=script)
+    plan, asked = one_task(), set[str]()
+
+    async def main() -> Answer:
+        supervisor = Supervisor(team(employed(agent)), home=tmp_path)
+        answer = await supervisor.run(plan=plan, run_id="r")
+        while answer.waiting:
+            (question,) = answer.waiting
+            assert all("idempotency_key" not in call.arguments for call in question.calls)
+            asked.update(call.id for call in question.calls)
+            answer = await supervisor.answer("r", Reply(task_id="t1", verdict="approved"))
+        await supervisor.close()
+        return answer
+
+    assert asyncio.run(main()).output == "done"
+    assert sorted(euros for euros, _ in made) == [4, 4, 4, 5]
+    keys = {key for _, key in made}
+    assert len(keys) == 4
+    assert "mine" not in keys
+    assert asked == (keys if approval else set())
+    shown = str(bodies(model_server))
+    assert "idempotency_key" not in shown
+    assert not any(key in shown for key in keys)
+
+
 def test_an_agents_task_ends_at_its_timeout(model_server: ScriptedServer) -> None:
     model_server.configure(latency_ms=3_600_000)
     done = run(

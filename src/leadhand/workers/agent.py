@@ -9,7 +9,13 @@ from typing import Any, Protocol, cast, get_args, get_origin
 
 from pydantic_ai.agent import AbstractAgent
 from pydantic_ai.exceptions import AgentRunError, ModelAPIError, UserError
-from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
+from pydantic_ai.messages import (
+    INVALID_JSON_KEY,
+    ModelMessage,
+    ModelResponse,
+    ModelResponsePart,
+    ToolCallPart,
+)
 from pydantic_ai.models import (
     CompletedStreamedResponse,
     Model,
@@ -45,7 +51,7 @@ from leadhand.workers.conversation import (
     ToolboxState,
     refusal,
 )
-from leadhand.workers.idempotency import key
+from leadhand.workers.idempotency import PARAMETER, for_model, key, takes_key, without_key
 from leadhand.workers.output import outcome_of
 
 
@@ -88,7 +94,7 @@ class AgentWorker:
                 briefing.opening(handoff, self._fence) if kept is None else None,
                 message_history=kept.model_messages if kept is not None else None,
                 deferred_tool_results=_results(kept, paused) if kept and paused else None,
-                model=self._watched(requester),
+                model=self._watched(requester, handoff.key),
                 deps=await self._deps_for(handoff),
             )
         except BudgetUsedUp as error:
@@ -128,11 +134,11 @@ class AgentWorker:
             "returns them, such as `deps=lambda handoff: handoff.run_context`"
         )
 
-    def _watched(self, requester: Requester) -> Model | None:
+    def _watched(self, requester: Requester, task_key: str) -> Model | None:
         model = self._agent.model
         if model is None:
             return None
-        return _RecordedModel(model, self._caller, requester, self._max_calls)
+        return _RecordedModel(model, self._caller, requester, task_key, self._max_calls)
 
 
 def _pause(
@@ -145,7 +151,8 @@ def _pause(
         arguments = call.args_as_dict()
         # The provider's id tells apart calls with the same arguments.
         own = key(f"{handoff.key}/{call.tool_call_id}", call.tool_name, arguments, occurrence=1)
-        pending.append(PendingCall(call, own, arguments))
+        own = str(arguments.get(PARAMETER, own))
+        pending.append(PendingCall(call, own, without_key(arguments)))
     return said.pause(pending, step=0, toolbox=ToolboxState())
 
 
@@ -162,13 +169,17 @@ def _results(kept: StoredConversation, paused: PausedAttempt) -> DeferredToolRes
 
 
 class _RecordedModel(WrapperModel):
-    """A model whose requests go through our caller, which records them and backs off."""
+    """A model whose requests go through our caller, which records them and backs off.
+
+    It also gives the idempotency keys to the calls of tools that take one.
+    """
 
     def __init__(
-        self, spec: ModelSpec, caller: Caller, requester: Requester, max_calls: int
+        self, spec: ModelSpec, caller: Caller, requester: Requester, task_key: str, max_calls: int
     ) -> None:
         super().__init__(caller.model(spec))
         self._max_calls = max_calls
+        self._task_key = task_key
         self._spec = spec
         self._caller = caller
         self._requester = requester
@@ -183,17 +194,22 @@ class _RecordedModel(WrapperModel):
 
         The agent runs every tool call that it sees, so it must not see those.
         """
+        tools = model_request_parameters.function_tools
+        keyed = {tool.name for tool in tools if takes_key(tool)}
         response = await self._caller.forward(
             self._requester,
-            messages,
+            _without_keys(messages, keyed),
             settings=model_settings,
-            parameters=model_request_parameters,
+            parameters=replace(
+                model_request_parameters, function_tools=[for_model(tool) for tool in tools]
+            ),
             model=self._spec,
         )
         beyond = [id(call) for call in response.tool_calls[self._max_calls :]]
-        if not beyond:
+        if not beyond and not keyed:
             return response
-        return replace(response, parts=[p for p in response.parts if id(p) not in beyond])
+        kept = [part for part in response.parts if id(part) not in beyond]
+        return replace(response, parts=_with_keys(kept, keyed, messages, self._task_key))
 
     @asynccontextmanager
     async def request_stream(
@@ -208,6 +224,58 @@ class _RecordedModel(WrapperModel):
         yield CompletedStreamedResponse(
             response, model_request_parameters=model_request_parameters, replay_events=True
         )
+
+
+def _without_keys(messages: list[ModelMessage], keyed: Collection[str]) -> list[ModelMessage]:
+    """The messages as the model may see them: without the keys of the calls of `keyed` tools."""
+    if not keyed:
+        return messages
+    return [
+        replace(
+            message,
+            parts=[
+                replace(part, args=without_key(part.args_as_dict()))
+                if isinstance(part, ToolCallPart)
+                and part.tool_name in keyed
+                and PARAMETER in part.args_as_dict()
+                else part
+                for part in message.parts
+            ],
+        )
+        if isinstance(message, ModelResponse)
+        else message
+        for message in messages
+    ]
+
+
+def _with_keys(
+    parts: Sequence[ModelResponsePart],
+    keyed: Collection[str],
+    messages: Sequence[ModelMessage],
+    task_key: str,
+) -> list[ModelResponsePart]:
+    """The parts of a response, with a key in each call of the `keyed` tools."""
+    calls = [
+        part
+        for message in messages
+        if isinstance(message, ModelResponse)
+        for part in message.tool_calls
+        if part.tool_name in keyed
+    ]
+    seen = [(part.tool_name, without_key(part.args_as_dict())) for part in calls]
+    made: list[ModelResponsePart] = []
+    for part in parts:
+        if isinstance(part, ToolCallPart) and part.tool_name in keyed:
+            arguments = without_key(part.args_as_dict())
+            if INVALID_JSON_KEY in arguments:  # the agent tells the model what is wrong
+                made.append(part)
+                continue
+            seen.append((part.tool_name, arguments))
+            own = key(task_key, *seen[-1], occurrence=seen.count(seen[-1]))
+            made.append(replace(part, args={**arguments, PARAMETER: own}))
+        else:
+            made.append(part)
+    return made
 
 
 def as_agent(worker: Worker) -> AbstractAgent[object, object]:
