@@ -75,23 +75,28 @@ def check(
     select: Sequence[str],
     settings: Mapping[str, str] = _NO_SETTINGS,
     target: str = "py313",
+    preview: bool = False,
     timeout_s: float = 120.0,
 ) -> list[Diagnostic]:
     """The diagnostics of the rules `select` for `files`, by file in the given order, then by place.
 
     `settings` are dotted keys of ruff's configuration with TOML values, for example
     `{"lint.mccabe.max-complexity": "10"}`. Raises `ToolError` if ruff is missing, refuses its
-    arguments, or takes more than `timeout_s` in all.
+    arguments, or takes more than `timeout_s` in all. `preview` allows
+    rules that ruff calls unstable.
     """
     if not files or not select:
         return []
     # Not `resolve`: ruff reports a link under the name of the link.
     given = {os.path.abspath(file): file for file in files}
     command = [
-        _binary(), "check", "--isolated", "--no-cache", "--ignore-noqa", "--no-fix", "--no-preview",
+        _binary(), "check", "--isolated", "--no-cache", "--ignore-noqa", "--no-fix",
+        "--preview" if preview else "--no-preview",
         "--no-respect-gitignore", "--no-force-exclude", "--quiet", "--output-format", "json-lines",
         "--target-version", target, "--select", ",".join(select),
     ]  # fmt: skip
+    if preview:
+        command += ["--config", "lint.explicit-preview-rules = true"]
     for key, value in settings.items():
         command += ["--config", f"{key} = {value}"]
     deadline = time.monotonic() + timeout_s

@@ -1,6 +1,5 @@
 """The bugs lens: its own checks of coroutines, loops, handlers and functions not called."""
 
-import textwrap
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -9,11 +8,7 @@ import pytest
 from leadhand.teams.review.change import Change
 from tests.costs import assert_linear
 from tests.teams.review.changes import make_change
-from tests.teams.review.lenses.bugs_reports import findings, report, rules
-
-
-def _text(text: str) -> str:
-    return textwrap.dedent(text).lstrip("\n")
+from tests.teams.review.lenses.bugs_reports import report, rules
 
 
 @pytest.mark.parametrize(
@@ -61,7 +56,7 @@ def test_a_call_that_may_be_something_else_is_left_alone(tmp_path: Path, text: s
 def test_a_list_that_shrinks_under_its_loop_is_found(tmp_path: Path) -> None:
     text = "def f(self):\n    for x in self.xs:\n        if x:\n            self.xs.remove(x)\n"
     assert rules(tmp_path, text) == [("changed-while-iterated", 4)]
-    text = "d = {'a': 1}\ndef f():\n    for k in d.keys():\n        del d[k]\n"
+    text = "d = {'a': 1}\ndef f():\n    for k in d:\n        del d[k]\n"
     assert rules(tmp_path / "dict", text) == [("changed-while-iterated", 4)]
 
 
@@ -79,34 +74,6 @@ def test_a_list_that_shrinks_under_its_loop_is_found(tmp_path: Path) -> None:
     ],
 )
 def test_a_loop_that_ends_or_iterates_over_a_copy_is_left_alone(tmp_path: Path, text: str) -> None:
-    assert rules(tmp_path, text) == []
-
-
-def test_a_handler_after_a_broader_one_is_found(tmp_path: Path) -> None:
-    text = _text("""
-        try:
-            print()
-        except Exception:
-            print(1)
-        except (ValueError, KeyError):
-            print(2)
-        """)
-    (one,) = findings(tmp_path, text)
-    assert (one.rule, one.line) == ("bugs/unreachable-except", 5)
-    assert "(line 3)" in one.message
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "try:\n    print()\nexcept ValueError:\n    print(1)\nexcept Exception:\n    print(2)\n",
-        "from c import TimeoutError\ntry:\n    print()\nexcept OSError:\n    print(1)\n"
-        "except TimeoutError:\n    print(2)\n",
-        "try:\n    print()\nexcept OSError:\n    print(1)\n"
-        "except (TimeoutError, ValueError):\n    print(2)\n",
-    ],
-)
-def test_a_handler_that_can_run_is_left_alone(tmp_path: Path, text: str) -> None:
     assert rules(tmp_path, text) == []
 
 
@@ -132,10 +99,9 @@ def test_a_property_that_is_read_for_its_effect_is_left_alone(tmp_path: Path) ->
         ("", ".remove(", ""),
         ("", "a.", "remove"),
         ("", "from a import (", ""),
-        ("", "except ", ""),
         ("", " ", "x"),
     ],
-    ids=["word", "loop", "call", "chain", "import", "handler", "indent"],
+    ids=["word", "loop", "call", "chain", "import", "indent"],
 )
 def test_a_line_made_to_exhaust_the_patterns_is_read_in_linear_time(
     tmp_path: Path, begin: str, again: str, end: str

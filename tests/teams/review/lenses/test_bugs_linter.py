@@ -17,40 +17,40 @@ def _text(text: str) -> str:
 @pytest.mark.parametrize(
     ("rule", "text"),
     [
-        ("percent-format", "x = 1\nprint('%s %s' % (x,))\n"),
-        ("percent-format", "print('%(a)s %(b)s' % {'b': 1})\n"),
-        ("str-format", "print('{} {}'.format(1))\n"),
-        ("unused-format-argument", "print('{0}'.format(1, 2))\n"),
+        ("fails-when-run", "x = 1\nprint('%s %s' % (x,))\n"),
+        ("fails-when-run", "print('%(a)s %(b)s' % {'b': 1})\n"),
+        ("fails-when-run", "print('{} {}'.format(1))\n"),
+        ("has-no-effect", "print('{0}'.format(1, 2))\n"),
         ("logging-arguments", "import logging\nlogging.info('%s and %s', 1)\n"),
         ("logging-arguments", "import logging\nlogging.info('%s', 1, 2)\n"),
-        ("logging-extra-clash", "import logging\nlogging.info('x', extra={'name': 'n'})\n"),
-        ("is-literal", "x = input()\nif x is 'yes':\n    print(x)\n"),
-        ("nan-comparison", "x = float(input())\nif x == float('nan'):\n    print(x)\n"),
+        ("logging-arguments", "import logging\nlogging.info('x', extra={'name': 'n'})\n"),
+        ("odd-comparison", "x = input()\nif x is 'yes':\n    print(x)\n"),
+        ("odd-comparison", "x = float(input())\nif x == float('nan'):\n    print(x)\n"),
         ("unused-comparison", "def f(self):\n    self.x == 3\n    return self\n"),
         ("constant-condition", "x = input()\nif x == 'a' or 'b':\n    print(x)\n"),
         ("constant-condition", "x = input()\nif x or True:\n    print(x)\n"),
-        ("always-true", "x = input()\nassert (x, 'message')\n"),
-        ("same-either-way", "x = input()\ny = x if x else x\n"),
-        ("exception-not-raised", "def f(x):\n    if not x:\n        ValueError('no x')\n"),
-        ("raises-no-exception", "def f():\n    raise NotImplemented\n"),
+        ("has-no-effect", "x = input()\nassert (x, 'message')\n"),
+        ("has-no-effect", "x = input()\ny = x if x else x\n"),
+        ("has-no-effect", "def f(x):\n    if not x:\n        ValueError('no x')\n"),
+        ("fails-when-run", "def f():\n    raise NotImplemented\n"),
         ("catches-nothing", "try:\n    print()\nexcept ValueError or KeyError:\n    print(1)\n"),
         ("misleading-strip", "def f(host):\n    return host.rstrip('.local.')\n"),
-        ("open-mode", "open('x', 'rwb')\n"),
-        ("lock-not-kept", "import threading\nwith threading.Lock():\n    print()\n"),
-        ("super-not-called", "class A(dict):\n    def f(self):\n        super.f()\n"),
-        ("repeated-keyword", "dict(a=1, **{'a': 2})\n"),
-        ("shared-fromkeys-value", "d = dict.fromkeys('ab', [])\n"),
+        ("fails-when-run", "open('x', 'rwb')\n"),
+        ("has-no-effect", "import threading\nwith threading.Lock():\n    print()\n"),
+        ("fails-when-run", "class A(dict):\n    def f(self):\n        super.f()\n"),
+        ("fails-when-run", "dict(a=1, **{'a': 2})\n"),
+        ("has-no-effect", "d = dict.fromkeys('ab', [])\n"),
         ("flags-as-count", "import re\nre.sub('a', 'b', 'c', re.IGNORECASE)\n"),
         ("init-returns", "class A:\n    def __init__(self):\n        return 3\n"),
         ("special-method-signature", "class A:\n    def __eq__(self):\n        return True\n"),
-        ("mutable-dataclass-default", _text("""
+        ("fails-when-run", _text("""
             from dataclasses import dataclass
             @dataclass
             class A:
                 x: list[int] = []
             """)),
         ("duplicate-key", "d = {'a': 1, 'b': 2, 'a': 3}\n"),
-        ("static-key", "d = {'a': x for x in range(3)}\n"),
+        ("has-no-effect", "d = {'a': x for x in range(3)}\n"),
         ("dangling-task", _text("""
             import asyncio
             async def f():
@@ -103,7 +103,7 @@ def test_only_lines_that_the_change_adds_count(tmp_path: Path) -> None:
     before = "print('{} {}'.format(1))\n"
     assert rules(tmp_path, before + "x = 1\n", before) == []
     after = before + "print('{} {} {}'.format(1))\n"
-    assert rules(tmp_path / "next", after, before) == [("str-format", 2)]
+    assert rules(tmp_path / "next", after, before) == [("fails-when-run", 2)]
 
 
 def test_a_finding_quotes_the_line_and_names_what_is_wrong(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_a_finding_quotes_the_line_and_names_what_is_wrong(tmp_path: Path) -> No
 
 def test_a_message_of_ruff_ends_with_one_mark(tmp_path: Path) -> None:
     (one,) = findings(tmp_path, "x = {}\nx['a']: 3\n")
-    assert "Did you mean to assign (using `=`)? This is an annotation" in one.message
+    assert "Did you mean to assign (using `=`)? The code does not" in one.message
 
 
 def test_f26_a_suppression_is_reported_and_hides_nothing(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_f26_a_suppression_is_reported_and_hides_nothing(tmp_path: Path) -> None
 def test_a_test_that_never_runs_because_of_a_duplicate_is_found(tmp_path: Path) -> None:
     text = "def test_a():\n    assert 1\n\ndef test_a():\n    assert 2\n"
     (one,) = findings(tmp_path, text, path="tests/test_mod.py")
-    assert (one.rule, one.line) == ("bugs/test-never-runs", 4)
+    assert (one.rule, one.line) == ("bugs/redefined", 4)
     assert "line 1" in one.message
 
 

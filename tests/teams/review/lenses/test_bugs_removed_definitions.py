@@ -5,17 +5,20 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.finding import Finding
-from leadhand.teams.review.lenses.bugs import linter
+from leadhand.teams.review.lenses.bugs import definitions
 from leadhand.teams.review.quotes import ChangeQuotes
+from leadhand.teams.review.ruff_rules import diagnostics
 from tests.teams.review.changes import make_change
 
 
 def seen(tmp_path: Path, before: str, after: str) -> list[Finding]:
     change = make_change(tmp_path, {"m.py": after}, {"m.py": before})
-    found = [one for one in linter.find(change.files) if isinstance(one, Finding)]
+    on = diagnostics(change.files)
+    found = [one for file in on for one in definitions.removed(file, on[file])]
     quotes = ChangeQuotes(change)
     assert all(quotes.quoted(one) is not None for one in found)
-    return [one for one in found if one.rule == "bugs/definition-removed"]
+    assert {one.rule for one in found} <= {definitions.RULE.id}
+    return found
 
 
 @pytest.mark.parametrize(

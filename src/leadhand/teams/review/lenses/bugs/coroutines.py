@@ -9,16 +9,20 @@ import functools
 import re
 from collections.abc import Iterator
 
+from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.bugs.modules import Modules, imports
-from leadhand.teams.review.lenses.syntax import (
+from leadhand.teams.review.ruff_rules.hits import finding, is_expected, tree_of
+from leadhand.teams.review.syntax import (
     FUNCTIONS,
     SCOPES,
     Function,
     Tree,
     binding_nodes,
     dotted,
+    is_test,
+    last_name,
     parameters,
     word_set,
 )
@@ -29,14 +33,8 @@ RULE = LensRule(
     "Put `await` in front of the call.",
 )  # fmt: skip
 
-_BARE = re.compile(r"^[ \t]+(?:self\.|cls\.)?(\w+)\(", re.MULTILINE)
+_BARE = re.compile(r"^[ \t]+(?:\w+\.)?(\w+)\(", re.MULTILINE)
 _ASYNC_DEF = re.compile(r"^[ \t]*async[ \t]+def[ \t]+(\w+)", re.MULTILINE)
-_PUBLIC = re.compile(r"^async[ \t]+def[ \t]+(\w+)", re.MULTILINE)
-_IMPORTED = re.compile(
-    r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(\([^)]{0,4000}\)|[^\n]{0,400})", re.MULTILINE
-)
-_WORD = re.compile(r"\w+")
-_LIBRARY = re.compile(r"^[ \t]+(?:asyncio|anyio)\.\w+\(")
 _KNOWN = word_set(
     "asyncio.sleep asyncio.wait asyncio.wait_for asyncio.to_thread asyncio.open_connection "
     "asyncio.start_server asyncio.create_subprocess_exec asyncio.create_subprocess_shell "
@@ -45,31 +43,30 @@ _KNOWN = word_set(
 _HARMLESS = frozenset({"staticmethod", "classmethod", "override", "abstractmethod", "final"})
 
 
-def relevant(change: Change, file: ChangedFile) -> bool:
-    """Whether the text of the added lines may contain such a call."""
-    return any(_LIBRARY.match(text) for text in file.added.values()) or bool(
-        _candidates(change, file)
-    )
-
-
-def _candidates(change: Change, file: ChangedFile) -> set[str]:
-    """Names that may be coroutine functions and whose calls are whole statements."""
+def find(change: Change, file: ChangedFile) -> Iterator[Finding]:
+    """Findings for statements on added lines that drop a coroutine."""
     bare = {found.group(1) for text in file.added.values() if (found := _BARE.match(text))}
-    if not bare:
-        return set()
-    known = set(_ASYNC_DEF.findall(file.head))
-    elsewhere = (bare - known) & _public(str(change.folder))
-    if elsewhere:
-        for line in _IMPORTED.findall(file.head):
-            known |= elsewhere.intersection(_WORD.findall(line))
-    return bare & known
+    names = bare & (_coroutines(str(change.folder)) | {one.split(".")[1] for one in _KNOWN})
+    if not names or file.head_tree is None:
+        return
+    tree = tree_of(file)
+    for node in tree.nodes(ast.Expr):
+        if not isinstance(node.value, ast.Call) or not file.touches(node.lineno, node.end_lineno):
+            continue
+        name = dotted(node.value.func)
+        origin = (
+            _origin(change, file, tree, node, name) if last_name(node.value.func) in names else ""
+        )
+        if origin and not (is_test(file.path) and is_expected(tree, node)):
+            message = f"`{name}` is a coroutine function ({origin}), and its call is not awaited."
+            yield finding(RULE, file, node.lineno, node.end_lineno or node.lineno, message)
 
 
 @functools.lru_cache(maxsize=4)
-def _public(folder: str) -> frozenset[str]:
-    """Names of the module-level coroutine functions in all files of the change."""
+def _coroutines(folder: str) -> frozenset[str]:
+    """Names of the coroutine functions in all files of the change."""
     files = (file for file in Change.load(folder).files if file.language == "python")
-    return frozenset(name for file in files for name in _PUBLIC.findall(file.head))
+    return frozenset(name for file in files for name in _ASYNC_DEF.findall(file.head))
 
 
 @functools.lru_cache(maxsize=4)
@@ -78,47 +75,36 @@ def _modules(folder: str) -> Modules:
     return Modules(file.path for file in Change.load(folder).files)
 
 
-def find(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AST, str]]:
-    """Statements on added lines that drop a coroutine, with messages."""
-    candidates = _candidates(change, file)
-    for node in tree.nodes(ast.Expr):
-        if not isinstance(node.value, ast.Call) or not file.touches(node.lineno, node.end_lineno):
-            continue
-        name = dotted(node.value.func)
-        if not name or (name not in _KNOWN and name.rsplit(".", 1)[-1] not in candidates):
-            continue
-        origin = _origin(change, file, tree, node, name)
-        if origin is not None:
-            yield node, f"`{name}` is a coroutine function ({origin}), and its call is not awaited."
-
-
-def _origin(change: Change, file: ChangedFile, tree: Tree, node: ast.Expr, name: str) -> str | None:
-    """Where the called coroutine function is defined; `None` if it is not known to be one."""
-    if name in _KNOWN:
-        top = name.split(".", 1)[0]
-        imported = any(one.local == top == one.module for one in imports(ast.walk(tree.module)))
-        return f"of {top}" if imported else None
+def _origin(change: Change, file: ChangedFile, tree: Tree, node: ast.Expr, name: str) -> str:
+    """Where the called coroutine function is defined; empty if it is not known to be one."""
     owner, _, method = name.rpartition(".")
+    if name in _KNOWN:
+        imported = any(one.local == owner == one.module for one in imports(ast.walk(tree.module)))
+        return f"of {owner}" if imported else ""
     if owner in ("self", "cls"):
-        enclosing = _class_of(tree, node)
-        if enclosing is None or enclosing.decorator_list or enclosing.keywords:
-            return None
-        found = _only_coroutine(enclosing, method)
-        return f"line {found.lineno}" if found is not None else None
-    return None if owner else _function(change, file, tree, node, name)
+        function = tree.enclosing_function(node)
+        scope = tree.parent(function) if function is not None else None
+        if not isinstance(scope, ast.ClassDef) or scope.decorator_list or scope.keywords:
+            return ""
+        found = _only_coroutine(scope, method)
+        return f"line {found.lineno}" if found is not None else ""
+    return "" if owner else _function(change, file, tree, node, name)
 
 
-def _class_of(tree: Tree, node: ast.AST) -> ast.ClassDef | None:
-    """The class whose method contains `node`, if no inner function has its own `self`."""
+def _function(change: Change, file: ChangedFile, tree: Tree, node: ast.Expr, name: str) -> str:
     for up in tree.ancestors(node):
-        if isinstance(up, ast.ClassDef):
-            return up
-        if isinstance(up, (*FUNCTIONS, ast.Lambda)):
-            parent = tree.parent(up)
-            names = [argument.arg for argument in parameters(up)]
-            if not isinstance(parent, ast.ClassDef) and {"self", "cls"} & set(names):
-                return None
-    return None
+        if isinstance(up, ast.ClassDef) or not isinstance(up, (*SCOPES, ast.Module)):
+            continue
+        if isinstance(up, (*FUNCTIONS, ast.Lambda)) and any(
+            one.arg == name for one in parameters(up)
+        ):
+            return ""
+        if next(binding_nodes(up, name), None) is not None:
+            found = _only_coroutine(up, name)
+            return (
+                f"line {found.lineno}" if found is not None else _imported(change, file, up, name)
+            )
+    return ""
 
 
 def _only_coroutine(scope: ast.AST, name: str) -> Function | None:
@@ -126,47 +112,24 @@ def _only_coroutine(scope: ast.AST, name: str) -> Function | None:
     found = list(binding_nodes(scope, name))
     if len(found) != 1 or not isinstance(found[0], ast.AsyncFunctionDef):
         return None
-    plain = all(dotted(one).rsplit(".", 1)[-1] in _HARMLESS for one in found[0].decorator_list)
+    plain = all(last_name(one) in _HARMLESS for one in found[0].decorator_list)
     return found[0] if plain else None
 
 
-def _function(
-    change: Change, file: ChangedFile, tree: Tree, node: ast.Expr, name: str
-) -> str | None:
-    for up in tree.ancestors(node):
-        if isinstance(up, ast.ClassDef) or not isinstance(up, (*SCOPES, ast.Module)):
-            continue
-        if isinstance(up, ast.Lambda):
-            return None
-        if isinstance(up, FUNCTIONS) and name in {argument.arg for argument in parameters(up)}:
-            return None
-        if next(binding_nodes(up, name), None) is None:
-            continue
-        found = _only_coroutine(up, name)
-        if found is not None:
-            return f"line {found.lineno}"
-        return _imported(change, file, up, name)
-    return None
-
-
-def _imported(change: Change, file: ChangedFile, scope: ast.AST, name: str) -> str | None:
+def _imported(change: Change, file: ChangedFile, scope: ast.AST, name: str) -> str:
     """Where another changed file that `name` is imported from defines it as an `async def`."""
     sources = [one for one in imports(ast.walk(scope)) if one.local == name]
-    if len(sources) != 1:
-        return None
-    source, wanted_name = sources[0], sources[0].name
-    if wanted_name is None:
-        return None
+    source = sources[0] if len(sources) == 1 else None
+    if source is None or source.name is None:
+        return ""
     modules = _modules(str(change.folder))
-    ending = f"/{source.module.replace('.', '/')}" if source.module else ""
     for other in change.files:
-        stem = other.path.removesuffix(".py").removesuffix("/__init__")
-        if other.language != "python" or not f"/{stem}".endswith(ending):
-            continue
-        if not modules.resolves_to(file.path, source.module, source.level, other.path):
-            continue
-        if f"async def {wanted_name}(" in other.head and other.head_tree is not None:
-            found = _only_coroutine(other.head_tree, wanted_name)
+        if (
+            f"async def {source.name}(" in other.head
+            and modules.resolves_to(file.path, source.module, source.level, other.path)
+            and other.head_tree is not None
+        ):
+            found = _only_coroutine(other.head_tree, source.name)
             if found is not None:
                 return f"{other.path}:{found.lineno}"
-    return None
+    return ""

@@ -16,7 +16,7 @@ from leadhand.teams.review.lenses.bugs.methods import RemovedMethod
 from leadhand.teams.review.lenses.bugs.modules import module_parts
 from leadhand.teams.review.lenses.bugs.symbols import ChangedSignature, RemovedSymbol
 from leadhand.teams.review.lenses.bugs.uses import Workspace, shown_places
-from leadhand.teams.review.lenses.syntax import Function, defaults
+from leadhand.teams.review.syntax import Function, defaults
 
 REMOVED_SYMBOL = LensRule(
     "bugs/removed-symbol-still-used", "bugs/cross-file", "critical",

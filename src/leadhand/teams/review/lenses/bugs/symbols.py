@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lenses.syntax import (
+from leadhand.teams.review.syntax import (
     FUNCTIONS,
     Function,
     child_nodes,

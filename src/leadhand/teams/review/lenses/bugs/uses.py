@@ -14,7 +14,7 @@ from pathlib import Path
 from leadhand.teams.review.change import Change, ChangedFile, parse_python
 from leadhand.teams.review.lenses.bugs.modules import Import, Modules, imports, module_parts
 from leadhand.teams.review.lenses.bugs.symbols import bindings
-from leadhand.teams.review.lenses.syntax import FUNCTIONS, Tree, dotted, line_of, parameters
+from leadhand.teams.review.syntax import FUNCTIONS, Tree, dotted, line_of, parameters
 from leadhand.tools.git.trees import grep, list_tree, read_blobs
 
 _FROM_HERE = re.compile(r"^[ \t]*from[ \t]+\.+[ \t]+import", re.MULTILINE)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from leadhand.teams.review.lenses.syntax import indent
+from leadhand.teams.review.syntax import indent
 
 _NAMES = r"\*{0,2}\w+(?:\s?,\s?\*{0,2}\w+){0,8}"
 _FIELD = re.compile(

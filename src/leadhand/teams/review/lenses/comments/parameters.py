@@ -14,8 +14,7 @@ from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule, Seen
 from leadhand.teams.review.lenses.comments.docfields import ParameterEntry
 from leadhand.teams.review.lenses.comments.signatures import Signature, signatures
-from leadhand.teams.review.lenses.paths import is_test
-from leadhand.teams.review.lenses.syntax import defaults
+from leadhand.teams.review.syntax import defaults, is_test
 
 PARAMETER_GONE = LensRule(
     "comments/documented-parameter-gone", "comments/parameters", "warning",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from leadhand.teams.review.lenses.comments.docfields import ParameterEntry, documented_parameters
-from leadhand.teams.review.lenses.syntax import Function, blocks
+from leadhand.teams.review.syntax import Function, blocks
 
 _BOUND = ("self", "cls", "mcs", "mcls", "metacls")
 

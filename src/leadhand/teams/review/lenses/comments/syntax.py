@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leadhand.teams.review.lenses.syntax import indent
+from leadhand.teams.review.syntax import indent
 
 MAX_LINE = 1_000
 """Longer lines are data or generated code and are not split."""

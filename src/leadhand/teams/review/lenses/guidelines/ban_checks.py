@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lenses.guidelines import hits
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline
-from leadhand.teams.review.lenses.paths import is_test
-from leadhand.teams.review.lenses.syntax import dotted
+from leadhand.teams.review.syntax import dotted, is_test
 
 _KEYWORDS: dict[str, type[ast.AST]] = {
     "assert": ast.Assert, "global": ast.Global, "nonlocal": ast.Nonlocal, "lambda": ast.Lambda,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from leadhand.teams.review.change import Change
-from leadhand.teams.review.lenses.paths import tree_paths
+from leadhand.teams.review.syntax import tree_paths
 from leadhand.tools.git.trees import read_blobs
 
 _ROOT_GUIDE = re.compile(r"(?:(?:docs?|\.github)/)?contributing\.(?:md|rst|txt)$", re.IGNORECASE)

@@ -10,7 +10,7 @@ from typing import cast
 
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline
-from leadhand.teams.review.lenses.paths import is_test
+from leadhand.teams.review.syntax import is_test
 
 _AUXILIARY = re.compile(
     r"(?:^|/)(?:docs?|examples?|samples?|scripts?|tools|bench\w*|migrations|alembic|vendor|_vendor|third_party|notebooks?"

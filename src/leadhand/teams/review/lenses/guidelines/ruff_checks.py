@@ -14,7 +14,7 @@ from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lenses.guidelines import hits
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline, Kind
 from leadhand.teams.review.lenses.guidelines.style_settings import FORMATTER
-from leadhand.teams.review.lenses.paths import is_test
+from leadhand.teams.review.syntax import is_test
 from leadhand.tools.ruff import Diagnostic, check, suppression
 
 _PATH_CODES = (

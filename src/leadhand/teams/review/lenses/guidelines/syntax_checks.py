@@ -12,7 +12,7 @@ from leadhand.teams.review.lenses.guidelines.hits import (
     is_product_code,
     nearest,
 )
-from leadhand.teams.review.lenses.paths import is_test
+from leadhand.teams.review.syntax import is_test
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

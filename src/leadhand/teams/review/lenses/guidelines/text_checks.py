@@ -16,7 +16,7 @@ from leadhand.teams.review.lenses.guidelines.hits import (
     string_lines,
 )
 from leadhand.teams.review.lenses.guidelines.style_settings import FORMATTER
-from leadhand.teams.review.lenses.paths import is_test
+from leadhand.teams.review.syntax import is_test
 
 _TEST_DEF = re.compile(r"(?:    )?(?:async )?def test_\w+\(|class Test\w*[(:]")
 _TEXT = re.compile(r"[\"'#\\]")

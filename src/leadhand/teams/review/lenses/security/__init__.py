@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule, Seen, lens
-from leadhand.teams.review.lenses.paths import is_test
 from leadhand.teams.review.lenses.security import (
     credentials,
     crypto,
@@ -27,9 +26,8 @@ from leadhand.teams.review.lenses.security import (
 from leadhand.teams.review.lenses.security import files as paths
 from leadhand.teams.review.lenses.security.events import Event, ResolvedCall, SecurityHit, Topic
 from leadhand.teams.review.lenses.security.flow import Flow
-from leadhand.teams.review.lenses.security.names import ImportedNames
 from leadhand.teams.review.lenses.security.secrets import mask_secrets, safe_quote
-from leadhand.teams.review.lenses.syntax import word_set
+from leadhand.teams.review.syntax import ImportedNames, is_test, word_set
 
 _TOPICS = (
     injection.TOPIC, deserialization.TOPIC, transport.TOPIC, crypto.TOPIC, web.TOPIC, paths.TOPIC,

@@ -7,7 +7,7 @@ from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.security.events import Event, Hits, ResolvedCall, Topic, hit
 from leadhand.teams.review.lenses.security.hints import ANYTHING, ATTRIBUTE, CALL
 from leadhand.teams.review.lenses.security.values import Trust
-from leadhand.teams.review.lenses.syntax import last_name, word_set, words
+from leadhand.teams.review.syntax import last_name, word_set, words
 
 _FAMILY = "security/deserialization"
 UNPICKLE_REMOTE = LensRule(

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.security.hints import Hints
 from leadhand.teams.review.lenses.security.values import NOTHING, Value
-from leadhand.teams.review.lenses.syntax import Function, words
+from leadhand.teams.review.syntax import Function, words
 
 
 @dataclass(frozen=True, slots=True)

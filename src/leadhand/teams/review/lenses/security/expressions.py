@@ -9,10 +9,9 @@ from collections.abc import Callable
 from leadhand.teams.review.lenses.security import sources, values
 from leadhand.teams.review.lenses.security.conditions import checked_names
 from leadhand.teams.review.lenses.security.events import Comparison, Event, ResolvedCall, Scope
-from leadhand.teams.review.lenses.security.names import ImportedNames
 from leadhand.teams.review.lenses.security.results import ARCHIVE_MEMBER, call_result, without_shape
 from leadhand.teams.review.lenses.security.values import CLEAN, NOTHING, UNKNOWN, Trust, Value
-from leadhand.teams.review.lenses.syntax import dotted
+from leadhand.teams.review.syntax import ImportedNames, dotted
 
 Env = dict[str, Value]
 

@@ -7,7 +7,7 @@ from leadhand.teams.review.lenses.security.events import Event, Hits, ResolvedCa
 from leadhand.teams.review.lenses.security.hints import CALL
 from leadhand.teams.review.lenses.security.results import ARCHIVE_MEMBER
 from leadhand.teams.review.lenses.security.values import Trust
-from leadhand.teams.review.lenses.syntax import word_set
+from leadhand.teams.review.syntax import word_set
 
 _FAMILY = "security/files"
 PATH = LensRule(

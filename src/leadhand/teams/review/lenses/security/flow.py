@@ -11,10 +11,9 @@ from leadhand.teams.review.lenses.security import sources, values
 from leadhand.teams.review.lenses.security.conditions import checked_names, condition_words
 from leadhand.teams.review.lenses.security.events import Event, Return, Scope, Store
 from leadhand.teams.review.lenses.security.expressions import Env, Evaluator, bind, with_checked
-from leadhand.teams.review.lenses.security.names import ImportedNames
 from leadhand.teams.review.lenses.security.results import without_shape
 from leadhand.teams.review.lenses.security.values import UNKNOWN, Trust, Value
-from leadhand.teams.review.lenses.syntax import Function, defaults, dotted, first_line
+from leadhand.teams.review.syntax import Function, ImportedNames, defaults, dotted, first_line
 
 
 class Flow:

@@ -10,7 +10,7 @@ from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.security.events import Event, Hits, ResolvedCall, Topic, hit
 from leadhand.teams.review.lenses.security.hints import ANYTHING, CALL, TRUE
 from leadhand.teams.review.lenses.security.values import HOLE, Trust, Value
-from leadhand.teams.review.lenses.syntax import word_set
+from leadhand.teams.review.syntax import word_set
 
 _FAMILY = "security/untrusted-input"
 SHELL = LensRule(

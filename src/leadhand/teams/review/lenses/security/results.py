@@ -4,9 +4,8 @@ An unknown call returns `UNKNOWN`, because it may have checked its arguments.
 """
 
 from leadhand.teams.review.lenses.security import sources, values
-from leadhand.teams.review.lenses.security.names import ImportedNames
 from leadhand.teams.review.lenses.security.values import HOLE, NOTHING, Trust, Value
-from leadhand.teams.review.lenses.syntax import word_set
+from leadhand.teams.review.syntax import ImportedNames, word_set
 
 ARCHIVE_MEMBER = "archive member"
 """`made_by` of the names of an archive's members."""

@@ -7,9 +7,8 @@ standard library or a framework.
 import ast
 import re
 
-from leadhand.teams.review.lenses.security.names import ImportedNames
 from leadhand.teams.review.lenses.security.values import Trust
-from leadhand.teams.review.lenses.syntax import Function, last_name, word_set
+from leadhand.teams.review.syntax import Function, ImportedNames, last_name, word_set
 
 EVERY_USE = word_set(
     "shell code sql path html url template log regex ldap xpath header pickle xml nosql"

@@ -17,7 +17,7 @@ from leadhand.teams.review.lenses.security.events import (
 )
 from leadhand.teams.review.lenses.security.hints import ANYTHING, FALSE
 from leadhand.teams.review.lenses.security.values import HOLE, Trust
-from leadhand.teams.review.lenses.syntax import word_set
+from leadhand.teams.review.syntax import word_set
 
 _FAMILY = "security/transport"
 TLS = LensRule(

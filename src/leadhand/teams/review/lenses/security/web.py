@@ -18,7 +18,7 @@ from leadhand.teams.review.lenses.security.events import (
 )
 from leadhand.teams.review.lenses.security.hints import ANYTHING, CALL, TRUE
 from leadhand.teams.review.lenses.security.values import HOLE, Trust, Value
-from leadhand.teams.review.lenses.syntax import word_set, words
+from leadhand.teams.review.syntax import word_set, words
 
 _FAMILY = "security/untrusted-input"
 _SWITCH = "security/web-settings"

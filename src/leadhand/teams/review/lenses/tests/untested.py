@@ -13,13 +13,17 @@ from pathlib import Path, PurePosixPath
 from leadhand.contracts.finding import NotAssessed
 from leadhand.errors import LeadhandError
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import Seen
-from leadhand.teams.review.lenses.paths import tree_paths
-from leadhand.teams.review.lenses.syntax import Function
-from leadhand.teams.review.lenses.tests import rules
-from leadhand.teams.review.lenses.tests.functions import is_test_file, symbol_name
+from leadhand.teams.review.lens import LensRule, Seen
+from leadhand.teams.review.syntax import Function, last_name, tree_paths
 from leadhand.tools.git.trees import grep
 
+RULE = LensRule(
+    "tests/untested-change", "tests/coverage", "info",
+    "The code beside it is tested, so the project probably expects a test for it too.",
+    "Add a test for it beside the other tests.",
+)  # fmt: skip
+
+_TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests)\.py$")
 _ASIDE = re.compile(
     r"(?:^|/)(?:tests?|testing|docs?|examples?|samples?|scripts?|tools|bench\w*|migrations|alembic|vendor|_vendor|"
     r"third_party|node_modules|templates?|conftest\.py|setup\.py|noxfile\.py|tasks\.py|_?version\.py|__\w+__\.py)(?:/|$)"
@@ -53,7 +57,7 @@ class _NewCode:
     """The public names that its module had before; empty for a new module."""
 
 
-def untested(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
+def find(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     """The new public code in `files` that no test mentions although its siblings are tested."""
     code = [file for file in files if _is_code(file)]
     if not code:
@@ -64,7 +68,7 @@ def untested(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
         return
     try:
         paths = tree_paths(change.git_dir, change.head)
-        tests = [path for path in paths if is_test_file(path)]
+        tests = [path for path in paths if _TEST_FILE.search(path)]
         if not tests:
             yield NotAssessed(lens="tests", why="the project has no Python test files")
             return
@@ -105,7 +109,7 @@ def _module(one: _NewCode, paths: Sequence[str], stems: dict[str, str]) -> Itera
     siblings = [
         other for other in paths
         if other.startswith(folder) and other.endswith(".py") and "/" not in other[len(folder) :]
-        and not _ASIDE.search(other) and not is_test_file(other)
+        and not _ASIDE.search(other) and not _TEST_FILE.search(other)
     ]  # fmt: skip
     tested = [other for other in siblings if _test_of(other, stems)]
     if len(siblings) < _MIN_SIBLINGS or len(tested) < _MIN_MODULES_TESTED * len(siblings):
@@ -129,7 +133,7 @@ def _member(one: _NewCode, tested: Sequence[str]) -> Iterator[Seen]:
 
 
 def _finding(one: _NewCode, message: str) -> Seen:
-    return rules.UNTESTED.finding(one.file, one.node.lineno, message=message)
+    return RULE.finding(one.file, one.node.lineno, message=message)
 
 
 def _is_code(file: ChangedFile) -> bool:
@@ -137,7 +141,7 @@ def _is_code(file: ChangedFile) -> bool:
         file.language == "python"
         and file.path.endswith(".py")
         and file.status in ("added", "modified")
-        and not is_test_file(file.path)
+        and not _TEST_FILE.search(file.path)
         and not _ASIDE.search(file.path)
         and any("def " in line or "class " in line for line in file.added.values())
     )
@@ -157,8 +161,12 @@ def _added(file: ChangedFile) -> Iterator[_NewCode]:
         if one.name in before or not file.touches(one.lineno):
             continue
         long = (one.end_lineno or one.lineno) - one.lineno >= _MIN_LINES
-        if long and all(symbol_name(decorator) in _HARMLESS for decorator in one.decorator_list):
+        if long and all(_name(mark) in _HARMLESS for mark in one.decorator_list):
             yield _NewCode(file, one, is_module=False, words=(one.name,), siblings=siblings)
+
+
+def _name(decorator: ast.expr) -> str:
+    return last_name(decorator.func if isinstance(decorator, ast.Call) else decorator)
 
 
 def _public(tree: ast.Module | None) -> Iterator[_Definition]:

@@ -1,14 +1,15 @@
-"""The input of judges: one diagnostic of the linter with its file and syntax tree."""
+"""One diagnostic of ruff with its file and syntax tree, which judges decide on."""
 
 import ast
+import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.syntax import Node, Tree
+from leadhand.teams.review.syntax import ImportedNames, Node, Tree
 from leadhand.tools.ruff import Diagnostic, suppression
 
 MAX_LINES = 20
@@ -18,12 +19,14 @@ _EXPECTING = re.compile(r"raises|assert_?raises|assert_?warns|suppress|warn|depr
 
 
 @dataclass(frozen=True, slots=True)
-class BugHit:
+class RuffHit:
     """A diagnostic on a line that the change adds, in a file that parses."""
 
     file: ChangedFile
     tree: Tree
     diagnostic: Diagnostic
+    all_found: Sequence[Diagnostic] = ()
+    """Everything that ruff says about the file."""
 
     @property
     def text(self) -> str:
@@ -37,13 +40,33 @@ class BugHit:
 
     def node(self, kind: type[Node]) -> Node | None:
         """The outermost node of a kind that starts where the diagnostic points."""
-        byte = len(self.text[: self.diagnostic.column - 1].encode())
-        return self.tree.starting_at(self.diagnostic.line, byte, kind)
+        return self.tree.starting_at(self.diagnostic.line, self._byte, kind)
 
     def first_node(self, kind: type[Node]) -> Node | None:
         """The outermost node of a kind that is first on the diagnostic's line."""
         byte = len(self.text) - len(self.text.lstrip())
         return self.tree.starting_at(self.diagnostic.line, byte, kind)
+
+    @property
+    def call(self) -> ast.Call | None:
+        """The call that the diagnostic points at: the innermost one around its place."""
+        line, byte = self.diagnostic.line, self._byte
+        around = [
+            node
+            for node in self.tree.nodes(ast.Call)
+            if (node.lineno, node.col_offset) <= (line, byte)
+            and (line, byte) < (node.end_lineno or line, node.end_col_offset or 0)
+        ]
+        return max(around, key=lambda node: (node.lineno, node.col_offset), default=None)
+
+    @property
+    def _byte(self) -> int:
+        return len(self.text[: self.diagnostic.column - 1].encode())
+
+    @property
+    def names(self) -> ImportedNames:
+        """What the names of the file stand for."""
+        return imported_names(self.file)
 
     def is_expected(self) -> bool:
         """Whether the enclosing code expects an error here."""
@@ -51,7 +74,19 @@ class BugHit:
         return node is not None and is_expected(self.tree, node)
 
 
-Judge = Callable[[BugHit], str | None]
+@functools.lru_cache(maxsize=8)
+def tree_of(file: ChangedFile) -> Tree:
+    """The tree of a file that parses, shared by all checks of the process."""
+    return Tree(file.head_tree or ast.Module([], []))
+
+
+@functools.lru_cache(maxsize=8)
+def imported_names(file: ChangedFile) -> ImportedNames:
+    """What the names of a file stand for, shared by all checks of the process."""
+    return ImportedNames(file.head_tree or ast.Module([], []))
+
+
+Judge = Callable[[RuffHit], str | None]
 """Returns the message for a hit, without its rule's reason; `None` if the hit is not a bug."""
 
 
@@ -61,7 +96,7 @@ def quoted(diagnostic: Diagnostic) -> str:
     return parts[1] if len(parts) > 2 else ""
 
 
-def ruff_message(hit: BugHit) -> str:
+def ruff_message(hit: RuffHit) -> str:
     """Ruff's own message as a sentence."""
     text = hit.diagnostic.message.rstrip(".")
     return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith("?") else ".")

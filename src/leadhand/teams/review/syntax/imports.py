@@ -5,7 +5,7 @@ It only reads the tree and imports nothing. A name that no import binds stays as
 
 import ast
 
-from leadhand.teams.review.lenses.syntax import all_statements, word_set
+from leadhand.teams.review.syntax.tree import all_statements, word_set
 
 _CANONICAL = {
     "_pickle": "pickle",
