@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand import InputError, JournalError, Supervisor, Team, Worker
+from leadhand import Budget, InputError, JournalError, Supervisor, Team, Worker
 from leadhand.contracts.events import RunFinished, RunResumed, RunStopped
 from leadhand.contracts.outcome import Handoff
 from leadhand.errors import RunInterrupted
@@ -341,6 +341,16 @@ def model_team(name: str) -> Team:
 def test_a_model_that_cannot_be_used_is_known_when_the_service_starts(model: str, why: str) -> None:
     with pytest.raises(InputError, match=why):
         asyncio.run(Supervisor(model_team(model)).ready())
+
+
+def test_a_budget_that_cannot_be_enforced_is_known_when_the_service_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    team = model_team("openai:a-model-of-our-own")
+    with pytest.raises(InputError, match="-of-our-own' is unknown"):
+        asyncio.run(Supervisor(team, budget=Budget(usd=1.0)).ready())
 
 
 def test_a_journal_that_cannot_be_written_is_known_when_the_service_starts(tmp_path: Path) -> None:

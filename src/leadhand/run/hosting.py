@@ -72,7 +72,7 @@ class RunHost:
         await self._find_models()
         await running.prepare(self.team)
         recorder = running.Recorder("ready", running.MemoryJournal(), clock=self.clock)
-        async with self._roles(recorder, "", None, Limits()):
+        async with self._roles(recorder, "", None, self._settings.limits):
             await self.connections.keep(self.team)
 
     async def plan(self, new: NewRun, options: RunOptions) -> Plan:
