@@ -347,3 +347,16 @@ def test_each_tool_call_of_a_question_is_approved_or_refused(house: House) -> No
     shown = house.does("show", "last").out
     assert "2. demolish refused: listed" in shown
     assert "paused" in shown
+
+
+def test_each_tool_call_is_asked_about_at_the_terminal(house: House) -> None:
+    (house.folder / "crew.py").write_text(CREW, encoding="utf-8")
+    arguments = ("run", "Take them down", "--team", "crew.py", "--no-model")
+    with house.at_terminal(*arguments) as terminal:
+        terminal.shows("1. demolish: y: approve it; else why not? (empty: no reason)")
+        terminal.types("y")
+        terminal.shows("2. demolish: y: approve it; else why not? (empty: no reason)")
+        terminal.types("listed")
+        terminal.shows('refused the call demolish {"house": 2}: listed')
+        terminal.shows("k1 True, k2 False")
+        assert terminal.ended() == 3

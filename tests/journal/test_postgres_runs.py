@@ -6,7 +6,19 @@ from collections.abc import Callable, Iterator
 import psycopg
 import pytest
 
-from leadhand import Answer, Handoff, Plan, Supervisor, Task, Team, Worker
+from leadhand import (
+    Answer,
+    Escalated,
+    Handoff,
+    Plan,
+    Reply,
+    Supervisor,
+    Task,
+    Team,
+    ToolCall,
+    Worker,
+)
+from leadhand.contracts.outcome import PausedAttempt
 from leadhand.contracts.team import WorkFunction
 from leadhand.errors import JournalError, RunTaken
 from tests.journal.postgres_server import end_sessions, until_blocked
@@ -33,6 +45,34 @@ def supervised(url: str) -> Iterator[Callable[..., Supervisor]]:
     yield make
     for supervisor in made:
         asyncio.run(supervisor.close())
+
+
+def test_a_paused_attempt_continues_in_another_process_of_the_database(url: str) -> None:
+    wanted = ToolCall(id="k", tool="demolish", worker="count", arguments={"house": 1})
+
+    async def work(handoff: Handoff) -> str | Escalated:
+        if handoff.paused is None:
+            paused = PausedAttempt(calls=(wanted,), conversation=["so far"])
+            return Escalated(reason="ambiguous_input", message="may I?", paused=paused)
+        assert handoff.paused.replies is not None
+        return f"{handoff.paused.conversation} {handoff.paused.replies['k'].approved}"
+
+    def supervisor() -> Supervisor:
+        return Supervisor(Team("t", workers=[Worker("count", "Counts", run=work)]), home=url)
+
+    async def main() -> Answer:
+        first, second = supervisor(), supervisor()
+        one = Plan(goal="Count", tasks=PLAN.tasks[:1])
+        (question,) = (await first.run(plan=one, run_id="paused")).waiting
+        assert [call.arguments for call in question.calls] == [{"house": 1}]
+        answer = await second.answer("paused", Reply(task_id="a", verdict="approved"))
+        assert (await first.get("paused")).answer == answer
+        await asyncio.gather(first.close(), second.close())
+        return answer
+
+    answer = asyncio.run(main())
+    assert (answer.status, answer.output) == ("complete", "['so far'] True")
+    assert answer.tasks[0].attempts == 1
 
 
 def seven(handoff: Handoff) -> int:
