@@ -47,9 +47,6 @@ CASES = [
     ("Use snake_case for functions", "def getName():\n    return 1\n", "naming", 1),
     ("Use snake_case for variables", "def a():\n    myValue = 1\n    b(myValue)\n", "naming", 2),
     ("Use PascalCase for classes", "class some_thing:\n    x = 1\n", "naming", 1),
-    ("Use UPPER_CASE for constants", "limit: Final = 3\n", "naming", 1),
-    ("Use double quotes", "A = 'b'\n", "quotes", 1),
-    ("Line length: 70 characters", f"a = b({'c, ' * 25})\n", "line-length", 1),
     ("Type hints on all public functions", "def a(b: int, c) -> int: ...\n", "type-hints", 1),
     ("Functions must not exceed 5 lines", "def a():\n" + "    b()\n" * 5, "function-length", 1),
     ("Place all imports at the top", "def a():\n    import b\n", "import-placement", 2),
@@ -60,10 +57,7 @@ CASES = [
     ("Don't use `assert` in production code", "def a(b):\n    assert b\n", "banned-name", 2),
     ("Don't use `Optional`", "from typing import Optional\nA: Optional[int]\n", "banned-name", 2),
     ("No `# type: ignore`", "a = b()  # type: ignore\n", "banned-name", 1),
-    ("Use 4 spaces for indentation", "def a():\n  return 1\n", "indentation", 2),
     ("Max 60 lines per file", "a = 1\n" * 59 + "abcdefg = 12345\n" * 3, "file-length", 61),
-    ("Every module must start with `from __future__ import annotations`",
-     "def a():\n    return 1\n", "required-import", 1),
 ]  # fmt: skip
 
 
@@ -104,7 +98,6 @@ def test_lines_that_were_there_before_are_left_alone(
         ("Do not use `time.sleep` in tests", "import time\n\ntime.sleep(1)\n", "src/app/a.py"),
         ("Never import from `app` in `libs/`", "import app\n", "src/other/a.py"),
         ("Keep files under 60 lines", "a = 1\n" * 70, "tests/test_a.py"),
-        ("Use single quotes", "A = \"it's\"\n", "a.py"),
     ],
 )  # fmt: skip
 def test_code_that_the_rule_does_not_cover_is_left_alone(
@@ -125,47 +118,9 @@ def test_breaking_a_recommendation_is_an_info(tmp_path: Path) -> None:
     assert only(seen(tmp_path / "b", "Never use `os.system()`", code)).severity == "warning"
 
 
-def test_docstrings_in_another_style_than_asked_for_are_found(tmp_path: Path) -> None:
-    code = 'def a(b):\n    """Give b.\n\n    :param b: it\n    """\n    return b\n'
-    found = only(seen(tmp_path, "Use Google-style docstrings", code))
-    assert (found.rule, found.line) == ("guidelines/docstring-style", 4)
-    assert "Sphinx style" in found.message
-
-
 def test_a_file_that_was_too_long_before_is_left_alone(tmp_path: Path) -> None:
     long = "a = 1\n" * 70
     assert seen(tmp_path, "Max 60 lines per file", f"{long}b = 2222222\n", before=long) == ()
-
-
-def test_new_tests_outside_the_folder_for_tests_are_found(tmp_path: Path) -> None:
-    code = "def test_a():\n    assert 1 + 1 == 2\n"
-    more = {"tests/test_b.py": code}
-    found = only(seen(tmp_path, "Tests go in `tests/`", code, path="src/test_a.py", more=more))
-    assert (found.rule, found.path) == ("guidelines/test-location", "src/test_a.py")
-
-
-def test_test_files_with_another_name_are_found(tmp_path: Path) -> None:
-    code = "def test_a():\n    assert 1 + 1 == 2\n"
-    rule = "Test files are named `test_*.py`"
-    assert "is not named" in only(seen(tmp_path, rule, code, path="tests/a_test.py")).message
-    assert seen(tmp_path / "b", rule, code, path="tests/test_a.py") == ()
-
-
-def test_a_missing_changelog_entry_is_reported_once(tmp_path: Path) -> None:
-    document = "# Rules\n\n- Add an entry to `CHANGELOG.md`\n"
-    code = "def a():\n" + "    b()\n" * 12
-    before = {"AGENTS.md": document, "CHANGELOG.md": "# Log\n"}
-    repo = Repo(tmp_path / "repo")
-    for path, text in {**before, "app/a.py": code, "app/b.py": code}.items():
-        repo.write(path, text)
-    head = repo.commit()
-    git_dir = open_repository(repo.folder, tmp_path / "borrowed").git_dir
-    change = make_change(
-        tmp_path / "change", {"app/a.py": code, "app/b.py": code}, git_dir=git_dir, head=head
-    )
-    both = [*look(change, "app/a.py").findings, *look(change, "app/b.py").findings]
-    assert [finding.rule for finding in both] == ["guidelines/changelog"]
-    assert "no changelog entry" in both[0].message
 
 
 def test_a_nested_document_applies_to_its_folder_alone(tmp_path: Path) -> None:
@@ -232,5 +187,5 @@ def test_f14_a_document_that_gives_orders_changes_nothing_else(tmp_path: Path) -
 
 def test_every_rule_belongs_to_the_lens_and_its_families() -> None:
     assert {rule.id.split("/")[0] for rule in RULES} == {"guidelines"}
-    assert {rule.family for rule in RULES} == {"guidelines/documents", "guidelines/declared-style"}
+    assert {rule.family for rule in RULES} == {"guidelines/documents"}
     assert all(rule.severity != "critical" for rule in RULES)

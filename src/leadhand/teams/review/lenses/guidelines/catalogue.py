@@ -5,79 +5,128 @@ stories match nothing. Sentences that state no rule of the catalogue are ignored
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from leadhand.teams.review.lenses.guidelines.bans import banned
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline, Kind
-from leadhand.teams.review.lenses.guidelines.patterns import length_limits, matches
-from leadhand.teams.review.lenses.guidelines.phrases import CONDITIONAL, SOFT, START, folders_named
+from leadhand.teams.review.lenses.guidelines.phrases import (
+    CONDITIONAL,
+    END,
+    NO,
+    SOFT,
+    START,
+    folders_named,
+)
 from leadhand.teams.review.lenses.guidelines.prose import Sentence
 
-KindValues = Iterator[tuple[Kind, str]]
-
-_ANY_PROJECT: frozenset[Kind] = frozenset(
-    ("bare-except", "docstring", "docstring-style", "file-length", "os-path", "required-import",
-     "changelog")
-)  # fmt: skip
+_ANY_PROJECT: frozenset[Kind] = frozenset(("bare-except", "docstring", "file-length", "os-path"))
 """Kinds that are about Python even in a project that is mostly in another language."""
 _NEGATED = re.compile(r"\W*(?:do not|don['’]t|never|avoid|no)\b", re.IGNORECASE)
 _IN_TESTS = re.compile(r"\b(?:in|inside|within) (?:unit |the )?tests?\b", re.IGNORECASE)
+_ABOUT = re.compile(r"[~≈]|\babout\b|\baround\b|\broughly\b|\bapprox|\bguideline\b", re.IGNORECASE)
 
-
-def _when(*parts: str) -> re.Pattern[str]:
-    return re.compile("".join(parts), re.IGNORECASE)
-
-
-_THING = r"(?:functions?|methods?|classes|class|modules?|apis?|symbols?)"
-_JOINER = r"(?:,|/|&|\b(?:and|or|all|every|public|new|exported)\b)"
+_LOGGING = r"\b(?:logg(?:ing|ers?)|structlog|loguru)\b"
+_NOT = r"(?:instead of|over|not|rather than|never)"
 _MUST = r"\s*(?:must|should|need|needs|require|requires|have|has)(?: to)?"
 _STYLED = r"(?:google[- ]style |numpy[- ]style )?"
-_DOCSTRINGS = (
-    _when(
-        rf"{START}(?P<what>(?:{_JOINER}\s*){{0,3}}{_THING}(?:\s*{_JOINER}?\s*{_THING}){{0,4}})",
-        rf"{_MUST}(?: have| include| be documented with)?(?: an?| proper| clear| complete)* ",
-        rf"{_STYLED}docstrings?\b",
-    ),
-    _when(
-        rf"{START}(?:write |add |include |provide |use )?{_STYLED}docstrings? (?:are )?",
-        r"(?:required |mandatory )?(?:for|on|to|in) (?P<what>(?:all|every|each|public)\b",
-        r"[\w ,/&]{0,60})$",
-    ),
-)
+_THING = r"(?:functions?|methods?|classes|class|modules?|apis?|symbols?)"
+_JOINER = r"(?:,|/|&|\b(?:and|or|all|every|public|new|exported)\b)"
 _CALLABLES = r"\b(?:functions?|methods?|apis?|signatures?)\b"
-_HINTS = (
-    _when(
-        rf"{START}(?:all|every|each|public|new)\b[\w ,/&]{{0,40}}?{_CALLABLES}[\w ,/&]{{0,30}}?",
-        rf"{_MUST}(?: have| include| be| use)?(?: full| complete| proper| explicit)* ",
-        r"(?:type[- ](?:hints?|annotations?|hinted|annotated)|fully typed)\b",
-    ),
-    _when(
-        rf"{START}(?:use |add |include |write )?(?:full |complete )?type[- ]",
-        r"(?:hints?|annotations?)",
-        r" (?:are )?(?:required |mandatory |must be used )?(?:for|on|in|to) ",
-        rf"(?:all|every|each|public)\b[\w ,/&]{{0,20}}{_CALLABLES}[\w ,/&]{{0,40}}$",
-    ),
-)
 _FOR = r"`? (?:names? )?(?:for|in) (?:all )?(?:[\w/]+[, ]+(?:and )?){0,3}?"
 _ARE = r"(?: names?)?(?::| in| use| are| must be| should be)+ `?"
 _PASCAL = r"(?:PascalCase|CapWords|UpperCamelCase)"
-_UPPER = r"(?:UPPER_CASE|UPPER_SNAKE_CASE|SCREAMING_SNAKE_CASE|ALL_CAPS)"
-_NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("function", _when(rf"\bsnake_case{_FOR}(?:functions?|methods?)\b")),
-    (
-        "function",
-        _when(rf"{START}(?:functions?|methods?)(?:(?:, | and |/)\w+){{0,3}}{_ARE}snake_case\b"),
+
+_PATTERNS: dict[tuple[Kind, str], tuple[str, ...]] = {
+    ("print", ""): (
+        rf"{START}(?:{NO}|remove) `?print(?:\(\))?`?(?: statements?| calls?)?{END}",
+        rf"{START}(?:use|prefer) (?:a |an |the )?[`\w. ()/-]{{0,40}}{_LOGGING}"
+        rf"[`\w. ()/,-]{{0,40}}\b{_NOT} `?print\b",
     ),
-    ("class", _when(rf"\b{_PASCAL}{_FOR}class(?:es)?\b")),
-    ("class", _when(rf"{START}class(?:es)?{_ARE}{_PASCAL}\b")),
-    ("file", _when(rf"\bsnake_case{_FOR}(?:modules?|files?|file ?names?)\b")),
-    ("file", _when(rf"{START}(?:modules?|files?|file ?names?){_ARE}snake_case\b")),
-    ("variable", _when(r"\bsnake_case`? (?:names? )?for [\w, /]{0,40}\bvariables?\b")),
-    ("constant", _when(rf"\b{_UPPER}`? (?:names? )?for [\w ]{{0,20}}constants?\b")),
+    ("relative-import", ""): (
+        rf"{START}{NO} relative imports?{END}",
+        rf"{START}(?:use |prefer )?(?:only )?absolute imports?(?: only| everywhere| throughout"
+        rf"| instead of relative\b.*|,? (?:not|over|never|no) relative\b.*| must be used)?{END}",
+    ),
+    ("wildcard-import", ""): (
+        rf"{START}{NO} (?:`?(?:wildcard|star|\*)`? imports?|`from \S{{1,40}} import \*`"
+        rf"|`import \*`){END}",
+    ),
+    ("bare-except", ""): (
+        rf"{START}{NO} (?:bare `?except:?`?s?(?: clauses?| blocks?| statements?| handlers?)?"
+        rf"|`except:`){END}",
+    ),
+    ("os-path", ""): (
+        rf"{START}(?:use|prefer) `?pathlib(?:\.Path)?`?(?:\.?`?Path`?)?[\w ]{{0,30}},? "
+        rf"{_NOT} (?:string |raw )?`?os\.path\b",
+        rf"{START}{NO} `os\.path(?:\.\*)?`{END}",
+    ),
+    ("import-placement", ""): (
+        rf"{START}(?:place |put |keep )?(?:all )?imports? (?:must |should )?(?:be |go |stay "
+        r"|belong )?(?:placed )?at (?:the )?top(?: of \w+)?",
+        rf"{START}{NO} (?:inline|local|function-level|in-function|nested|lazy|function-local)"
+        rf" imports?{END}",
+        rf"{START}(?:never|do not|don['’]t|avoid) import(?:ing)? (?:modules )?"
+        rf"(?:inside|within|in) (?:a )?functions?{END}",
+    ),
+    ("type-hints", "public"): (
+        rf"{START}(?:all|every|each|public|new)\b[\w ,/&]{{0,40}}?{_CALLABLES}[\w ,/&]{{0,30}}?"
+        rf"{_MUST}(?: have| include| be| use)?(?: full| complete| proper| explicit)* "
+        r"(?:type[- ](?:hints?|annotations?|hinted|annotated)|fully typed)\b",
+        rf"{START}(?:use |add |include |write )?(?:full |complete )?type[- ](?:hints?|annotations?)"
+        r" (?:are )?(?:required |mandatory |must be used )?(?:for|on|in|to) "
+        rf"(?:all|every|each|public)\b[\w ,/&]{{0,20}}{_CALLABLES}[\w ,/&]{{0,40}}$",
+    ),
+    ("naming", "function"): (
+        rf".*?\bsnake_case{_FOR}(?:functions?|methods?)\b",
+        rf"{START}(?:functions?|methods?)(?:(?:, | and |/)\w+){{0,3}}{_ARE}snake_case\b",
+    ),
+    ("naming", "class"): (
+        rf".*?\b{_PASCAL}{_FOR}class(?:es)?\b",
+        rf"{START}class(?:es)?{_ARE}{_PASCAL}\b",
+    ),
+    ("naming", "variable"): (r".*?\bsnake_case`? (?:names? )?for [\w, /]{0,40}\bvariables?\b",),
+}
+_COMPILED = {
+    key: [re.compile(text, re.IGNORECASE) for text in texts] for key, texts in _PATTERNS.items()
+}
+_DOCSTRINGS = tuple(
+    re.compile(text, re.IGNORECASE)
+    for text in (
+        rf"{START}(?P<what>(?:{_JOINER}\s*){{0,3}}{_THING}(?:\s*{_JOINER}?\s*{_THING}){{0,4}})"
+        rf"{_MUST}(?: have| include| be documented with)?(?: an?| proper| clear| complete)* "
+        rf"{_STYLED}docstrings?\b",
+        rf"{START}(?:write |add |include |provide |use )?{_STYLED}docstrings? (?:are )?"
+        r"(?:required |mandatory )?(?:for|on|to|in) (?P<what>(?:all|every|each|public)\b"
+        r"[\w ,/&]{0,60})$",
+    )
 )
-_TEST_FILES = _when(
-    rf"{START}(?:all )?(?:unit )?tests?[ -](?:files?|modules?) (?:are|must be|should be|is)",
-    r"(?: named| called)? `(?:tests/)?([\w*]{2,40}\.py)`",
+_OVER = (
+    r"(?:over|above|longer than|larger than|more than|bigger than|exceeds?|exceeding|beyond|past)"
+)
+_UNDER = (
+    r"(?:under|below|at most|no more than|no longer than|not (?:be )?(?:longer than|more than)"
+    r"|(?:not|never) exceed|max(?:imum)?(?: of)?|<=?|≤|shorter than|less than|fewer than|within"
+    r"|up to|limited to)"
+)
+_COUNT = r"(\d{1,4})\s*(?:lines|loc)\b"
+
+
+def _limits(thing: str) -> tuple[re.Pattern[str], ...]:
+    """The patterns of a limit on the lines of a thing."""
+    lead = r"^(?:\W*)(?:(?:keep|all|every|each|source|python|individual|limit|must|should) ){0,4}"
+    texts = (
+        rf"\b(?:no|not|never|avoid)\b[\w ,`]{{0,30}}\b{thing}\b[\w ,`]{{0,20}}{_OVER} {_COUNT}",
+        rf"\b{_UNDER}:? {_COUNT}(?: of code)? (?:per|a|in (?:a|each|any|every)) (?:\w+ )?{thing}\b",
+        rf"{lead}{thing}\b(?: length| size)?[\w ,`:]{{0,20}}{_UNDER}:? {_COUNT}",
+        rf"\b(?:max(?:imum)?|limit) {thing} (?:length|size)(?: is| of)?[:=]? {_COUNT}",
+        rf"^{thing} (?:length|size)(?: limit| max(?:imum)?)?[:=]? (?:{_UNDER} )?{_COUNT}",
+    )
+    return tuple(re.compile(text, re.IGNORECASE) for text in texts)
+
+
+_LENGTHS: tuple[tuple[Kind, int, int, tuple[re.Pattern[str], ...]], ...] = (
+    ("file-length", 50, 5000, _limits("(?:files?|modules?)")),
+    ("function-length", 5, 500, _limits("(?:functions?|methods?)")),
 )
 
 
@@ -89,57 +138,36 @@ def guidelines(sentence: Sentence, *, mostly_python: bool, folder: str) -> Itera
     if CONDITIONAL.search(re.sub(r"`[^`]*`", "``", text)):
         return
     named = "python" in f"{sentence.context} {text}".lower()
-    seen: set[tuple[Kind, str]] = set()
-    for reader in _READERS:
-        for kind, value in reader(text):
-            if kind == "indentation" and value != "4" and not named:
-                continue  # probably meant for files in another language
-            if (mostly_python or named or kind in _ANY_PROJECT) and (kind, value) not in seen:
-                seen.add((kind, value))
-                yield Guideline(
-                    kind=kind,
-                    value=value,
-                    source=sentence.source,
-                    folder=folder,
-                    within=() if kind in ("test-location", "changelog") else folders_named(text),
-                    tests_only=_IN_TESTS.search(text) is not None,
-                    soft=SOFT.search(text) is not None,
-                )
+    for kind, value in dict.fromkeys([*_stated(text), *banned(text)]):
+        if mostly_python or named or kind in _ANY_PROJECT:
+            yield Guideline(
+                kind=kind,
+                value=value,
+                source=sentence.source,
+                folder=folder,
+                within=folders_named(text),
+                tests_only=_IN_TESTS.search(text) is not None,
+                soft=SOFT.search(text) is not None,
+            )
 
 
-def _docstrings(text: str) -> KindValues:
-    for pattern in _DOCSTRINGS:
-        if (found := pattern.match(text)) and "private" not in text:
-            for what in _targets(found["what"].lower()):
-                yield "docstring", what
-            style = re.search(r"\b(google|numpy)[- ]style docstring", text, re.IGNORECASE)
-            if style:
-                yield "docstring-style", style[1].lower()
-            return
-
-
-def _targets(what: str) -> Iterator[str]:
-    if re.search(r"\bapis?\b|\bsymbols?\b", what):
-        yield from ("function", "method", "class")
+def _stated(text: str) -> Iterator[tuple[Kind, str]]:
+    for (kind, value), patterns in _COMPILED.items():
+        if any(pattern.match(text) for pattern in patterns):
+            yield kind, value
+    stated = next((found for one in _DOCSTRINGS if (found := one.match(text))), None)
+    if stated is not None and "private" not in text:
+        what = stated["what"].lower()
+        every = re.search(r"\bapis?\b|\bsymbols?\b", what)
+        words = (
+            ("function", "method", "class") if every else ("function", "method", "class", "module")
+        )
+        for word in words:
+            if every or re.search(rf"\b{word}", what):
+                yield "docstring", word
+    if not re.search(r"\d", text) or _ABOUT.search(text):
         return
-    for word in ("function", "method", "class", "module"):
-        if re.search(rf"\b{word}", what):
-            yield word
-
-
-def _hints(text: str) -> KindValues:
-    if any(pattern.match(text) for pattern in _HINTS):
-        yield "type-hints", "public"
-
-
-def _names(text: str) -> KindValues:
-    for value, pattern in _NAMES:
-        if pattern.search(text):
-            yield "naming", value
-    if found := _TEST_FILES.match(text):
-        yield "naming", f"test-file:{found[1]}"
-
-
-_READERS: tuple[Callable[[str], KindValues], ...] = (
-    matches, _docstrings, _hints, _names, length_limits, banned,
-)  # fmt: skip
+    for kind, low, high, patterns in _LENGTHS:
+        limit = next((found[1] for one in patterns if (found := one.search(text))), None)
+        if limit is not None and low <= int(limit) <= high:
+            yield kind, str(limit)

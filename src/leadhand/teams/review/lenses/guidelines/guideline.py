@@ -10,23 +10,14 @@ Kind = Literal[
     "banned-import",
     "banned-name",
     "bare-except",
-    "changelog",
     "docstring",
-    "docstring-style",
     "file-length",
-    "final-newline",
     "function-length",
     "import-placement",
-    "indentation",
-    "line-length",
     "naming",
     "os-path",
     "print",
-    "quotes",
     "relative-import",
-    "required-import",
-    "test-location",
-    "trailing-whitespace",
     "type-hints",
     "wildcard-import",
 ]
@@ -47,10 +38,6 @@ class Guideline:
     tests_only: bool = False
     soft: bool = False
     """Whether the document recommends it and does not demand it."""
-    excluded: tuple[str, ...] = ()
-    """Patterns of files that the project's settings exclude."""
-    glob: str = ""
-    """The pattern of an `.editorconfig` section; empty for all files."""
 
     @property
     def number(self) -> int:
@@ -58,45 +45,30 @@ class Guideline:
         return int(self.value)
 
 
-_DECLARED: frozenset[Kind] = frozenset(
-    {"final-newline", "indentation", "line-length", "quotes", "trailing-whitespace"}
-)
 _WARNINGS: frozenset[Kind] = frozenset(
-    {"banned-import", "banned-name", "bare-except", "print", "wildcard-import", "required-import"}
+    {"banned-import", "banned-name", "bare-except", "print", "wildcard-import"}
 )
-_WHY = "This is one of the project's own rules."
 _FIXES: dict[Kind, str] = {
     "banned-import": "Import what the rule allows, or move the code to where it is allowed.",
     "banned-name": "Replace it as the rule says.",
     "bare-except": "Name the exceptions that are expected here.",
-    "changelog": "Add a line to the changelog, or say why this change needs none.",
     "docstring": "Add a docstring.",
-    "docstring-style": "Rewrite the sections in the declared style.",
     "file-length": "Split the file.",
-    "final-newline": "End the file with a newline.",
     "function-length": "Split the function.",
     "import-placement": "Move the import to the top of the file.",
-    "indentation": "Use the declared indentation.",
-    "line-length": "Split the line.",
     "naming": "Rename it.",
     "os-path": "Use `pathlib.Path`.",
     "print": "Log it, or remove it.",
-    "quotes": "Use the declared quotes.",
     "relative-import": "Import by the full name of the module.",
-    "required-import": "Add the import at the top of the file.",
-    "test-location": "Move the tests to the folder that the rule names.",
-    "trailing-whitespace": "Remove the white space at the end of the line.",
     "type-hints": "Annotate the parameters and the return value.",
     "wildcard-import": "Import the names that are used.",
 }
-
-
 BY_KIND: dict[Kind, LensRule] = {
     kind: LensRule(
         id=f"guidelines/{kind}",
-        family="guidelines/declared-style" if kind in _DECLARED else "guidelines/documents",
+        family="guidelines/documents",
         severity="warning" if kind in _WARNINGS else "info",
-        why=_WHY,
+        why="This is one of the project's own rules.",
         fix=_FIXES[kind],
     )
     for kind in get_args(Kind)
