@@ -99,11 +99,13 @@ def extent(report: ReviewReport) -> list[str]:
 
 
 def facts(finding: Finding) -> list[str]:
-    """The confidence of a finding, and whether a model found it."""
+    """The confidence of a finding, with the labelled hits behind it, or that a model found it."""
     if finding.basis == "fact":
         return ["a fact"]
     confidence = f"confidence {finding.confidence}"
-    return [confidence, "found by a model"] if finding.source == "model" else [confidence]
+    if finding.source == "model":
+        return [confidence, "found by a model"]
+    return [confidence, finding.why] if finding.why else [confidence]
 
 
 def place(finding: Finding) -> str:

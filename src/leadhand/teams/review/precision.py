@@ -1,11 +1,10 @@
-"""The confidence of each rule, measured on labelled hits instead of chosen.
+"""The confidence of each rule: the expected share of true hits, from labelled ones.
 
 `precision.json` has for each rule how many hits were labelled blind (`n`) and how many of them were
-true (`k`), with the sources and who labelled. A rule that is not in it has not been measured. No
-rule reaches the default threshold without figures.
+true (`k`), with the sources and who labelled, and for each family the share of true hits to expect
+of a rule about which nothing else is known.
 """
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
@@ -14,15 +13,7 @@ from importlib import resources
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from leadhand.synthesis.findings import Rating
-from leadhand.teams.review import DEFAULT_THRESHOLD
 from leadhand.teams.review.lens import LensRule
-
-MIN_LABELLED = 20
-"""A rule with fewer labelled hits takes the figures of its family."""
-MAX_UNMEASURED = DEFAULT_THRESHOLD - 1
-"""The most confidence without figures: findings are then suppressed by default."""
-_Z = 1.959963984540054
-"""The standard normal's 97.5 % quantile: 95 % between the two bounds."""
 
 
 class Hits(BaseModel):
@@ -44,6 +35,19 @@ class Hits(BaseModel):
         return self
 
 
+class Prior(BaseModel):
+    """How precise rules are before any of their hits is labelled; strengths count hits."""
+
+    model_config = ConfigDict(frozen=True)
+
+    mean: float = Field(gt=0, lt=1)
+    """The share of true hits to expect of a rule of an unknown family."""
+    family_strength: float = Field(gt=0)
+    """How many labelled hits the mean is worth beside those of a family."""
+    rule_strength: float = Field(gt=0)
+    """How many labelled hits the family's share is worth beside those of a rule."""
+
+
 class PrecisionTable(BaseModel):
     """The measured precision of rules, and the sources of the figures."""
 
@@ -55,6 +59,10 @@ class PrecisionTable(BaseModel):
     """The packages, with versions, and data sets that the hits are from."""
     labelled_by: str
     """Who or what labelled them."""
+    prior: Prior
+    """Under which the labels are most likely; `benchmarks/precision/shrinkage.py` fits it."""
+    families: dict[str, float]
+    """The expected share of true hits of each family with labels, 0 to 1."""
     rules: dict[str, Hits]
 
 
@@ -62,20 +70,6 @@ def load_table() -> PrecisionTable:
     """The table that ships with the review team."""
     file = resources.files("leadhand.teams.review") / "precision.json"
     return PrecisionTable.model_validate_json(file.read_bytes())
-
-
-def wilson_lower(k: int, n: int) -> float:
-    """The lower end of the 95 % score interval for a proportion, of which `k` of `n` were observed.
-
-    E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal
-    of the American Statistical Association 22 (1927), 209-212. 0 without observations.
-    """
-    if n == 0:
-        return 0.0
-    share, zz = k / n, _Z * _Z
-    middle = share + zz / (2 * n)
-    spread = _Z * math.sqrt(share * (1 - share) / n + zz / (4 * n * n))
-    return max(0.0, (middle - spread) / (1 + zz / n))
 
 
 class Confidence:
@@ -91,15 +85,11 @@ class Confidence:
         """`families` maps rules to families, for rules that are not in the table; `facts` are the
         rules whose hits need no judgement."""
         self._table = table
-        self._facts = facts
         self._families = families
-        pooled: defaultdict[str, list[Hits]] = defaultdict(list)
+        self._facts = facts
+        self._labelled: defaultdict[str, list[Hits]] = defaultdict(list)
         for hits in table.rules.values():
-            pooled[hits.family].append(hits)
-        self._pooled = {
-            family: (sum(hits.k for hits in all_hits), sum(hits.n for hits in all_hits))
-            for family, all_hits in pooled.items()
-        }
+            self._labelled[hits.family].append(hits)
 
     @classmethod
     def of(cls, rules: Iterable[LensRule]) -> "Confidence":
@@ -109,24 +99,29 @@ class Confidence:
         return cls(load_table(), {rule.id: rule.family for rule in known}, facts=facts)
 
     def __call__(self, rule: str) -> Rating:
-        """The confidence of a rule: 100 for a fact."""
+        """100 for a fact, else 100 x the expected share of true hits, rounded down, and why.
+
+        The share is shrunk from the rule's own labelled hits towards that of its family, which a
+        rule without labels has, and an unknown family's towards the mean of all. See Gelman et al.,
+        "Bayesian Data Analysis", 3rd edition, section 5.1, on the beta-binomial model.
+        """
         if rule in self._facts:
             return Rating(100, "fact")
-        return Rating(self._measured(rule))
-
-    def _measured(self, rule: str) -> int:
-        """100 x the Wilson lower bound of the rule's precision, rounded down.
-
-        A rule with fewer than `MIN_LABELLED` labelled hits takes the pooled figures of its family,
-        including its own. If these are too few as well, it is Laplace's rule of succession,
-        (k + 1) / (n + 2), which starts at one half and moves with the hits, at most
-        `MAX_UNMEASURED`.
-        """
         own = self._table.rules.get(rule)
+        family = own.family if own else self._families.get(rule, "")
+        prior = self._table.prior
+        expected = self._table.families.get(family, prior.mean)
         k, n = (own.k, own.n) if own else (0, 0)
-        if n < MIN_LABELLED:
-            family = own.family if own else self._families.get(rule, "")
-            k, n = self._pooled.get(family, (k, n))
-        if n < MIN_LABELLED:
-            return min(MAX_UNMEASURED, 100 * (k + 1) // (n + 2))
-        return math.floor(100 * wilson_lower(k, n))
+        share = (k + prior.rule_strength * expected) / (n + prior.rule_strength)
+        return Rating(int(100 * share), why=self._why(family, k, n))
+
+    def _why(self, family: str, k: int, n: int) -> str:
+        if n:
+            return _right(k, n)
+        related = self._labelled.get(family, [])
+        k, n = sum(hits.k for hits in related), sum(hits.n for hits in related)
+        return f"related rules were {_right(k, n)}" if n else "no labelled hits yet"
+
+
+def _right(k: int, n: int) -> str:
+    return f"right in {k} of {n} labelled hit{'' if n == 1 else 's'}"
