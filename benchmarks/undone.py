@@ -32,9 +32,6 @@ from leadhand.teams.review.snapshot import write_snapshot
 from leadhand.teams.review.synthesizer import FindingsSynthesizer
 from leadhand.teams.review.team import review_team, template_batches
 
-LOOK = 50
-"""The least confidence of what needs a look."""
-
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -137,16 +134,6 @@ def reviewed(change: Change) -> Review:
     return Review.model_validate(answer.output)
 
 
-def look(review: Review) -> tuple[Finding, ...]:
-    """What needs a look: critical findings and removed protections below the threshold."""
-    return tuple(
-        one
-        for one in review.suppressed
-        if one.confidence >= LOOK
-        and (one.severity == "critical" or one.rule.startswith("security/removed-"))
-    )
-
-
 def of_sample(row: Sample, repo: Path, number: int, out: Path | None) -> Reviewed:
     """The review of one sample; its hits are added to `out`, for labelling."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -155,13 +142,13 @@ def of_sample(row: Sample, repo: Path, number: int, out: Path | None) -> Reviewe
         )
         review = reviewed(change)
         if out is not None:
-            every = (*review.findings, *review.suppressed)
+            every = (*review.findings, *review.look, *review.suppressed)
             found = [one for one in every if one.rule.startswith("security/removed-")]
             with out.open("a", encoding="utf-8") as file:
                 for hit in hits(change, row.id, found):
                     file.write(json.dumps(dataclasses.asdict(hit)) + "\n")
     removed = {id for id, quote in review.quotes.items() if quote.side == "removed"}
-    return Reviewed(row, review.findings, look(review), frozenset(removed))
+    return Reviewed(row, review.findings, review.look, frozenset(removed))
 
 
 def report(rows: Sequence[Reviewed]) -> None:

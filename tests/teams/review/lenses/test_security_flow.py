@@ -190,9 +190,10 @@ def test_a_changed_line_that_feeds_an_old_sink_is_reported_where_it_stands(tmp_p
     old = "import os, shlex\ndef f(n):\n    c = 'ls ' + shlex.quote(n)\n    os.system(c)\n"
     new = old.replace("shlex.quote(n)", "n")
     report = look(tmp_path, {"a.py": new}, {"a.py": old})
-    [finding] = report.findings
-    assert (finding.rule, finding.line) == ("security/shell-unquoted", 3)
-    assert finding.evidence == "c = 'ls ' + n"
+    unquoted, removed = report.findings
+    assert (unquoted.rule, unquoted.line) == ("security/shell-unquoted", 3)
+    assert unquoted.evidence == "c = 'ls ' + n"
+    assert (removed.rule, removed.line) == ("security/removed-call", 3)
 
 
 def test_every_finding_quotes_a_line_that_the_change_adds(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from leadhand.teams.review.lenses.security import (
     deserialization,
     hints,
     injection,
-    removed_safeguards,
+    removed,
     secrets,
     transport,
     web,
@@ -34,7 +34,7 @@ _TOPICS = (
     credentials.TOPIC,
 )  # fmt: skip
 RULES: tuple[LensRule, ...] = (
-    *(rule for topic in _TOPICS for rule in topic.rules), *secrets.RULES, *removed_safeguards.RULES,
+    *(rule for topic in _TOPICS for rule in topic.rules), *secrets.RULES, *removed.RULES,
 )  # fmt: skip
 
 _TOPICS_BY: defaultdict[str | type, list[Topic]] = defaultdict(list)
@@ -55,7 +55,6 @@ _PROGRAMS = word_set(
 
 
 def _review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
-    moves = removed_safeguards.Moves(change)
     for file in files:
         in_test = _in_test(file)
         known: set[int] = set()
@@ -66,14 +65,11 @@ def _review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
         if file.language == "python":
             try:
                 yield from _python(file, known)
-                for finding in () if in_test else removed_safeguards.find(file, moves):
-                    # Data that now reaches a page or a shell unescaped is reported already.
-                    if finding.rule != removed_safeguards.ESCAPE.id or finding.line not in known:
-                        yield finding
             except RecursionError:
                 yield _not_assessed(file, "its code is nested too deeply to follow")
         elif file.added and file.language in _PROGRAMS:
             yield _not_assessed(file, f"only secrets are checked in {file.language}")
+    yield from removed.find(change, files)
 
 
 def _python(file: ChangedFile, known: set[int]) -> Iterator[Seen]:
