@@ -41,7 +41,7 @@ def read_project(change: Change) -> Project | None:
     texts = {
         file.path: file.head for file in change.files if file.complete and file.status != "deleted"
     }
-    wanted = {path: text for path, text in texts.items() if _is_document(path)}
+    wanted = {path: text for path, text in texts.items() if is_document(path)}
     return _project(texts, wanted) if wanted else None
 
 
@@ -51,7 +51,7 @@ def folder_of(path: str) -> str:
     return "" if _ROOT_GUIDE.match(path) or parent in (".", ".github") else f"{parent}/"
 
 
-def _is_document(path: str) -> bool:
+def is_document(path: str) -> bool:
     """Whether the file at `path` may state how to write code."""
     return not _ASIDE.search(path) and bool(_ROOT_GUIDE.match(path) or _ANY_GUIDE.search(path))
 
@@ -59,7 +59,7 @@ def _is_document(path: str) -> bool:
 @functools.lru_cache(maxsize=2)
 def _from_tree(git_dir: Path, head: str) -> Project:
     paths = tree_paths(git_dir, head)
-    wanted = sorted(filter(_is_document, paths), key=lambda path: (path.count("/"), path))
+    wanted = sorted(filter(is_document, paths), key=lambda path: (path.count("/"), path))
     return _project(paths, read_blobs(git_dir, head, wanted[:_MAX_DOCUMENTS], _MAX_BYTES))
 
 
