@@ -18,6 +18,9 @@ from leadhand.state.run_state import known_crashes
 
 PATIENCE_S = 60.0
 """How long a commit may take in a run without a deadline."""
+LAST_COMMIT_S = 0.2
+"""How long a commit may take at least. With the time that stopped work has to clean up, it is less
+than the half second by which an answer may be late."""
 Listener = Callable[[events.Event], None]
 
 _log = logging.getLogger("leadhand")
@@ -141,7 +144,10 @@ class Recorder:
         return within[outer[-1] :] if outer else []
 
     def wait_for_commits_until(self, elapsed_s: float | None) -> None:
-        """Let commits wait until that many seconds into the run; `None`: `PATIENCE_S` each."""
+        """Let commits wait until that many seconds into the run, but `LAST_COMMIT_S` each at least.
+
+        `None`: `PATIENCE_S` each.
+        """
         self._until_s = elapsed_s
 
     @property
@@ -165,7 +171,11 @@ class Recorder:
         """
         if self.commit_timeout is not None:
             return
-        ends = [end for end in (self._until_s, self._limited_s) if end is not None]
+        until_s = self._until_s
+        if until_s is not None:
+            # Work may last until the deadline, and what it leaves has to be kept after it.
+            until_s = max(until_s, self.elapsed_s() + LAST_COMMIT_S)
+        ends = [end for end in (until_s, self._limited_s) if end is not None]
         patience_s = None if ends else self._patience_s
         if patience_s is not None:
             ends = [self.elapsed_s() + patience_s]
