@@ -49,7 +49,7 @@ def test_what_is_neither_a_folder_nor_postgres_is_refused(
 def test_why_a_place_is_refused_is_told(home: str, why: str) -> None:
     with pytest.raises(InputError) as refused:
         journal_location(home)
-    assert str(refused.value) == f"--home: give a folder or a postgresql:// URL; {why}"
+    assert str(refused.value) == f"home: give a folder or a postgresql:// URL; {why}"
 
 
 @pytest.mark.parametrize("home", ["POSTGRESQL://me@there/it", " postgresql://me@there/it\n"])

@@ -115,6 +115,27 @@ def test_a_shutdown_that_cancels_has_every_run_answer() -> None:
     run_virtual(main())
 
 
+@pytest.mark.parametrize("steps", [0, 1, 2, 3, 5, 8, 13])
+def test_two_shutdowns_at_once_end_the_same_calls(steps: int) -> None:
+    """A signal's handler and the server's own end may both ask for it."""
+
+    async def later(supervisor: Supervisor) -> None:
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        await supervisor.shutdown(grace_s=0)
+
+    async def main() -> None:
+        gate = Gate()
+        supervisor = gate.supervisor(None)
+        running = asyncio.create_task(supervisor.run(plan=ONE))
+        await gate.begun.wait()
+        await asyncio.gather(supervisor.shutdown(grace_s=0), later(supervisor))
+        with pytest.raises(RunInterrupted):
+            await running
+
+    run_virtual(main())
+
+
 def test_a_caller_that_is_cancelled_itself_is_not_interrupted() -> None:
     async def main() -> None:
         gate = Gate()
@@ -232,7 +253,7 @@ def test_a_run_that_cannot_be_resumed_is_logged_and_the_others_go_on(
         await asyncio.gather(strange.close(), supervisor.close())
 
     run_virtual(main())
-    assert "run bad can't be resumed: run 'bad' can't be resumed: team 'gate' has no" in caplog.text
+    assert "resuming run bad: run 'bad' can't be resumed: team 'gate' has no" in caplog.text
 
 
 # Cancelling

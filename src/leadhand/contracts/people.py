@@ -1,6 +1,6 @@
 """Questions to people during a run, and their replies."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from pydantic import JsonValue
@@ -65,11 +65,11 @@ class Reply(Record):
     calls: Mapping[str, CallReply | bool] = {}
     """The reply about each tool call of the question, by its id; empty: `verdict` is about all."""
 
-    def on_calls(self, calls: Sequence[ToolCall]) -> dict[str, CallReply]:
-        """The reply about each of `calls`, by id; one that is not named is refused."""
+    def on_calls(self, ids: Iterable[str]) -> dict[str, CallReply]:
+        """The reply about each call of these ids; one that is not named is refused."""
         approved = self.verdict == "approved" and not self.calls
         other = CallReply(approved=approved, reason=self.text)
-        replies = {call.id: self.calls.get(call.id, other) for call in calls}
+        replies = {id: self.calls.get(id, other) for id in ids}
         return {
             id: CallReply(approved=one) if isinstance(one, bool) else one
             for id, one in replies.items()

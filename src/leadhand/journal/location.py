@@ -37,4 +37,4 @@ def journal_location(home: str | Path) -> Path | str:
 
 
 def _wrong(why: str) -> InputError:
-    return InputError(f"--home: give a folder or a postgresql:// URL; {why}")
+    return InputError(f"home: give a folder or a postgresql:// URL; {why}")

@@ -57,5 +57,6 @@ class Calls:
     async def interrupt(self) -> None:
         """End all calls with `RunInterrupted`, and return once they have ended."""
         for call in self._calls:
-            call.timeout.reschedule(asyncio.get_running_loop().time())
+            if call.timeout.when() is None:  # another shutdown may be ending it already
+                call.timeout.reschedule(asyncio.get_running_loop().time())
         await self.wait()

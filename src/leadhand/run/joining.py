@@ -81,6 +81,9 @@ def _was_given(reply: Reply, events: Sequence[Event]) -> bool:
     """Whether the last reply to the question was the same."""
     for event in reversed(events):
         if isinstance(event, ApprovalGiven) and not event.within and event.task_id == reply.task_id:
+            if event.calls:
+                same = {*reply.calls} <= {*event.calls}
+                return same and reply.on_calls(event.calls) == event.calls
             same = event.verdict == reply.verdict and event.text == reply.text
             return same and event.plan == reply.plan
     return False

@@ -239,7 +239,8 @@ class People:
 
     async def _close(self, id: str | None, reply: Reply) -> None:
         """Record the reply, and delete the message that brought it."""
-        calls = reply.on_calls(calls_asked(self._recorder.state, id))
+        asked = calls_asked(self._recorder.state, id)
+        calls = reply.on_calls(call.id for call in asked)
         verdict = reply.verdict
         if calls:
             verdict = "approved" if any(one.approved for one in calls.values()) else "declined"

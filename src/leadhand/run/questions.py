@@ -56,6 +56,9 @@ def reply_message(reply: Reply, state: RunState) -> RunMessage:
     if reply.verdict not in fitting:
         allowed = " or ".join(fitting)
         raise InputError(f"the verdict on {about} is {reply.verdict!r}; it must be {allowed}")
+    if asked[0].calls and reply.verdict == "answered" and not (reply.calls or reply.text):
+        why = "give `calls`, or the verdict approved or refused"
+        raise InputError(f"the reply about {about} decides about no call: {why}")
     if not names_calls(reply, asked[0].calls):
         ids = ", ".join(call.id for call in asked[0].calls) or "none"
         raise InputError(f"`calls` must name exactly the calls that {about} asks about: {ids}")

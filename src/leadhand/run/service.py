@@ -86,7 +86,7 @@ async def _resume_one(host: "RunHost", run_id: str, begun: "asyncio.Future[bool]
             answer = await host.resume(run_id, options)
             _log.info("run %s was resumed and is %s", run_id, answer.status)
     except LeadhandError as error:
-        _log.warning("run %s can't be resumed: %s", run_id, error)
+        _log.warning("resuming run %s: %s", run_id, error)
     except Exception:  # `restore` is the program's own code
         _log.exception("run %s can't be resumed", run_id)
     finally:

@@ -152,7 +152,7 @@ def _record_reply(state: RunState, event: events.ApprovalGiven) -> None:
 
 def _record_call_replies(task: TaskState, paused: PausedAttempt, reply: Reply) -> None:
     """Record what a person says about tool calls, so that the attempt can continue."""
-    replies = reply.on_calls(paused.calls)
+    replies = reply.on_calls(call.id for call in paused.calls)
     task.paused = paused.model_copy(update={"replies": replies})
     for call in paused.calls:
         if replies[call.id].approved:

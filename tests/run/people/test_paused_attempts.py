@@ -2,7 +2,19 @@
 
 import asyncio
 
-from leadhand import CallReply, Escalated, Handoff, Reply, Supervisor, Team, ToolCall, Worker
+import pytest
+
+from leadhand import (
+    CallReply,
+    Escalated,
+    Handoff,
+    InputError,
+    Reply,
+    Supervisor,
+    Team,
+    ToolCall,
+    Worker,
+)
 from leadhand.contracts.events import Event, TaskDispatched
 from leadhand.contracts.outcome import PausedAttempt
 from leadhand.contracts.people import Question
@@ -61,6 +73,32 @@ def test_a_question_that_the_deadline_cut_off_is_asked_again_and_the_attempt_con
     assert (answer.status, answer.output) == ("complete", "['so far'] True")
     assert [one.attempt for one in events if isinstance(one, TaskDispatched)] == [1]
     assert answer.tasks[0].attempts == 1
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(task_id="t1", verdict="approved"),
+        Reply(task_id="t1", verdict="refused", text="listed"),
+        Reply(task_id="t1", calls={"k": True}, by="ada"),
+        Reply(task_id="t1", calls={"k": CallReply(approved=False, reason="listed")}),
+    ],
+)
+def test_the_same_reply_about_calls_sent_twice_is_one(reply: Reply) -> None:
+    other = Reply(task_id="t1", calls={"k": CallReply(approved=True, reason="but carefully")})
+    nothing = Reply(task_id="t1", calls={})
+
+    async def main() -> None:
+        asking = Supervisor(CREW, synthesizer=Merge())
+        await asking.run(plan=plan(task("t1")), run_id=RUN)
+        with pytest.raises(InputError, match="decides about no call: give `calls`"):
+            await asking.answer(RUN, nothing)
+        answer = await asking.answer(RUN, reply)
+        assert await asking.answer(RUN, reply) == answer
+        with pytest.raises(InputError, match="asks nothing about task 't1'"):
+            await asking.answer(RUN, other)
+
+    run_virtual(main())
 
 
 def test_a_worker_of_a_nested_team_pauses_as_well() -> None:
