@@ -50,11 +50,21 @@ def review(
     ] = False,
     format: Annotated[opt.ReviewFormat, typer.Option(help="How to print the review.")] = "text",
     threshold: Annotated[
-        int, typer.Option(help="Findings below this confidence are suppressed.", min=0, max=100)
-    ] = DEFAULT_THRESHOLD,
+        int | None,
+        typer.Option(
+            help="Findings below this confidence are suppressed. Default: the setting of the base, "
+            f"else {DEFAULT_THRESHOLD}.",
+            min=0,
+            max=100,
+        ),
+    ] = None,
     fail_on: Annotated[
-        opt.FailOn, typer.Option(help="Exit with 1 for findings of this severity or above.")
-    ] = "critical",
+        opt.FailOn | None,
+        typer.Option(
+            help="Exit with 1 for findings of this severity or above. Default: the setting of the "
+            "base, else critical."
+        ),
+    ] = None,
     no_look: Annotated[
         bool, typer.Option("--no-look", help="Leave out what needs a look.")
     ] = False,

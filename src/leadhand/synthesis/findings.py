@@ -63,6 +63,20 @@ class Dropped(BaseModel):
     line: int
 
 
+class Note(BaseModel):
+    """Something about the review itself that its reader has to know."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal["settings"]
+    path: str | None = None
+    """The file that the note is about."""
+    line: int | None = None
+    text: str
+    attempt: bool = False
+    """Whether the change tries to influence its own review."""
+
+
 class Review(BaseModel):
     """The result of a review; as JSON it is the `output` of the answer document."""
 
@@ -79,6 +93,7 @@ class Review(BaseModel):
     dropped: tuple[Dropped, ...] = ()
     hidden_by_baseline: tuple[str, ...] = ()
     """Ids that the baseline contains; listed, so that this report can be the next baseline."""
+    notes: tuple[Note, ...] = ()
     quotes: dict[str, Quote] = Field(default_factory=dict)
     """The place of each finding's evidence, by id."""
 

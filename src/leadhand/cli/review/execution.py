@@ -34,6 +34,7 @@ from leadhand.state.fold import RunState
 from leadhand.supervisor import Supervisor
 from leadhand.synthesis.findings import Review
 from leadhand.teams.review.change import Change
+from leadhand.teams.review.settings import Settings
 from leadhand.teams.review.synthesizer import FindingsSynthesizer
 from leadhand.teams.review.team import review_team, rules
 from leadhand.teams.review.with_model import lens_of
@@ -73,7 +74,7 @@ class ReviewRun:
             planner=TemplatePlanner(),
             synthesizer=lambda caller, fence: FindingsSynthesizer(
                 self.change,
-                threshold=setup.threshold,
+                threshold=setup.threshold_of(self.change.settings.used),
                 look=not setup.no_look,
                 baseline=baseline,
                 chunks=reviewers.chunks,
@@ -108,7 +109,7 @@ class ReviewRun:
             review=review,
             answer=answer,
             subject=Subject.of(self.change),
-            threshold=self._setup.threshold,
+            threshold=self._setup.threshold_of(self.change.settings.used),
             lenses=tuple(sorted({lens_of(task.worker) for task in answer.tasks})),
             rules=rules(),
         )
@@ -117,7 +118,7 @@ class ReviewRun:
         if answer.status == "complete":
             shutil.rmtree(self._folder, ignore_errors=True)
         follow_up(answer, self._storage, state)
-        return _status(answer, review, self._setup)
+        return _status(answer, review, self._setup, self.change.settings.used)
 
 
 def report_unreadable(
@@ -141,19 +142,23 @@ def report_unreadable(
     )
     subject = Subject(title=title, base=None, head=None, files=0, added=0, removed=0)
     report = ReviewReport(
-        review=review, answer=answer, subject=subject, threshold=setup.threshold, rules=rules()
+        review=review,
+        answer=answer,
+        subject=subject,
+        threshold=setup.threshold_of(Settings()),
+        rules=rules(),
     )
     with writing_output():
         show(report, format)
-    return _status(answer, review, setup)
+    return _status(answer, review, setup, Settings())
 
 
-def _status(answer: Answer, review: Review, setup: ReviewSetup) -> int:
+def _status(answer: Answer, review: Review, setup: ReviewSetup, settings: Settings) -> int:
     if answer.status == "cancelled":
         return INTERRUPTED
     if answer.status != "complete":
         return 4 if answer.ended_by in ("budget", "deadline") else 3
-    return exit_status(review, setup.fail_on, fail_on_look=setup.fail_on_look)
+    return exit_status(review, setup.fail_on_of(settings), fail_on_look=setup.fail_on_look)
 
 
 def show(report: ReviewReport, format: ReviewFormat) -> None:

@@ -13,6 +13,7 @@ from leadhand.cli.review.report import ReviewReport, facts, shown_look
 from leadhand.cli.views.markdown_text import clip
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.finding import Finding, Severity
+from leadhand.synthesis.findings import Note
 from leadhand.tools.text import counted
 
 MAX_PER_LEVEL = 10
@@ -36,6 +37,7 @@ def annotate(report: ReviewReport, summary: Path | None) -> str:
     look = [finding.model_copy(update={"severity": "info"}) for finding in shown_look(review)]
     annotated = within_limits([*review.findings, *look])
     lines = [annotation(finding, needs_look=finding in look) for finding in annotated]
+    lines += [attempt(note) for note in review.notes if note.attempt]
     text = markdown(report, max_bytes=SUMMARY_BYTES, note=_note(report, len(annotated)))
     if summary is None or not _appended(summary, text):
         lines += inert(text)
@@ -66,6 +68,15 @@ def annotation(finding: Finding, *, needs_look: bool = False) -> str:
     words = [finding.message, finding.suggestion]
     message = "\n".join(clip(sentence(text), _MAX_MESSAGE_CHARS) for text in words if text)
     return f"::{_LEVELS[finding.severity]} {given}::{_data(message)}"
+
+
+def attempt(note: Note) -> str:
+    """The workflow command that warns of an attempt of the change to influence its review."""
+    place = f"file={_property(safe(note.path or ''))},line={note.line or 1}"
+    title = _property(f"leadhand {note.kind}")
+    return (
+        f"::warning {place},title={title}::{_data(clip(sentence(note.text), _MAX_MESSAGE_CHARS))}"
+    )
 
 
 def inert(text: str) -> Iterator[str]:

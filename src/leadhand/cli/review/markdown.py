@@ -13,6 +13,7 @@ from leadhand.cli.review.report import (
     headline,
     more_look,
     not_assessed_groups,
+    noted,
     place,
     shown_look,
     timing,
@@ -50,6 +51,9 @@ def markdown(report: ReviewReport, *, max_bytes: int = COMMENT_BYTES, note: str 
     page = _Page(max_bytes)
     page.add("\n\n".join(_head(report, note)))
     review = report.review
+    for one in review.notes:
+        if one.attempt:
+            page.add(f"> ⚠️ {prose(clip(noted(one), _TEXT_CHARS))}")
     page.fill([_finding(one, review.quotes.get(one.id)) for one in review.findings])
     if review.look:
         page.add("---\n\n### Needs a look\n\nNot certain enough to be a finding; worth a check.")
@@ -59,6 +63,9 @@ def markdown(report: ReviewReport, *, max_bytes: int = COMMENT_BYTES, note: str 
     closed = list(_details(report))
     for behind, (title, rows, total) in zip(range(len(closed), 0, -1), closed, strict=True):
         page.details(title, rows, total, share=behind)
+    for one in review.notes:
+        if not one.attempt:
+            page.add(prose(clip(noted(one), _TEXT_CHARS)))
     if report.review.hidden_by_baseline:
         number = counted(len(report.review.hidden_by_baseline), "finding")
         page.add(f"Left out: {number} of the baseline.")

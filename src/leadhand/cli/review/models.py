@@ -73,7 +73,9 @@ def reviewers(team: Team, change: Change, setup: ReviewSetup) -> Reviewers:
     if not choice.team.tiers:
         return Reviewers(team, change, Chunks())
     parts = chunks(change)
-    with_models = with_model(choice.team, change, parts, threshold=setup.threshold)
+    with_models = with_model(
+        choice.team, change, parts, threshold=setup.threshold_of(change.settings.used)
+    )
     return Reviewers(with_models, change, parts)
 
 

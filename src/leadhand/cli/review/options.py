@@ -6,6 +6,7 @@ from pathlib import Path
 from leadhand.cli.options import FailOn, OutputOptions, ReviewFormat
 from leadhand.cli.run.options import RunSetup
 from leadhand.teams.review import DEFAULT_THRESHOLD
+from leadhand.teams.review.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,11 +15,21 @@ class ReviewSetup(RunSetup):
 
     folder: str = ""
     """Where the snapshot of its change is."""
-    threshold: int = DEFAULT_THRESHOLD
-    fail_on: FailOn = "critical"
+    threshold: int | None = None
+    """`None` if no option gave one, as for `fail_on`."""
+    fail_on: FailOn | None = None
     no_look: bool = False
     """Whether to leave out what needs a look."""
     fail_on_look: bool = False
+
+    def threshold_of(self, settings: Settings) -> int:
+        """The threshold: an option wins over `settings`."""
+        given = (self.threshold, settings.threshold, DEFAULT_THRESHOLD)
+        return next(one for one in given if one is not None)
+
+    def fail_on_of(self, settings: Settings) -> FailOn:
+        """The least severity that fails: an option wins over `settings`."""
+        return self.fail_on or settings.fail_on or "critical"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

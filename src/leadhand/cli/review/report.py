@@ -8,7 +8,7 @@ from leadhand.cli.options import FailOn
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.synthesis.duplicates import SEVERITIES
-from leadhand.synthesis.findings import Review
+from leadhand.synthesis.findings import Note, Review
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.lens import LensRule
 from leadhand.tools.text import counted, joined_names
@@ -145,6 +145,12 @@ def headline(report: ReviewReport) -> str:
     if report.review.hidden_by_baseline:
         return "Clean: nothing that is not in the baseline."
     return "Clean: nothing to report."
+
+
+def noted(note: Note) -> str:
+    """A note with its place; not escaped."""
+    line = f":{note.line}" if note.line is not None else ""
+    return f"{note.path}{line}: {note.text}" if note.path is not None else note.text
 
 
 def timing(report: ReviewReport) -> list[str]:

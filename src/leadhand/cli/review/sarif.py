@@ -28,6 +28,7 @@ _NOTIFICATIONS = {
     "not-assessed": "Something that a lens did not assess.",
     "gap": "A part of the review that was not done.",
     "dropped": "A finding that was dropped because its quote is not in the change.",
+    "settings": "The settings of the review, and what the change would make of them.",
     "baseline": "Findings that an earlier report has.",
 }
 
@@ -155,6 +156,9 @@ def _notifications(report: ReviewReport) -> Iterator[Json]:
     for note in review.not_assessed:
         at = [_location(note.path)] if note.path is not None else []
         yield _notification("not-assessed", "note", f"{note.lens}: {note.why}", at)
+    for note in review.notes:
+        at = [_location(note.path, note.line)] if note.path is not None else []
+        yield _notification(note.kind, "warning" if note.attempt else "note", note.text, at)
     if review.hidden_by_baseline:
         number = counted(len(review.hidden_by_baseline), "finding")
         yield _notification("baseline", "note", f"{number} left out: the baseline has them.")

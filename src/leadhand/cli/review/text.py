@@ -21,6 +21,7 @@ from leadhand.cli.review.report import (
     headline,
     more_look,
     not_assessed_groups,
+    noted,
     place,
     shown_look,
     timing,
@@ -195,6 +196,11 @@ class _Page:
             ]
             why = [self.text(line, "dim") for line in _capped(scored, _MAX_ROWS)]
             yield "suppressed", [self.text(below + rules), *why, how]
+        for kind in dict.fromkeys(note.kind for note in review.notes):
+            ofkind = [note for note in review.notes if note.kind == kind]
+            styles = ["yellow" if note.attempt else "" for note in ofkind]
+            rows = zip(ofkind, styles, strict=True)
+            yield kind, [self.text(sentence(noted(note)), style) for note, style in rows]
         if review.hidden_by_baseline:
             number = counted(len(review.hidden_by_baseline), "finding")
             yield "baseline", [self.text(f"{number} of the baseline, not shown")]

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from leadhand.teams.review.settings import ChangeSettings
+
 Status = Literal["added", "modified", "deleted", "renamed"]
 
 
@@ -150,6 +152,7 @@ class Change:
     by_path: dict[str, ChangedFile] = field(repr=False)
     cut: str | None = None
     """Why the end of the change was not read; `None` if all of it was."""
+    settings: ChangeSettings = field(default_factory=ChangeSettings)
 
     @staticmethod
     @functools.lru_cache(maxsize=4)
@@ -174,6 +177,7 @@ class Change:
             skipped=tuple((path, why) for path, why in raw["skipped"]),
             by_path={file.path: file for file in files},
             cut=raw.get("cut"),
+            settings=ChangeSettings.model_validate(raw.get("settings") or {}),
         )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from leadhand.errors import InputError
 from leadhand.teams.review.change import Change, suffix
 from leadhand.teams.review.languages import language, machine_made, says_generated
+from leadhand.teams.review.settings import ChangeSettings
 from leadhand.tools.git.repository import RevisionRange
 from leadhand.tools.text import ChangedText, is_safe_path, size_text
 
@@ -37,6 +38,7 @@ class SnapshotFolder:
     _paths: set[str] = field(default_factory=set[str])
     _bytes: int = 0
     _unlisted: int = 0
+    settings: ChangeSettings = field(default_factory=ChangeSettings)
     cut: str | None = None
     """Why the end of the change was not read."""
 
@@ -113,6 +115,7 @@ class SnapshotFolder:
             "git_dir": git_dir and str(git_dir),
             "skipped": self._skipped,
             "cut": self.cut,
+            "settings": self.settings.model_dump(mode="json"),
             "files": self._rows,
         }
         (self.folder / "change.json").write_text(json.dumps(document), encoding="utf-8")

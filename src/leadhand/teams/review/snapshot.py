@@ -13,6 +13,7 @@ from typing import IO
 from leadhand.errors import ToolError
 from leadhand.teams.review.change import Change, Status
 from leadhand.teams.review.folder import SnapshotFolder, SnapshotLimits
+from leadhand.teams.review.settings import read_settings
 from leadhand.tools.git.comparison import (
     NO_FILE,
     SUBMODULE,
@@ -64,6 +65,7 @@ def write_snapshot(
         else:
             ends = resolve_range(repository, revision)
         ends = _bounded(repository, ends)
+        target.settings = read_settings(repository.git_dir, ends.base, ends.head)
         for path, why in ends.skipped:
             target.skip(path, why)
         for text in _texts(repository, ends, target):
@@ -174,4 +176,8 @@ def _why_no_text(item: Difference, size: dict[str, int], target: SnapshotFolder)
         if item.old_id == item.new_id:
             return "renamed without a change" if item.old_path else "only its mode changed"
         return "only its line ends changed" if any(both) else "an empty file"
+    settings = target.settings
+    # A change can't exclude a file by moving it to another folder.
+    if all(settings.used.excludes(path) for path in (item.path, item.old_path or item.path)):
+        return f"excluded by {settings.file}"
     return target.refusal(item.path, *both)

@@ -137,6 +137,8 @@ class FindingsSynthesizer:
             look=self._look,
             weights=WEIGHTS,
         )
+        notes = self._change.settings.notes(review, is_patch=self._change.base is None)
+        review = review.model_copy(update={"notes": tuple(notes)})
         return Synthesis(
             answer=_in_words(review),
             output=review.model_dump(mode="json"),

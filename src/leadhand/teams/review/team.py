@@ -32,8 +32,10 @@ def review_team(change: Change, *, past_reviews: Path | None = None) -> Team:
     bound: dict[str, dict[str, str]] = {"past_reviews": {}}
     if past_reviews is not None:
         bound["past_reviews"]["past_reviews"] = str(past_reviews)
+    lenses = change.settings.used.lenses or [worker.name for worker in team.workers]
     return dataclasses.replace(
         team,
+        template=tuple(entry for entry in team.template if entry.worker in lenses),
         workers=tuple(
             dataclasses.replace(
                 worker,
@@ -44,6 +46,7 @@ def review_team(change: Change, *, past_reviews: Path | None = None) -> Team:
                 ),
             )
             for worker in team.workers
+            if worker.name in lenses
         ),
     )
 

@@ -40,7 +40,10 @@ def with_model(team: Team, change: Change, chunks: Chunks, *, threshold: int) ->
 
     Models are told not to report what analysers report at or above `threshold`.
     """
-    lenses = [name for name in LENSES if name != "history" or change.history is not None]
+    there = {worker.name for worker in team.workers}
+    if change.history is None:
+        there -= {"history"}
+    lenses = [name for name in LENSES if name in there]
     analysers = tuple(
         dataclasses.replace(worker, run=worker.offline, offline=None) for worker in team.workers
     )

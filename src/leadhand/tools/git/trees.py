@@ -115,6 +115,32 @@ def objects(git_dir: Path, ids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
     raise ToolError("git cat-file ended before it had given every object")
 
 
+def files_at(
+    git_dir: Path, places: Iterable[tuple[str, str]], max_bytes: int = 1 << 20
+) -> list[bytes | None]:
+    """The content of the file at each of `places` (tree, path), from one process.
+
+    `None` if there is no file, or if it is larger than `max_bytes`.
+    """
+    names = [f"{checked_id(tree)}:{path}" for tree, path in places]
+    stdin = "".join(f"{name}\n" for name in names).encode()
+    found: list[bytes | None] = []
+    with stream_git(git_dir, "cat-file", "--batch", stdin=stdin) as answers:
+        for _ in names:
+            _, kind, size = (*answers.readline().rsplit(b" ", 2), b"", b"")[:3]
+            if not size.strip().isdigit():  # it is missing
+                found.append(None)
+                continue
+            left = int(size) + 1
+            content = b""
+            while left > 0 and (part := answers.read(min(left, max_bytes + 1))):
+                content = content or part
+                left -= len(part)
+            fits = kind == b"blob" and int(size) <= max_bytes
+            found.append(content[: int(size)] if fits else None)
+    return found
+
+
 def sizes(git_dir: Path, ids: Iterable[str]) -> dict[str, int]:
     """Object id -> size in bytes, from one process. Raises `InputError` if one is missing."""
     wanted = [checked_id(oid) for oid in ids]
