@@ -87,13 +87,6 @@ BAD: dict[str, tuple[str, str]] = {
         "import requests\nfrom flask import request\ndef f():\n"
         "    return requests.get(request.args['u']).text\n",
     ),
-    "a member's own name as a path": (
-        "archive-member-path",
-        "import os, zipfile\ndef f(p, out):\n    with zipfile.ZipFile(p) as z:\n"
-        "        for m in z.namelist():\n"
-        "            with open(os.path.join(out, m), 'wb') as to:\n"
-        "                to.write(z.read(m))\n",
-    ),
     "a tar archive extracted without a filter": (
         "archive-extraction",
         "import tarfile\ndef f(p):\n    with tarfile.open(p) as t:\n        t.extractall('/x')\n",
@@ -147,11 +140,6 @@ GOOD: dict[str, str] = {
     ),
     "a pickle made and read here": (
         "import pickle\ndef f(x):\n    data = pickle.dumps(x)\n    return pickle.loads(data)\n"
-    ),
-    "a member's name that was checked": (
-        "import os, zipfile\ndef f(p, out):\n    for m in zipfile.ZipFile(p).namelist():\n"
-        "        if m.startswith('/') or '..' in m:\n            continue\n"
-        "        open(os.path.join(out, m), 'wb').close()\n"
     ),
     "YAML with the safe loader": (
         "import yaml\ndef f(t):\n    return yaml.load(t, Loader=yaml.SafeLoader)\n"

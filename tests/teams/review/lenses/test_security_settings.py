@@ -37,10 +37,6 @@ BAD = {
         "weak-hash",
         "import hashlib\ndef f(password):\n    return hashlib.md5(password.encode()).hexdigest()\n",
     ),
-    "SHA-256 of a password alone": (
-        "fast-password-hash",
-        "import hashlib\ndef f(password):\n    return hashlib.sha256(password.encode()).digest()\n",
-    ),
     "a constant salt": (
         "constant-salt",
         "import hashlib\ndef f(p):\n    return hashlib.pbkdf2_hmac('sha256', p, b'sal', 600_000)\n",
@@ -58,23 +54,6 @@ BAD = {
     "a password from random": (
         "predictable-secret",
         "import random\ndef f():\n    password = str(random.randint(0, 9))\n    return password\n",
-    ),
-    "an HMAC compared with ==": (
-        "timing-comparison",
-        "import hmac\ndef f(k, m, s):\n    return hmac.new(k, m, 'sha256').hexdigest() == s\n",
-    ),
-    "the debugger": (
-        "debug-mode",
-        "from flask import Flask\napp = Flask(__name__)\napp.run(debug=True)\n",
-    ),
-    "a session cookie for scripts to read": (
-        "insecure-cookie",
-        "def f(response, s):\n    response.set_cookie('session_id', s)\n",
-    ),
-    "any origin with credentials": (
-        "cors-any-origin",
-        "from flask_cors import CORS\ndef f(app):\n"
-        "    CORS(app, origins='*', supports_credentials=True)\n",
     ),
     "resolved entities": (
         "xml-external-entities",
@@ -116,7 +95,6 @@ GOOD = {
     ),
     "random for a game": "import random\ndef roll():\n    return random.randint(1, 6)\n",
     "a random token of a text": "import random\ndef f(tokens):\n    return random.choice(tokens)\n",
-    "a cookie of no account": "def f(response):\n    response.set_cookie('theme', 'dark')\n",
     "a placeholder": "password = 'changeme'\napi_key = 'your-api-key-here'\n",
     "the name of a setting": "PASSWORD_FIELD = 'user_password1'\ntoken_url = 'https://x.org/t1'\n",
     "a key from the environment": "import os\napi_key = os.environ['API_KEY_V2']\n",
@@ -157,7 +135,7 @@ def test_an_issued_token_is_found_in_any_text_and_never_quoted_whole(
 )
 def test_the_message_on_a_weak_hash_names_the_algorithm(tmp_path: Path, code: str) -> None:
     [finding] = look(tmp_path, {"app.py": code}).findings
-    assert finding.message.lower().startswith("`md5` in the module protects `password`.")
+    assert finding.message.lower().startswith("`md5` protects what is named `password`.")
 
 
 def test_another_finding_on_the_line_of_a_secret_does_not_show_it(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ class RuffHit:
             if (node.lineno, node.col_offset) <= (line, byte)
             and (line, byte) < (node.end_lineno or line, node.end_col_offset or 0)
         ]
-        return max(around, key=lambda node: (node.lineno, node.col_offset), default=None)
+        return min(around, key=lambda node: len(ast.unparse(node)), default=None)
 
     @property
     def _byte(self) -> int:

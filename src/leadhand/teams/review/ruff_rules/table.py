@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from leadhand.contracts.finding import Severity
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.ruff_rules import closures, defaults, judges, names
+from leadhand.teams.review.ruff_rules import closures, defaults, judges, names, protections
 from leadhand.teams.review.ruff_rules.hits import Judge, ruff_message
 
 
@@ -216,5 +216,78 @@ _TESTS = (
         "Call the method of the mock that asserts.", family="tests/assertions",
     ),
 )  # fmt: skip
+TLS = LensRule(
+    "security/tls-verification-off", "security/transport", "critical",
+    "An attacker on the network can read and change the traffic.",
+    "Leave verification on; for a private certificate authority, pass its certificate file.",
+)  # fmt: skip
+WEAK_CIPHER = LensRule(
+    "security/weak-cipher", "security/crypto", "warning",
+    "Data that it encrypts can be read or recognised with little effort.",
+    "Use AES-GCM or ChaCha20-Poly1305.",
+)  # fmt: skip
+_SECURITY = (
+    RuffRule(TLS, ("S323", "S501", "S504"), protections.without_callers_choice, in_tests=False),
+    _row(
+        "security/tls-old-version", "S502 S503",
+        "This protocol version is insecure, and current servers reject it.",
+        "Use `ssl.create_default_context()` and keep its minimum version.",
+        protections.without_callers_choice, family="security/transport", in_tests=False,
+    ),
+    _row(
+        "security/ssh-host-key-off", "S507",
+        "An attacker on the network can impersonate the server.",
+        "Load the known host keys and reject unknown ones (`RejectPolicy`).",
+        protections.without_callers_choice, family="security/transport", in_tests=False,
+    ),
+    _row(
+        "security/yaml-load", "S506",
+        "This loader can build any Python object that the document names.",
+        "Use `yaml.safe_load`.",
+        family="security/deserialization", severity="critical", in_tests=False,
+    ),
+    _row(
+        "security/weak-hash", "S303 S324",
+        "Collisions are easy to find, and guesses are cheap to try.",
+        "Use SHA-256 or better; for passwords scrypt, Argon2 or bcrypt.",
+        protections.protects, family="security/crypto", in_tests=False,
+    ),
+    RuffRule(WEAK_CIPHER, ("S304", "S305"), in_tests=False),
+    _row(
+        "security/weak-key", "S505",
+        "Keys of that size can be broken.",
+        "Use at least 2048 bits for RSA and DSA, 256 for elliptic curves.",
+        family="security/crypto", in_tests=False,
+    ),
+    _row(
+        "security/predictable-secret", "S311",
+        "An attacker who has seen a few of its numbers can predict the next ones.",
+        "Use the `secrets` module.",
+        protections.makes_a_secret, family="security/crypto", in_tests=False,
+    ),
+    _row(
+        "security/archive-extraction", "S202",
+        "Before Python 3.14, a member named `../x` or a link can write outside the target folder.",
+        "Pass `filter='data'`.", family="security/files", in_tests=False,
+    ),
+    _row(
+        "security/world-writable", "S103",
+        "Every user of the machine can change it.",
+        "Let only the owner write.",
+        protections.world_writable, family="security/files", in_tests=False,
+    ),
+    _row(
+        "security/mktemp", "S306",
+        "Another process can create that file, or a link in its place, before it is used.",
+        "Use `tempfile.NamedTemporaryFile` or `tempfile.mkstemp`.",
+        family="security/files", in_tests=False,
+    ),
+    _row(
+        "security/bind-all-interfaces", "S104",
+        "Every machine that can reach this one can connect.",
+        "Bind to the loopback address unless the service is meant for the network.",
+        protections.binds, family="security/files", severity="info", in_tests=False,
+    ),
+)  # fmt: skip
 
-ROWS = (*_CERTAIN, *_WITHOUT_EFFECT, *_EXCEPTIONS, *_SHARED_STATE, *_ASYNC, *_TESTS)
+ROWS = (*_CERTAIN, *_WITHOUT_EFFECT, *_EXCEPTIONS, *_SHARED_STATE, *_ASYNC, *_TESTS, *_SECURITY)

@@ -14,27 +14,22 @@ from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule, Seen, lens
 from leadhand.teams.review.lenses.security import (
     credentials,
-    crypto,
-    deserialization,
     hints,
-    injection,
     removed,
     secrets,
-    transport,
-    web,
-)  # fmt: skip
-from leadhand.teams.review.lenses.security import files as paths
+    settings,
+    sinks,
+)
 from leadhand.teams.review.lenses.security.events import Event, ResolvedCall, SecurityHit, Topic
 from leadhand.teams.review.lenses.security.flow import Flow
 from leadhand.teams.review.lenses.security.secrets import mask_secrets, safe_quote
+from leadhand.teams.review.ruff_rules import ruff_findings, ruff_rules
 from leadhand.teams.review.syntax import ImportedNames, is_test, word_set
 
-_TOPICS = (
-    injection.TOPIC, deserialization.TOPIC, transport.TOPIC, crypto.TOPIC, web.TOPIC, paths.TOPIC,
-    credentials.TOPIC,
-)  # fmt: skip
+_TOPICS = (sinks.TOPIC, settings.TOPIC, credentials.TOPIC)
 RULES: tuple[LensRule, ...] = (
-    *(rule for topic in _TOPICS for rule in topic.rules), *secrets.RULES, *removed.RULES,
+    *ruff_rules("security"), *(rule for topic in _TOPICS for rule in topic.rules), *secrets.RULES,
+    *removed.RULES,
 )  # fmt: skip
 
 _TOPICS_BY: defaultdict[str | type, list[Topic]] = defaultdict(list)
@@ -55,6 +50,11 @@ _PROGRAMS = word_set(
 
 
 def _review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
+    by_ruff: defaultdict[str, set[tuple[str, int]]] = defaultdict(set)
+    for seen in _linted([file for file in files if not _in_test(file)]):
+        if isinstance(seen, Finding):
+            by_ruff[seen.path].add((seen.rule, seen.line))
+        yield seen
     for file in files:
         in_test = _in_test(file)
         known: set[int] = set()
@@ -64,7 +64,7 @@ def _review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
                 yield finding
         if file.language == "python":
             try:
-                yield from _python(file, known)
+                yield from _python(file, known, by_ruff[file.path])
             except RecursionError:
                 yield _not_assessed(file, "its code is nested too deeply to follow")
         elif file.added and file.language in _PROGRAMS:
@@ -72,8 +72,17 @@ def _review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     yield from removed.find(change, files)
 
 
-def _python(file: ChangedFile, known: set[int]) -> Iterator[Seen]:
-    """Findings in the code of `file`; adds their lines to `known`.
+def _linted(files: Sequence[ChangedFile]) -> Iterator[Seen]:
+    """Findings of ruff, without what a secret on their lines would tell."""
+    for seen in ruff_findings("security", files):
+        if isinstance(seen, Finding):
+            quote, message = safe_quote(seen.evidence), mask_secrets(seen.message)
+            seen = seen.model_copy(update={"evidence": quote, "message": message})
+        yield seen
+
+
+def _python(file: ChangedFile, known: set[int], seen: set[tuple[str, int]]) -> Iterator[Seen]:
+    """Findings in the code of `file` besides those `seen`; adds their lines to `known`.
 
     A secret that was found by its format is not reported again for the name it is assigned to.
     """
@@ -89,7 +98,6 @@ def _python(file: ChangedFile, known: set[int]) -> Iterator[Seen]:
     if tree is None:
         yield _not_assessed(file, "it does not parse as Python, so only secrets were checked")
         return
-    seen: set[tuple[str, int]] = set()
     secret = frozenset(known)
     for hit in _hits(file, tree, lines):
         finding = _finding(file, hit)

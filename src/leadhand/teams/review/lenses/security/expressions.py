@@ -9,7 +9,7 @@ from collections.abc import Callable
 from leadhand.teams.review.lenses.security import sources, values
 from leadhand.teams.review.lenses.security.conditions import checked_names
 from leadhand.teams.review.lenses.security.events import Comparison, Event, ResolvedCall, Scope
-from leadhand.teams.review.lenses.security.results import ARCHIVE_MEMBER, call_result, without_shape
+from leadhand.teams.review.lenses.security.results import call_result, without_shape
 from leadhand.teams.review.lenses.security.values import CLEAN, NOTHING, UNKNOWN, Trust, Value
 from leadhand.teams.review.syntax import ImportedNames, dotted
 
@@ -114,7 +114,6 @@ class Evaluator:
             return Value(trust, written or name, made_by=name, safe_for=safe_for)
         origin = written or (inner.origin and f"{inner.origin}.{node.attr}") or name
         if inner.trust is Trust.UNKNOWN:
-            name = ARCHIVE_MEMBER if inner.made_by == ARCHIVE_MEMBER else name
             return Value(Trust.UNKNOWN, origin, made_by=name, steps=inner.steps)
         safe_for = inner.safe_for
         if node.attr in ("name", "stem", "suffix") and inner.made_by.startswith("pathlib."):

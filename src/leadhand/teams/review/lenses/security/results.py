@@ -7,12 +7,7 @@ from leadhand.teams.review.lenses.security import sources, values
 from leadhand.teams.review.lenses.security.values import HOLE, NOTHING, Trust, Value
 from leadhand.teams.review.syntax import ImportedNames, word_set
 
-ARCHIVE_MEMBER = "archive member"
-"""`made_by` of the names of an archive's members."""
-
 _FILE_SAFE = sources.EVERY_USE - {"pickle", "xml"}
-_ARCHIVES = word_set("tarfile.open tarfile.TarFile tarfile.TarFile.open zipfile.ZipFile")
-_LISTS_MEMBERS = word_set("namelist infolist getmembers getnames")
 _OPENERS = word_set("open io.open codecs.open gzip.open bz2.open lzma.open")
 
 
@@ -44,11 +39,6 @@ def call_result(
         return Value(
             passed.trust, passed.origin, made_by="open", safe_for=_FILE_SAFE, steps=passed.steps
         )
-    if name in _ARCHIVES:
-        trusted = bool(args) and args[0].trust <= Trust.CLEAN
-        return Value(Trust.CLEAN if trusted else Trust.UNKNOWN, f"{name}()", made_by=name)
-    if receiver is not None and last in _LISTS_MEMBERS and receiver.made_by in _ARCHIVES:
-        return Value(Trust.UNKNOWN, name, made_by=ARCHIVE_MEMBER)
     if name in sources.RETURN_ARGUMENT:
         return passed if name == "str" else passed._replace(made_by=name)
     if name == "re.compile" and args:
