@@ -192,12 +192,17 @@ def test_a_removed_protection_needs_a_look_and_fails_only_if_asked(tmp_path: Pat
     made.commit("Show orders")
     made.write("orders.py", GUARDED.replace("@login_required\n", ""))
     made.commit("Simplify")
-    ended = leadhand("review", "-q", folder=made.folder)
+    ended = leadhand("review", "-q", "--threshold", "100", folder=made.folder)
     assert ended.status == 0
-    assert "No findings at or above confidence 80; 1 needs a look" in ended.out
+    assert "No findings at or above confidence 100; 1 needs a look" in ended.out
     assert "- @login_required" in ended.out
-    assert leadhand("review", "-q", "--fail-on-look", folder=made.folder).status == 1
-    without = leadhand("review", "-q", "--no-look", "--json", folder=made.folder)
+    assert (
+        leadhand("review", "-q", "--threshold", "100", "--fail-on-look", folder=made.folder).status
+        == 1
+    )
+    without = leadhand(
+        "review", "-q", "--threshold", "100", "--no-look", "--json", folder=made.folder
+    )
     output = Review.model_validate(json.loads(without.out)["output"])
     assert (without.status, output.look, len(output.suppressed)) == (0, (), 1)
 

@@ -3,6 +3,8 @@
 Pure functions: no files, no processes.
 """
 
+import io
+import tokenize
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -28,6 +30,8 @@ class ChangedText:
     hunks: tuple[HunkNumbers, ...]
     complete: bool
     """Whether the texts are complete; if not, lines that the patch does not show are blank."""
+    undecodable: tuple[int, str] | None = None
+    """Line and reason if Python can't decode the new text, and could decode the old one."""
 
 
 def plain_text(data: bytes) -> str:
@@ -45,6 +49,21 @@ def plain_text(data: bytes) -> str:
 def is_binary(data: bytes) -> bool:
     """Whether `data` is binary as git defines it: with a NUL in the first 8,000 bytes."""
     return b"\0" in data[:_BINARY_PROBE_BYTES]
+
+
+def undecodable(data: bytes) -> tuple[int, str] | None:
+    """The line, from 1, and the reason why Python can't decode the source `data`, or `None`."""
+    if b"\0" in data:
+        return data.count(b"\n", 0, data.index(b"\0")) + 1, "it contains a null byte"
+    try:
+        name, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        data.decode(name)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return line, f"it contains a byte that is not {error.encoding.upper()}"
+    except (SyntaxError, LookupError) as error:
+        return 1, str(error)
+    return None
 
 
 def path_text(name: bytes) -> str:

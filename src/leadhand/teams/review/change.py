@@ -57,6 +57,8 @@ class ChangedFile:
     hunks: tuple[Hunk, ...]
     complete: bool
     """False for a file of a patch: lines outside the hunks are then blank."""
+    undecodable: tuple[int, str] | None = None
+    """Line and reason if Python can't decode the new text, and could decode the old one."""
 
     @property
     def head_file(self) -> Path:

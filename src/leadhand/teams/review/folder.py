@@ -95,6 +95,7 @@ class SnapshotFolder:
                 "language": language(text.path, text.head or text.base or ""),
                 "complete": text.complete,
                 "hunks": text.hunks,
+                "undecodable": text.undecodable,
             }
         )
 

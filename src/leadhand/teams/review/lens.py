@@ -66,15 +66,6 @@ class LensRule:
         )
 
 
-def not_python(lens: str, files: Sequence[ChangedFile]) -> Iterator[NotAssessed]:
-    """One note for all files in other languages than Python."""
-    paths = [file.path for file in files if file.language != "python"]
-    if paths:
-        shown = ", ".join(paths[:3]) + (", ..." if len(paths) > 3 else "")
-        noun = "file is" if len(paths) == 1 else "files are"
-        yield NotAssessed(lens=lens, why=f"{len(paths)} {noun} not Python: {shown}")
-
-
 class LensWorker(Protocol):
     """A worker function that runs one lens over the files of a handoff."""
 

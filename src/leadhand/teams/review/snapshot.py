@@ -28,7 +28,7 @@ from leadhand.tools.git.tree_limits import limited_tree
 from leadhand.tools.git.trees import objects, sizes
 from leadhand.tools.git.worktree import staged_range, worktree_range
 from leadhand.tools.patch import UnreadFile, read_patch
-from leadhand.tools.text import ChangedText, is_binary, plain_text
+from leadhand.tools.text import ChangedText, HunkNumbers, is_binary, plain_text, undecodable
 
 DEFAULT_LIMITS = SnapshotLimits()
 
@@ -139,18 +139,37 @@ def _texts(
     for item in wanted:
         old = next(contents)[1] if item.old_mode != NO_FILE else None
         new = next(contents)[1] if item.new_mode != NO_FILE else None
-        if is_binary(old or b"") or is_binary(new or b""):
+        python = _is_python(item)
+        if not python and (is_binary(old or b"") or is_binary(new or b"")):
             target.skip(item.path, "binary")
         else:
+            broken = undecodable(new) if python and new is not None else None
+            if broken and old is not None and undecodable(old):
+                broken = None
+            hunks = item.hunks or [_whole(old or b"", new or b"")]
             yield ChangedText(
                 path=item.path,
                 old_path=item.old_path,
                 status=_status(item),
                 base=None if old is None else plain_text(old),
                 head=None if new is None else plain_text(new),
-                hunks=tuple(item.hunks),
+                hunks=tuple(hunks),
                 complete=True,
+                undecodable=broken,
             )
+
+
+def _is_python(item: Difference) -> bool:
+    """Whether Python would read the file: then bytes that make it binary are an error."""
+    return item.path.endswith((".py", ".pyi", ".pyw")) and item.new_mode != NO_FILE
+
+
+def _whole(old: bytes, new: bytes) -> HunkNumbers:
+    """One hunk of all lines, for a file that git does not compare."""
+    before, after = (
+        len(plain_text(data).removesuffix("\n").split("\n") if data else ()) for data in (old, new)
+    )
+    return min(before, 1), before, min(after, 1), after
 
 
 def _status(item: Difference) -> Status:
@@ -168,7 +187,7 @@ def _why_no_text(item: Difference, size: dict[str, int], target: SnapshotFolder)
     if SYMLINK in (item.old_mode, item.new_mode):
         return "symbolic link"
     both = [size[oid] for oid in item.ids]
-    if item.binary and max(both) <= target.limits.file_bytes:
+    if item.binary and max(both) <= target.limits.file_bytes and not _is_python(item):
         return "binary"
     if item.too_many_hunks:
         return "changed in too many places"

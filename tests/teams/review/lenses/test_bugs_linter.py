@@ -151,12 +151,6 @@ def test_a_comparison_in_place_of_an_assertion_is_found_in_a_test(tmp_path: Path
     assert rules(tmp_path, text, path="tests/test_mod.py") == [("unused-comparison", 2)]
 
 
-def test_other_languages_and_patches_are_named_as_not_assessed_once(tmp_path: Path) -> None:
-    seen = report(make_change(tmp_path, {"a.go": "package a\n", "b.js": "let b\n", "c.py": ""}))
-    assert [note.why for note in seen.not_assessed] == ["2 files are not Python: a.go, b.js"]
-    assert seen.findings == ()
-
-
 def test_every_rule_is_listed_once_under_the_lens() -> None:
     names = [rule.id for rule in bugs.RULES]
     assert len(names) == len(set(names))
@@ -167,5 +161,7 @@ def test_every_rule_is_listed_once_under_the_lens() -> None:
 def test_a_deeply_nested_file_does_not_lose_the_others(tmp_path: Path) -> None:
     deep = "x = " + "-" * 50_000 + "1\n"
     seen = report(make_change(tmp_path, {"a.py": deep, "b.py": "print(undefined)\n"}))
-    assert [(one.path, one.rule) for one in seen.findings] == [("b.py", "bugs/undefined-name")]
-    assert [note.path for note in seen.not_assessed] == ["a.py"]
+    assert [(one.path, one.rule) for one in seen.findings] == [
+        ("a.py", "bugs/syntax-error"),
+        ("b.py", "bugs/undefined-name"),
+    ]

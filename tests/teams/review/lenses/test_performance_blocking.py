@@ -75,11 +75,6 @@ def test_the_message_names_the_call_and_its_function(tmp_path: Path) -> None:
     assert "`time.sleep` blocks inside the coroutine function `f`." in one.message
 
 
-def test_other_languages_are_named_as_not_assessed_once(tmp_path: Path) -> None:
-    seen = report(make_change(tmp_path, {"a.go": "package a\n", "b.js": "let b\n"}))
-    assert [note.why for note in seen.not_assessed] == ["2 files are not Python: a.go, b.js"]
-
-
 def test_a_file_that_does_not_parse_costs_only_itself(tmp_path: Path) -> None:
     texts = {
         "a.py": "import time\nasync def f(:\n    time.sleep(1)\n",

@@ -1,12 +1,26 @@
 """The security lens: settings, cryptography and secrets in text."""
 
+import base64
 from pathlib import Path
 
 import pytest
 
+from leadhand.teams.review.lenses.security import secrets
 from tests.teams.review.lenses.security_reports import look, rules
 
-TOKEN = "ghp_" + "aZ3kQ9xW2mB7nR5tY8uL1cV6eD4fG0hJsKpQ"
+TOKEN = "ghp_" + "zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ0mLq17"
+"""Expired; its issuer published it to explain the checksum."""
+WRONG = "ghp_" + "zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ0mLq18"
+KEY_ID, KEY_SECRET = "AKIA" + "QYLPMN5HHHFPZAM2", "kT9/" + "wJalrUtnFEMIzK7MDENGbPxRfiCYzLqHsZbG"
+GROQ = "gsk_" + ("aB3dE5gH7jK9" * 5)[:52]
+JWT = ".".join(
+    base64.urlsafe_b64encode(part).rstrip(b"=").decode()
+    for part in (
+        b'{"alg":"HS256","typ":"JWT"}',
+        b'{"sub":"kay.scarpetta"}',
+        bytes(range(7, 250, 5)),
+    )
+)
 PASSWORD = "S3cr" + "3tWord9"
 
 
@@ -120,7 +134,7 @@ def test_an_issued_token_is_found_in_any_text_and_never_quoted_whole(
 ) -> None:
     """F36: neither the message nor the quote carries the token."""
     [finding] = look(tmp_path, {path: f'token = "{TOKEN}"\n'}).findings
-    assert finding.rule == "security/secret-token"
+    assert finding.rule == secrets.TOKEN.id
     assert finding.evidence in f'token = "{TOKEN}"'
     assert TOKEN[:8] not in finding.model_dump_json()
 
@@ -155,11 +169,61 @@ def test_a_url_with_a_password_is_found_and_the_password_not_shown(tmp_path: Pat
     assert PASSWORD not in finding.model_dump_json()
 
 
-def test_a_private_key_is_found_by_its_body(tmp_path: Path) -> None:
-    begin = "-----BEGIN RSA " + "PRIVATE KEY-----"
-    body = "MIIEpAIBAAKCAQEA7bq2mPq1lX0dV9kq3Zr8yT5uWc4fGh6jKs9dLw2nBv8xCz3a"
-    report = look(tmp_path, {"id": f"{begin}\n{body}\n", "parse.py": f"HEAD = '{begin}'\n"})
-    assert [(one.path, one.rule) for one in report.findings] == [("id", "security/private-key")]
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("app.py", f"k = '{TOKEN}'\n", "secret-token"),
+        ("tests/test_api.py", f"k = '{TOKEN}'\n", "secret-token"),
+        ("app.py", f"k = '{WRONG}'\n", "possible-secret"),
+        ("tests/test_api.py", f"k = '{WRONG}'\n", None),
+        ("deploy.env", f"ID={KEY_ID}\nSECRET={KEY_SECRET}\n", "secret-token"),
+        ("accounts.py", f"# made of {KEY_ID}\n", None),
+        ("app.py", f"k = '{GROQ}'\n", "secret-token"),
+        ("tests/test_api.py", f"k = '{GROQ}'\n", "possible-secret"),
+        ("docs/use.md", f"Use {GROQ}\n", "possible-secret"),
+        ("app.py", f"k = '{JWT}'\n", "possible-secret"),
+        ("web.js", f"authDomain: 'x', key: 'AIza{'Sy9_kQ2' * 5}'\n", None),
+        ("maps.py", f"key = 'AIza{'Sy9_kQ2' * 5}'\n", "secret-token"),
+    ],
+)
+def test_a_token_is_a_fact_if_its_checksum_is_right_or_if_nothing_says_that_it_is_made_up(
+    tmp_path: Path, path: str, text: str, expected: str | None
+) -> None:
+    """A fact has confidence 100; what may be made up, published or harmless has not."""
+    assert secrets.TOKEN.fact
+    assert not secrets.POSSIBLE.fact
+    found = [one.rule.split("/")[1] for one in look(tmp_path, {path: text}).findings]
+    assert found == ([expected] if expected else [])
+
+
+def pem(kind: str, content: bytes) -> str:
+    lines = base64.encodebytes(content).decode()
+    return f"-----BEGIN {kind}PRIVATE KEY-----\n{lines}-----END {kind}PRIVATE KEY-----\n"
+
+
+DER = b"0\x82\x01\x00" + bytes(range(256))
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("id", pem("RSA ", DER), "private-key"),
+        ("id", pem("OPENSSH ", b"openssh-key-v1\0\0\0\0\4none" + bytes(300)), "private-key"),
+        ("key.py", f"KEY = {pem('', DER)!r}\n", "private-key"),
+        ("values.yaml", "key: |\n  " + pem("", DER).replace("\n", "\n  ") + "\n", "private-key"),
+        ("docs/tls.md", pem("", DER), "possible-secret"),
+        ("tests/server.key", pem("", DER), None),
+        ("id", pem("ENCRYPTED ", DER), None),
+        ("id", pem("", DER[:200]), None),
+        ("parse.py", "HEAD = '-----BEGIN " + "PRIVATE KEY-----'\n", None),
+        ("use.txt", "-----BEGIN " + "PRIVATE KEY-----\nMIIE...\n-----END PRIVATE KEY-----\n", None),
+    ],
+)
+def test_a_private_key_is_a_fact_if_all_of_it_is_there(
+    tmp_path: Path, path: str, text: str, expected: str | None
+) -> None:
+    found = look(tmp_path, {path: text}).findings
+    assert [one.rule.split("/")[1] for one in found] == ([expected] if expected else [])
 
 
 def test_obvious_placeholders_are_not_secrets(tmp_path: Path) -> None:

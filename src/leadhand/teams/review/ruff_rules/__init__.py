@@ -19,6 +19,11 @@ from leadhand.tools.ruff import UNREADABLE, Diagnostic, check
 
 BROKEN = ("invalid-syntax", UNREADABLE)
 """The codes of diagnostics that tell that a file can't be read as Python."""
+NOT_COMPILED = (
+    "F404", "F407", "F621", "F622", "F701", "F702", "F704", "F706", "F707", "F831", "PLE0115",
+    "PLE0117", "PLE0118", "PLE1142",
+)  # fmt: skip
+"""The codes of what Python parses but may not compile, such as `return` outside a function."""
 TARGET = "py314"
 """The newest syntax and builtins, so that code for a newer Python is not reported."""
 
@@ -49,7 +54,7 @@ def diagnostics(files: Sequence[ChangedFile]) -> dict[ChangedFile, list[Diagnost
 
 @functools.lru_cache(maxsize=2)
 def _run(files: tuple[Path, ...]) -> tuple[Diagnostic, ...]:
-    return tuple(check(files, select=list(_BY_CODE), target=TARGET, preview=True))
+    return tuple(check(files, select=[*_BY_CODE, *NOT_COMPILED], target=TARGET, preview=True))
 
 
 def ruff_findings(lens: str, files: Sequence[ChangedFile]) -> Iterator[Seen]:

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from leadhand.contracts.finding import NotAssessed
 from leadhand.errors import ToolError
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import LensRule, Seen, lens, not_python
+from leadhand.teams.review.lens import LensRule, Seen, lens
 from leadhand.teams.review.lenses.bugs import coroutines, crossfile, definitions, syntax
-from leadhand.teams.review.ruff_rules import BROKEN, diagnostics, ruff_findings, ruff_rules
+from leadhand.teams.review.ruff_rules import diagnostics, ruff_findings, ruff_rules
 
 __all__ = ["RULES", "review"]
 
@@ -27,20 +27,22 @@ RULES: tuple[LensRule, ...] = (
 
 @lens
 def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
-    """Bugs in the Python files of a task."""
-    yield from not_python("bugs", files)
+    """Bugs in the Python files of a task, and conflict markers in all."""
     for file in files:
+        if file.language != "python":
+            yield from syntax.conflicts(file)
         if file.language == "python" and not (file.complete or file.status == "deleted"):
             why = "only a patch was given, not the whole file"
             yield NotAssessed(lens="bugs", path=file.path, why=why)
-    for file, found in diagnostics(files).items():
-        broken = [one for one in found if one.code in BROKEN]
-        if broken:
-            yield from syntax.find(file, broken)
-        elif file.removed:
+    complete = [file for file in files if file.language == "python" and file.complete]
+    diagnosed = diagnostics(files)
+    for file in complete:
+        found = diagnosed.get(file, [])
+        if syntax.is_suspect(file, found):
+            yield from syntax.find(file, found)
+        elif found and file.removed:
             yield from definitions.removed(file, found)
     yield from ruff_findings("bugs", files)
-    complete = [file for file in files if file.language == "python" and file.complete]
     try:
         for file in complete:
             yield from coroutines.find(change, file)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from leadhand.contracts.finding import NotAssessed
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import LensRule, Seen, lens, not_python
+from leadhand.teams.review.lens import LensRule, Seen, lens
 from leadhand.teams.review.ruff_rules import ruff_findings, ruff_rules
 
 __all__ = ["RULES", "review"]
@@ -15,7 +15,6 @@ RULES: tuple[LensRule, ...] = ruff_rules("performance")
 @lens
 def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     """Slow work in the Python files of a task."""
-    yield from not_python("performance", files)
     for file in files:
         if file.language == "python" and not (file.complete or file.status == "deleted"):
             why = "only a patch was given, not the whole file"

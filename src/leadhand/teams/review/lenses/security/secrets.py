@@ -1,10 +1,14 @@
 """Secrets with a known format, in the added lines of any text file.
 
-It only knows formats that issuers document, and does not guess from how random a text looks. No
-finding quotes a whole secret.
+It only knows formats that issuers document, and does not guess from how random a text looks. A fact
+was checked as far as the format allows: a checksum, the structure of a key. No finding quotes a
+whole secret.
 """
 
+import base64
+import binascii
 import re
+import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -19,18 +23,25 @@ TOKEN = LensRule(
     "security/secret-token", _FAMILY, "critical",
     "Everyone who can read the repository, now or later, can use it.",
     "Revoke it, and read the new one from the environment or a secret store.",
+    fact=True,
+)  # fmt: skip
+POSSIBLE = LensRule(
+    "security/possible-secret", _FAMILY, "critical",
+    "If it is not made up, everyone who can read the repository can use it.",
+    "Check whether it was ever issued; if so, revoke it.",
 )  # fmt: skip
 PRIVATE_KEY = LensRule(
     "security/private-key", _FAMILY, "critical",
     "Everyone who can read the repository can impersonate the owner of the key.",
     "Replace the key pair, and keep the private part out of the repository.",
+    fact=True,
 )  # fmt: skip
 URL = LensRule(
     "security/url-credentials", _FAMILY, "critical",
     "Everyone who can read the repository can log in with it.",
     "Change the password, and read the URL from the environment.",
 )  # fmt: skip
-RULES = (TOKEN, PRIVATE_KEY, URL)
+RULES = (TOKEN, POSSIBLE, PRIVATE_KEY, URL)
 
 _MAX_LINE = 20_000
 _KEY_HINT = "PRIVATE KEY"
@@ -38,8 +49,18 @@ _TOKENS = tuple((form.kind, re.compile(form.documented)) for form in FORMATS)
 _URL = re.compile(
     r"\b[a-z][a-z0-9+.-]{1,20}://([^\s/:@'\"<>{}$%]{1,80}):([^\s/@'\"<>{}$%\\]{3,120})@([\w.-]{1,120})"
 )
-_KEY_BEGIN = re.compile(r"-----BEGIN (?:[A-Z]+ ){0,2}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_BODY = re.compile(r"[A-Za-z0-9+/]{40,}={0,2}")
+_KEY_BEGIN = re.compile(r"-----BEGIN (?:(?!ENCRYPTED)[A-Z]+ ){0,2}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_END = "-----END "
+_KEY_LINES = 120
+"""A key of 8,192 bits has 100 lines."""
+_KEY_TEXT = re.compile(r"[A-Za-z0-9+/]{4,}={0,2}")
+_BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_CHECKSUMMED = ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "npm_")
+_PUBLIC = re.compile(r"firebase|authDomain|maps\.google", re.IGNORECASE)
+"""What stands in files whose Google API keys are meant for browsers."""
+_AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
+_DOCUMENTS = frozenset(("markdown", "restructuredtext", "html"))
+_EXAMPLE = re.compile(r"(?:^|/|_)(?:docs?|documentation|examples?|samples?|demos?)(?:/|[._])", re.I)
 _ASSIGNED = re.compile(
     r"(?i)(?:passw(?:or)?d|passwd|pwd|passphrase|secret|token|api_?key|access_?key|\bkey)\w{0,20}['\"\]]{0,2}"
     r"\s{0,4}(?::|=|,|==)\s{0,4}[bru]?(['\"])([^'\"\n]{3,400})\1"
@@ -64,25 +85,38 @@ class SecretSpan(NamedTuple):
 
 
 def find(file: ChangedFile, *, is_test: bool) -> Iterator[Finding]:
-    """Secrets in the lines that the change adds to `file`; in tests only issued tokens."""
+    """Secrets in the lines that the change adds to `file`; in tests only tokens.
+
+    Without a checksum, a token in a test or a document may be made up.
+    """
+    made_up = is_test or file.language in _DOCUMENTS or bool(_EXAMPLE.search(file.path))
     added = file.added
     for number in _lines(file.head):
         line = added.get(number)
         if line is None:
             continue
         text = line[:_MAX_LINE]
-        for what, start, _ in _tokens(text):
-            shown = safe_quote(line[: start + 4])
-            yield TOKEN.finding(
-                file, number, message=f"The text `{line[start : start + 4]}...` is {what}.",
-                evidence=shown,
+        for what, start, end in _tokens(text):
+            token = text[start:end]
+            if _is_harmless(token, file, number):
+                continue
+            certain = _issued(token)
+            if certain is False and made_up:
+                continue
+            sure = certain or (certain is None and not made_up and what not in _UNSURE)
+            rule = TOKEN if sure else POSSIBLE
+            verb = "is" if rule is TOKEN else "looks like"
+            yield rule.finding(
+                file, number, message=f"The text `{line[start : start + 4]}...` {verb} {what}.",
+                evidence=safe_quote(line[: start + 4]),
             )  # fmt: skip
         if is_test:
             continue
         key = _KEY_BEGIN.search(text)
-        if key and _has_body(file, number, text[key.end() :]):
+        if key and _is_key(file, number, text[key.end() :]):
+            rule = POSSIBLE if made_up else PRIVATE_KEY
             message = f"`{file.path}` contains a private key."
-            yield PRIVATE_KEY.finding(file, number, message=message, evidence=key[0])
+            yield rule.finding(file, number, message=message, evidence=key[0])
         for match in _URL.finditer(text):
             named = match[2].isalpha() and match[2].islower()
             if named or _FAKE.search(match[2]) or _LOCAL_HOST.search(match[3]):
@@ -145,11 +179,51 @@ def _tokens(text: str) -> Iterator[tuple[str, int, int]]:
 _FAKE_TOKEN = re.compile(
     r"EXAMPLE|example|xxxx|XXXX|123456|abcdef|ABCDEF|aaaa|0000|fake|FAKE|dummy|placeholder|your"
 )
+_UNSURE = ("a signed JWT",)
+"""Kinds of tokens that often are public or have expired."""
 
 
-def _has_body(file: ChangedFile, number: int, rest: str) -> bool:
-    """Whether key material follows the line that begins a private key."""
-    if _KEY_BODY.search(rest):
-        return True
-    following = file.head_lines[number : number + 6]
-    return any(_KEY_BODY.search(line[:200]) for line in following)
+def _issued(token: str) -> bool | None:
+    """Whether a token can be used: `True` if its checksum is right, `None` if it has none.
+
+    The last six characters of GitHub's and npm's tokens are the CRC-32 of the random part in base
+    62.
+    """
+    if token.startswith(_CHECKSUMMED):
+        if len(token) != 40:
+            return None
+        number_62 = 0
+        for char in token[-6:]:
+            number_62 = number_62 * 62 + _BASE62.index(char)
+        return zlib.crc32(token[4:-6].encode("ascii")) == number_62
+    return None
+
+
+def _is_harmless(token: str, file: ChangedFile, number: int) -> bool:
+    """Whether `token` gives no access: an AWS key without its secret next to it, or a Google API
+    key for browsers."""
+    if token.startswith(("AKIA", "ASIA")):
+        around = file.head_lines[max(0, number - 4) : number + 3]
+        return not any(_AWS_SECRET.search(line[:1000]) for line in around)
+    return token.startswith("AIza") and bool(_PUBLIC.search(file.head))
+
+
+def _is_key(file: ChangedFile, number: int, rest: str) -> bool:
+    """Whether a whole, unencrypted private key begins in line `number`, before `rest`."""
+    following = (line[:400] for line in file.head_lines[number : number + _KEY_LINES])
+    text = "\n".join([rest, *following]).replace("\\n", "\n").replace("\\r", "")
+    body, end, _ = text.partition(_KEY_END)
+    if not end or "ENCRYPTED" in body:
+        return False
+    found = "".join(_KEY_TEXT.findall(body))
+    try:
+        data = base64.b64decode(found[: len(found) // 4 * 4])
+    except binascii.Error:
+        return False
+    if data.startswith(b"openssh-key-v1\0"):
+        return b"none" in data[:40]
+    if data[:1] == b"0":  # A DER sequence says how long it is.
+        width = data[1] & 0x7F if len(data) > 1 and data[1] & 0x80 else 0
+        length = int.from_bytes(data[2 : 2 + width], "big") if width else data[1]
+        return len(data) == 2 + width + length
+    return "PGP" in file.head_lines[number - 1] and len(data) > 200

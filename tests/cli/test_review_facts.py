@@ -1,0 +1,83 @@
+"""Facts: what needs no judgement is critical, certain, and fails the command."""
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+
+from leadhand.synthesis.findings import Review
+from tests.cli.program import leadhand
+from tests.repositories import Repo
+
+TOKEN = "ghp_" + "zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ0mLq17"
+"""Expired; its issuer published it to explain the checksum."""
+DER = base64.encodebytes(b"0\x82\x01\x00" + bytes(range(256)))
+KEY = b"-----BEGIN PRIVATE KEY-----\n" + DER + b"-----END PRIVATE KEY-----\n"
+FACTS = {
+    "open.py": (b"x = (1\n", "bugs/syntax-error"),
+    "null.py": (b"x = 1\ny = '\0'\n", "bugs/syntax-error"),
+    "latin.py": ("\n\nname = 'Müller'\n".encode("latin-1"), "bugs/syntax-error"),
+    "unknown.py": ("# coding: klingon\nname = 'Müller'\n".encode(), "bugs/syntax-error"),
+    "deep.py": (b"x = " + b"(" * 300 + b"1" + b")" * 300 + b"\n", "bugs/syntax-error"),
+    "values.yaml": (b"<<<<<<< HEAD\na: 1\n=======\na: 2\n>>>>>>> x\n", "bugs/conflict-marker"),
+    "deploy.sh": (f"export TOKEN={TOKEN}\n".encode(), "security/secret-token"),
+    "server.key": (KEY, "security/private-key"),
+}
+HARMLESS = {
+    "latin1.py": "# -*- coding: latin-1 -*-\nname = 'Müller'\n".encode("latin-1"),
+    "bom.py": b"\xef\xbb\xbfx = 1\n",
+    "replacement.py": "mark = '\ufffd'\n".encode(),
+    "use.md": b"Set `ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx` as AKIAIOSFODNN7EXAMPLE.\n",
+    "tests/data/broken.py": b"def f(:\n",
+}
+
+
+def reviewed(folder: Path) -> tuple[int, Review]:
+    ended = leadhand("review", "-q", "--json", folder=folder)
+    return ended.status, Review.model_validate(json.loads(ended.out)["output"])
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    made = Repo(tmp_path)
+    for name in FACTS:
+        made.write(name, "x = 1\n")
+    made.commit("Start")
+    return made
+
+
+def test_what_python_refuses_conflicts_tokens_and_keys_are_facts(repo: Repo) -> None:
+    for name, (content, _) in FACTS.items():
+        (repo.folder / name).write_bytes(content)
+    repo.commit("Break everything")
+    status, review = reviewed(repo.folder)
+    assert status == 1
+    found = {one.path: one for one in review.findings if one.basis == "fact"}
+    assert {path: one.rule for path, one in found.items()} == {
+        path: rule for path, (_, rule) in FACTS.items()
+    }
+    assert {(one.severity, one.confidence) for one in found.values()} == {("critical", 100)}
+    assert "null byte" in found["null.py"].message
+    assert "not UTF-8" in found["latin.py"].message
+    assert "klingon" in found["unknown.py"].message
+    assert TOKEN[8:] not in review.model_dump_json()
+
+
+def test_what_is_declared_published_or_broken_on_purpose_is_no_fact(repo: Repo) -> None:
+    for name, content in HARMLESS.items():
+        (repo.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (repo.folder / name).write_bytes(content)
+    repo.commit("Add odd files")
+    status, review = reviewed(repo.folder)
+    assert (status, review.findings) == (0, ())
+    assert "tests/data/broken.py" in {note.path for note in review.not_assessed}
+
+
+def test_a_byte_that_was_broken_before_is_not_blamed_on_the_change(repo: Repo) -> None:
+    (repo.folder / "old.py").write_bytes("a = 'ü'\n".encode("latin-1"))
+    repo.commit("Add an old file")
+    (repo.folder / "old.py").write_bytes("a = 'ü'\nb = 1\n".encode("latin-1"))
+    repo.commit("Add to it")
+    _, review = reviewed(repo.folder)
+    assert [one for one in review.findings if one.basis == "fact"] == []
