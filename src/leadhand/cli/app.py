@@ -75,6 +75,16 @@ def review(
         Path | None,
         typer.Option(help="Hide the findings of this earlier JSON report.", metavar="FILE"),
     ] = None,
+    write_baseline: Annotated[
+        Path | None,
+        typer.Option(help="Write the report as the baseline of later reviews.", metavar="FILE"),
+    ] = None,
+    trust_ignores: Annotated[
+        bool,
+        typer.Option(
+            "--trust-ignores", help="Obey `leadhand: ignore` comments that the change adds."
+        ),
+    ] = False,
     past_reviews: Annotated[
         Path | None,
         typer.Option(help="Comments on pull requests, as GitHub's JSON.", metavar="FILE"),
@@ -123,6 +133,8 @@ def review(
             fail_on=fail_on,
             no_look=no_look,
             fail_on_look=fail_on_look,
+            write_baseline=os.path.abspath(write_baseline) if write_baseline else None,
+            trust_ignores=trust_ignores,
         ),
         output=opt.OutputOptions(events=events, quiet=quiet, no_input=True),
         format="json" if json else format,

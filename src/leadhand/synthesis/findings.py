@@ -68,7 +68,7 @@ class Note(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    kind: Literal["settings"]
+    kind: Literal["settings", "ignore"]
     path: str | None = None
     """The file that the note is about."""
     line: int | None = None
@@ -93,6 +93,8 @@ class Review(BaseModel):
     dropped: tuple[Dropped, ...] = ()
     hidden_by_baseline: tuple[str, ...] = ()
     """Ids that the baseline contains; listed, so that this report can be the next baseline."""
+    hidden_by_ignores: tuple[str, ...] = ()
+    """Ids that comments in the code hide."""
     notes: tuple[Note, ...] = ()
     quotes: dict[str, Quote] = Field(default_factory=dict)
     """The place of each finding's evidence, by id."""
@@ -108,6 +110,8 @@ class Gathered(BaseModel):
     not_assessed: tuple[NotAssessed, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     hidden: tuple[str, ...] = ()
+    ignored: tuple[Finding, ...] = ()
+    """Hidden by comments in the code; set by the caller."""
 
 
 def gather(

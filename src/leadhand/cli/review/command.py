@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
-from leadhand.cli.review.baseline import load_baseline
+from leadhand.cli.review.baseline import check_writable, load_baseline
 from leadhand.cli.review.execution import (
     BASELINE,
     CHANGE,
@@ -50,6 +50,10 @@ def review_command(options: ReviewOptions) -> int:
             raise InputError(f"can't read {safe(str(file))}: it is a pipe; give a file")
     if options.setup.no_look and options.setup.fail_on_look:
         raise InputError("--no-look and --fail-on-look exclude each other: give one of them")
+    if options.baseline is not None and options.setup.write_baseline is not None:
+        raise InputError("--baseline and --write-baseline exclude each other: give one of them")
+    if options.setup.write_baseline is not None:
+        check_writable(Path(options.setup.write_baseline))
     if options.baseline is not None:
         load_baseline(options.baseline)
     if options.past_reviews is not None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 from leadhand.cli.options import ReviewFormat
-from leadhand.cli.review.baseline import load_baseline
+from leadhand.cli.review.baseline import load_baseline, write_baseline
 from leadhand.cli.review.github import annotate
 from leadhand.cli.review.markdown import markdown
 from leadhand.cli.review.models import reviewers
@@ -24,7 +24,7 @@ from leadhand.cli.run.command import follow_up
 from leadhand.cli.run.execution import INTERRUPTED, LiveRun
 from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.standard_streams import writing_output
-from leadhand.cli.views.consoles import DataConsole, error_console
+from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.contracts.answer import Answer, Gap
 from leadhand.engine.recorder import Listener
 from leadhand.errors import ToolError
@@ -76,6 +76,7 @@ class ReviewRun:
                 self.change,
                 threshold=setup.threshold_of(self.change.settings.used),
                 look=not setup.no_look,
+                trust_ignores=setup.trust_ignores,
                 baseline=baseline,
                 chunks=reviewers.chunks,
                 caller=caller,
@@ -117,8 +118,18 @@ class ReviewRun:
             show(report, format)
         if answer.status == "complete":
             shutil.rmtree(self._folder, ignore_errors=True)
+        self._write_baseline(answer)
         follow_up(answer, self._storage, state)
         return _status(answer, review, self._setup, self.change.settings.used)
+
+    def _write_baseline(self, answer: Answer) -> None:
+        if self._setup.write_baseline is None:
+            return
+        file = Path(self._setup.write_baseline)
+        if answer.status == "complete":
+            write_baseline(file, _json(answer.model_dump(mode="json")))
+        else:
+            print_note(f"{file.name} was not written: the review is {answer.status}")
 
 
 def report_unreadable(

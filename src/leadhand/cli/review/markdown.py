@@ -66,6 +66,9 @@ def markdown(report: ReviewReport, *, max_bytes: int = COMMENT_BYTES, note: str 
     for one in review.notes:
         if not one.attempt:
             page.add(prose(clip(noted(one), _TEXT_CHARS)))
+    if report.review.hidden_by_ignores:
+        number = counted(len(report.review.hidden_by_ignores), "finding")
+        page.add(f"Left out: {number} by `leadhand: ignore` comments.")
     if report.review.hidden_by_baseline:
         number = counted(len(report.review.hidden_by_baseline), "finding")
         page.add(f"Left out: {number} of the baseline.")

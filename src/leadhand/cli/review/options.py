@@ -21,6 +21,10 @@ class ReviewSetup(RunSetup):
     no_look: bool = False
     """Whether to leave out what needs a look."""
     fail_on_look: bool = False
+    write_baseline: str | None = None
+    """Where to write the report as the baseline of later reviews."""
+    trust_ignores: bool = False
+    """Whether `leadhand: ignore` comments that the change adds are obeyed."""
 
     def threshold_of(self, settings: Settings) -> int:
         """The threshold: an option wins over `settings`."""

@@ -144,6 +144,8 @@ def headline(report: ReviewReport) -> str:
         return "Nothing to report; dropped findings are counted below."
     if report.review.hidden_by_baseline:
         return "Clean: nothing that is not in the baseline."
+    if report.review.hidden_by_ignores:
+        return "Clean: nothing but what comments in the code ignore."
     return "Clean: nothing to report."
 
 

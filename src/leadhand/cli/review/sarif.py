@@ -29,6 +29,7 @@ _NOTIFICATIONS = {
     "gap": "A part of the review that was not done.",
     "dropped": "A finding that was dropped because its quote is not in the change.",
     "settings": "The settings of the review, and what the change would make of them.",
+    "ignore": "Comments in the code that hide findings, or would.",
     "baseline": "Findings that an earlier report has.",
 }
 
@@ -159,6 +160,9 @@ def _notifications(report: ReviewReport) -> Iterator[Json]:
     for note in review.notes:
         at = [_location(note.path, note.line)] if note.path is not None else []
         yield _notification(note.kind, "warning" if note.attempt else "note", note.text, at)
+    if review.hidden_by_ignores:
+        number = counted(len(review.hidden_by_ignores), "finding")
+        yield _notification("ignore", "note", f"{number} left out: comments in the code hide them.")
     if review.hidden_by_baseline:
         number = counted(len(review.hidden_by_baseline), "finding")
         yield _notification("baseline", "note", f"{number} left out: the baseline has them.")

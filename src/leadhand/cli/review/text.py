@@ -201,6 +201,9 @@ class _Page:
             styles = ["yellow" if note.attempt else "" for note in ofkind]
             rows = zip(ofkind, styles, strict=True)
             yield kind, [self.text(sentence(noted(note)), style) for note, style in rows]
+        if review.hidden_by_ignores:
+            number = counted(len(review.hidden_by_ignores), "finding")
+            yield "ignored", [self.text(f"{number} by `leadhand: ignore` comments, not shown")]
         if review.hidden_by_baseline:
             number = counted(len(review.hidden_by_baseline), "finding")
             yield "baseline", [self.text(f"{number} of the baseline, not shown")]

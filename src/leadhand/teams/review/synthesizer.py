@@ -3,6 +3,7 @@
 All of it is code, except that a model scores the findings of models.
 """
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from leadhand.teams.review import DEFAULT_THRESHOLD
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.chunks import Chunks
 from leadhand.teams.review.diff_rows import around, header
+from leadhand.teams.review.ignores import Ignores
 from leadhand.teams.review.precision import Confidence
 from leadhand.teams.review.quotes import ChangeQuotes
 from leadhand.teams.review.reported import Reported, lens_report
@@ -52,6 +54,7 @@ class FindingsSynthesizer:
         *,
         threshold: int = DEFAULT_THRESHOLD,
         look: bool = True,
+        trust_ignores: bool = False,
         baseline: AbstractSet[str] = frozenset(),
         chunks: Chunks | None = None,
         caller: "Caller | None" = None,
@@ -63,6 +66,7 @@ class FindingsSynthesizer:
         self._change = change
         self._threshold = threshold
         self._look = look
+        self._trust_ignores = trust_ignores
         self._baseline = baseline
         self._chunks = chunks or Chunks()
         self._quotes = ChangeQuotes(change)
@@ -103,7 +107,7 @@ class FindingsSynthesizer:
         return f"{header(file)}\n{text[:_MAX_AROUND_CHARS]}"
 
     def _gathered(self, results: Sequence[TaskResult]) -> Gathered:
-        return gather(
+        gathered = gather(
             list(self._reports(results)),
             quotes=self._quotes,
             rating=Confidence.of(rules()),
@@ -111,6 +115,13 @@ class FindingsSynthesizer:
             baseline=self._baseline,
             equivalent=EQUIVALENT,
         )
+        shown, hidden = self._ignores.divided(gathered.findings)
+        return gathered.model_copy(update={"findings": tuple(shown), "ignored": tuple(hidden)})
+
+    @functools.cached_property
+    def _ignores(self) -> Ignores:
+        known = frozenset(rule.id for rule in rules())
+        return Ignores.of(self._change, rules=known, trusted=self._trust_ignores)
 
     def _reports(self, results: Sequence[TaskResult]) -> Iterator[tuple[str, LensReport]]:
         for one in results:
@@ -137,8 +148,16 @@ class FindingsSynthesizer:
             look=self._look,
             weights=WEIGHTS,
         )
-        notes = self._change.settings.notes(review, is_patch=self._change.base is None)
-        review = review.model_copy(update={"notes": tuple(notes)})
+        about_itself = (
+            *self._change.settings.notes(review, is_patch=self._change.base is None),
+            *self._ignores.notes((*findings, *gathered.ignored)),
+        )
+        review = review.model_copy(
+            update={
+                "notes": about_itself,
+                "hidden_by_ignores": tuple(sorted(one.id for one in gathered.ignored)),
+            }
+        )
         return Synthesis(
             answer=_in_words(review),
             output=review.model_dump(mode="json"),
