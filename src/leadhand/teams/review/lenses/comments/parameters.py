@@ -1,20 +1,19 @@
 """Docstrings that no longer agree with a signature that the change altered.
 
-Covers parameters that the change removed, added or gave another default. Docstrings that were wrong
-before are not reported.
+Covers parameters that the change removed, added or gave another default, in docstrings with Sphinx
+or epytext fields, Google or NumPy sections, or Markdown bullets. Docstrings that were wrong before
+are not reported.
 """
 
 import ast
-import bisect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule, Seen
-from leadhand.teams.review.lenses.comments.docfields import ParameterEntry
-from leadhand.teams.review.lenses.comments.signatures import Signature, signatures
-from leadhand.teams.review.syntax import defaults, is_test
+from leadhand.teams.review.syntax import Function, blocks, defaults, indent, is_test
 
 PARAMETER_GONE = LensRule(
     "comments/documented-parameter-gone", "comments/parameters", "warning",
@@ -37,32 +36,92 @@ _DOCUMENTS = re.compile(
     r"|\b(?:Arg|Param|Parameter|Argument)s\b",
     re.IGNORECASE,
 )
-_DEF = re.compile(r"(?:async\s+)?def\s")
-_SIGNATURE_LINES = 80
+_SIGNATURE = re.compile(r"\s*(?:async\s+)?def\s|\s+\*{0,2}\w+\s*(?:[:=,]|$)|.*->")
 _RETIRED = re.compile(r"deprecat|removed|no longer|ignored|unused|obsolete", re.IGNORECASE)
+_BOUND = ("self", "cls", "mcs", "mcls", "metacls")
+
+_NAMES = r"(?P<names>\*{0,2}\w+(?:\s?,\s?\*{0,2}\w+){0,8})"
+_FIELD = re.compile(
+    r"\s*(?::(?:param|parameter|arg|argument|key|keyword|kwarg)\s+(?:[^:\s][^:]{0,80}\s)?"
+    rf"|@(?:param|keyword|kwarg)\s+){_NAMES}\s?:|\s*[*-]\s+\*\*(?P<bullet>\w+)\*\*\s?[-:–]"
+)
+_ANY_FIELD = re.compile(r"\s*(?::\w[^:]{0,80}:|@\w+)")
+_SECTION = re.compile(
+    r"\s*(?:args|arguments|parameters|params|keyword args|keyword arguments|other parameters|"
+    r"other args)\s?(?P<colon>:?)\s*$",
+    re.IGNORECASE,
+)
+_UNDERLINE = re.compile(r"\s*-{3,}\s*$")
+_ENTRY = {
+    True: re.compile(rf"\s*{_NAMES}(?:\s?:(?:\s.*)?)?$"),
+    False: re.compile(rf"\s*{_NAMES}\s?(?:\(.*\)\s?)?:(?:\s|$)"),
+}
+"""The entries of NumPy's sections, which are underlined, and of Google's."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What a docstring says about one parameter."""
+
+    line: int
+    """The line of the file where the entry starts, from 1."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Signature:
+    """The signature of one function and its docstring."""
+
+    name: str
+    """Qualified by its classes and functions: `Client.get`."""
+    node: Function
+    owner: ast.ClassDef | None
+
+    @property
+    def last(self) -> int:
+        """The last line of the signature, or of a docstring that starts on it."""
+        return max(self.node.lineno, self.node.body[0].lineno - 1)
+
+    @property
+    def parameters(self) -> dict[str, ast.arg]:
+        """Name -> node, in order, without `self`, `*args` and `**kwargs`."""
+        found = self.node.args
+        listed = [*found.posonlyargs, *found.args]
+        if self.owner is not None and listed and listed[0].arg in _BOUND:
+            listed = listed[1:]
+        return {node.arg: node for node in (*listed, *found.kwonlyargs)}
+
+    @property
+    def documents(self) -> list[Function | ast.ClassDef]:
+        """What may document its parameters: the function, for `__init__` also the class."""
+        is_init = self.owner is not None and self.node.name == "__init__"
+        return [self.node, self.owner] if is_init and self.owner else [self.node]
+
+    def entries(self, lines: Sequence[str]) -> dict[str, _Entry]:
+        """The parameters in its docstring."""
+        found = [_documented(one, lines) for one in self.documents]
+        return next(filter(None, found), found[0])
 
 
 def stale_docstrings(file: ChangedFile) -> Iterator[Seen]:
     """Findings for docstrings in `file` that disagree with the signatures that changed."""
-    if file.language != "python" or not file.hunks or not _DOCUMENTS.search(file.head):
+    texts = (*file.added.values(), *file.removed.values())
+    if file.language != "python" or not _DOCUMENTS.search(file.head):
         return
-    changed = _changed_lines(file)
-    if not any(_in_signature(file.head_lines, line) for line in changed):
+    if not any(map(_SIGNATURE.match, texts)):
         return
     if file.head_tree is None:
         why = "it does not parse as Python" if file.complete else "only a patch was given"
         yield NotAssessed(lens="comments", path=file.path, why=f"docstrings not compared: {why}")
         return
     touched = [
-        function
-        for function in signatures(file.head_tree).values()
-        if _touches(changed, function.first, function.last)
+        one
+        for one in _signatures(file.head_tree).values()
+        if any(h.new_start <= one.last and one.node.lineno <= h.new_end + 1 for h in file.hunks)
     ]
-    if not touched:
-        return
     # Parse the old text only if it may define one of them.
-    known = any(f"def {one.name.rpartition('.')[2]}" in file.base for one in touched)
-    earlier = signatures(file.base_tree) if known and file.base_tree is not None else {}
+    known = any(f"def {one.node.name}" in file.base for one in touched)
+    earlier = _signatures(file.base_tree) if known and file.base_tree is not None else {}
     for function in touched:
         before = earlier.get(function.name)
         if before is not None:
@@ -71,33 +130,60 @@ def stale_docstrings(file: ChangedFile) -> Iterator[Seen]:
             yield from _left_out(file, function)
 
 
-def _changed_lines(file: ChangedFile) -> list[int]:
-    """The lines of the new file that the change added, or beside which it removed some, sorted."""
-    lines: list[int] = []
-    for hunk in file.hunks:
-        end = hunk.new_start + hunk.new_count if hunk.new_count else hunk.new_start + 2
-        lines.extend(range(hunk.new_start, end))
-    return sorted(lines)
+def _signatures(tree: ast.Module) -> dict[str, _Signature]:
+    """Qualified name -> signature; names that are defined more than once are left out."""
+    found: dict[str, _Signature | None] = {}
+    stack: list[tuple[ast.stmt, str, ast.ClassDef | None]] = [
+        (node, "", None) for node in reversed(tree.body)
+    ]
+    while stack:
+        node, prefix, owner = stack.pop()
+        if isinstance(node, Function | ast.ClassDef):
+            name = f"{prefix}{node.name}"
+            if isinstance(node, Function):
+                found[name] = None if name in found else _Signature(name, node, owner)
+            owner = node if isinstance(node, ast.ClassDef) else None
+            prefix = f"{name}."
+        inner = [child for block in blocks(node) for child in block]
+        stack.extend((child, prefix, owner) for child in reversed(inner))
+    return {name: one for name, one in found.items() if one is not None}
 
 
-def _in_signature(lines: list[str], line: int) -> bool:
-    """Whether `line` may be part of a signature; a cheap check that needs no parsing."""
-    for number in range(min(line, len(lines)), max(0, line - _SIGNATURE_LINES), -1):
-        text = lines[number - 1].strip()
-        ended = number < line and (not text or text.endswith(":"))
-        if _DEF.match(text):
-            return not ended
-        if ended:
-            return False
-    return False
+def _documented(node: Function | ast.ClassDef, lines: Sequence[str]) -> dict[str, _Entry]:
+    """Parameter name (without stars) -> entry in the docstring of `node`."""
+    first = node.body[0]
+    if ast.get_docstring(node, clean=False) is None:
+        return {}
+    text = [line.rstrip().rstrip("\"'") for line in lines[first.lineno - 1 : first.end_lineno]]
+    starts: list[tuple[int, str]] = []
+    numpy, depth = False, -1  # outside of a section
+    for index, line in enumerate(text):
+        below = text[index + 1] if index + 1 < len(text) else ""
+        title = _SECTION.match(line)
+        found = _FIELD.match(line)
+        if found:
+            starts.append((index, found["names"] or found["bullet"]))
+        elif _ANY_FIELD.match(line):
+            starts.append((index, ""))
+        elif title and (_UNDERLINE.match(below) or title["colon"]):
+            numpy = _UNDERLINE.match(below) is not None
+            inner = indent(next((one for one in text[index + 1 :] if one.strip()), ""))
+            depth = indent(line) if numpy else inner if inner > indent(line) else -1
+        elif depth >= 0 and line.strip() and not _UNDERLINE.match(line):
+            if indent(line) < depth or _UNDERLINE.match(below):
+                depth = -1
+            entry = _ENTRY[numpy].match(line) if indent(line) == depth else None
+            if indent(line) <= depth or depth == -1:
+                starts.append((index, entry["names"] if entry else ""))
+    entries: dict[str, _Entry] = {}
+    for (start, names), end in zip(starts, [*(n for n, _ in starts[1:]), len(text)], strict=False):
+        words = " ".join(" ".join(text[start:end]).split())
+        for name in names.replace("*", "").split(",") if names else ():
+            entries.setdefault(name.strip(), _Entry(first.lineno + start, words))
+    return entries
 
 
-def _touches(changed: list[int], first: int, last: int) -> bool:
-    at = bisect.bisect_left(changed, first)
-    return at < len(changed) and changed[at] <= last
-
-
-def _compare(file: ChangedFile, function: Signature, before: Signature) -> Iterator[Finding]:
+def _compare(file: ChangedFile, function: _Signature, before: _Signature) -> Iterator[Finding]:
     now, was = function.parameters, before.parameters
     gone = [name for name in was if name not in now]
     new = [name for name in now if name not in was]
@@ -107,7 +193,7 @@ def _compare(file: ChangedFile, function: Signature, before: Signature) -> Itera
     renamed = _renamed(function, before, gone, new)
     for name in gone:
         entry = entries.get(name)
-        if entry and not function.open_ended and not _RETIRED.search(entry.text):
+        if entry and function.node.args.kwarg is None and not _RETIRED.search(entry.text):
             yield from _gone(file, function, before, name, entry, renamed)
     others = [name for name in now if name in was and not name.startswith("_")]
     if (
@@ -123,7 +209,9 @@ def _compare(file: ChangedFile, function: Signature, before: Signature) -> Itera
         yield from _default(file, function, name, earlier.get(name), value, entries)
 
 
-def _renamed(function: Signature, before: Signature, gone: list[str], new: list[str]) -> str | None:
+def _renamed(
+    function: _Signature, before: _Signature, gone: list[str], new: list[str]
+) -> str | None:
     """The new name of a parameter that was renamed, if the change renamed exactly one."""
     if len(gone) != 1 or len(new) != 1:
         return None
@@ -133,10 +221,10 @@ def _renamed(function: Signature, before: Signature, gone: list[str], new: list[
 
 def _gone(
     file: ChangedFile,
-    function: Signature,
-    before: Signature,
+    function: _Signature,
+    before: _Signature,
     name: str,
-    entry: ParameterEntry,
+    entry: _Entry,
     renamed: str | None,
 ) -> Iterator[Finding]:
     place = _removal(file, before, name)
@@ -152,23 +240,24 @@ def _gone(
     )
 
 
-def _removal(file: ChangedFile, before: Signature, name: str) -> tuple[int, str] | None:
+def _removal(file: ChangedFile, before: _Signature, name: str) -> tuple[int, str] | None:
     """The removed line of the old signature that had `name`: its new place and its text."""
     word = re.compile(rf"\b{re.escape(name)}\b")
     for hunk in file.hunks:
         for line, text in enumerate(file.removed_in(hunk), start=hunk.old_start):
-            if before.first <= line <= before.last and word.search(text):
+            if before.node.lineno <= line <= before.last and word.search(text):
                 return hunk.new_line, text.strip()
     return None
 
 
 def _undocumented(
-    file: ChangedFile, function: Signature, name: str, entries: dict[str, ParameterEntry]
+    file: ChangedFile, function: _Signature, name: str, entries: dict[str, _Entry]
 ) -> Iterator[Finding]:
     line = function.parameters[name].lineno
     if name in entries or name.startswith("_") or line not in file.added:
         return
-    if re.search(rf"\b{re.escape(name)}\b", function.prose()):
+    prose = [ast.get_docstring(one, clean=False) or "" for one in function.documents]
+    if re.search(rf"\b{re.escape(name)}\b", " ".join(prose)):
         return
     yield PARAMETER_UNDOCUMENTED.finding(
         file,
@@ -177,7 +266,7 @@ def _undocumented(
     )
 
 
-def _left_out(file: ChangedFile, function: Signature) -> Iterator[Finding]:
+def _left_out(file: ChangedFile, function: _Signature) -> Iterator[Finding]:
     """The only parameter of a new function that its docstring leaves out."""
     names = [name for name in function.parameters if not name.startswith("_")]
     if len(names) < 4 or is_test(file.path):
@@ -190,11 +279,11 @@ def _left_out(file: ChangedFile, function: Signature) -> Iterator[Finding]:
 
 def _default(
     file: ChangedFile,
-    function: Signature,
+    function: _Signature,
     name: str,
     was: ast.expr | None,
     now: ast.expr,
-    entries: dict[str, ParameterEntry],
+    entries: dict[str, _Entry],
 ) -> Iterator[Finding]:
     entry = entries.get(name)
     if entry is None or not isinstance(was, ast.Constant) or not isinstance(now, ast.Constant):

@@ -53,14 +53,10 @@ class Evaluator:
                 return self._formatted(node, env)
             case ast.Subscript():
                 return self._item(node, env)
-            case ast.List() | ast.Tuple() | ast.Set():
-                return values.merge([self.value(part, env) for part in node.elts])
-            case ast.Dict():
-                for key in node.keys:
-                    self.value(key, env)
-                return values.merge([self.value(part, env) for part in node.values])
-            case ast.BoolOp():
-                return values.merge([self.value(part, env) for part in node.values])
+            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+                return values.merge([self.value(part, env) for part in parts])
+            case ast.BoolOp(values=parts) | ast.Dict(values=parts):
+                return values.merge([self.value(part, env) for part in parts])
             case ast.IfExp():
                 return self._choice(node, env)
             case ast.Compare():
@@ -72,16 +68,13 @@ class Evaluator:
                 found = self.value(node.value, env).assigned_at(node.lineno)
                 bind(node.target, found, env)
                 return found
-            case ast.Await() | ast.Starred():
+            case ast.Await() | ast.Starred() | ast.Yield() | ast.YieldFrom():
                 return self.value(node.value, env)
             case ast.Lambda():
-                self.value(node.body, {**env, **{arg.arg: UNKNOWN for arg in node.args.args}})
-                return UNKNOWN
+                inside = {**env, **{arg.arg: UNKNOWN for arg in node.args.args}}
+                return self.value(node.body, inside)._replace(trust=Trust.UNKNOWN)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 return self._comprehension(node, env)
-            case ast.Yield() | ast.YieldFrom():
-                self.value(node.value, env)
-                return UNKNOWN
             case _:
                 return UNKNOWN
 
@@ -188,26 +181,20 @@ class Evaluator:
         right = self.value(node.right, env)
         if isinstance(node.op, ast.Div) and max(left.trust, right.trust) > Trust.CLEAN:
             return values.concat([left, values.literal("/"), right])
-        if left.trust is Trust.CONSTANT and isinstance(node.op, ast.Mult) and left.made_by == "":
-            return Value(Trust.CONSTANT, text=left.text)
-        if left.trust is right.trust is Trust.CONSTANT:
-            return Value(Trust.CONSTANT, text=left.text, made_by="constant")
         return values.merge([left, right])
 
     def _percent(self, left: Value, node: ast.expr, env: Env) -> Value:
         if left.trust is Trust.CLEAN:
             self.value(node, env)
             return CLEAN
-        if isinstance(node, ast.Tuple):
-            return values.percent_format(left, [self.value(part, env) for part in node.elts], {})
+        named: dict[str, Value] = {}
+        parts = node.elts if isinstance(node, ast.Tuple) else [node]
         if isinstance(node, ast.Dict):
-            named = {
-                str(key.value): self.value(item, env)
-                for key, item in zip(node.keys, node.values, strict=True)
-                if isinstance(key, ast.Constant)
-            }
-            return values.percent_format(left, [], named)
-        return values.percent_format(left, [self.value(node, env)], {})
+            parts = []
+            for key, item in zip(node.keys, node.values, strict=True):
+                named[getattr(key, "value", "")] = self.value(item, env)
+        found = [self.value(part, env) for part in parts]
+        return values.formatted(left, found, named, percent=True)
 
     def _formatted(self, node: ast.FormattedValue, env: Env) -> Value:
         inner = self.value(node.value, env)

@@ -25,7 +25,7 @@ def call_result(
     if trust is not None:
         return Value(trust, f"{name}()", made_by=name, safe_for=sources.safe_uses_of_source(name))
     if receiver is not None and last == "format":
-        return values.str_format(receiver, list(args), keywords)
+        return values.formatted(receiver, list(args), keywords, percent=False)
     passed = values.merge([*args, *keywords.values()]) if args or keywords else NOTHING
     uses = sources.sanitized_uses(name)
     if uses is sources.EVERY_USE:

@@ -8,7 +8,7 @@ import ast
 import re
 
 from leadhand.teams.review.lenses.security.values import Trust
-from leadhand.teams.review.syntax import Function, ImportedNames, last_name, word_set
+from leadhand.teams.review.syntax import Function, ImportedNames, word_set
 
 EVERY_USE = word_set(
     "shell code sql path html url template log regex ldap xpath header pickle xml nosql"
@@ -35,7 +35,7 @@ _FETCHED = re.compile(r"^(?:requests|httpx)\.(?:get|post|request)$|^urllib\.requ
 
 _ROUTES = word_set("route get post put delete patch api_route websocket")
 _URL_VARIABLE = re.compile(r"[<{](?:(\w+)(?:\([^)]*\))?:)?(\w+)(?::(\w+))?[>}]")
-_TEXT_TYPES = frozenset(("", "str", "bytes", "Optional", "Annotated", "AnyStr"))
+_TEXT_TYPES = frozenset(("str", "bytes", "Optional", "Annotated", "AnyStr"))
 _NUMBERS = word_set(
     "int float bool complex Decimal datetime date timedelta UUID Literal Enum IPv4Address"
     " Type type Callable"
@@ -163,33 +163,17 @@ def url_variables(function: Function) -> tuple[bool, dict[str, frozenset[str]]]:
 
 
 def allows_text(annotation: ast.expr | None) -> bool:
-    """Whether a parameter with this annotation may hold text."""
-    if annotation is None:
-        return True
-    node = annotation
-    if isinstance(node, ast.Constant):
-        return node.value is None or (isinstance(node.value, str) and "str" in node.value)
-    if isinstance(node, ast.BinOp):
-        return allows_text(node.left) or allows_text(node.right)
-    if isinstance(node, ast.Subscript):
-        node = node.value
-    return last_name(node) in _TEXT_TYPES
+    """Whether a parameter with this annotation may hold text, as far as names tell."""
+    return annotation is None or bool(_names(annotation) & _TEXT_TYPES)
 
 
 def excludes_text(annotation: ast.expr | None) -> bool:
     """Whether a parameter with this annotation can't hold free text."""
-    if annotation is None:
-        return False
-    node = annotation
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value in _NUMBERS
-    if isinstance(node, ast.BinOp):
-        return all(
-            excludes_text(side) or (isinstance(side, ast.Constant) and side.value is None)
-            for side in (node.left, node.right)
-        )
-    if isinstance(node, ast.Subscript):
-        if isinstance(node.value, ast.Name) and node.value.id == "Optional":
-            return excludes_text(node.slice)
-        node = node.value
-    return last_name(node) in _NUMBERS
+    return annotation is not None and _names(annotation) - {"None", "Optional"} <= _NUMBERS
+
+
+def _names(annotation: ast.expr) -> set[str]:
+    """The last names of an annotation: `str` and `None` of `str | None`."""
+    text = re.sub(r"\w+\.", "", ast.unparse(annotation).strip("'\""))
+    outer = re.sub(r"\[.*\]", "", text) if not text.startswith("Optional") else text
+    return set(re.findall(r"\w+", outer))

@@ -12,9 +12,11 @@ HOLE = "\x00"
 _MAX_TEXT = 4_000
 _MAX_HOLES = 24
 _MAX_STEPS = 6
-_PERCENT = re.compile(r"%(?:%|(?:\(([^()]*)\))?[-+ #0]*[\d*]*(?:\.[\d*]+)?([a-zA-Z]))")
-_BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
-_NUMBER_SPEC = re.compile(r"[dxXobfFeEgGn%]$")
+_PERCENT = re.compile(
+    r"%(?:%|(?:\((?P<field>[^()]*)\))?[-+ #0]*[\d*]*(?:\.[\d*]+)?(?P<spec>[a-zA-Z]))"
+)
+_BRACES = re.compile(r"\{\{|\}\}|\{(?P<field>\w*)[^{}:]*(?::(?P<spec>[^{}]*))?\}")
+_NUMBER = re.compile(r"[bdoxXfFeEgGni%]$")
 
 
 class Trust(IntEnum):
@@ -106,48 +108,29 @@ def concat(values: list[Value]) -> Value:
     )  # fmt: skip
 
 
-def percent_format(template: Value, args: list[Value], named: dict[str, Value]) -> Value:
-    """`template % args`."""
+def formatted(
+    template: Value, args: list[Value], named: dict[str, Value], *, percent: bool
+) -> Value:
+    """`template % args` or `template.format(...)`; numbers by format can't carry text."""
     if HOLE in template.text:
         return concat([template, *args, *named.values()])
-    rest = iter(args)
     parts: list[Value] = []
-    end = 0
-    for match in _PERCENT.finditer(template.text):
+    end = count = 0
+    for match in (_PERCENT if percent else _BRACES).finditer(template.text):
         parts.append(literal(template.text[end : match.start()]))
         end = match.end()
-        if match[0] == "%%":
-            parts.append(literal("%"))
-        elif match[1] is not None:
-            parts.append(named.get(match[1]) or (args[0] if args else UNKNOWN))
-        else:
-            value = next(rest, UNKNOWN)
-            parts.append(literal("0") if match[2] in "dixXof" else value)
-    return concat([*parts, literal(template.text[end:])])
-
-
-def str_format(template: Value, args: list[Value], named: dict[str, Value]) -> Value:
-    """`template.format(...)`."""
-    if HOLE in template.text:
-        return concat([template, *args, *named.values()])
-    count = 0
-    parts: list[Value] = []
-    end = 0
-    for match in _BRACES.finditer(template.text):
-        parts.append(literal(template.text[end : match.start()]))
-        end = match.end()
-        if match[1] is None:
+        field, spec = match["field"], match["spec"] or ""
+        if match[0] in ("%%", "{{", "}}"):
             parts.append(literal(match[0][0]))
-            continue
-        field, _, spec = match[1].partition(":")
-        name = re.split(r"[.\[!]", field, maxsplit=1)[0]
-        if name in named:
-            value = named[name]
-        else:
-            index = int(name) if name.isdecimal() and len(name) < 4 else count
+        elif _NUMBER.search(spec):
+            parts.append(literal("0"))
             count += 1
-            value = args[index] if index < len(args) else UNKNOWN
-        parts.append(literal("0") if _NUMBER_SPEC.search(spec) else value)
+        elif field and not field.isdecimal():
+            parts.append(named.get(field) or (args[0] if percent and args else UNKNOWN))
+        else:
+            index = int(field[:3]) if field else count
+            parts.append(args[index] if index < len(args) else UNKNOWN)
+            count += 1
     return concat([*parts, literal(template.text[end:])])
 
 
