@@ -11,7 +11,10 @@ from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import Seen
 from leadhand.teams.review.lenses.security.removed import (
     calls,
+    conditions,
     declarations,
+    expressions,
+    handlers,
     refusals,
     settings,
 )
@@ -43,7 +46,7 @@ def _grouped(file: ChangedFile, pair: Pair, sides: Sides) -> Iterator[Finding]:
     """One finding for each rule that finds something in a definition, at the first place."""
     groups: dict[str, list[Removal]] = {}
     lines: set[int] = set()
-    for rules in (refusals, calls, declarations, settings):
+    for rules in (refusals, conditions, handlers, calls, declarations, settings, expressions):
         for removal in rules.find(pair, sides):
             if removal.line not in lines:
                 lines.add(removal.line)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from leadhand.teams.review import syntax
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.security.removed import vocabulary
-from leadhand.teams.review.lenses.security.removed.refusals import place, shown
 from leadhand.teams.review.lenses.security.removed.rules import (
     CALL,
     FLAG,
@@ -16,6 +15,7 @@ from leadhand.teams.review.lenses.security.removed.rules import (
     TLS,
     VALIDATOR,
     Removal,
+    shown,
 )  # fmt: skip
 from leadhand.teams.review.lenses.security.removed.sides import (
     Code,
@@ -85,7 +85,7 @@ def _calls(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
     gained = [name for name in after if after[name] > before[name]]
     if any(vocabulary.protects(name) for name in gained):
         return
-    if any(name in sides.added_functions for name in gained):
+    if any(sides.added_definition(name) is not None for name in gained):
         return
     for call in pair.old.calls:
         name = syntax.last_name(call.func)
@@ -100,7 +100,7 @@ def _calls(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
         if about and not left:
             continue
         on = f" on `{', '.join(left[:3])}`" if left else ""
-        message = f"Is `{name}` no longer needed{on}? {place(pair)} called it here."
+        message = f"Is `{name}` no longer needed{on}? {pair.place} called it here."
         yield Removal(LIMIT if vocabulary.is_limit(name) else CALL, call.lineno, message)
 
 
@@ -115,7 +115,7 @@ def _safer(pair: Pair, new: Code) -> Iterator[Removal]:
         )
         gone = [line for line in lines if pair.removes(line)]
         if instead and gone and len(after.get(name, ())) < len(lines):
-            message = f"Is `{instead[0]}` as safe as `{name}` here? {place(pair)} used that before."
+            message = f"Is `{instead[0]}` as safe as `{name}` here? {pair.place} used that before."
             yield Removal(SAFER, gone[0], message)
 
 
@@ -151,7 +151,7 @@ def _keywords(pair: Pair, new: Code) -> Iterator[Removal]:
             if has >= had or keyword.arg in new.names:
                 continue
             value = f"{keyword.arg}={shown(ast.unparse(keyword.value))}"
-            message = f"Does `{name}` no longer need `{value}`? {place(pair)} passed it here."
+            message = f"Does `{name}` no longer need `{value}`? {pair.place} passed it here."
             yield Removal(rule, keyword.value.lineno, message)
 
 
@@ -176,13 +176,15 @@ def _keyword_rule(name: str, value: ast.expr) -> LensRule | None:
 
 
 def _locks(pair: Pair, new: Code) -> Iterator[Removal]:
+    if not any(pair.removes(line) for _, line, _ in _held(pair.old)):
+        return
     held = {name for name, _, _ in _held(new)}
     if held - {name for name, _, _ in _held(pair.old)} or "acquire" in new.call_counts:
         return
     text = squeezed("".join(ast.unparse(one) for one in new.node.body))
     for name, line, inside in _held(pair.old):
         if name not in held and pair.removes(line) and squeezed(inside) in text:
-            message = f"Is `{name}` no longer needed? {place(pair)} held it here."
+            message = f"Is `{name}` no longer needed? {pair.place} held it here."
             yield Removal(LOCK, line, message)
 
 

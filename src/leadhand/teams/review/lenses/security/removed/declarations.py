@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 from leadhand.teams.review import syntax
 from leadhand.teams.review.lenses.security.removed import vocabulary
-from leadhand.teams.review.lenses.security.removed.refusals import place, shown
 from leadhand.teams.review.lenses.security.removed.rules import (
     DECORATOR,
     FUNCTION,
     LIMIT,
     Removal,
+    shown,
 )  # fmt: skip
 from leadhand.teams.review.lenses.security.removed.sides import Code, Pair, Sides, squeezed
 
@@ -62,7 +62,7 @@ def _decorators(
         if not guards(name) or name in now or sides.added_words[name.rsplit(".", 1)[-1]]:
             continue
         if pair.removes(node.lineno):
-            message = f"Is {place(pair)} still protected? `@{shown(name)}` was removed here."
+            message = f"Is {pair.place} still protected? `@{shown(name)}` was removed here."
             yield Removal(DECORATOR, node.lineno, message)
 
 
@@ -83,12 +83,12 @@ def _bases(pair: Pair, old: ast.ClassDef, new: ast.ClassDef, sides: Sides) -> It
     for base in old.bases:
         name = _written(base)
         if guards(name) and name not in now and pair.removes(base.lineno):
-            message = f"Is {place(pair)} still protected? Its base `{name}` was removed here."
+            message = f"Is {pair.place} still protected? Its base `{name}` was removed here."
             yield Removal(DECORATOR, base.lineno, message)
     kept = _settings(new)
     for key, node in _settings(old).items():
         if key not in kept and pair.removes(node.lineno) and ast.unparse(node) not in ("[]", "()"):
-            message = f"Is {place(pair)} still protected? It no longer sets `{key}`."
+            message = f"Is {pair.place} still protected? It no longer sets `{key}`."
             yield Removal(DECORATOR, node.lineno, message)
 
 
@@ -113,7 +113,7 @@ def _parameters(
         if one.arg in now or not vocabulary.is_limit(one.arg) or not pair.removes(one.lineno):
             continue
         if one.arg not in new_code.names and not sides.added_words[one.arg]:
-            message = f"Is there still a limit? {place(pair)} no longer takes `{one.arg}`."
+            message = f"Is there still a limit? {pair.place} no longer takes `{one.arg}`."
             yield Removal(LIMIT, one.lineno, message)
 
 
@@ -123,10 +123,11 @@ def _deleted(pair: Pair, sides: Sides) -> Iterator[Removal]:
     if isinstance(node, ast.ClassDef | ast.Module) or not pair.removes(node.lineno):
         return
     last = node.name
-    if last.startswith("__") or sides.added_words[last] or not sides.dropped_calls[last]:
+    if not vocabulary.checks(last) or last.startswith("__") or sides.added_words[last]:
         return
-    checks = vocabulary.protects(last) or bool(pair.old.guards)
-    if checks and not _inlined(pair.old, sides):
+    if sides.removed_words[last] == 1 or not sides.is_called_in_removed(pair.old):
+        return
+    if not _inlined(pair.old, sides):
         message = f"Is something else checked instead of `{shown(last)}`? It was removed here."
         yield Removal(FUNCTION, node.lineno, message)
 

@@ -19,6 +19,12 @@ _ABORTS = syntax.word_set(
 )
 
 
+VERSIONS = syntax.word_set(
+    "version version_info platform PY2 PY3 TYPE_CHECKING DEBUG debug WIN WINDOWS os_name sys"
+)
+"""Names in conditions that tell versions and platforms apart, and refuse nothing."""
+
+
 class Guard(NamedTuple):
     """A condition, and how code refuses to go on while it holds."""
 
@@ -77,6 +83,12 @@ def subjects_of(test: ast.AST) -> frozenset[str]:
     return frozenset(found - {"self", "cls"})
 
 
+def called_in(test: ast.AST) -> frozenset[str]:
+    """The last names of the functions that `test` calls."""
+    calls = (part for part in ast.walk(test) if isinstance(part, ast.Call))
+    return frozenset(syntax.last_name(call.func) for call in calls)
+
+
 def guards_in(nodes: Iterable[ast.AST]) -> Iterator[Guard]:
     """The guards among the nodes of one body."""
     for node in nodes:
@@ -131,5 +143,5 @@ def _falsy(value: ast.expr | None) -> bool:
     if value is None:
         return True
     if isinstance(value, ast.Tuple):
-        return all(_falsy(part) for part in value.elts)
+        return not value.elts or _falsy(value.elts[0])
     return isinstance(value, ast.Constant) and not value.value

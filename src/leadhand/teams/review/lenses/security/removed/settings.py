@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from leadhand.teams.review import syntax
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lenses.security.removed import vocabulary
-from leadhand.teams.review.lenses.security.removed.refusals import place, shown
 from leadhand.teams.review.lenses.security.removed.rules import (
     ENTRY,
     FLAG,
@@ -16,6 +15,7 @@ from leadhand.teams.review.lenses.security.removed.rules import (
     LIMIT,
     PATTERN,
     Removal,
+    shown,
 )  # fmt: skip
 from leadhand.teams.review.lenses.security.removed.sides import Code, Pair, Sides
 
@@ -57,8 +57,9 @@ def _headers(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
     before, after = _header_uses(pair.old), _header_uses(new)
     for name, lines in before.items():
         gone = [line for line in lines if pair.removes(line)]
-        if gone and len(after.get(name, ())) < len(lines) and name not in sides.added_text:
-            message = f"Is the header part `{name}` still sent? {place(pair)} set it here."
+        moved = sides.added_words[name] >= sides.removed_words[name] > 0
+        if gone and len(after.get(name, ())) < len(lines) and not moved:
+            message = f"Is the header part `{name}` still sent? {pair.place} set it here."
             yield Removal(HEADER, gone[0], message)
 
 
@@ -82,7 +83,7 @@ def _assigned(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
         now = after.get(name)
         if now is None and not sides.added_words[name] and sides.removed_words[name] == 1:
             if not _off(value) and not vocabulary.is_limit(name):
-                message = f"Is the default of `{name}` as safe? {place(pair)} set it here."
+                message = f"Is the default of `{name}` as safe? {pair.place} set it here."
                 yield Removal(FLAG, value.lineno, message)
         elif now is not None and _off(now) and not _off(value):
             rule = LIMIT if vocabulary.is_limit(name) else FLAG
@@ -173,7 +174,7 @@ def _anchors(pair: Pair, new: Code) -> Iterator[Removal]:
             if has(pattern, mark) and not has(now, mark)
         ]
         if lost and not (now.endswith((r"\Z", "$")) and lost != ["^"]):
-            message = f"May `{name}` match more? Its pattern lost `{lost[0]}` in {place(pair)}."
+            message = f"May `{name}` match more? Its pattern lost `{lost[0]}` in {pair.place}."
             yield Removal(PATTERN, line, message)
 
 

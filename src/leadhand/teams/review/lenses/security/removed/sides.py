@@ -8,7 +8,7 @@ import ast
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from leadhand.teams.review import syntax
@@ -18,7 +18,9 @@ from leadhand.teams.review.syntax import is_test
 
 Definition = syntax.Function | ast.ClassDef | ast.Module
 _DEFINITIONS = (*syntax.FUNCTIONS, ast.ClassDef)
+SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_DEFINED = re.compile(r"\b(?:def|class)\s+(\w+)")
 _SIMILAR = 0.5
 """The least share of common lines for a definition that was renamed."""
 
@@ -33,6 +35,18 @@ class Code:
     node: Definition
     lines: tuple[str, ...]
     """The whole text, with inner definitions, stripped and without blank lines."""
+    changed: Mapping[int, str]
+    """The lines of its side of the file that the change removes or adds."""
+
+    def changes(self, node: ast.stmt | ast.expr | ast.excepthandler) -> bool:
+        """Whether the change removes or adds a line of `node`."""
+        return any(line in self.changed for line in span(node))
+
+    @functools.cached_property
+    def statements(self) -> dict[str, ast.stmt]:
+        """Source -> node of the simple statements that the change removes or adds."""
+        simple = (node for node in self.nodes if isinstance(node, SIMPLE))
+        return {ast.unparse(node): node for node in simple if self.changes(node)}
 
     @functools.cached_property
     def nodes(self) -> list[ast.AST]:
@@ -66,6 +80,14 @@ class Code:
         """Every name, attribute and parameter in it, inner definitions included."""
         return names_in(self.node)
 
+    def origins(self, names: frozenset[str]) -> frozenset[str]:
+        """The names from which the body computes `names`."""
+        found: set[str] = set()
+        for node in self.nodes:
+            if isinstance(node, ast.Assign) and any(names & names_in(one) for one in node.targets):
+                found |= names_in(node.value)
+        return frozenset(found)
+
 
 @dataclass(frozen=True, eq=False)
 class Pair:
@@ -75,13 +97,29 @@ class Pair:
     new: Code | None
     """`None`: the change deletes it."""
 
+    @functools.cached_property
+    def dropped_parameters(self) -> frozenset[str]:
+        """The parameters that a function no longer has."""
+        old, new = (
+            {one.arg for one in syntax.parameters(code.node)}
+            if code is not None and isinstance(code.node, syntax.FUNCTIONS)
+            else set[str]()
+            for code in (self.old, self.new)
+        )
+        return frozenset(old - new)
+
+    @property
+    def place(self) -> str:
+        """The definition, for a message."""
+        return f"`{self.old.name or self.old.file.path.rsplit('/', 1)[-1]}`"
+
     def removes(self, line: int) -> bool:
         """Whether the change removes this line of the old file."""
         return line in self.old.file.removed
 
 
 class Sides:
-    """Both sides of a change."""
+    """Both sides of a change. Only what a comparison needs is parsed, file by file."""
 
     def __init__(self, change: Change) -> None:
         self._files = [
@@ -96,108 +134,94 @@ class Sides:
     @functools.cached_property
     def removed_words(self) -> Counter[str]:
         """The words of the lines that the change removes from Python files."""
-        lines = (line for file in self._files for line in file.removed.values())
-        return Counter(_WORD.findall("\n".join(lines)))
+        return Counter(_WORD.findall("\n".join(self._removed_lines())))
 
     @functools.cached_property
     def added_text(self) -> str:
         """The added lines without white space and with one kind of quotes."""
         return squeezed("".join(self._added_lines()))
 
+    @functools.cached_property
+    def deleted(self) -> frozenset[str]:
+        """The names of functions and classes whose definition the change removes."""
+        removed = frozenset(_DEFINED.findall("\n".join(self._removed_lines())))
+        return removed - self._added_definitions.keys()
+
+    @functools.cached_property
+    def _added_definitions(self) -> dict[str, ChangedFile]:
+        """Name -> file of the functions and classes whose first line the change adds."""
+        return {
+            name: file
+            for file in self._files
+            for line in file.added.values()
+            for name in _DEFINED.findall(line)
+        }
+
     def _added_lines(self) -> Iterator[str]:
         return (line for file in self._files for line in file.added.values())
 
-    @functools.cached_property
-    def dropped_calls(self) -> Counter[str]:
-        """Last name -> how many calls the change drops from definitions that it keeps."""
-        found: Counter[str] = Counter()
-        for file in self._files:
-            for pair in self.pairs(file):
-                if pair.new is not None:
-                    found += pair.old.call_counts - pair.new.call_counts
-        return found
+    def _removed_lines(self) -> Iterator[str]:
+        return (line for file in self._files for line in file.removed.values())
 
-    def pairs(self, file: ChangedFile) -> list[Pair]:
+    def added_definition(self, name: str) -> Code | None:
+        """The function or class of this name that the change adds, in any file."""
+        file = self._added_definitions.get(name)
+        if file is None:
+            return None
+        found = _head(file)
+        return next((c for full, c in found.items() if full.rsplit(".", 1)[-1] == name), None)
+
+    def is_called_in_removed(self, code: Code) -> bool:
+        """Whether a line that the change removes elsewhere calls a function of this name."""
+        name = code.name.rsplit(".", 1)[-1]
+        call = re.compile(rf"(?<!def )\b{re.escape(name)}\(")
+        own = range(syntax.line_of(code.node), getattr(code.node, "end_lineno", 0) + 1)
+        return any(
+            call.search(text)
+            for file in self._files
+            for line, text in file.removed.items()
+            if name in text and not (file is code.file and line in own)
+        )
+
+    def pairs(self, file: ChangedFile) -> Iterator[Pair]:
         """The definitions of `file` before the change, from which it removes lines."""
-        new = self._new.get(file.path, {})
-        found: list[Pair] = []
-        for name, old in self._old.get(file.path, {}).items():
-            if name in new:
-                found.append(Pair(old, new[name]))
-            elif name in self._renamed.get(file.path, {}):
-                found.append(Pair(old, self._renamed[file.path][name]))
-            else:
-                found.append(Pair(old, None))
-        return found
+        if file.status not in ("modified", "renamed") or not file.removed:
+            return
+        old, new = _base(file), _head(file)
+        fresh = [code for name, code in new.items() if name and name not in old]
+        for name, code in old.items():
+            if _touched(code, file):
+                yield Pair(code, new[name] if name in new else self._renamed(code, fresh))
 
-    @functools.cached_property
-    def _old(self) -> dict[str, dict[str, Code]]:
-        return {
-            file.path: {
-                name: code
-                for name, code in codes(file, file.base_tree, file.base_lines).items()
-                if _touched(code, file)
-            }
-            for file in self._files
-            if file.status in ("modified", "renamed") and file.removed
-        }
-
-    @functools.cached_property
-    def _new(self) -> dict[str, dict[str, Code]]:
-        return {
-            file.path: codes(file, file.head_tree, file.head_lines)
-            for file in self._files
-            if file.head
-        }
-
-    @functools.cached_property
-    def added_functions(self) -> dict[str, Code]:
-        """Last name -> code of the functions and classes that only the new side has."""
-        found: dict[str, Code] = {}
-        for file in self._files:
-            before = definitions(file.base_tree) if file.base_tree is not None else {}
-            for name, code in self._new.get(file.path, {}).items():
-                if name and name not in before:
-                    found[name.rsplit(".", 1)[-1]] = code
-        return found
-
-    @functools.cached_property
-    def _renamed(self) -> dict[str, dict[str, Code]]:
-        """Path -> old name -> the added definition that most likely replaces a deleted one."""
-        free = dict(self.added_functions)
-        found: dict[str, dict[str, Code]] = {}
-        for path, old in self._old.items():
-            for name, code in old.items():
-                if not name or name in self._new.get(path, {}):
-                    continue
-                last = name.rsplit(".", 1)[-1]
-                best = free.get(last) or max(
-                    free.values(), key=lambda one: similarity(code, one), default=None
-                )
-                if best is not None and (
-                    best is free.get(last) or similarity(code, best) >= _SIMILAR
-                ):
-                    found.setdefault(path, {})[name] = best
-        return found
-
-    @functools.cached_property
-    def added_guards(self) -> list[Guard]:
-        """The refusals on lines that the change adds."""
-        return [
-            guard
-            for by_name in self._new.values()
-            for code in by_name.values()
-            for guard in code.guards
-            if code.file.touches(guard.line, guard.end_line)
-        ]
+    def _renamed(self, code: Code, fresh: list[Code]) -> Code | None:
+        """The added definition that most likely replaces a deleted one."""
+        best = max(fresh, key=lambda one: similarity(code, one), default=None)
+        if best is not None and similarity(code, best) >= _SIMILAR:
+            return best
+        moved = self.added_definition(code.name.rsplit(".", 1)[-1])
+        return moved if moved is not None and moved.name else None
 
 
-def codes(file: ChangedFile, tree: ast.Module | None, lines: list[str]) -> dict[str, Code]:
+@functools.lru_cache(maxsize=8)
+def _base(file: ChangedFile) -> dict[str, Code]:
+    return codes(file, file.base_tree, file.base_lines, file.removed)
+
+
+@functools.lru_cache(maxsize=8)
+def _head(file: ChangedFile) -> dict[str, Code]:
+    return codes(file, file.head_tree, file.head_lines, file.added)
+
+
+def codes(
+    file: ChangedFile, tree: ast.Module | None, lines: list[str], changed: Mapping[int, str]
+) -> dict[str, Code]:
     """The definitions of one side of a file by qualified name, the module under an empty one."""
     if tree is None:
         return {}
     found: dict[str, Definition] = {"": tree, **definitions(tree)}
-    return {name: Code(file, name, node, _lines(node, lines)) for name, node in found.items()}
+    return {
+        name: Code(file, name, node, _lines(node, lines), changed) for name, node in found.items()
+    }
 
 
 def _lines(node: Definition, lines: list[str]) -> tuple[str, ...]:
@@ -222,6 +246,11 @@ def definitions(tree: ast.Module) -> dict[str, syntax.Function | ast.ClassDef]:
             prefix = f"{name}."
         waiting += ((prefix, inner) for block in syntax.blocks(statement) for inner in block)
     return {name: node for name, node in found.items() if name not in twice}
+
+
+def span(node: ast.stmt | ast.expr | ast.excepthandler) -> range:
+    """The lines of a node."""
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def _touched(code: Code, file: ChangedFile) -> bool:

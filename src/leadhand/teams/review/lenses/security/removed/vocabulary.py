@@ -51,10 +51,13 @@ _STATUS = re.compile(
 
 def protects(name: str) -> bool:
     """Whether a function of this name checks, limits or makes something safe."""
-    if name in _EXACT:
-        return True
+    return checks(name) or is_limit(name)
+
+
+def checks(name: str) -> bool:
+    """Whether a function of this name checks something or makes it safe."""
     found = set(syntax.words(name))
-    return bool(found & _VERBS) or bool(found & _CHECKS and found & _NOUNS) or is_limit(name)
+    return name in _EXACT or bool(found & _VERBS) or bool(found & _CHECKS and found & _NOUNS)
 
 
 def is_limit(name: str) -> bool:
