@@ -153,9 +153,12 @@ def test_a_review_that_is_not_complete_writes_no_baseline(tmp_path: Path) -> Non
         (("--write-baseline", "."), "it is not a file"),
         (("--write-baseline", "none/known.json"), "is not a folder that you can write to"),
         (("--write-baseline", "a", "--baseline", "b"), "exclude each other"),
+        (("--also", "text=a"), "--also text=a: give FORMAT=FILE, with json, markdown, sarif"),
+        (("--also", "sarif"), "give FORMAT=FILE"),
+        (("--also", "sarif=none/a"), "is not a folder that you can write to"),
     ],
 )
-def test_a_baseline_that_cant_be_written_is_refused_before_the_review(
+def test_a_file_that_cant_be_written_is_refused_before_the_review(
     tmp_path: Path, options: tuple[str, ...], said: str
 ) -> None:
     repo = repository(tmp_path, BEGIN, BEGIN.replace("1", "one"))

@@ -49,6 +49,13 @@ def review(
         bool, typer.Option("--worktree", help="Review what is not committed yet.")
     ] = False,
     format: Annotated[opt.ReviewFormat, typer.Option(help="How to print the review.")] = "text",
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Write the report to a file too, as json, markdown or sarif; may be repeated.",
+            metavar="FORMAT=FILE",
+        ),
+    ] = None,
     threshold: Annotated[
         int | None,
         typer.Option(
@@ -146,6 +153,7 @@ def review(
         baseline=baseline,
         past_reviews=past_reviews,
         plan_only=plan_only,
+        also=tuple(also or ()),
         home=home,
     )
     raise typer.Exit(review_command(options))

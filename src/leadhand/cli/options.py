@@ -11,6 +11,8 @@ AnswerFormat = Literal["text", "json", "markdown"]
 """How an answer is printed."""
 ReviewFormat = Literal["text", "json", "markdown", "sarif", "github"]
 """How a review is printed."""
+FileFormat = Literal["json", "markdown", "sarif"]
+"""How `--also` writes a review to a file."""
 FailOn = Literal["critical", "warning", "info", "never"]
 """The lowest severity of findings that makes the exit status 1."""
 

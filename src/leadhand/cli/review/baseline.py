@@ -1,16 +1,11 @@
-"""Reads and writes the report of a review as a baseline, whose findings a later one leaves out.
+"""Reads an earlier report, whose findings a review then leaves out. Reads only their ids."""
 
-Only the ids of its findings are read.
-"""
-
-import os
-import tempfile
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
 from leadhand.cli.views.terminal import safe
-from leadhand.errors import InputError, ToolError
+from leadhand.errors import InputError
 
 MAX_BYTES = 64 << 20
 _ADVICE = "give a file with the output of `leadhand review --json`"
@@ -58,36 +53,3 @@ def load_baseline(path: Path) -> frozenset[str]:
         raise InputError(f"the baseline {name} is not {kind}: {_ADVICE}") from error
     known = {finding.id for finding in (*output.findings, *output.look, *output.suppressed)}
     return frozenset((known | set(output.hidden_by_baseline)) - {""})
-
-
-def check_writable(path: Path) -> None:
-    """Raise `InputError` if no baseline can be written to `path`, before any work is done."""
-    folder = path.parent
-    if path.is_dir() or (path.exists() and not path.is_file()):
-        raise InputError(f"can't write the baseline {safe(str(path))}: it is not a file")
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise InputError(
-            f"can't write the baseline {safe(str(path))}: {safe(str(folder))} is not a folder that "
-            "you can write to"
-        )
-
-
-def write_baseline(path: Path, document: str) -> None:
-    """Write the answer document of a review to `path`: whole, or not at all."""
-    try:
-        # A file of its own in the same folder: only within one file system is a move atomic.
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
-            try:
-                file.write(document)
-                file.flush()
-                os.fsync(file.fileno())
-                os.chmod(file.name, path.stat().st_mode if path.exists() else 0o644)
-                os.replace(file.name, path)
-            except BaseException:
-                os.unlink(file.name)
-                raise
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise ToolError(f"can't write the baseline {safe(str(path))}: {why}") from error

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
-from leadhand.cli.review.baseline import check_writable, load_baseline
+from leadhand.cli.review.baseline import load_baseline
 from leadhand.cli.review.execution import (
     BASELINE,
     CHANGE,
@@ -18,6 +18,7 @@ from leadhand.cli.review.execution import (
     ReviewRun,
     report_unreadable,
 )
+from leadhand.cli.review.files import also_files, check_writable
 from leadhand.cli.review.models import Reviewers
 from leadhand.cli.review.options import ReviewOptions, ReviewSetup
 from leadhand.cli.run.command import watch_of
@@ -45,6 +46,7 @@ READING_SHARE = 0.6
 def review_command(options: ReviewOptions) -> int:
     """Review the change that `options` name, print the report, and return the exit status."""
     _one_subject(options)
+    also = also_files(options.also)
     for file in (options.baseline, options.past_reviews):
         if file is not None and file.is_fifo():  # files are read twice, and a pipe may block
             raise InputError(f"can't read {safe(str(file))}: it is a pipe; give a file")
@@ -58,7 +60,7 @@ def review_command(options: ReviewOptions) -> int:
         load_baseline(options.baseline)
     if options.past_reviews is not None:
         load_export(options.past_reviews)
-    setup = options.setup
+    setup = replace(options.setup, also=also)
     # Both raise an error for a wrong value, before any work is done.
     _ = setup.deadline_s, setup.budget
     storage, run_id = RunStorage(options.home), new_run_id(SystemClock().now())

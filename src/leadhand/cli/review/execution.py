@@ -11,8 +11,9 @@ import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 
-from leadhand.cli.options import ReviewFormat
-from leadhand.cli.review.baseline import load_baseline, write_baseline
+from leadhand.cli.options import FileFormat, ReviewFormat
+from leadhand.cli.review.baseline import load_baseline
+from leadhand.cli.review.files import write_whole
 from leadhand.cli.review.github import annotate
 from leadhand.cli.review.markdown import markdown
 from leadhand.cli.review.models import reviewers
@@ -116,20 +117,11 @@ class ReviewRun:
         )
         with writing_output():
             show(report, format)
+        write_files(report, self._setup)
         if answer.status == "complete":
             shutil.rmtree(self._folder, ignore_errors=True)
-        self._write_baseline(answer)
         follow_up(answer, self._storage, state)
         return _status(answer, review, self._setup, self.change.settings.used)
-
-    def _write_baseline(self, answer: Answer) -> None:
-        if self._setup.write_baseline is None:
-            return
-        file = Path(self._setup.write_baseline)
-        if answer.status == "complete":
-            write_baseline(file, _json(answer.model_dump(mode="json")))
-        else:
-            print_note(f"{file.name} was not written: the review is {answer.status}")
 
 
 def report_unreadable(
@@ -161,6 +153,7 @@ def report_unreadable(
     )
     with writing_output():
         show(report, format)
+    write_files(report, setup)
     return _status(answer, review, setup, Settings())
 
 
@@ -177,15 +170,35 @@ def show(report: ReviewReport, format: ReviewFormat) -> None:
     match format:
         case "text":
             show_review(report, DataConsole())
-        case "json":
-            _write(_json(report.answer.model_dump(mode="json")))
-        case "markdown":
-            _write(markdown(report))
-        case "sarif":
-            _write(_json(sarif(report)))
+        case "json" | "markdown" | "sarif":
+            _write(rendered(report, format))
         case "github":
             summary = os.environ.get("GITHUB_STEP_SUMMARY")
             _write(annotate(report, Path(summary) if summary else None))
+
+
+def write_files(report: ReviewReport, setup: ReviewSetup) -> None:
+    """Write the files that the user asked for beside the output."""
+    for kind, file in setup.also.items():
+        write_whole(Path(file), rendered(report, kind))
+    if setup.write_baseline is None:
+        return
+    if report.answer.status == "complete":
+        write_whole(Path(setup.write_baseline), rendered(report, "json"))
+    else:
+        name = Path(setup.write_baseline).name
+        print_note(f"{name} was not written: the review is {report.answer.status}")
+
+
+def rendered(report: ReviewReport, format: FileFormat) -> str:
+    """`report` as a document."""
+    match format:
+        case "json":
+            return _json(report.answer.model_dump(mode="json"))
+        case "markdown":
+            return markdown(report)
+        case "sarif":
+            return _json(sarif(report))
 
 
 def _json(document: object) -> str:

@@ -1,9 +1,9 @@
 """The options of a review: what resuming it needs, and what only its first start does."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from leadhand.cli.options import FailOn, OutputOptions, ReviewFormat
+from leadhand.cli.options import FailOn, FileFormat, OutputOptions, ReviewFormat
 from leadhand.cli.run.options import RunSetup
 from leadhand.teams.review import DEFAULT_THRESHOLD
 from leadhand.teams.review.settings import Settings
@@ -21,6 +21,8 @@ class ReviewSetup(RunSetup):
     no_look: bool = False
     """Whether to leave out what needs a look."""
     fail_on_look: bool = False
+    also: dict[FileFormat, str] = field(default_factory=dict["FileFormat", str])
+    """Format -> file of further copies of the report."""
     write_baseline: str | None = None
     """Where to write the report as the baseline of later reviews."""
     trust_ignores: bool = False
@@ -51,4 +53,6 @@ class ReviewOptions:
     baseline: Path | None
     past_reviews: Path | None
     plan_only: bool
+    also: tuple[str, ...]
+    """Each `FORMAT=FILE`."""
     home: str | None
