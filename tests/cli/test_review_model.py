@@ -110,6 +110,7 @@ def test_models_and_analysers_meet_in_one_report_that_says_which_is_which(
     assert {rule: (one["source"], one["confidence"]) for rule, one in shown.items()} == {
         "bugs/model-lost-argument": ("model", 95),
         "bugs/undefined-name": ("analyser", shown["bugs/undefined-name"]["confidence"]),
+        "security/removed-limit": ("analyser", shown["security/removed-limit"]["confidence"]),
         "security/shell-injection": ("analyser", shown["security/shell-injection"]["confidence"]),
     }
     lost = shown["bugs/model-lost-argument"]

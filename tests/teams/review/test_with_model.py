@@ -29,7 +29,7 @@ from leadhand.workers import briefing
 from tests.patience import HANG_S
 from tests.teams.review.changes import make_change
 
-SURE, UNSURE = "bugs/undefined-name", "security/shell-injection"
+SURE, UNSURE = "bugs/undefined-name", "security/unpickle"
 
 
 @pytest.fixture
@@ -177,4 +177,5 @@ def test_what_a_model_left_unfinished_is_no_finding(change: Change) -> None:
     given = results("I was about to say", status="failed")
     plan = Plan(goal="Review it", tasks=tuple(one.task for one in given))
     made = FindingsSynthesizer(change, chunks=chunks(change)).by_code(plan, given)
-    assert Review.model_validate(made.output) == Review()
+    review = Review.model_validate(made.output)
+    assert not (review.findings or review.look or review.suppressed or review.dropped)
