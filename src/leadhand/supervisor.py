@@ -26,7 +26,7 @@ from leadhand.contracts.team import Team
 from leadhand.errors import InputError
 from leadhand.journal import open_journal
 from leadhand.ports import Clock, Journal, Planner, Remedies, Synthesizer
-from leadhand.run.intake import Batches, check_options, check_storage, occasions
+from leadhand.run.intake import Batches, check_options, check_storage, occasions, origin_of
 from leadhand.untrusted import redaction
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class Supervisor(Generic[C]):
         Raises `PlanError` if your own plan has errors, `InputError` for arguments that can't be
         used, `RunInterrupted` if the supervisor is shut down, and `JournalError`.
         """
-        new = running.NewRun(request, plan, amend, run_id, if_exists, inputs, dict(origin or {}))
+        new = running.NewRun(request, plan, amend, run_id, if_exists, inputs, origin_of(origin))
         options = running.RunOptions(deadline_s, budget, context, batches, listener)
         return await self._host.start(new, options)
 
@@ -323,7 +323,7 @@ class Supervisor(Generic[C]):
         Leaving the loop early cancels the run. A run that exists already is streamed from its first
         event on; leaving the loop cancels it only if this call had to continue it.
         """
-        new = running.NewRun(request, plan, amend, run_id, if_exists, inputs, dict(origin or {}))
+        new = running.NewRun(request, plan, amend, run_id, if_exists, inputs, origin_of(origin))
         options = running.RunOptions(deadline_s, budget, context)
         return self._host.start_stream(new, options)
 

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from leadhand.contracts.events import Event
+from leadhand.contracts.events import Event, RunWaiting
 from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import RunSummary
@@ -33,7 +33,7 @@ class MemoryStore:
     blocks = False
 
     def __init__(self, *, keep_runs: int = 100) -> None:
-        """`keep_runs` limits the runs that are kept; the oldest is dropped first."""
+        """`keep_runs` limits the runs that are kept: the oldest that ended is dropped first."""
         self._keep_runs = keep_runs
         self._runs: dict[str, _Run] = {}
         self._open: dict[str, _Run] = {}
@@ -47,10 +47,18 @@ class MemoryStore:
         if run is None:
             run = self._runs[event.run_id] = _Run()
             if len(self._runs) > self._keep_runs:
-                del self._runs[next(iter(self._runs))]
+                self._drop_oldest()
         if run.failed is None:
             run.events.append(event)
             self._open[event.run_id] = run
+
+    def _drop_oldest(self) -> None:
+        """Drop the oldest run that is neither held nor waits for a person, if there is one."""
+        for id, run in self._runs.items():
+            waits = run.events and isinstance(run.events[-1], RunWaiting)
+            if run.events and id not in self._holders and not waits:
+                del self._runs[id]
+                return
 
     async def commit(self, run_id: str | None = None) -> None:
         """Check the order of the run's events, without waiting.
@@ -148,7 +156,7 @@ class MemoryJournal(StoreJournal):
     """Keeps the events of recent runs in memory."""
 
     def __init__(self, *, keep_runs: int = 100) -> None:
-        """`keep_runs` limits the runs that are kept; the oldest is dropped first."""
+        """`keep_runs` limits the runs that are kept: the oldest that ended is dropped first."""
         super().__init__(MemoryStore(keep_runs=keep_runs))
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 from leadhand.ports import Journal
 from leadhand.run.stored import hold_run
@@ -16,8 +16,8 @@ class HeldRuns:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._released: dict[str, asyncio.Event] = {}
-        """By run that is held here: set once it is not."""
+        self._released: dict[str, tuple[asyncio.AbstractEventLoop, asyncio.Event]] = {}
+        """By run that is held here: the loop that works on it, and what is set once it ends."""
 
     def __contains__(self, run_id: object) -> bool:
         return run_id in self._released
@@ -28,7 +28,8 @@ class HeldRuns:
         released: asyncio.Event | None = None
         try:
             async with hold_run(self._journal, run_id, limit_s=limit_s) as last_seq:
-                released = self._released[run_id] = asyncio.Event()
+                released = asyncio.Event()
+                self._released[run_id] = asyncio.get_running_loop(), released
                 yield last_seq
         finally:
             if released is not None:
@@ -38,11 +39,11 @@ class HeldRuns:
     async def until_released(self, run_id: str) -> None:
         """Return once no process holds the run."""
         while True:
-            released = self._released.get(run_id)
-            if released is not None:
-                with suppress(RuntimeError):  # it is held in another event loop: look again
-                    await released.wait()
-                    return
-            elif await self._journal.holder(run_id) is None:
+            loop, released = self._released.get(run_id, (None, None))
+            if released is not None and loop is asyncio.get_running_loop():
+                await released.wait()
+                return
+            # An event of another loop does not wake this one.
+            if released is None and await self._journal.holder(run_id) is None:
                 return
             await asyncio.sleep(POLL_S)

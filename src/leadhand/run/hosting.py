@@ -208,8 +208,6 @@ class RunHost:
         await self._find_models()
         opening_s = options.limits(self._settings.limits).opening_s
         async with self.held.hold(run_id, limit_s=opening_s) as last_seq:
-            if options.on_hold is not None:
-                options.on_hold()
             stored = stored or running.StoredRun(run_id)
             if not stored.events or stored.events[-1].seq != last_seq:
                 read = self.journal.events(run_id)
@@ -226,7 +224,12 @@ class RunHost:
             running.check_resumable(state, run_id, self.team, again)
             context = None
             if again or not running.is_over(state):
-                context = await self._settings.contexts.of_resumed_run(options.context, state)
+                contexts = self._settings.contexts
+                context = await contexts.of_resumed_run(
+                    options.context, state, limit_s=limits.deadline_s
+                )
+            if options.on_start is not None:
+                options.on_start()
             return await self._to_answer(
                 recorder,
                 request,

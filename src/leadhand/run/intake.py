@@ -13,7 +13,7 @@ from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
+from pydantic import ConfigDict, JsonValue, TypeAdapter, ValidationError
 
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.people import Occasion, Reply, checked_reply
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from leadhand.tools.files.inputs import Inputs
 
 Batches = Mapping[str, Sequence[Batch]]
+_ORIGIN = TypeAdapter(dict[str, JsonValue], config=ConfigDict(strict=True))
 
 _log = logging.getLogger("leadhand")
 
@@ -150,6 +151,8 @@ def check_new_run(new: "NewRun") -> None:
         raise InputError("nothing to run: give a request or a plan")
     if new.plan is not None and not isinstance(new.plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"plan is {type(new.plan).__name__}; it must be a leadhand.Plan")
+    if not isinstance(new.amend, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"amend is {new.amend!r:.60}; it must be True or False")
     if new.amend and new.plan is None:
         raise InputError("amend is for a plan of your own: give `plan` as well")
     if new.if_exists not in ("error", "join", "return"):
@@ -158,6 +161,24 @@ def check_new_run(new: "NewRun") -> None:
         raise InputError(
             f"if_exists={new.if_exists!r} is for a run_id of your own: give it as well"
         )
+
+
+def origin_of(given: object) -> dict[str, JsonValue]:
+    """The origin as JSON has it. Raises `InputError` for what JSON has not."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InputError(f"origin is {type(given).__name__}; it must map names to JSON values")
+    try:
+        checked = _ORIGIN.validate_python({**given})
+        text = json.dumps(checked, allow_nan=False, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        raise InputError(
+            "origin can't be stored as JSON: its names must be text, and its values text, finite "
+            "numbers, true, false, null, or lists and dicts of these"
+        ) from None
+    # A lone surrogate could not be stored.
+    return json.loads(text.encode("utf-8", "replace"))
 
 
 def check_same_run(state: "RunState", team: str, request: str, fingerprint: str) -> None:

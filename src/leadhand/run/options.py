@@ -78,8 +78,8 @@ class RunOptions:
     """What its workers and tools receive."""
     batches: Batches | None = None
     listener: "Listener | None" = None
-    on_hold: Callable[[], object] | None = None
-    """Called once the run is held."""
+    on_start: Callable[[], object] | None = None
+    """Called once the run is held and nothing prevents that it is resumed."""
     on_join: Callable[[], object] | None = None
     """Called once it is clear that the run exists already, and that it is the one asked for."""
 

@@ -14,7 +14,7 @@ from leadhand.errors import InputError, JournalError, RunInterrupted
 from leadhand.ports import Journal
 from leadhand.run.calls import Calls
 from leadhand.run.holding import HeldRuns
-from leadhand.run.intake import check_known_id
+from leadhand.run.intake import check_known_id, origin_of
 from leadhand.run.questions import open_questions
 from leadhand.run.stored import StoredRun, answer_within
 from leadhand.state.fold import TaskState
@@ -210,12 +210,13 @@ async def run_summaries(
         check_known_id(cursor)
         if not await journal.last_seq(cursor):
             raise InputError(f"there is no run {cursor!r}, which is the cursor: start over")
+    items = origin_of(origin)
 
     def fits(run: RunSummary) -> bool:
         return (
             (status is None or run.status == status)
             and (team is None or run.team == team)
-            and (origin is None or {**run.origin, **origin} == run.origin)
+            and {**run.origin, **items} == run.origin
         )
 
     where = fits if (status, team, origin) != (None, None, None) else None

@@ -1,5 +1,6 @@
 """The context of a run: checked when it is given, made again when the run is resumed."""
 
+import asyncio
 import inspect
 from dataclasses import dataclass
 from typing import get_origin
@@ -35,8 +36,13 @@ class ContextRules:
             )
         return self._checked(given, "context")
 
-    async def of_resumed_run(self, given: object, state: RunState) -> object:
-        """The context of a run that is resumed: the one given, else the one that is restored."""
+    async def of_resumed_run(
+        self, given: object, state: RunState, *, limit_s: float | None
+    ) -> object:
+        """The context of a run that is resumed: the one given, else the one that is restored.
+
+        An async `restore` has `limit_s` seconds.
+        """
         if given is not None:
             return self._checked(given, "context")
         if self.type is None and not state.has_context:
@@ -49,7 +55,7 @@ class ContextRules:
         try:
             restored = self.restore(state.origin)
             if inspect.isawaitable(restored):
-                restored = await restored
+                restored = await asyncio.wait_for(restored, limit_s)
         except Exception as error:
             raise InputError(
                 f"run {state.run_id!r} can't be resumed: restore raised "

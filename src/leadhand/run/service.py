@@ -79,10 +79,10 @@ async def resume_interrupted(host: "RunHost", limit: int | None) -> list[str]:
 
 
 async def _resume_one(host: "RunHost", run_id: str, begun: "asyncio.Future[bool]") -> None:
-    """Resume a run; `begun` tells whether it is held here."""
+    """Resume a run; `begun` tells whether it is held here and can be."""
     try:
         with suppress(RunTaken, RunInterrupted):  # another process was faster; or a shutdown
-            options = RunOptions(on_hold=lambda: begun.set_result(True))
+            options = RunOptions(on_start=lambda: begun.set_result(True))
             answer = await host.resume(run_id, options)
             _log.info("run %s was resumed and is %s", run_id, answer.status)
     except LeadhandError as error:
@@ -109,7 +109,9 @@ class Cancellation(Awaitable[None]):
 
 
 def cancel(host: "RunHost", run_id: str | None, reason: str) -> Cancellation:
-    """Stop a run, or every run of this supervisor. Raises `InputError` when it is awaited."""
+    """Stop a run, or every run of this supervisor. Raises `InputError`, most when it is awaited."""
+    if not isinstance(reason, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"reason is {type(reason).__name__}; it must be text")
     if run_id is None or run_id in host.active:
         for run in [host.active[run_id]] if run_id is not None else list(host.active.values()):
             run.stop(reason)

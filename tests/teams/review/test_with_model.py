@@ -178,4 +178,4 @@ def test_what_a_model_left_unfinished_is_no_finding(change: Change) -> None:
     plan = Plan(goal="Review it", tasks=tuple(one.task for one in given))
     made = FindingsSynthesizer(change, chunks=chunks(change)).by_code(plan, given)
     review = Review.model_validate(made.output)
-    assert not (review.findings or review.look or review.suppressed or review.dropped)
+    assert not [*review.findings, *review.look, *review.suppressed, *review.dropped]

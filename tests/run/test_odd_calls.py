@@ -1,0 +1,181 @@
+"""Odd arguments and odd orders of calls: one clear line, and no harm to other runs."""
+
+import asyncio
+import math
+import threading
+from pathlib import Path
+
+import pytest
+
+from leadhand import Answer, InputError, Plan, Supervisor, Team, Worker
+from leadhand.contracts.outcome import Completed, Escalated, Handoff, Outcome, Result
+from leadhand.errors import RunInterrupted
+from leadhand.testing import run_virtual
+from tests.patience import HANG_S
+from tests.plans.samples import plan, task
+from tests.run.people.desk import answered
+
+ONE = plan(task("t1"))
+
+
+def team(work: object = lambda handoff: "done") -> Team:
+    return Team("t", workers=(Worker("worker", "w", run=work),))  # pyright: ignore[reportArgumentType]
+
+
+def nested(levels: int) -> object:
+    value: object = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        5,
+        "abc",
+        [1],
+        {1: 2},
+        {"a": math.nan},
+        {"a": math.inf},
+        {"a": object()},
+        {"a": 10**5_000},
+        {"a": nested(3_000)},
+    ],
+    ids=["number", "text", "list", "name", "nan", "infinity", "object", "digits", "levels"],
+)
+def test_an_origin_that_is_no_json_is_refused_and_spoils_no_other_run(origin: object) -> None:
+    async def main() -> None:
+        supervisor = Supervisor(team())
+        await supervisor.run(plan=ONE, run_id="good", origin={"a": [1, None, {"b": 1e22}]})
+        for call in (
+            supervisor.run(plan=ONE, run_id="bad", origin=origin),  # pyright: ignore[reportArgumentType]
+            supervisor.runs(origin=origin),  # pyright: ignore[reportArgumentType]
+        ):
+            with pytest.raises(InputError, match="origin "):
+                await call
+        assert [run.run_id for run in await supervisor.runs()] == ["good"]
+
+    run_virtual(main())
+
+
+def test_arguments_of_a_wrong_type_are_named() -> None:
+    async def main() -> None:
+        supervisor = Supervisor(team())
+        with pytest.raises(InputError, match="reason is NoneType; it must be text"):
+            await supervisor.cancel("r", reason=None)  # pyright: ignore[reportArgumentType]
+        with pytest.raises(InputError, match="amend is 2; it must be True or False"):
+            await supervisor.run(plan=ONE, amend=2)  # pyright: ignore[reportArgumentType]
+
+    run_virtual(main())
+
+
+def test_runs_in_memory_are_dropped_only_if_they_have_ended() -> None:
+    gate = asyncio.Event()
+
+    async def work(handoff: Handoff) -> Outcome:
+        if handoff.task_id == "held":
+            await gate.wait()
+        if handoff.task_id == "asks" and "blue" not in handoff.intent:
+            return Escalated(reason="ambiguous_input", message="which colour?")
+        return Completed(result=Result(output=handoff.task_id))
+
+    async def main() -> None:
+        supervisor = Supervisor(team(work), approve=["escalation"])
+        held = asyncio.create_task(supervisor.run(plan=plan(task("held")), run_id="held"))
+        await supervisor.run(plan=plan(task("asks")), run_id="asks")
+        for number in range(101):
+            await supervisor.run(plan=ONE, run_id=f"r{number}")
+        assert (await supervisor.get("held")).status == "running"
+        assert (await supervisor.answer("asks", answered("blue", "asks"))).status == "complete"
+        gate.set()
+        assert await held == (await supervisor.get("held")).answer
+        with pytest.raises(InputError, match="there is no run 'r0'"):
+            await supervisor.get("r0")
+
+    run_virtual(main())
+
+
+def test_a_run_of_another_threads_loop_is_joined() -> None:
+    begun, release = threading.Event(), threading.Event()
+
+    def work(handoff: Handoff) -> str:
+        begun.set()
+        assert release.wait(HANG_S)
+        return "done"
+
+    supervisor = Supervisor(team(work))
+    answers: list[Answer] = []
+
+    def run() -> None:
+        call = supervisor.run(plan=ONE, run_id="r", if_exists="join", deadline_s=HANG_S)
+        answers.append(asyncio.run(call))
+
+    owner = threading.Thread(target=run)
+    owner.start()
+    assert begun.wait(HANG_S)
+    joiners = [threading.Thread(target=run) for _ in range(2)]
+    for joiner in joiners:
+        joiner.start()
+    release.set()
+    for thread in (owner, *joiners):
+        thread.join(HANG_S)
+    assert [answer.status for answer in answers] == ["complete"] * 3
+
+
+async def left_behind(home: Path, run_id: str) -> None:
+    """Leave a run with a context, which was interrupted."""
+    begun = asyncio.Event()
+
+    async def work(handoff: Handoff) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    supervisor = Supervisor(team(work), home=home)
+    running = asyncio.create_task(
+        supervisor.run(plan=ONE, run_id=run_id, context=run_id, origin={"customer": run_id})
+    )
+    await begun.wait()
+    await supervisor.shutdown(grace_s=0)
+    with pytest.raises(RunInterrupted):
+        await running
+    await supervisor.close()
+
+
+def test_a_restore_that_hangs_ends_with_the_deadline(tmp_path: Path) -> None:
+    async def restore(origin: object) -> object:
+        await asyncio.Event().wait()
+        return origin
+
+    async def main() -> None:
+        await left_behind(tmp_path, "r")
+        supervisor = Supervisor(team(), home=tmp_path, restore=restore, deadline_s=60)
+        with pytest.raises(InputError, match="'r' can't be resumed: restore raised TimeoutError"):
+            await supervisor.resume("r")
+        assert (await supervisor.get("r")).status == "interrupted"
+        await supervisor.close()
+
+    run_virtual(main())
+
+
+def test_a_run_without_its_context_keeps_no_other_from_being_resumed(tmp_path: Path) -> None:
+    def restore(origin: object) -> object:
+        if origin == {"customer": "gone"}:
+            raise KeyError("there is no such customer")
+        return origin
+
+    async def main() -> None:
+        for run_id in ("here", "gone"):
+            await left_behind(tmp_path, run_id)
+        supervisor = Supervisor(team(), home=tmp_path, restore=restore)
+        assert await supervisor.resume_interrupted(limit=1) == ["here"]
+        await supervisor.shutdown(grace_s=60)
+        await supervisor.close()
+
+    run_virtual(main())
+
+
+def test_a_plan_in_hand_is_not_changed_by_a_run() -> None:
+    before: Plan = ONE.model_copy(deep=True)
+    run_virtual(Supervisor(team()).run(plan=ONE))
+    assert before == ONE
