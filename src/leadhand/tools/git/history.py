@@ -67,24 +67,26 @@ def log(
 
     With `paths` (literal), only commits that change one of them, and only those of their files.
     """
-    with _log(git_dir, commit, paths, max_count, timeout_s, "-z", "--name-only") as found:
+    with _log(git_dir, (commit,), paths, max_count, timeout_s, "-z", "--name-only") as found:
         return list(_commits(found))
 
 
 def log_patches(
     git_dir: Path,
-    commit: str,
-    *,
+    *commits: str,
     max_count: int,
     paths: Sequence[str] = (),
     timeout_s: float = 60.0,
     max_bytes: int = 1 << 28,
+    walk: bool = True,
 ) -> Iterator[FilePatch]:
-    """The changes to `paths` in the last `max_count` commits up to and including `commit`.
+    """The changes to `paths` in the last `max_count` commits up to and including `commits`.
 
     Newest first, streamed file by file, without context lines, up to `max_bytes` of patch text.
+    Without `walk`, only in `commits` themselves.
     """
-    with _log(git_dir, commit, paths, max_count, timeout_s, "-p", "-U0") as found:
+    options = ("-p", "-U0") if walk else ("-p", "-U0", "--no-walk")
+    with _log(git_dir, commits, paths, max_count, timeout_s, *options) as found:
         yield from _patches(found, max_bytes)
 
 
@@ -105,7 +107,7 @@ def _escaped(code: str) -> int:
 
 def _log(
     git_dir: Path,
-    commit: str,
+    commits: Sequence[str],
     paths: Sequence[str],
     max_count: int,
     timeout_s: float,
@@ -115,7 +117,7 @@ def _log(
     named = [path for path in dict.fromkeys(paths) if is_safe_path(path) and "\n" not in path]
     if paths and not named:
         max_count = 0
-    lines = [checked_id(commit), *(("--", *named) if named else ())]
+    lines = [*map(checked_id, commits), *(("--", *named) if named else ())]
     return stream_git(
         git_dir, "log", *_PLAIN, _FORMAT, f"--max-count={max_count}", *options, "--stdin",
         stdin="\n".join(lines).encode("utf-8", errors="replace") + b"\n",

@@ -170,6 +170,33 @@ class TestReintroduced:
         past.commit("Fix a crash", {"app/login.py": LOGIN.format(extra=short)})
         assert past.review({"app/login.py": LOGIN.format(extra=text)}).findings == ()
 
+    def test_a_plain_revert_of_a_fix_that_only_added_lines_is_found(self, past: Past) -> None:
+        guarded = LOGIN.format(extra="        if stored is None: raise Refused(user, password)\n")
+        past.commit("Add login", {"app/login.py": LOGIN.format(extra="")})
+        fix = past.commit("Fix a crash for unknown users", {"app/login.py": guarded})
+        past.commit("Add a page", {"app/login.py": f"{guarded}\n\nPAGE = 1\n"})
+        report = past.review({"app/login.py": f"{LOGIN.format(extra='')}\n\nPAGE = 1\n"})
+        found = only(report)
+        assert found.rule == "history/reverted-fix"
+        assert fix[:9] in found.message
+        assert found.evidence == "if stored is None: raise Refused(user, password)"
+
+    def test_a_stated_revert_of_a_fix_gets_an_info(self, past: Past) -> None:
+        guarded = LOGIN.format(extra="        if stored is None: raise Refused(user, password)\n")
+        past.commit("Add login", {"app/login.py": LOGIN.format(extra="")})
+        past.commit("Fix a crash for unknown users", {"app/login.py": guarded})
+        title = 'Revert "Fix a crash for unknown users"'
+        found = only(past.review({"app/login.py": LOGIN.format(extra="")}, title=title))
+        assert (found.rule, found.severity) == ("history/reverted-fix", "info")
+
+    def test_a_fix_that_moves_or_is_undone_in_part_is_left_alone(self, past: Past) -> None:
+        check = "        if stored is None: raise Refused(user, password)\n"
+        log = "        self.log.warning('login', user)\n        self.count += 1\n"
+        past.commit("Add login", {"app/login.py": LOGIN.format(extra="")})
+        past.commit("Fix a crash", {"app/login.py": LOGIN.format(extra=check + log)})
+        assert past.review({"app/login.py": LOGIN.format(extra=log + check)}).findings == ()
+        assert past.review({"app/login.py": LOGIN.format(extra=check)}).findings == ()
+
     def test_a_change_that_says_it_reverts_gets_an_info(self, past: Past) -> None:
         grown(past)
         report = past.review({"app/login.py": LOGIN.format(extra=BYPASS)}, title="Revert a fix")

@@ -12,13 +12,14 @@ from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule, Seen, lens
 from leadhand.teams.review.lenses.history.companions import MISSING_COMPANION, missing_companions
 from leadhand.teams.review.lenses.history.reintroduced import REINTRODUCED, reintroduced
+from leadhand.teams.review.lenses.history.reverted import REVERTED, reverted
 
-RULES: tuple[LensRule, ...] = (REINTRODUCED, MISSING_COMPANION)
+RULES: tuple[LensRule, ...] = (REINTRODUCED, REVERTED, MISSING_COMPANION)
 
 
 @lens
 def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
-    """Fixed lines that come back, and files that usually change together with the changed ones."""
+    """Fixes that are undone, fixed lines that come back, and files that usually change together."""
     why = _why_no_history(change)
     if why:
         yield NotAssessed(lens="history", why=why)
@@ -26,8 +27,10 @@ def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     if change.git_dir is not None and (change.git_dir / "shallow").exists():
         why = "the clone is shallow: older commits are missing"
         yield NotAssessed(lens="history", why=why)
+    named: set[str] = set()
     try:
-        yield from reintroduced(change, files)
+        yield from reintroduced(change, files, named)
+        yield from reverted(change, files, known=named)
     except LeadhandError as error:
         yield NotAssessed(lens="history", why=f"not all earlier fixes were checked: {error}")
     try:

@@ -67,8 +67,13 @@ class Deletion:
     """A line of the file as the commit left it."""
 
 
-def reintroduced(change: Change, files: Sequence[ChangedFile]) -> Iterator[Finding]:
-    """Findings for lines that `files` get back; may raise `GitTimeout` after the last one."""
+def reintroduced(
+    change: Change, files: Sequence[ChangedFile], named: set[str]
+) -> Iterator[Finding]:
+    """Findings for lines that `files` get back; may raise `GitTimeout` after the last one.
+
+    The ids of the commits that they name are added to `named`.
+    """
     if change.git_dir is None or change.history is None:
         return
     candidates = {file.path: _candidates(change, file) for file in files}
@@ -87,7 +92,7 @@ def reintroduced(change: Change, files: Sequence[ChangedFile]) -> Iterator[Findi
     except GitTimeout as timeout:
         late = timeout
     for file in files:
-        yield from _judge(change, file, candidates[file.path], deletions)
+        yield from _judge(change, file, candidates[file.path], deletions, named)
     if late is not None:
         raise late
 
@@ -116,7 +121,8 @@ def _is_distinctive(text: str) -> bool:
     return len(words) >= 3 and any(len(word) >= 5 for word in words)
 
 
-def _is_fix(commit: Commit) -> bool:
+def is_fix(commit: Commit) -> bool:
+    """Whether the subject of `commit` says that it fixes behaviour."""
     return bool(_FIX.search(commit.subject)) and not _NO_FIX.search(commit.subject)
 
 
@@ -146,7 +152,7 @@ def _deletions(change: Change, wanted: dict[str, set[str]]) -> Iterator[tuple[st
             for text in open_lines.intersection(line.strip() for line in hunk.removed)
         }
         open_lines -= added ^ removed.keys()
-        if removed and _is_fix(patch.commit):
+        if removed and is_fix(patch.commit):
             for text, line in removed.items():
                 if text not in added:
                     yield patch.path, text, Deletion(patch.commit, patch.path, line)
@@ -159,6 +165,7 @@ def _judge(
     file: ChangedFile,
     candidates: dict[str, int],
     deletions: dict[tuple[str, str], Deletion],
+    named: set[str],
 ) -> Iterator[Finding]:
     reported: set[tuple[str, str]] = set()
     for text, line in candidates.items():
@@ -174,6 +181,7 @@ def _judge(
             continue
         if _was_in(change, deletion, function):
             reported.add((deletion.commit.id, function))
+            named.add(deletion.commit.id)
             yield _finding(change, file, line, function, deletion)
 
 
@@ -205,11 +213,10 @@ def _finding(
 ) -> Finding:
     commit = deletion.commit
     quote = file.head_lines[line - 1].strip()
-    fix = f'{commit.id[:9]} ({commit.date[:10]}, "{_plain(commit.subject)}")'
-    message = f"`{quote[:120]}` in `{function}` is back after {fix} removed it."
-    undo = _UNDO.search(change.title)
+    message = f"`{quote[:120]}` in `{function}` is back after {described(commit)} removed it."
+    undo = says_undo(change.title)
     if undo:
-        message = f"{message} The title says {undo[0]!r}, so this may be on purpose."
+        message = f"{message} The title says {undo!r}, so this may be on purpose."
     return REINTRODUCED.finding(
         file,
         line,
@@ -217,6 +224,17 @@ def _finding(
         evidence=quote,
         severity="info" if undo or _UNDO.search(commit.subject) else None,
     )
+
+
+def says_undo(title: str) -> str:
+    """The word by which a title says that something is undone; empty if it does not."""
+    found = _UNDO.search(title)
+    return found[0] if found else ""
+
+
+def described(commit: Commit) -> str:
+    """A commit by id, day and subject, on one line that a terminal can show."""
+    return f'{commit.id[:9]} ({commit.date[:10]}, "{_plain(commit.subject)}")'
 
 
 def _plain(subject: str) -> str:
