@@ -131,6 +131,12 @@ class TestKeepInSync:
         found = only(self.in_repository(tmp_path, f"# {words}\nLIMITS = [{{}}]\n", {}).findings)
         assert "`docs/limits.md`" in found.message
 
+    def test_a_changed_number_beside_the_comment_is_found(self, tmp_path: Path) -> None:
+        shape = "LIMIT = {}  # keep in sync with docs/limits.md\n"
+        found = only(self.in_repository(tmp_path, shape, {}).findings)
+        assert (found.rule, found.line) == ("comments/keep-in-sync", 1)
+        assert "`docs/limits.md`" in found.message
+
     def test_a_symbol_elsewhere_in_the_tree_may_be_the_target(self, tmp_path: Path) -> None:
         shape = "# Keep in sync with default_limits().\nLIMITS = [{}]\n"
         found = only(self.in_repository(tmp_path, shape, {}).findings)

@@ -341,5 +341,9 @@ class TestWithoutHistory:
 
 
 def test_every_rule_is_named_for_the_lens() -> None:
-    assert [rule.id for rule in RULES] == ["history/reintroduced", "history/missing-companion"]
+    assert [rule.id.removeprefix("history/") for rule in RULES] == [
+        "reintroduced",
+        "reverted-fix",
+        "missing-companion",
+    ]
     assert {rule.family for rule in RULES} == {"history/reintroduced", "history/companion"}

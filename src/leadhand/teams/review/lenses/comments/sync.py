@@ -83,11 +83,9 @@ def _sync_comments(file: ChangedFile, syntax: CommentSyntax) -> Iterator[SyncCom
     lines = file.head_lines
     seen = 0
     for number in _candidates(file.head):
-        if number in file.added:
-            continue
         code, text = split(lines[number - 1], syntax)
         found = _ASKS.search(text)
-        if not found:
+        if not found or (number in file.added and not _was_there(file, number, text, syntax)):
             continue
         seen += 1
         if seen > _MAX_COMMENTS:
@@ -99,6 +97,14 @@ def _sync_comments(file: ChangedFile, syntax: CommentSyntax) -> Iterator[SyncCom
         first = _first_code(lines, last + 1, syntax)
         if first is not None:
             yield SyncComment(number, words, first, _scope_end(lines, first, syntax))
+
+
+def _was_there(file: ChangedFile, number: int, comment: str, syntax: CommentSyntax) -> bool:
+    """Whether the change alters only the code beside the comment on the added line `number`."""
+    for hunk in file.hunks:
+        if hunk.new_start <= number < hunk.new_start + hunk.new_count:
+            return any(split(text, syntax)[1] == comment for text in file.removed_in(hunk))
+    return False
 
 
 def _candidates(text: str) -> list[int]:

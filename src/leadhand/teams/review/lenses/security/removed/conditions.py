@@ -116,6 +116,15 @@ def _applies(test: ast.expr, pair: Pair, new: Code) -> bool:
     )
 
 
+def _reassigned(test: ast.expr, code: Code) -> bool:
+    """Whether the change also alters how a variable of `test` gets its value."""
+    subjects = subjects_of(test)
+    return any(
+        isinstance(node, ast.Assign) and any(subjects & names_in(one) for one in node.targets)
+        for node in code.statements.values()
+    )
+
+
 def _conditions(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
     """Statements that ran under a condition and now run without it."""
     ifs = (node for node in pair.old.nodes if isinstance(node, ast.If))
@@ -140,7 +149,7 @@ def _conditions(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
             continue
         if any(subjects_of(node) & guard.subjects for guard in new.guards):
             continue
-        if not _applies(node, pair, new):
+        if not _applies(node, pair, new) or _reassigned(node, pair.old):
             continue
         reported.add(key)
         message = (
