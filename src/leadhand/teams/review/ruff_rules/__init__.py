@@ -31,6 +31,8 @@ _BY_CODE: defaultdict[str, list[RuffRule]] = defaultdict(list)
 for _row in ROWS:
     for _code in _row.codes:
         _BY_CODE[_code].append(_row)
+CODES = tuple(_BY_CODE)
+"""The codes of ruff's rules that one run checks."""
 
 
 def ruff_rules(lens: str) -> tuple[LensRule, ...]:

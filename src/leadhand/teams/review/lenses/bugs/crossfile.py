@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule, Seen
-from leadhand.teams.review.lenses.bugs import methods, symbols, uses
-from leadhand.teams.review.lenses.bugs.methods import RemovedMethod
+from leadhand.teams.review.lenses.bugs import symbols, uses
 from leadhand.teams.review.lenses.bugs.modules import module_parts
-from leadhand.teams.review.lenses.bugs.symbols import ChangedSignature, RemovedSymbol
+from leadhand.teams.review.lenses.bugs.symbols import ChangedSignature, Removed
 from leadhand.teams.review.lenses.bugs.uses import Workspace, shown_places
 from leadhand.teams.review.syntax import Function, defaults
 
@@ -49,7 +48,7 @@ def find(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     kept = [file for file in files if file.status == "modified"]
     removed = [one for file in kept for one in symbols.removed_symbols(file)]
     changed = [one for file in kept for one in symbols.changed_signatures(file)]
-    lost_methods = [one for file in kept for one in methods.removed_methods(file)]
+    lost_methods = [one for file in kept for one in symbols.removed_methods(file)]
     if not (gone or removed or changed or lost_methods):
         return
     workspace = Workspace(change)
@@ -100,7 +99,7 @@ def _gone(
 
 
 def _still_used(
-    one: RemovedSymbol, workspace: Workspace, mentioned: dict[str, set[str]]
+    one: Removed, workspace: Workspace, mentioned: dict[str, set[str]]
 ) -> Iterator[Finding]:
     if workspace.modules.exists((*module_parts(one.file.path), one.name)):
         return  # the name is a submodule
@@ -116,7 +115,7 @@ def _still_used(
         yield from _at_removed(REMOVED_SYMBOL, one.file, [one.line], message)
 
 
-def _still_self(one: RemovedMethod, workspace: Workspace) -> Iterator[Finding]:
+def _still_self(one: Removed, workspace: Workspace) -> Iterator[Finding]:
     if workspace.defined.get(one.name):
         return  # a subclass may define it
     found = shown_places([(one.file.path, node) for node in one.uses])

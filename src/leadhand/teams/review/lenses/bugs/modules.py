@@ -7,14 +7,13 @@ import ast
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _ROOTS = frozenset({"src", "lib", "python", "source"})
 """Folders that are on the search path by convention."""
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
+class Import(NamedTuple):
     """One name that an import statement binds."""
 
     local: str
@@ -31,20 +30,19 @@ class Import:
 def imports(nodes: Iterable[ast.AST]) -> Iterator[Import]:
     """Every name that the import statements among `nodes` bind."""
     for node in nodes:
-        if isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                local = alias.asname or alias.name
+        for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
+            local = alias.asname or alias.name
+            if isinstance(node, ast.ImportFrom):
                 yield Import(local, node.module or "", node.level, alias.name, node)
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                yield Import(alias.asname or alias.name, alias.name, 0, None, node)
+            elif isinstance(node, ast.Import):
+                yield Import(local, alias.name, 0, None, node)
 
 
 def module_parts(path: str) -> tuple[str, ...]:
     """The parts of a module's path: `a`, `b` for both `a/b/__init__.py` and `a/b.py`."""
-    folder, _, name = path.rpartition("/")
-    names = [*folder.split("/"), name.split(".", 1)[0]] if folder else [name.split(".", 1)[0]]
-    return tuple(names[:-1] if names[-1] == "__init__" else names)
+    *folders, name = path.split("/")
+    stem = name.split(".", 1)[0]
+    return tuple(folders) if stem == "__init__" else (*folders, stem)
 
 
 class Modules:
@@ -54,9 +52,7 @@ class Modules:
         self._paths = frozenset(paths)
         self._by_name: defaultdict[str, list[str]] = defaultdict(list)
         for path in self._paths:
-            names = module_parts(path)
-            if names:
-                self._by_name[names[-1]].append(path)
+            self._by_name[(module_parts(path) or ("",))[-1]].append(path)
 
     def exists(self, names: tuple[str, ...], besides: str = "") -> bool:
         """Whether a file of the tree, in any language, is the module `names`."""
@@ -68,24 +64,21 @@ class Modules:
         if not self._may_be(path, module, level, target):
             return False
         last = module.rsplit(".", 1)[-1] if module else module_parts(target)[-1]
-        others = [one for one in self._by_name.get(last, ()) if one.endswith(".py")]
         return not any(
-            other != target and self._may_be(path, module, level, other) for other in others
+            other != target and other.endswith(".py") and self._may_be(path, module, level, other)
+            for other in self._by_name.get(last, ())
         )
 
     def _may_be(self, path: str, module: str, level: int, target: str) -> bool:
-        wanted = module_parts(target)
+        wanted, named = module_parts(target), tuple(module.split(".")) if module else ()
+        folder = path.split("/")[:-1]
         if level:
-            folder = path.split("/")[:-1]
             start = folder[: len(folder) - (level - 1)]
-            inner = module.split(".") if module else []
-            return level - 1 <= len(folder) and wanted == (*start, *inner)
-        named = tuple(module.split("."))
-        cut = len(wanted) - len(named)
-        if not module or cut < 0 or wanted[cut:] != named or named[0] in sys.stdlib_module_names:
+            return level - 1 <= len(folder) and wanted == (*start, *named)
+        root = wanted[: len(wanted) - len(named)]
+        if not named or (*root, *named) != wanted or named[0] in sys.stdlib_module_names:
             return False
-        root = wanted[:cut]
         # The folder of the module must be on the search path, and not a package.
         if "/".join((*root, "__init__.py")) in self._paths:
             return False
-        return not root or root[-1] in _ROOTS or tuple(path.split("/")[:cut]) == root
+        return not root or root[-1] in _ROOTS or tuple(folder[: len(root)]) == root

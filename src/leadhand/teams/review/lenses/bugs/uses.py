@@ -38,22 +38,17 @@ class SourceFile:
         self.imports = tuple(imports(nodes))
 
     @functools.cached_property
-    def stored(self) -> frozenset[str]:
-        """The names that the file assigns or deletes."""
-        return frozenset(
-            node.id for node in self.tree.nodes(ast.Name) if not isinstance(node.ctx, ast.Load)
-        )
-
-    @functools.cached_property
-    def definitions(self) -> Counter[str]:
-        """How often each function or class name is defined outside of classes."""
-        kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-        return Counter(
-            node.name
-            for kind in kinds
-            for node in self.tree.nodes(kind)
-            if not isinstance(self.tree.parent(node), ast.ClassDef)
-        )
+    def bound(self) -> Counter[str]:
+        """How often each name is assigned, deleted, or defined outside of classes."""
+        names = [one.id for one in self.tree.nodes(ast.Name) if not isinstance(one.ctx, ast.Load)]
+        for kind in (*FUNCTIONS, ast.ClassDef):
+            outside = (
+                node
+                for node in self.tree.nodes(kind)
+                if not isinstance(self.tree.parent(node), ast.ClassDef)
+            )
+            names += [node.name for node in outside]
+        return Counter(names)
 
 
 class Workspace:
@@ -77,23 +72,20 @@ class Workspace:
 
     def files_mentioning(self, names: Sequence[str]) -> dict[str, set[str]]:
         """Path -> those of `names` that the Python file contains as whole words."""
+        if self.repository is not None:
+            texts = [(path, text) for path, _, text in grep(*self.repository, names)]
+        else:
+            python = [file for file in self._change.files if file.language == "python"]
+            texts = [(file.path, file.head) for file in python if file.status != "deleted"]
         found: dict[str, set[str]] = {}
-        if self.repository is None:
-            for file in self._change.files:
-                if file.language == "python" and file.status != "deleted":
-                    self._note(file.path, file.head, names, found)
-            return found
-        for path, _, text in grep(*self.repository, names):
-            self._note(path, text, names, found)
+        for path, text in texts:
+            for name in set(_WORD.findall(text)).intersection(names):
+                found.setdefault(path, set()).add(name)
+                bound = rf"\bdef[ \t]+{re.escape(name)}\b|\b{re.escape(name)}[ \t]*=[^=]"
+                if re.search(bound, text):
+                    self.defined.setdefault(name, set()).add(path)
         self._mentioned = [path for path in found if path not in self._change.by_path]
         return found
-
-    def _note(self, path: str, text: str, names: Sequence[str], found: dict[str, set[str]]) -> None:
-        words = set(_WORD.findall(text))
-        for name in words.intersection(names):
-            found.setdefault(path, set()).add(name)
-            if re.search(rf"\bdef[ \t]+{re.escape(name)}\b|\b{re.escape(name)}[ \t]*=[^=]", text):
-                self.defined.setdefault(name, set()).add(path)
 
     def is_submodule(self, source: SourceFile, one: Import, target: str) -> bool:
         """Whether `from package import name` imports the file `target`, not an object in it."""
@@ -131,13 +123,11 @@ class Workspace:
         changed = self.changed_file(path)
         if changed is not None:
             return changed.head
-        if path not in self._texts:
-            if self.repository is None:
-                return ""
+        if path not in self._texts and self.repository is not None:
             wanted = [path, *(one for one in self._mentioned if one not in self._texts)]
             texts = read_blobs(*self.repository, wanted[:MAX_TEXTS], MAX_BYTES)
             self._texts.update({one: texts.get(one, "") for one in wanted[:MAX_TEXTS]})
-        return self._texts[path]
+        return self._texts.get(path, "")
 
 
 def imports_of_module(source: SourceFile, workspace: Workspace, target: str) -> Iterator[ast.AST]:
@@ -173,13 +163,14 @@ def uses_of_name(
 
 def calls(source: SourceFile, workspace: Workspace, target: str, name: str) -> Iterator[ast.Call]:
     """The calls of the function or class `name` of the module `target`."""
-    names = {
-        one.local
-        for one in source.imports
-        if one.name == name
-        and workspace.modules.resolves_to(source.path, one.module, one.level, target)
-        and _only(source, workspace, one, target)
-    }
+
+    def is_target(one: Import) -> bool:
+        resolved = workspace.modules.resolves_to(source.path, one.module, one.level, target)
+        return one.name == name and resolved
+
+    names = {one.local for one in source.imports if is_target(one)}
+    # No other import of the file may bind the same local name to something else.
+    names -= {one.local for one in source.imports if one.local in names and not is_target(one)}
     if source.path == target:
         names.add(name)
     reads = {f"{alias}.{name}" for alias in _aliases(source, workspace, target)}
@@ -203,16 +194,6 @@ def self_calls(source: SourceFile, owner: str, name: str) -> Iterator[ast.Call]:
             yield node
 
 
-def _only(source: SourceFile, workspace: Workspace, one: Import, target: str) -> bool:
-    """Whether no other import of the file binds the same local name to something else."""
-    return all(
-        other.name == one.name
-        and workspace.modules.resolves_to(source.path, other.module, other.level, target)
-        for other in source.imports
-        if other.local == one.local
-    )
-
-
 def _aliases(source: SourceFile, workspace: Workspace, target: str) -> set[str]:
     """The local names of the module `target` that stand for nothing else."""
     found: set[str] = set()
@@ -228,7 +209,7 @@ def _aliases(source: SourceFile, workspace: Workspace, target: str) -> set[str]:
 
 def _shadowed(source: SourceFile, node: ast.AST, name: str, *, bindings: int = 0) -> bool:
     """Whether `name` may be something else at `node`, or is bound a second time."""
-    if name in source.stored or source.definitions[name] > bindings:
+    if source.bound[name] > bindings:
         return True
     return any(
         isinstance(up, (*FUNCTIONS, ast.Lambda)) and name in {one.arg for one in parameters(up)}
@@ -252,12 +233,8 @@ def _guarded(tree: Tree, node: ast.AST) -> bool:
 
 def _asks(test: ast.expr) -> bool:
     """Whether a condition checks a version or the attribute itself."""
-    asked = {"version_info", "hasattr", "__version__", "VERSION", "Version", "version"}
-    return any(
-        (isinstance(node, ast.Name) and node.id in asked)
-        or (isinstance(node, ast.Attribute) and node.attr in asked)
-        for node in ast.walk(test)
-    )
+    asked = r"\b(?:version_info|hasattr|__version__|VERSION|Version|version)\b"
+    return re.search(asked, ast.unparse(test)) is not None
 
 
 def shown_places(uses: Sequence[tuple[str, ast.AST]]) -> str:
