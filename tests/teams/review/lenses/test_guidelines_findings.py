@@ -43,13 +43,7 @@ CASES = [
     ("No wildcard imports", "from b import *\n", "wildcard-import", 1),
     ("Never use bare except", "try:\n    b()\nexcept:\n    c()\n", "bare-except", 3),
     ("Use pathlib, not os.path", "import os\n\nA = os.path.join('a', 'b')\n", "os-path", 3),
-    ("All public functions must have docstrings", "def a():\n    return 1\n", "docstring", 1),
-    ("Use snake_case for functions", "def getName():\n    return 1\n", "naming", 1),
-    ("Use snake_case for variables", "def a():\n    myValue = 1\n    b(myValue)\n", "naming", 2),
-    ("Use PascalCase for classes", "class some_thing:\n    x = 1\n", "naming", 1),
-    ("Type hints on all public functions", "def a(b: int, c) -> int: ...\n", "type-hints", 1),
     ("Functions must not exceed 5 lines", "def a():\n" + "    b()\n" * 5, "function-length", 1),
-    ("Place all imports at the top", "def a():\n    import b\n", "import-placement", 2),
     ("Don't import `legacy`", "from legacy.old import a\n", "banned-import", 1),
     ("Use `httpx` instead of `requests`", "import requests\n", "banned-import", 1),
     ("Do not use `datetime.utcnow()`", "import datetime as d\nA = d.utcnow()\n", "banned-name", 2),
@@ -90,11 +84,6 @@ def test_lines_that_were_there_before_are_left_alone(
         ("Don't use `assert` in production code", "assert 1\n", "tests/test_a.py"),
         ("Do not use `datetime.utcnow()`", "def utcnow():\n    return 1\n\n\nutcnow()\n", "a.py"),
         ("Never use `eval()`", "model.eval()\n", "a.py"),
-        ("All public functions must have docstrings", "def a():\n    pass\n", "tests/test_a.py"),
-        ("All public functions must have docstrings", "def _a():\n    pass\n", "a.py"),
-        ("Use snake_case for functions", "class V(Base):\n    def visitName(self): ...\n", "a.py"),
-        ("All imports at the top of the file",
-         "def a():\n    try:\n        import b\n    except ImportError:\n        pass\n", "a.py"),
         ("Do not use `time.sleep` in tests", "import time\n\ntime.sleep(1)\n", "src/app/a.py"),
         ("Never import from `app` in `libs/`", "import app\n", "src/other/a.py"),
         ("Keep files under 60 lines", "a = 1\n" * 70, "tests/test_a.py"),
@@ -173,7 +162,7 @@ def test_f26_suppressed_lines_are_counted(tmp_path: Path) -> None:
 
 
 def test_f28_a_file_that_does_not_parse_costs_only_itself(tmp_path: Path) -> None:
-    document = "# Rules\n\n- All imports at the top of the file\n- Never use `os.system()`\n"
+    document = "# Rules\n\n- Never use `os.system()`\n"
     deep = "def a():\n    import b\n    x = " + "(" * 3000 + ")" * 3000 + "\n"
     fine = "import os\n\nos.system('x')\n"
     report = look(make_change(tmp_path, {"AGENTS.md": document, "a.py": deep, "b.py": fine}))

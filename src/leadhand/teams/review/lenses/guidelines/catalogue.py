@@ -19,7 +19,7 @@ from leadhand.teams.review.lenses.guidelines.phrases import (
 )
 from leadhand.teams.review.lenses.guidelines.prose import Sentence
 
-_ANY_PROJECT: frozenset[Kind] = frozenset(("bare-except", "docstring", "file-length", "os-path"))
+_ANY_PROJECT: frozenset[Kind] = frozenset(("bare-except", "file-length", "os-path"))
 """Kinds that are about Python even in a project that is mostly in another language."""
 _NEGATED = re.compile(r"\W*(?:do not|don['’]t|never|avoid|no)\b", re.IGNORECASE)
 _IN_TESTS = re.compile(r"\b(?:in|inside|within) (?:unit |the )?tests?\b", re.IGNORECASE)
@@ -27,14 +27,6 @@ _ABOUT = re.compile(r"[~≈]|\babout\b|\baround\b|\broughly\b|\bapprox|\bguideli
 
 _LOGGING = r"\b(?:logg(?:ing|ers?)|structlog|loguru)\b"
 _NOT = r"(?:instead of|over|not|rather than|never)"
-_MUST = r"\s*(?:must|should|need|needs|require|requires|have|has)(?: to)?"
-_STYLED = r"(?:google[- ]style |numpy[- ]style )?"
-_THING = r"(?:functions?|methods?|classes|class|modules?|apis?|symbols?)"
-_JOINER = r"(?:,|/|&|\b(?:and|or|all|every|public|new|exported)\b)"
-_CALLABLES = r"\b(?:functions?|methods?|apis?|signatures?)\b"
-_FOR = r"`? (?:names? )?(?:for|in) (?:all )?(?:[\w/]+[, ]+(?:and )?){0,3}?"
-_ARE = r"(?: names?)?(?::| in| use| are| must be| should be)+ `?"
-_PASCAL = r"(?:PascalCase|CapWords|UpperCamelCase)"
 
 _PATTERNS: dict[tuple[Kind, str], tuple[str, ...]] = {
     ("print", ""): (
@@ -60,46 +52,10 @@ _PATTERNS: dict[tuple[Kind, str], tuple[str, ...]] = {
         rf"{_NOT} (?:string |raw )?`?os\.path\b",
         rf"{START}{NO} `os\.path(?:\.\*)?`{END}",
     ),
-    ("import-placement", ""): (
-        rf"{START}(?:place |put |keep )?(?:all )?imports? (?:must |should )?(?:be |go |stay "
-        r"|belong )?(?:placed )?at (?:the )?top(?: of \w+)?",
-        rf"{START}{NO} (?:inline|local|function-level|in-function|nested|lazy|function-local)"
-        rf" imports?{END}",
-        rf"{START}(?:never|do not|don['’]t|avoid) import(?:ing)? (?:modules )?"
-        rf"(?:inside|within|in) (?:a )?functions?{END}",
-    ),
-    ("type-hints", "public"): (
-        rf"{START}(?:all|every|each|public|new)\b[\w ,/&]{{0,40}}?{_CALLABLES}[\w ,/&]{{0,30}}?"
-        rf"{_MUST}(?: have| include| be| use)?(?: full| complete| proper| explicit)* "
-        r"(?:type[- ](?:hints?|annotations?|hinted|annotated)|fully typed)\b",
-        rf"{START}(?:use |add |include |write )?(?:full |complete )?type[- ](?:hints?|annotations?)"
-        r" (?:are )?(?:required |mandatory |must be used )?(?:for|on|in|to) "
-        rf"(?:all|every|each|public)\b[\w ,/&]{{0,20}}{_CALLABLES}[\w ,/&]{{0,40}}$",
-    ),
-    ("naming", "function"): (
-        rf".*?\bsnake_case{_FOR}(?:functions?|methods?)\b",
-        rf"{START}(?:functions?|methods?)(?:(?:, | and |/)\w+){{0,3}}{_ARE}snake_case\b",
-    ),
-    ("naming", "class"): (
-        rf".*?\b{_PASCAL}{_FOR}class(?:es)?\b",
-        rf"{START}class(?:es)?{_ARE}{_PASCAL}\b",
-    ),
-    ("naming", "variable"): (r".*?\bsnake_case`? (?:names? )?for [\w, /]{0,40}\bvariables?\b",),
 }
 _COMPILED = {
     key: [re.compile(text, re.IGNORECASE) for text in texts] for key, texts in _PATTERNS.items()
 }
-_DOCSTRINGS = tuple(
-    re.compile(text, re.IGNORECASE)
-    for text in (
-        rf"{START}(?P<what>(?:{_JOINER}\s*){{0,3}}{_THING}(?:\s*{_JOINER}?\s*{_THING}){{0,4}})"
-        rf"{_MUST}(?: have| include| be documented with)?(?: an?| proper| clear| complete)* "
-        rf"{_STYLED}docstrings?\b",
-        rf"{START}(?:write |add |include |provide |use )?{_STYLED}docstrings? (?:are )?"
-        r"(?:required |mandatory )?(?:for|on|to|in) (?P<what>(?:all|every|each|public)\b"
-        r"[\w ,/&]{0,60})$",
-    )
-)
 _OVER = (
     r"(?:over|above|longer than|larger than|more than|bigger than|exceeds?|exceeding|beyond|past)"
 )
@@ -155,16 +111,6 @@ def _stated(text: str) -> Iterator[tuple[Kind, str]]:
     for (kind, value), patterns in _COMPILED.items():
         if any(pattern.match(text) for pattern in patterns):
             yield kind, value
-    stated = next((found for one in _DOCSTRINGS if (found := one.match(text))), None)
-    if stated is not None and "private" not in text:
-        what = stated["what"].lower()
-        every = re.search(r"\bapis?\b|\bsymbols?\b", what)
-        words = (
-            ("function", "method", "class") if every else ("function", "method", "class", "module")
-        )
-        for word in words:
-            if every or re.search(rf"\b{word}", what):
-                yield "docstring", word
     if not re.search(r"\d", text) or _ABOUT.search(text):
         return
     for kind, low, high, patterns in _LENGTHS:

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline, Kind
 from leadhand.teams.review.ruff_rules.hits import imported_names, tree_of
-from leadhand.teams.review.syntax import FUNCTIONS, Function, is_test, parameters
+from leadhand.teams.review.syntax import FUNCTIONS, Function, is_test
 from leadhand.tools.ruff import Diagnostic, check, suppression
 
 _AUXILIARY = re.compile(
@@ -24,28 +24,19 @@ _AUXILIARY = re.compile(
 )
 _GENERATED = re.compile(r"(?:_pb2|_pb2_grpc|\.gen|_generated)\.\w+$|(?:^|/)(?:generated|build)/")
 _SCRIPT = re.compile(r"(?:^|/)(?:__main__|cli|main|console|command\w*|\w*_cli|demo\w*)(?:\.py|/)")
-_MIXED = re.compile(r"`([a-z]+(?:[A-Z][a-z0-9]*)+)`")
 _WHOLE_FILE = re.compile(r"^#\s{0,4}(?:ruff|flake8)\s?:\s?noqa", re.MULTILINE)
 _CODES: dict[tuple[Kind, str], tuple[str, str]] = {
     ("print", ""): ("T201", "`print` is called"),
     ("bare-except", ""): ("E722", "a bare `except:` catches everything"),
     ("wildcard-import", ""): ("F403", "`*` imports every name"),
     ("relative-import", ""): ("TID252", "the import is relative"),
-    ("import-placement", ""): ("PLC0415", "a function imports inside its body"),
     ("os-path", ""): (
         "PTH100 PTH110 PTH111 PTH112 PTH113 PTH114 PTH117 PTH118 PTH119 PTH120 PTH121 PTH122 "
         "PTH202 PTH203 PTH204 PTH205",
         "`os.path` is used",
     ),
-    ("docstring", "function"): ("D103", ""),
-    ("docstring", "method"): ("D102", ""),
-    ("docstring", "class"): ("D101", ""),
-    ("docstring", "module"): ("D100", ""),
-    ("naming", "function"): ("N802", ""),
-    ("naming", "class"): ("N801", ""),
-    ("naming", "variable"): ("N803 N806 N815 N816", ""),
 }
-"""(kind, value) -> ruff's codes, and what is wrong; empty for ruff's own message."""
+"""(kind, value) -> ruff's codes, and what is wrong."""
 _SETTINGS = {"lint.flake8-tidy-imports.ban-relative-imports": '"all"'}
 _KEYWORDS: dict[str, type[ast.AST]] = {
     "assert": ast.Assert, "global": ast.Global, "nonlocal": ast.Nonlocal, "lambda": ast.Lambda,
@@ -108,48 +99,18 @@ def _by_ruff(wanted: Wanted) -> Iterator[GuidelineHit]:
             file = by_disk[found.file]
             one = by_code[file].get(found.code)
             if one is not None and file.touches(found.line) and _matters(file, found):
-                what = _CODES[one.kind, one.value][1] or _described(found)
-                yield GuidelineHit(file, one, found.line, what)
+                yield GuidelineHit(file, one, found.line, _CODES[one.kind, one.value][1])
 
 
 def _matters(file: ChangedFile, found: Diagnostic) -> bool:
     """Whether a diagnostic is about product code that could have been written otherwise."""
-    code, path = found.code, file.path
-    product = not (is_test(path) or _AUXILIARY.search(path))
-    owner = _class_at(file, found.line)
-    if code == "T201":
+    product = not (is_test(file.path) or _AUXILIARY.search(file.path))
+    if found.code == "T201":
         main = re.search(r"^if __name__ ==", file.head, re.MULTILINE)
-        return product and not _SCRIPT.search(path) and main is None
-    if code == "F403":
-        return not path.endswith("__init__.py")  # it may re-export names
-    if code == "PLC0415":
-        line = file.head_lines[found.line - 1]
-        node = tree_of(file).starting_at(found.line, len(line) - len(line.lstrip()), ast.stmt)
-        return node is not None and tree_of(file).enclosing(node, ast.Try) is None
-    if code == "D100":
-        return product and file.status == "added" and not path.endswith("__init__.py")
-    if code == "D102":  # a method may inherit its docstring
-        return product and (owner is None or not (owner.bases or owner.name.startswith("_")))
-    if code in ("N802", "N803", "N806", "N815", "N816"):
-        free = owner is None or not (owner.bases or owner.keywords)
-        chosen = not is_test(path) if code == "N802" else _MIXED.search(found.message) is not None
-        return free and chosen  # not a name that a base class or another API requires
-    return product or code in ("E722", "TID252", "N801")
-
-
-def _described(found: Diagnostic) -> str:
-    text = found.message.rstrip(".")
-    return f"{text[:1].lower()}{text[1:]}"
-
-
-def _class_at(file: ChangedFile, line: int) -> ast.ClassDef | None:
-    """The innermost class around `line`."""
-    around = [
-        node
-        for node in tree_of(file).nodes(ast.ClassDef)
-        if node.lineno <= line <= (node.end_lineno or line)
-    ]
-    return max(around, key=lambda node: node.lineno, default=None)
+        return product and not _SCRIPT.search(file.path) and main is None
+    if found.code == "F403":
+        return not file.path.endswith("__init__.py")  # it may re-export names
+    return product or found.code in ("E722", "TID252")
 
 
 def _names(file: ChangedFile, banned: Sequence[Guideline]) -> Iterator[GuidelineHit]:
@@ -219,40 +180,22 @@ def _is_in(file: ChangedFile, where: str) -> bool:
 
 
 def _functions(file: ChangedFile, own: Sequence[Guideline]) -> Iterator[GuidelineHit]:
-    """Functions that the change makes too long, and new public ones without type hints."""
-    limit = max(
-        (one for one in own if one.kind == "function-length"), key=lambda o: o.number, default=None
-    )
-    hints = next((one for one in own if one.kind == "type-hints"), None)
-    if is_test(file.path) or not (limit or hints):
+    """Functions that the change makes longer than any document allows."""
+    limits = [one for one in own if one.kind == "function-length"]
+    if is_test(file.path) or not limits:
         return
+    limit = max(limits, key=lambda one: one.number)
     before: dict[str, int] = {}
-    for node in ast.walk(file.base_tree) if limit and file.base_tree else ():
+    for node in ast.walk(file.base_tree) if file.base_tree else ():
         if isinstance(node, FUNCTIONS):
             before[node.name] = max(_lines(node), before.get(node.name, 0))
     for kind in FUNCTIONS:
         for node in tree_of(file).nodes(kind):
             inside = range(node.lineno, (node.end_lineno or node.lineno) + 1)
             line = next((n for n in inside if file.added.get(n, "").strip()), 0)
-            if limit and line and _lines(node) > limit.number >= before.get(node.name, 0):
+            if line and _lines(node) > limit.number >= before.get(node.name, 0):
                 what = f"`{node.name}` has {_lines(node)} lines without its docstring"
                 yield GuidelineHit(file, limit, line, what)
-            bare = _untyped(node) if hints and node.lineno in file.added else ""
-            if hints and bare and not _AUXILIARY.search(file.path):
-                yield GuidelineHit(file, hints, node.lineno, f"`{node.name}` has no {bare}")
-
-
-def _untyped(node: Function) -> str:
-    """What a public function lacks of its type hints."""
-    names = [
-        one.arg
-        for one in parameters(node)
-        if one.annotation is None and one.arg not in ("self", "cls")
-        and one not in (node.args.vararg, node.args.kwarg)
-    ]  # fmt: skip
-    if node.name.startswith("_"):
-        return ""
-    return f"type hint for `{names[0]}`" if names else "" if node.returns else "return type"
 
 
 def _lines(node: Function) -> int:

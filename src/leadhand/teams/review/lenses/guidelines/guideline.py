@@ -10,15 +10,11 @@ Kind = Literal[
     "banned-import",
     "banned-name",
     "bare-except",
-    "docstring",
     "file-length",
     "function-length",
-    "import-placement",
-    "naming",
     "os-path",
     "print",
     "relative-import",
-    "type-hints",
     "wildcard-import",
 ]
 
@@ -52,15 +48,11 @@ _FIXES: dict[Kind, str] = {
     "banned-import": "Import what the rule allows, or move the code to where it is allowed.",
     "banned-name": "Replace it as the rule says.",
     "bare-except": "Name the exceptions that are expected here.",
-    "docstring": "Add a docstring.",
     "file-length": "Split the file.",
     "function-length": "Split the function.",
-    "import-placement": "Move the import to the top of the file.",
-    "naming": "Rename it.",
     "os-path": "Use `pathlib.Path`.",
     "print": "Log it, or remove it.",
     "relative-import": "Import by the full name of the module.",
-    "type-hints": "Annotate the parameters and the return value.",
     "wildcard-import": "Import the names that are used.",
 }
 BY_KIND: dict[Kind, LensRule] = {

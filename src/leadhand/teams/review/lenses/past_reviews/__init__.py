@@ -42,16 +42,6 @@ _MIN_WORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Hit:
-    """A line of the change that is nearly the same as a line of a comment's code."""
-
-    line: int
-    similarity: float
-    commented: bool
-    long: bool
-
-
-@dataclass(frozen=True, slots=True)
 class _Match:
     """A comment whose code a hunk repeats, and the line that repeats it most closely."""
 
@@ -118,55 +108,41 @@ def _is_substantial(body: str) -> bool:
 def _look(
     files: Sequence[ChangedFile], comments: Sequence[PastComment], index: SimilarityIndex
 ) -> Iterator[Finding]:
-    best: dict[str, tuple[tuple[bool, float], Finding]] = {}
+    """Each comment once per file, at the closest place."""
+    best: dict[tuple[str, str], tuple[ChangedFile, _Match]] = {}
     for file in files:
         for hunk in file.hunks:
-            match = _best(file, hunk, comments, index)
-            if match is None:
-                continue
-            finding = _finding(file, match)
-            rank = (match.comment.path == file.path, match.similarity)
-            # Report each comment once per file, at the closest place.
-            key = f"{file.path}\0{match.comment.body}"
-            if key not in best or rank > best[key][0]:
-                best[key] = (rank, finding)
-    for _, finding in best.values():
-        yield finding
+            matches = list(_matches(file, hunk, comments, index))
+            if matches:
+                match = max(matches, key=lambda one: _rank(file, one))
+                key = (file.path, match.comment.body)
+                if key not in best or match.similarity > best[key][1].similarity:
+                    best[key] = (file, match)
+    return (_finding(file, match) for file, match in best.values())
 
 
-def _best(
+def _rank(file: ChangedFile, match: _Match) -> tuple[bool, int, float, str]:
+    """Comments on the same file come first."""
+    same = match.comment.path == file.path
+    return same, match.lines, match.similarity, match.comment.date
+
+
+def _matches(
     file: ChangedFile, hunk: Hunk, comments: Sequence[PastComment], index: SimilarityIndex
-) -> _Match | None:
-    """The comment whose code `hunk` repeats most closely; comments on the same file come first."""
-    by_comment: dict[int, dict[ComparableLine, _Hit]] = {}
+) -> Iterator[_Match]:
+    """The comments whose code `hunk` repeats, if a commented line is among the similar ones."""
+    by_comment: dict[int, dict[ComparableLine, tuple[bool, bool, float, int]]] = {}
     for number, text in enumerate(file.added_in(hunk), start=hunk.new_start):
         line = comparable(text)
         if line is None:
             continue
         for past, similarity in index.similar_to(line):
-            hit = _Hit(number, similarity, commented=past.commented, long=line.is_long)
+            hit = (past.commented, line.is_long, similarity, -number)
             by_comment.setdefault(past.comment, {}).setdefault(line, hit)
-    matches = [
-        match
-        for comment, hits in by_comment.items()
-        if (match := _match(comments[comment], list(hits.values()))) is not None
-    ]
-    return max(
-        matches,
-        key=lambda match: (
-            match.comment.path == file.path, match.lines, match.similarity, match.comment.date,
-        ),
-        default=None,
-    )  # fmt: skip
-
-
-def _match(comment: PastComment, hits: Sequence[_Hit]) -> _Match | None:
-    """The match of a comment, if a commented line is among the similar ones."""
-    commented = [hit for hit in hits if hit.commented]
-    if not commented or not (any(hit.long for hit in commented) or len(hits) >= _MIN_LINES):
-        return None
-    best = max(commented, key=lambda hit: (hit.long, hit.similarity, -hit.line))
-    return _Match(comment, best.line, best.similarity, len(hits))
+    for comment, hits in by_comment.items():
+        commented, long, similarity, line = max(hits.values())
+        if commented and (long or len(hits) >= _MIN_LINES):
+            yield _Match(comments[comment], -line, similarity, len(hits))
 
 
 def _finding(file: ChangedFile, match: _Match) -> Finding:

@@ -50,25 +50,24 @@ def load_export(path: str | Path) -> tuple[PastComment, ...]:
     Replies, comments by bots, on removed lines and on whole files are left out.
     """
     file = Path(path)
+    name = plain(file.name, 80)
     try:
         with file.open("rb") as opened:
             data = opened.read(MAX_BYTES + 1)
         text = data.decode("utf-8-sig")
     except OSError as error:
-        raise InputError(
-            f"can't read {plain(str(file), 300)}: {error.strerror or error}"
-        ) from error
+        shown = plain(str(file), 300)
+        raise InputError(f"can't read {shown}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{_name(file)} is not UTF-8 text: {_EXPECTED}") from error
+        raise InputError(f"{name} is not UTF-8 text: {_EXPECTED}") from error
     if len(data) > MAX_BYTES:
-        raise InputError(f"{_name(file)} is larger than {MAX_BYTES >> 20} MiB: split it")
+        raise InputError(f"{name} is larger than {MAX_BYTES >> 20} MiB: split it")
     found: list[PastComment] = []
-    for number, item in enumerate(_items(text, _name(file)), start=1):
+    for number, item in enumerate(_items(text, name), start=1):
         if number > MAX_COMMENTS:
-            raise InputError(f"{_name(file)} has more than {MAX_COMMENTS:,} comments: split it")
-        comment = _comment(item, f"{_name(file)}, comment {number}")
-        if comment is not None:
-            found.append(comment)
+            raise InputError(f"{name} has more than {MAX_COMMENTS:,} comments: split it")
+        comment = _comment(item, f"{name}, comment {number}")
+        found += [comment] if comment is not None else []
     return tuple(found)
 
 
@@ -81,10 +80,6 @@ def plain(text: str, limit: int) -> str:
     )
     words = " ".join(kept.split())
     return words if len(words) <= limit else f"{words[: limit - 1].rstrip()}…"
-
-
-def _name(file: Path) -> str:
-    return plain(file.name, 80)
 
 
 def _items(text: str, name: str) -> Iterator[object]:
@@ -108,20 +103,17 @@ def _items(text: str, name: str) -> Iterator[object]:
 
 
 def _listed(value: object, name: str) -> Iterator[object]:
+    """The comments of one JSON value: a list, lists of them, a comment, or an object with lists."""
     if isinstance(value, list):
         for item in cast("list[object]", value):
-            if isinstance(item, list):
-                yield from cast("list[object]", item)
-            else:
-                yield item
+            yield from cast("list[object]", item) if isinstance(item, list) else [item]
         return
     if not isinstance(value, dict):
         raise InputError(f"{name} holds a {type(value).__name__}, not comments: {_EXPECTED}")
     fields = cast("dict[str, object]", value)
-    if "diff_hunk" in fields:
-        yield fields
-        return
     lists = [cast("list[object]", held) for held in fields.values() if isinstance(held, list)]
+    if "diff_hunk" in fields:
+        lists = [[fields]]
     if not lists:
         message = fields.get("message")
         quoted = f' (it says "{plain(message, 80)}")' if isinstance(message, str) else ""
