@@ -4,10 +4,12 @@ import asyncio
 import math
 import threading
 from pathlib import Path
+from typing import cast
 
 import pytest
+from pydantic import JsonValue
 
-from leadhand import Answer, InputError, Plan, Supervisor, Team, Worker
+from leadhand import Answer, InputError, Supervisor, Team, Worker
 from leadhand.contracts.outcome import Completed, Escalated, Handoff, Outcome, Result
 from leadhand.errors import RunInterrupted
 from leadhand.testing import run_virtual
@@ -18,7 +20,11 @@ from tests.run.people.desk import answered
 ONE = plan(task("t1"))
 
 
-def team(work: object = lambda handoff: "done") -> Team:
+def done(handoff: Handoff) -> str:
+    return "done"
+
+
+def team(work: object = done) -> Team:
     return Team("t", workers=(Worker("worker", "w", run=work),))  # pyright: ignore[reportArgumentType]
 
 
@@ -66,6 +72,10 @@ def test_arguments_of_a_wrong_type_are_named() -> None:
             await supervisor.cancel("r", reason=None)  # pyright: ignore[reportArgumentType]
         with pytest.raises(InputError, match="amend is 2; it must be True or False"):
             await supervisor.run(plan=ONE, amend=2)  # pyright: ignore[reportArgumentType]
+        with pytest.raises(InputError, match="; it must be more than 0 and less than"):
+            await supervisor.run(plan=ONE, deadline_s=10**400)
+        with pytest.raises(InputError, match="after_seq is '11'; it must be a whole number"):
+            await anext(supervisor.events("r", after_seq="11"))  # pyright: ignore[reportArgumentType]
 
     run_virtual(main())
 
@@ -175,7 +185,29 @@ def test_a_run_without_its_context_keeps_no_other_from_being_resumed(tmp_path: P
     run_virtual(main())
 
 
-def test_a_plan_in_hand_is_not_changed_by_a_run() -> None:
-    before: Plan = ONE.model_copy(deep=True)
-    run_virtual(Supervisor(team()).run(plan=ONE))
-    assert before == ONE
+@pytest.mark.parametrize("in_thread", [False, True])
+def test_what_a_worker_does_to_its_data_is_seen_by_no_other(*, in_thread: bool) -> None:
+    def work(handoff: Handoff) -> JsonValue:
+        if handoff.task_id == "first":
+            return {"rows": [1, 2]}
+        rows = cast("dict[str, list[JsonValue]]", handoff.inputs["first"])["rows"]
+        seen: JsonValue = [[*rows], {**handoff.origin}, [*cast("list[JsonValue]", handoff.payload)]]
+        rows.append(handoff.task_id)
+        handoff.origin["changed"] = True
+        cast("list[JsonValue]", handoff.payload).append(9)
+        return seen
+
+    async def work_here(handoff: Handoff) -> JsonValue:
+        return work(handoff)
+
+    later = [task(id, "first") for id in ("second", "third")]
+    given = [task("first"), *(one.model_copy(update={"payload": [1]}) for one in later)]
+
+    async def main() -> Answer:
+        supervisor = Supervisor(team(work if in_thread else work_here))
+        return await supervisor.run(plan=plan(*given), run_id="r", origin={"customer": 7})
+
+    answer = run_virtual(main())
+    fresh = [[1, 2], {"customer": 7}, [1]]
+    assert answer.output == {"first": {"rows": [1, 2]}, "second": fresh, "third": fresh}
+    assert [one.payload for one in given] == [None, [1], [1]]

@@ -4,7 +4,6 @@ import datetime as dt
 import hashlib
 import json
 import logging
-import math
 import os
 import re
 import secrets
@@ -39,6 +38,8 @@ _log = logging.getLogger("leadhand")
 RUN_ID = re.compile(r"(?!last\Z)[\w:][\w.:-]{0,199}", re.ASCII)
 """A run's id: not an option of a command, and not `last`, the commands' word for the latest run."""
 
+MAX_DEADLINE_S = 1e18
+"""The clock of the event loop can't hold every number."""
 MAX_SHOWN_CHARS = 200
 """How much of an invalid id an error repeats."""
 
@@ -76,8 +77,9 @@ def check_limits(deadline_s: float | None, budget: Budget | None) -> None:
         raise InputError(f"budget is {type(budget).__name__}; it must be a leadhand.Budget")
     if deadline_s is None:
         return
-    if not isinstance(deadline_s, int | float) or not 0 < deadline_s < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"deadline_s is {deadline_s!r}; it must be more than 0, or None")
+    if not isinstance(deadline_s, int | float) or not 0 < deadline_s < MAX_DEADLINE_S:  # pyright: ignore[reportUnnecessaryIsInstance]
+        why = f"it must be more than 0 and less than {MAX_DEADLINE_S:.0e}, or None"
+        raise InputError(f"deadline_s is {_shown(deadline_s)}; {why}")
 
 
 async def with_models(team: Team) -> Team:

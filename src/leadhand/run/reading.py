@@ -85,6 +85,8 @@ class Readers:
         if there is no such run, and `RunInterrupted` after `close`.
         """
         check_known_id(run_id)
+        if not isinstance(after_seq, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"after_seq is {after_seq!r:.60}; it must be a whole number")
         with self._follow(run_id) as news:
             if until is not None:
                 until.add_done_callback(lambda _: news.wake())

@@ -47,6 +47,7 @@ class FunctionWorker:
 
     async def run(self, handoff: Handoff) -> Outcome:
         """One attempt at one task."""
+        handoff = _with_own_data(handoff)
         try:
             if not self._is_async:
                 return await self._run_in_thread(handoff)
@@ -88,6 +89,26 @@ class FunctionWorker:
     def _failed(self, error: BaseException, handoff: Handoff) -> Failed:
         _log.debug("worker %r failed task %r", handoff.to_agent, handoff.task_id, exc_info=error)
         return failure_of(error, on=self._retry_on)
+
+
+def _with_own_data(handoff: Handoff) -> Handoff:
+    """The handoff with copies of what the function could change for other tasks."""
+    shared: dict[str, object] = {
+        "inputs": handoff.inputs,
+        "origin": handoff.origin,
+        "payload": handoff.payload,
+    }
+    own = {name: _copied(value) for name, value in shared.items() if isinstance(value, list | dict)}
+    return handoff.model_copy(update=own) if any(own.values()) else handoff
+
+
+def _copied(value: object) -> object:
+    """A copy of JSON data. Faster than `copy.deepcopy`, which looks for cycles."""
+    if isinstance(value, dict):
+        return {name: _copied(one) for name, one in cast("dict[str, object]", value).items()}
+    if isinstance(value, list):
+        return [_copied(one) for one in cast("list[object]", value)]
+    return value
 
 
 def _is_async(function: Function) -> bool:
