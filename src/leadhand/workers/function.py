@@ -98,7 +98,7 @@ def _with_own_data(handoff: Handoff) -> Handoff:
         "origin": handoff.origin,
         "payload": handoff.payload,
     }
-    own = {name: _copied(value) for name, value in shared.items() if isinstance(value, list | dict)}
+    own = {name: mine for name, value in shared.items() if (mine := _copied(value)) is not value}
     return handoff.model_copy(update=own) if any(own.values()) else handoff
 
 
