@@ -58,7 +58,7 @@ BAD = {
     "DES": ("weak-cipher", "from Crypto.Cipher import DES\ndef f(k):\n    return DES.new(k)\n"),
     "a constant vector": (
         "constant-iv",
-        "from Crypto.Cipher import AES\ndef f(k):\n    iv = b'0' * 16\n"
+        "from Crypto.Cipher import AES\ndef f(k):\n    iv = b'0' * AES.block_size\n"
         "    return AES.new(k, AES.MODE_CBC, iv)\n",
     ),
     "a short key": (

@@ -181,6 +181,8 @@ class Evaluator:
         right = self.value(node.right, env)
         if isinstance(node.op, ast.Div) and max(left.trust, right.trust) > Trust.CLEAN:
             return values.concat([left, values.literal("/"), right])
+        if left.trust is Trust.CONSTANT and isinstance(node.op, ast.Mult) and left.made_by == "":
+            return left  # a text that is repeated any number of times
         return values.merge([left, right])
 
     def _percent(self, left: Value, node: ast.expr, env: Env) -> Value:
