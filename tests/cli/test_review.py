@@ -78,9 +78,8 @@ def test_the_last_commit_is_reviewed_from_git_to_the_screen(repo: Repo) -> None:
     assert 'subprocess.run(request.args["command"], shell=True' in ended.out
     assert "security/shell-injection" in ended.out
     assert "bugs/undefined-name" in ended.out
-    assert "speed-up" in ended.out
-    assert "engine: deterministic" in ended.out
-    assert "past_reviews: no export of earlier reviews was given" in " ".join(ended.out.split())
+    assert "speed-up" not in ended.out
+    assert "past_reviews" not in ended.out
     assert "plan: 8 tasks for 8 workers" in ended.err
 
 
@@ -157,7 +156,7 @@ def test_a_finding_keeps_its_id_when_lines_shift_and_a_baseline_hides_it(tmp_pat
 def test_a_clean_change_is_said_to_be_clean_and_what_was_not_assessed_is_named(
     tmp_path: Path,
 ) -> None:
-    """The review is still complete."""
+    """The review is still complete, and clean only where everything was analysed."""
     made = Repo(tmp_path / "r")
     made.write("a.py", '"""A module."""\n')
     made.commit("Start")
@@ -166,13 +165,40 @@ def test_a_clean_change_is_said_to_be_clean_and_what_was_not_assessed_is_named(
     made.commit("Say more, and add a file that is no text")
     events = tmp_path / "events.jsonl"
     ended = leadhand("review", "--events", str(events), folder=made.folder)
-    assert (ended.status, "Clean: nothing to report." in ended.out) == (0, True)
-    assert "logo.bin" in ended.out
+    said = "Nothing found in 1 Python file. Not analysed: 1 binary file."
+    assert (ended.status, said in ended.out) == (0, True)
+    assert "binary · logo.bin" in ended.out
     answer = folded(events).answer
     assert answer is not None
     assert (answer.status, answer.gaps) == ("complete", ())
     output = Review.model_validate(answer.output)
     assert "logo.bin" in {one.path for one in output.not_assessed}
+    made.write("a.py", '"""A module of its own again."""\n')
+    made.write("README.md", "Read it.\n")
+    made.commit("Say it again")
+    clean = leadhand("review", "-q", folder=made.folder).out.splitlines()
+    assert clean[2:] == ["", "✓ Clean: nothing found in 1 Markdown file and 1 Python file."]
+    stats = leadhand("review", "-q", "--stats", folder=made.folder).out
+    assert "critical path" in stats
+    assert "engine: deterministic" in stats
+
+
+def test_files_of_other_languages_are_counted_and_not_called_clean(tmp_path: Path) -> None:
+    made = Repo(tmp_path)
+    made.write("a.py", "x = 1\n")
+    made.commit("Start")
+    for n in range(130):
+        made.write(f"web/{n}.js", f"let x = {n};\n")
+    made.write("conf.yaml", "a: 1\n")
+    made.write("lock/package-lock.json", "{}\n")
+    made.commit("Add a front end")
+    ended = leadhand("review", "-q", folder=made.folder)
+    out = " ".join(ended.out.split())
+    assert "Clean" not in out
+    assert (
+        "Nothing found. Not analysed: 130 JavaScript files (secrets only), "
+        "1 YAML file (secrets only), 1 file (a lock file)."
+    ) in out
 
 
 GUARDED = """\

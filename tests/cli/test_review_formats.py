@@ -202,7 +202,7 @@ def test_a_comment_fits_and_counts_what_does_not() -> None:
     assert text.count("🔴 **critical**") + int(left[1]) == 399
     assert len(re.findall(r"[\d,]+ more; `--format json` lists all", text)) == 2
     assert "history" not in text
-    assert text.rstrip().endswith("</sub>")
+    assert text.rstrip().endswith("</details>")
 
 
 def test_a_comment_of_nothing_but_escapes_still_fits() -> None:
@@ -238,11 +238,11 @@ def test_sarif_has_rules_results_suppressions_and_what_was_not_assessed() -> Non
     }
     driver = cast("dict[str, dict[str, list[dict[str, object]]]]", run["tool"])["driver"]
     ids = [rule["id"] for rule in driver["rules"]]
-    assert ids == ["bugs/late-closure", "past_reviews/other", "security/yaml-load"]
+    assert ids == ["past_reviews/other", "security/yaml-load"], "only rules that occur"
     assert [ids[cast("int", result["ruleIndex"])] for result in results] == [
         result["ruleId"] for result in results
     ]
-    assert "yaml.safe_load" in str(driver["rules"][2]["help"])
+    assert "yaml.safe_load" in str(driver["rules"][1]["help"])
     notes = cast("list[dict[str, object]]", run["invocations"][0]["toolExecutionNotifications"])
     kinds_of_notes = [cast("dict[str, str]", note["descriptor"])["id"] for note in notes]
     assert kinds_of_notes == ["dropped", "not-assessed", "baseline"]

@@ -78,6 +78,9 @@ def review(
     fail_on_look: Annotated[
         bool, typer.Option("--fail-on-look", help="Exit with 1 if something needs a look, too.")
     ] = False,
+    stats: Annotated[
+        bool, typer.Option("--stats", help="Say how long it took, and the critical path.")
+    ] = False,
     baseline: Annotated[
         Path | None,
         typer.Option(help="Hide the findings of this earlier JSON report.", metavar="FILE"),
@@ -142,6 +145,7 @@ def review(
             fail_on_look=fail_on_look,
             write_baseline=os.path.abspath(write_baseline) if write_baseline else None,
             trust_ignores=trust_ignores,
+            stats=stats,
         ),
         output=opt.OutputOptions(events=events, quiet=quiet, no_input=True),
         format="json" if json else format,

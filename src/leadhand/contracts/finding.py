@@ -69,6 +69,8 @@ class NotAssessed(Record):
     path: str | None = None
     """The file; None if the lens could not assess anything."""
     why: str
+    idle: bool = False
+    """Whether the lens had nothing to work on, as in a project without tests. Only JSON says so."""
 
 
 class LensReport(Record):

@@ -77,6 +77,19 @@ class Note(BaseModel):
     """Whether the change tries to influence its own review."""
 
 
+class Coverage(BaseModel):
+    """How many changed files of one kind there are, and how much of them was analysed."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: str
+    """What one of them is called: `Python file`, `binary file`."""
+    files: int
+    how: Literal["all", "in part", "secrets only", "not"]
+    why: str = ""
+    """Why they were not analysed, if `kind` does not say it."""
+
+
 class Review(BaseModel):
     """The result of a review; as JSON it is the `output` of the answer document."""
 
@@ -90,6 +103,8 @@ class Review(BaseModel):
     suppressed: tuple[Finding, ...] = ()
     """All others below the threshold, in the same order."""
     not_assessed: tuple[NotAssessed, ...] = ()
+    coverage: tuple[Coverage, ...] = ()
+    """All changed files by kind, those that were analysed first."""
     dropped: tuple[Dropped, ...] = ()
     hidden_by_baseline: tuple[str, ...] = ()
     """Ids that the baseline contains; listed, so that this report can be the next baseline."""
@@ -250,15 +265,15 @@ def rank(findings: Iterable[Finding], weights: Mapping[str, int]) -> list[Findin
 
 def collapse(notes: Iterable[NotAssessed]) -> tuple[NotAssessed, ...]:
     """The distinct notes; more than `MANY_FILES` files of one lens and reason become one note."""
-    groups: defaultdict[tuple[str, str], set[str | None]] = defaultdict(set)
+    groups: defaultdict[tuple[str, str, bool], set[str | None]] = defaultdict(set)
     for note in notes:
-        groups[note.lens, note.why].add(note.path)
+        groups[note.lens, note.why, note.idle].add(note.path)
     collapsed: list[NotAssessed] = []
-    for lens, why in sorted(groups):
-        paths = groups[lens, why]
+    for lens, why, idle in sorted(groups):
+        paths = groups[lens, why, idle]
         named = sorted(path for path in paths if path is not None)
         if None in paths:
-            collapsed.append(NotAssessed(lens=lens, why=why))
+            collapsed.append(NotAssessed(lens=lens, why=why, idle=idle))
         if len(named) > MANY_FILES:
             collapsed.append(NotAssessed(lens=lens, why=f"{why} ({len(named)} files)"))
         else:

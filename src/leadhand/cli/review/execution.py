@@ -113,6 +113,7 @@ class ReviewRun:
             subject=Subject.of(self.change),
             threshold=self._setup.threshold_of(self.change.settings.used),
             lenses=tuple(sorted({lens_of(task.worker) for task in answer.tasks})),
+            stats=self._setup.stats,
             rules=rules(),
         )
         with writing_output():

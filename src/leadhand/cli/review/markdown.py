@@ -12,11 +12,12 @@ from leadhand.cli.review.report import (
     facts,
     headline,
     more_look,
+    not_analysed,
     not_assessed_groups,
     noted,
     place,
     shown_look,
-    timing,
+    stats,
 )
 from leadhand.cli.review.text import quoted_lines
 from leadhand.cli.views.markdown_text import clip, code, fenced, prose
@@ -72,7 +73,10 @@ def markdown(report: ReviewReport, *, max_bytes: int = COMMENT_BYTES, note: str 
     if report.review.hidden_by_baseline:
         number = counted(len(report.review.hidden_by_baseline), "finding")
         page.add(f"Left out: {number} of the baseline.")
-    page.add(f"<sub>{prose(' · '.join(timing(report)))}</sub>")
+    if (review.findings or review.look) and not_analysed(review):
+        page.add(f"Not analysed: {prose(not_analysed(review))}.")
+    if stats(report):
+        page.add(f"<sub>{prose(' · '.join(stats(report)))}</sub>")
     return page.text()
 
 
@@ -174,8 +178,7 @@ def _details(report: ReviewReport) -> Iterator[tuple[str, Iterator[str], int]]:
             for row in review.dropped
         )
         yield f"Dropped: {number} whose quote is not in the change", dropped, len(review.dropped)
-    if review.not_assessed:
-        groups = not_assessed_groups(review.not_assessed)
+    if groups := not_assessed_groups(review.not_assessed):
         title = f"Not assessed: {counted(len(groups), 'reason')}"
         rows = (_not_assessed(group.lenses, group.why, group.paths) for group in groups)
         yield title, rows, len(groups)
@@ -193,7 +196,8 @@ def _not_assessed(lenses: Iterable[str], why: str, paths: tuple[str, ...]) -> st
     named = ", ".join(code(clip(path, _NAME_CHARS)) for path in paths[:_MAX_PATHS])
     more = f" and {len(paths) - _MAX_PATHS:,} more" if len(paths) > _MAX_PATHS else ""
     who = prose(clip(", ".join(lenses), _NAME_CHARS))
-    return f"{who}: {prose(clip(why, _TEXT_CHARS))}" + (f" · {named}{more}" if paths else "")
+    said = ": ".join(filter(None, (who, prose(clip(why, _TEXT_CHARS)))))
+    return said + (f" · {named}{more}" if paths else "")
 
 
 def _tail(path: str) -> str:

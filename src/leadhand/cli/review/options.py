@@ -27,6 +27,8 @@ class ReviewSetup(RunSetup):
     """Where to write the report as the baseline of later reviews."""
     trust_ignores: bool = False
     """Whether `leadhand: ignore` comments that the change adds are obeyed."""
+    stats: bool = False
+    """Whether the report says how long the review took."""
 
     def threshold_of(self, settings: Settings) -> int:
         """The threshold: an option wins over `settings`."""

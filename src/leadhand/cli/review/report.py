@@ -17,6 +17,7 @@ from leadhand.trace.formatting import format_duration, format_speedup
 SHOWN_LOOK = 10
 """What needs a look is shown up to this number, and the rest is counted."""
 _ID_DIGITS = 10
+_MAX_KINDS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ class ReviewReport:
     threshold: int
     lenses: tuple[str, ...] = ()
     """The lenses that took part."""
+    stats: bool = False
+    """Whether the report says how long the review took."""
     rules: tuple[LensRule, ...] = field(default=(), repr=False)
     """All rules, for formats that describe them."""
 
@@ -134,19 +137,45 @@ def headline(report: ReviewReport) -> str:
         return f"{nothing}, but the review is {report.answer.status}: see the gaps below."
     if needs:
         return f"No findings at or above confidence {report.threshold}; {needs}"
-    serious = sum(one.severity == "critical" for one in report.review.suppressed)
-    if serious:
-        below = f"{counted(serious, 'critical', 'critical')} below it"
-        return f"Nothing at or above confidence {report.threshold}, but {below}: see suppressed."
-    if report.review.suppressed:
-        return f"Clean: nothing at or above confidence {report.threshold}."
-    if report.review.dropped:
-        return "Nothing to report; dropped findings are counted below."
-    if report.review.hidden_by_baseline:
-        return "Clean: nothing that is not in the baseline."
-    if report.review.hidden_by_ignores:
-        return "Clean: nothing but what comments in the code ignore."
-    return "Clean: nothing to report."
+    return _nothing(report)
+
+
+def _nothing(report: ReviewReport) -> str:
+    """The outcome of a complete review without findings."""
+    review = report.review
+    nothing = "nothing found"
+    if review.suppressed:
+        nothing = f"nothing at or above confidence {report.threshold}"
+        serious = sum(one.severity == "critical" for one in review.suppressed)
+        nothing += f", but {serious:,} critical below it," if serious else ""
+    elif review.hidden_by_baseline:
+        nothing = "nothing that is not in the baseline"
+    elif review.hidden_by_ignores:
+        nothing = "nothing but what comments in the code ignore"
+    if files := analysed(review):
+        nothing += f" in {files}"
+    missing = not_analysed(review)
+    if missing or review.dropped or any(not note.idle for note in review.not_assessed):
+        nothing = f"{nothing[0].upper()}{nothing[1:]}."
+        return f"{nothing} Not analysed: {missing}." if missing else nothing
+    return f"Clean: {nothing}."
+
+
+def analysed(review: Review) -> str:
+    """`12 Python files and 1 Markdown file`: what was analysed completely."""
+    full = [counted(one.files, one.kind) for one in review.coverage if one.how == "all"]
+    return joined_names(full)
+
+
+def not_analysed(review: Review) -> str:
+    """`130 JavaScript files (secrets only), 2 binary files`; empty if everything was analysed."""
+    parts: list[str] = []
+    for one in review.coverage:
+        if one.how != "all":
+            why = one.why if one.how == "not" else one.how
+            parts.append(counted(one.files, one.kind) + (f" ({why})" if why else ""))
+    more = len(parts) - _MAX_KINDS
+    return ", ".join(parts[:_MAX_KINDS]) + (f" and {more} more kinds" if more > 0 else "")
 
 
 def noted(note: Note) -> str:
@@ -155,8 +184,10 @@ def noted(note: Note) -> str:
     return f"{note.path}{line}: {note.text}" if note.path is not None else note.text
 
 
-def timing(report: ReviewReport) -> list[str]:
+def stats(report: ReviewReport) -> list[str]:
     """How long it took, in parts: makespan, sequential time, critical path, speed-up, engine."""
+    if not report.stats:
+        return []
     metrics = report.answer.metrics
     sequential = format_duration(metrics.sequential_s)
     parts = [
@@ -183,14 +214,17 @@ class NotAssessedGroup:
 
     why: str
     lenses: tuple[str, ...]
+    """Empty if no lens could read the files."""
     paths: tuple[str, ...]
 
 
 def not_assessed_groups(notes: Iterable[NotAssessed]) -> list[NotAssessedGroup]:
-    """What was not assessed, grouped by reason."""
+    """What was not assessed, grouped by reason, without what there was nothing to do for."""
     lenses_of: dict[tuple[str, str | None], list[str]] = {}
-    for note in notes:
-        lenses_of.setdefault((note.why, note.path), []).append(note.lens)
+    for note in (note for note in notes if not note.idle):
+        lenses = lenses_of.setdefault((note.why, note.path), [])
+        if note.lens != "review":
+            lenses.append(note.lens)
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (why, path), lenses in lenses_of.items():
         paths = groups.setdefault((why, tuple(dict.fromkeys(lenses))), [])

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from pydantic import JsonValue
 
 from leadhand import __version__
-from leadhand.cli.review.report import ReviewReport
+from leadhand.cli.review.report import ReviewReport, not_analysed
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.finding import Finding, Severity
 from leadhand.synthesis.findings import Quote
@@ -26,6 +26,7 @@ Json = dict[str, JsonValue]
 _LEVELS: dict[Severity, str] = {"critical": "error", "warning": "warning", "info": "note"}
 _NOTIFICATIONS = {
     "not-assessed": "Something that a lens did not assess.",
+    "not-analysed": "Changed files of which not everything was analysed.",
     "gap": "A part of the review that was not done.",
     "dropped": "A finding that was dropped because its quote is not in the change.",
     "settings": "The settings of the review, and what the change would make of them.",
@@ -81,7 +82,7 @@ def uri(path: str) -> str:
 
 
 def _descriptors(rules: Iterable[LensRule], findings: Iterable[Finding]) -> list[Json]:
-    """All rules, with those that only findings have, sorted by id."""
+    """The rules of the findings, sorted by id."""
     found: dict[str, Json] = {}
     for finding in findings:
         found[_plain(finding.rule)] = {
@@ -89,7 +90,7 @@ def _descriptors(rules: Iterable[LensRule], findings: Iterable[Finding]) -> list
             "shortDescription": {"text": _title(finding.rule)},
             "properties": {"tags": [_plain(finding.category)]},
         }
-    for rule in rules:
+    for rule in (rule for rule in rules if rule.id in found):
         found[rule.id] = {
             "id": rule.id,
             "shortDescription": {"text": _title(rule.id)},
@@ -154,7 +155,9 @@ def _notifications(report: ReviewReport) -> Iterator[Json]:
     for row in review.dropped:
         text = f"{row.rule} in line {row.line}: its quote is not in the change."
         yield _notification("dropped", "warning", text, [_location(row.path, row.line)])
-    for note in review.not_assessed:
+    if not_analysed(review):
+        yield _notification("not-analysed", "note", f"Not analysed: {not_analysed(review)}.")
+    for note in (note for note in review.not_assessed if not note.idle):
         at = [_location(note.path)] if note.path is not None else []
         yield _notification("not-assessed", "note", f"{note.lens}: {note.why}", at)
     for note in review.notes:

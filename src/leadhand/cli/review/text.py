@@ -20,11 +20,12 @@ from leadhand.cli.review.report import (
     facts,
     headline,
     more_look,
+    not_analysed,
     not_assessed_groups,
     noted,
     place,
     shown_look,
-    timing,
+    stats,
 )
 from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
 from leadhand.contracts.finding import Finding, Severity
@@ -107,14 +108,15 @@ class _Page:
         if more_look(review):
             yield Text()
             yield _indented(self.text(f"… {more_look(review)}", "dim"))
-        yield Text()
-        yield self.text("─" * _RULE_WIDTH, "dim")
         notes = Table.grid(padding=(0, 2))
         notes.add_column(style="dim", no_wrap=True)
         notes.add_column(overflow="fold")
         for label, lines in self._notes(review):
             notes.add_row(Text(label), Group(*lines))
-        yield notes
+        if notes.row_count:
+            yield Text()
+            yield self.text("─" * _RULE_WIDTH, "dim")
+            yield notes
 
     def _outcome(self) -> Text:
         line = headline(self._report)
@@ -212,18 +214,21 @@ class _Page:
             where = [safe(f"{row.rule} at {row.path}:{row.line}") for row in review.dropped]
             quote = "whose quote is not in the change"
             yield "dropped", [self.text(f"{number} {quote}: {joined_names(where, _MAX_NAMES)}")]
-        if review.not_assessed:
+        if (review.findings or review.look) and not_analysed(review):
+            yield "not analysed", [self.text(not_analysed(review))]
+        if not_assessed_groups(review.not_assessed):
             yield "not assessed", list(self._not_assessed(review))
         if report.answer.gaps:
             gaps = [f"{safe(gap.task_id)}: {sentence(gap.why)}" for gap in report.answer.gaps]
             yield "gaps", [self.text(gap, "yellow") for gap in _capped(gaps, _MAX_ROWS)]
-        yield "took", [self.text(" · ".join(timing(report)))]
+        if stats(report):
+            yield "took", [self.text(" · ".join(stats(report)))]
 
     def _not_assessed(self, review: Review) -> Iterator[Text]:
         groups = not_assessed_groups(review.not_assessed)
         for group in groups[:_MAX_ROWS]:
             lenses = joined_names([safe(lens) for lens in group.lenses], most=20)
-            line = self.text(f"{lenses}: {sentence(group.why)}")
+            line = self.text(": ".join(filter(None, (lenses, sentence(group.why)))))
             if group.paths:
                 paths = joined_names([safe(path) for path in group.paths], _MAX_NAMES)
                 line.append_text(self.text(f" · {paths}", "dim"))

@@ -29,6 +29,14 @@ _BY_INTERPRETER = {
     "lua": "lua", "node": "javascript", "perl": "perl", "php": "php", "pypy": "python",
     "python": "python", "rscript": "r", "ruby": "ruby", "sh": "shell", "zsh": "shell",
 }  # fmt: skip
+_NAMES = {
+    "c": "C", "cmake": "CMake", "cpp": "C++", "csharp": "C#", "css": "CSS", "fsharp": "F#",
+    "graphql": "GraphQL", "hcl": "HCL", "html": "HTML", "ini": "INI", "javascript": "JavaScript",
+    "json": "JSON", "ocaml": "OCaml", "objective-c": "Objective-C", "php": "PHP",
+    "powershell": "PowerShell", "protobuf": "Protocol Buffers", "r": "R",
+    "restructuredtext": "reST", "sql": "SQL", "text": "other text", "toml": "TOML",
+    "typescript": "TypeScript", "vb": "Visual Basic", "xml": "XML", "yaml": "YAML",
+}  # fmt: skip
 _SHEBANG = re.compile(r"#!\s*(?:\S*/)?(?:env\s+(?:-\S+\s+)*)?(?:\S*/)?([A-Za-z]+)[\d.]*(?:\s|\Z)")
 
 _LOCK_FILES = frozenset(
@@ -64,6 +72,11 @@ def language(path: str, text: str) -> str:
     if text.startswith("#!") and (match := _SHEBANG.match(text[:200])):
         return _BY_INTERPRETER.get(match[1].lower(), "text")
     return "text"
+
+
+def language_name(language: str) -> str:
+    """What people call a language that `language` returned; `other text` for `text`."""
+    return _NAMES.get(language, language.capitalize())
 
 
 def machine_made(path: str) -> str | None:

@@ -14,6 +14,8 @@ from leadhand.contracts.finding import Finding, LensReport, NotAssessed, Severit
 from leadhand.contracts.outcome import Handoff
 from leadhand.teams.review.change import Change, ChangedFile
 
+ONLY_A_PATCH = "only a patch was given, no repository"
+"""Why lenses that need the repository assess nothing."""
 Seen = Finding | NotAssessed
 Look = Callable[[Change, Sequence[ChangedFile]], Iterator[Seen]]
 

@@ -19,6 +19,7 @@ from leadhand.synthesis.findings import UNSCORED, Gathered, Review, conclude, ga
 from leadhand.teams.review import DEFAULT_THRESHOLD
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.chunks import Chunks
+from leadhand.teams.review.coverage import NOTHING_TO_READ, coverage
 from leadhand.teams.review.diff_rows import around, header
 from leadhand.teams.review.ignores import Ignores
 from leadhand.teams.review.precision import Confidence
@@ -133,7 +134,10 @@ class FindingsSynthesizer:
                     yield worker, lens_report(reported, self._change, lens=lens_of(worker))
             elif one.result is not None:
                 yield worker, LensReport.model_validate(one.result.output)
-        skipped = [NotAssessed(lens="review", path=p, why=why) for p, why in self._change.skipped]
+        skipped = [
+            NotAssessed(lens="review", path=path, why=why, idle=why in NOTHING_TO_READ)
+            for path, why in self._change.skipped
+        ]
         yield "review", LensReport(not_assessed=(*skipped, *self._chunks.not_assessed()))
 
     def _concluded(self, gathered: Gathered, results: Sequence[TaskResult]) -> Synthesis:
@@ -148,12 +152,14 @@ class FindingsSynthesizer:
             look=self._look,
             weights=WEIGHTS,
         )
+        notes_of_files = (note for _, one in self._reports(results) for note in one.not_assessed)
         about_itself = (
             *self._change.settings.notes(review, is_patch=self._change.base is None),
             *self._ignores.notes((*findings, *gathered.ignored)),
         )
         review = review.model_copy(
             update={
+                "coverage": coverage(self._change, notes_of_files),
                 "notes": about_itself,
                 "hidden_by_ignores": tuple(sorted(one.id for one in gathered.ignored)),
             }

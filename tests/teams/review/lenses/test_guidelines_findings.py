@@ -135,7 +135,7 @@ def test_documents_are_read_from_the_tree_after_the_change(tmp_path: Path) -> No
 def test_without_a_repository_nothing_is_assessed(tmp_path: Path) -> None:
     report = look(make_change(tmp_path, {"a.py": "print(1)\n"}))
     assert report.findings == ()
-    assert report.not_assessed[0].why.startswith("no repository")
+    assert report.not_assessed[0].why.endswith("no repository")
 
 
 def test_documents_without_a_rule_that_code_can_check_are_reported(tmp_path: Path) -> None:

@@ -208,11 +208,6 @@ def test_a_file_that_does_not_parse_is_named(tmp_path: Path) -> None:
     assert [(one.path, "parse" in one.why) for one in report.not_assessed] == [("a.py", True)]
 
 
-def test_other_languages_are_named_as_not_assessed(tmp_path: Path) -> None:
-    report = look(tmp_path, {"a.js": "let a = 1\n", "README.md": "text\n"})
-    assert [one.path for one in report.not_assessed] == ["a.js"]
-
-
 def test_code_of_tests_is_only_checked_for_secrets(tmp_path: Path) -> None:
     bad = BAD["a command with a parameter pasted in"][1]
     assert look(tmp_path, {"tests/test_a.py": bad}).findings == ()

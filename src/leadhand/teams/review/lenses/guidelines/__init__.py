@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.errors import LeadhandError
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import Seen, lens
+from leadhand.teams.review.lens import ONLY_A_PATCH, Seen, lens
 from leadhand.teams.review.lenses.guidelines.catalogue import guidelines
 from leadhand.teams.review.lenses.guidelines.checks import GuidelineHit, hits, is_excepted
 from leadhand.teams.review.lenses.guidelines.documents import folder_of, read_project
@@ -34,15 +34,14 @@ def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
         yield NotAssessed(lens="guidelines", why=f"the project's documents can't be read: {error}")
         return
     if project is None:
-        why = "no repository: its guideline documents can't be read"
-        yield NotAssessed(lens="guidelines", why=why)
+        yield NotAssessed(lens="guidelines", why=ONLY_A_PATCH)
         return
     stated = _stated(tuple(sorted(project.guides.items())), project.mostly_python)
     if not stated:
         why = "none of the project's guideline documents states a rule that code can check"
         if not project.guides:
             why = "the project has no guideline documents"
-        yield NotAssessed(lens="guidelines", why=why)
+        yield NotAssessed(lens="guidelines", why=why, idle=True)
         return
     changed = [file for file in files if file.status != "deleted" and file.added]
     found: defaultdict[tuple[ChangedFile, Guideline], list[GuidelineHit]] = defaultdict(list)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from leadhand.contracts.finding import NotAssessed
 from leadhand.errors import LeadhandError
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import LensRule, Seen, lens
+from leadhand.teams.review.lens import ONLY_A_PATCH, LensRule, Seen, lens
 from leadhand.teams.review.lenses.history.companions import MISSING_COMPANION, missing_companions
 from leadhand.teams.review.lenses.history.reintroduced import REINTRODUCED, reintroduced
 from leadhand.teams.review.lenses.history.reverted import REVERTED, reverted
@@ -20,11 +20,13 @@ RULES: tuple[LensRule, ...] = (REINTRODUCED, REVERTED, MISSING_COMPANION)
 @lens
 def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     """Fixes that are undone, fixed lines that come back, and files that usually change together."""
-    why = _why_no_history(change)
-    if why:
-        yield NotAssessed(lens="history", why=why)
+    if change.head is None or change.git_dir is None:
+        yield NotAssessed(lens="history", why=ONLY_A_PATCH)
         return
-    if change.git_dir is not None and (change.git_dir / "shallow").exists():
+    if change.history is None:
+        yield NotAssessed(lens="history", why="this is the first commit", idle=True)
+        return
+    if (change.git_dir / "shallow").exists():
         why = "the clone is shallow: older commits are missing"
         yield NotAssessed(lens="history", why=why)
     named: set[str] = set()
@@ -38,11 +40,3 @@ def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     except LeadhandError as error:
         why = f"files that usually change together were not checked: {error}"
         yield NotAssessed(lens="history", why=why)
-
-
-def _why_no_history(change: Change) -> str:
-    if change.head is None or change.git_dir is None:
-        return "no history: only a patch was given"
-    if change.history is None:
-        return "no history: this is the first commit"
-    return ""

@@ -55,7 +55,7 @@ def review(handoff: Handoff, *, change: str, past_reviews: str | None = None) ->
     """Findings where the files of `handoff` repeat code that comments in the export are about."""
     if past_reviews is None:
         why = "no export of earlier reviews was given; pass one with --past-reviews FILE"
-        return LensReport(not_assessed=(NotAssessed(lens="past_reviews", why=why),))
+        return LensReport(not_assessed=(NotAssessed(lens="past_reviews", why=why, idle=True),))
     whole = Change.load(change)
     comments, index = _indexed(past_reviews, _modified(past_reviews))
     files = [whole.by_path[path] for path in handoff.artifacts if path in whole.by_path]

@@ -24,7 +24,7 @@ from leadhand.teams.review.lenses.security.events import Event, ResolvedCall, Se
 from leadhand.teams.review.lenses.security.flow import Flow
 from leadhand.teams.review.lenses.security.secrets import mask_secrets, safe_quote
 from leadhand.teams.review.ruff_rules import ruff_findings, ruff_rules
-from leadhand.teams.review.syntax import ImportedNames, is_test, word_set
+from leadhand.teams.review.syntax import ImportedNames, is_test
 
 _TOPICS = (sinks.TOPIC, settings.TOPIC, credentials.TOPIC)
 RULES: tuple[LensRule, ...] = (
@@ -43,10 +43,6 @@ _HINTS = {
     for follow, words in table.items()
     for word in words.split()
 }
-_PROGRAMS = word_set(
-    "javascript typescript go ruby php java kotlin scala c cpp csharp rust swift shell perl lua r"
-    " objective-c dart elixir erlang haskell clojure powershell groovy vue"
-)
 
 
 def _review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
@@ -67,8 +63,6 @@ def _review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
                 yield from _python(file, known, by_ruff[file.path])
             except RecursionError:
                 yield _not_assessed(file, "its code is nested too deeply to follow")
-        elif file.added and file.language in _PROGRAMS:
-            yield _not_assessed(file, f"only secrets are checked in {file.language}")
     yield from removed.find(change, files)
 
 

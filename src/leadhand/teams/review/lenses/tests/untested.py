@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from leadhand.contracts.finding import NotAssessed
 from leadhand.errors import LeadhandError
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import LensRule, Seen
+from leadhand.teams.review.lens import ONLY_A_PATCH, LensRule, Seen
 from leadhand.teams.review.syntax import Function, tree_paths
 from leadhand.tools.git.trees import grep
 
@@ -41,14 +41,13 @@ def find(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     if not code:
         return
     if change.git_dir is None or change.head is None:
-        why = "no repository: can't check whether new code has tests"
-        yield NotAssessed(lens="tests", why=why)
+        yield NotAssessed(lens="tests", why=ONLY_A_PATCH)
         return
     try:
         paths = tree_paths(change.git_dir, change.head)
         tests = [path for path in paths if _TEST_FILE.search(path)]
         if not tests:
-            yield NotAssessed(lens="tests", why="the project has no Python test files")
+            yield NotAssessed(lens="tests", why="the project has no Python test files", idle=True)
             return
         for file in code:
             look = _module if file.status == "added" else _members
