@@ -49,7 +49,8 @@ _LOCATION = _object(
             },
             {"region": _object({"startLine": _LINE, "endLine": _LINE})},
         )
-    }
+    },
+    {"id": {"type": "integer", "minimum": 0}},
 )
 _RULE = _object(
     {"id": _TEXT, "shortDescription": _MESSAGE},
@@ -71,6 +72,7 @@ _RESULT = _object(
     },
     {
         "rank": {"type": "number", "minimum": 0, "maximum": 100},
+        "relatedLocations": _list(_LOCATION, unique=True),
         "properties": _BAG,
         "suppressions": _list(
             _object({"kind": {"enum": ["inSource", "external"]}, "justification": _TEXT}),

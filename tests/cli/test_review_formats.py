@@ -21,7 +21,7 @@ from leadhand.cli.review.sarif import sarif, uri
 from leadhand.cli.review.text import show_review
 from leadhand.cli.views.markdown_text import code, fenced, prose
 from leadhand.contracts.answer import Gap
-from leadhand.contracts.finding import NotAssessed
+from leadhand.contracts.finding import NotAssessed, Place
 from leadhand.synthesis.findings import Dropped, Quote
 from tests.cli.reviews import finding, many, report
 from tests.cli.sarif_schema import problem
@@ -143,6 +143,17 @@ def test_what_needs_a_look_is_told_apart_and_shown_up_to_ten(
     assert len(json.loads(printed(capfdbinary, made, "json"))["output"]["look"]) == 12
 
 
+def test_every_format_names_further_places(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    places = tuple(Place(path=f"p{n}.py", line=n, end_line=n) for n in range(1, 31))
+    made = report(finding().model_copy(update={"places": places}))
+    assert "Also at p1.py:1, p2.py:2" in printed(capfdbinary, made, "text")
+    assert "p10.py:10" in markdown(made)
+    assert "20 more" in markdown(made)
+    assert "Also at p1.py:1" in annotation(made.review.findings[0])
+    assert problem(sarif(made)) == ""
+    assert len(cast("list[object]", one_run(made)["results"][0]["relatedLocations"])) == 30
+
+
 def test_a_fact_is_called_one() -> None:
     fact = finding(confidence=100).model_copy(update={"basis": "fact"})
     assert "`security/yaml-load` · a fact" in markdown(report(fact))
@@ -189,7 +200,11 @@ def test_a_word_that_would_be_a_link_or_a_mention_is_set_as_code() -> None:
 
 def test_a_comment_fits_and_counts_what_does_not() -> None:
     made = report(
-        *(finding(id=str(n), line=n, message="ä" * 700) for n in range(1, 400)),
+        *(
+            finding(id=str(n), line=n, message="ä" * 799, suggestion="ö" * 799)
+            for n in range(1, 21)
+        ),
+        look=tuple(finding(id=f"l{n}", line=n, message="ü" * 799) for n in range(1, 11)),
         suppressed=tuple(many(2_000)),
         not_assessed=tuple(
             NotAssessed(lens="bugs", path=f"{n}.py", why=f"reason {n}") for n in range(2_000)
@@ -197,9 +212,9 @@ def test_a_comment_fits_and_counts_what_does_not() -> None:
     )
     text = markdown(made)
     assert len(text.encode()) <= COMMENT_BYTES < 65_536
-    left = re.search(r"\*(\d+) more findings did not fit here", text)
-    assert left is not None
-    assert text.count("🔴 **critical**") + int(left[1]) == 399
+    left = re.findall(r"\*(\d+) more findings did not fit here", text)
+    assert text.count("🔴 **critical**") + sum(map(int, left)) == 30
+    assert left
     assert len(re.findall(r"[\d,]+ more; `--format json` lists all", text)) == 2
     assert "history" not in text
     assert text.rstrip().endswith("</details>")

@@ -123,6 +123,23 @@ def test_critical_findings_and_removed_protections_from_50_need_a_look() -> None
     assert len(without.suppressed) == 5
 
 
+def test_the_same_protection_removed_in_many_places_is_one_finding() -> None:
+    gone = [
+        seen("removed/x", path=f"{n}.py", line=n, evidence=f"@guard({' ' * n}1)") for n in (3, 1, 2)
+    ]
+    other = seen("removed/x", path="9.py", evidence="@guard(2)")
+    removals = frozenset({"removed/x"})
+    made = review(of("security", *gone, other), removals=removals)
+    first, second = sorted(made.findings, key=lambda one: one.path)
+    assert [(one.path, one.line) for one in first.places] == [("2.py", 2), ("3.py", 3)]
+    assert second.places == ()
+    known = frozenset({first.id, second.id, *(one.id for one in first.places)})
+    assert review(of("security", *gone, other), removals=removals, baseline=known).findings == ()
+    rest = review(of("security", *gone, other), removals=removals, baseline=frozenset({first.id}))
+    assert {one.path for one in rest.findings} == {"2.py", "9.py"}
+    assert len(review(of("security", *gone, other)).findings) == 4
+
+
 def test_two_lenses_with_the_same_quote_give_one_finding_that_names_both() -> None:
     made = review(
         of("bugs", seen("bugs/x", message="`run` is called without a timeout here")),

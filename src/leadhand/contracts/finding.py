@@ -17,6 +17,8 @@ Basis = Literal["fact", "measured", "model"]
 class Place(Record):
     """Lines of a file of the change."""
 
+    id: str = ""
+    """The fingerprint of the finding if it were found only here; baselines hide by it."""
     path: str
     line: int = Field(ge=1)
     """First line, from 1."""

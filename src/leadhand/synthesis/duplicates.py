@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz, utils
 
-from leadhand.contracts.finding import Finding, Severity
+from leadhand.contracts.finding import Finding, Place, Severity
 
 SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
 """From the most to the least severe."""
@@ -92,6 +92,32 @@ def merge(
                 near[block].append(len(groups))
             groups.append([reported])
     return [_merged(group) for group in groups]
+
+
+def gather_places(findings: Iterable[Finding], rules: AbstractSet[str]) -> list[Finding]:
+    """One finding for all hits of one of `rules` with the same quote, with its further `places`.
+
+    The first of each is kept, in the given order. Quotes are compared without white space.
+    """
+    kept: dict[object, list[Finding]] = {}
+    for finding in findings:
+        key = (finding.rule, " ".join(finding.evidence.split())) if finding.rule in rules else None
+        kept.setdefault(key or finding.id, []).append(finding)
+    return [_with_places(*same) for same in kept.values()]
+
+
+def _with_places(first: Finding, *others: Finding) -> Finding:
+    if not others:
+        return first
+    places = sorted(others, key=lambda one: (one.path, one.line))
+    return first.model_copy(
+        update={
+            "places": tuple(
+                Place(id=one.id, path=one.path, line=one.line, end_line=one.end_line)
+                for one in places
+            )
+        }
+    )
 
 
 def _blocks(finding: Finding) -> Iterator[tuple[str, int]]:

@@ -16,7 +16,14 @@ from typing import Literal, NamedTuple, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from leadhand.contracts.finding import Basis, Finding, LensReport, NotAssessed
-from leadhand.synthesis.duplicates import SEVERITIES, LensFinding, SameRule, merge, same_rules
+from leadhand.synthesis.duplicates import (
+    SEVERITIES,
+    LensFinding,
+    SameRule,
+    gather_places,
+    merge,
+    same_rules,
+)
 
 MANY_FILES = 20
 """If one lens skipped more files for one reason, only their number is reported."""
@@ -167,10 +174,11 @@ def conclude(
 ) -> Review:
     """The review of the gathered findings, ranked and divided at `threshold`.
 
-    `removals` are the rules of removed protections. Without `look`, nothing needs a look: it is
+    `removals` are the rules of removed protections: if one was removed in the same words in many
+    places, that is one finding. Without `look`, nothing needs a look: it is
     suppressed. `weights` ranks lenses if all else is equal (the higher first, 0 by default).
     """
-    ranked = rank(gathered.findings, weights or {})
+    ranked = gather_places(rank(gathered.findings, weights or {}), removals)
 
     def section(finding: Finding) -> str:
         if finding.confidence >= threshold:

@@ -4,6 +4,7 @@ Pure functions: no files, no processes.
 """
 
 import io
+import re
 import tokenize
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Literal
 HunkNumbers = tuple[int, int, int, int]
 """A hunk: old start, old count, new start, new count, as in a `-U0` diff."""
 
+_IN_A_WORD = re.compile(r"(?<![A-Za-z])(?!(?i:[rbuf]{1,2}$))[A-Za-z]+$")
 _BINARY_PROBE_BYTES = 8000
 
 
@@ -88,6 +90,24 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
     """`1 row`, `1,200 rows`, `3 queries`; `plural` is for nouns with another ending."""
     plural = plural or (f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s")
     return f"{count:,} {noun if count == 1 else plural}"
+
+
+def cut_code(line: str, most: int) -> str:
+    """`line`, or about its first `most` characters and an ellipsis; a string is not cut inside, but
+    elided as a whole."""
+    if len(line) <= most:
+        return line
+    end = ""
+    opened = position = 0
+    while position < most:
+        char = line[position]
+        if end:
+            position += char == "\\"
+            end = "" if char == end else end
+        elif char in "\"'`" and not (char == "'" and _IN_A_WORD.search(line[:position][-12:])):
+            end, opened = char, position
+        position += 1
+    return f"{line[:opened]}{end}…{end} …" if end else f"{line[:most].rstrip()} …"
 
 
 def joined_names(items: tuple[str, ...] | list[str], most: int = 5) -> str:

@@ -12,9 +12,10 @@ _ADVICE = "give a file with the output of `leadhand review --json`"
 
 
 class _Known(BaseModel):
-    """A finding of the earlier report."""
+    """A finding of the earlier report, or one of its further places."""
 
     id: str
+    places: "tuple[_Known, ...]" = ()
 
 
 class _Output(BaseModel):
@@ -51,5 +52,6 @@ def load_baseline(path: Path) -> frozenset[str]:
         broken = any(problem["type"] == "json_invalid" for problem in error.errors())
         kind = "JSON" if broken else "a review report"
         raise InputError(f"the baseline {name} is not {kind}: {_ADVICE}") from error
-    known = {finding.id for finding in (*output.findings, *output.look, *output.suppressed)}
+    every = (*output.findings, *output.look, *output.suppressed)
+    known = {one.id for finding in every for one in (finding, *finding.places)}
     return frozenset((known | set(output.hidden_by_baseline)) - {""})

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from leadhand.cli.review.markdown import markdown
-from leadhand.cli.review.report import ReviewReport, facts, shown_look
+from leadhand.cli.review.report import ReviewReport, also_at, facts, shown_look
 from leadhand.cli.views.markdown_text import clip
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.finding import Finding, Severity
@@ -38,7 +38,9 @@ def annotate(report: ReviewReport, summary: Path | None) -> str:
     annotated = within_limits([*review.findings, *look])
     lines = [annotation(finding, needs_look=finding in look) for finding in annotated]
     lines += [attempt(note) for note in review.notes if note.attempt]
-    text = markdown(report, max_bytes=SUMMARY_BYTES, note=_note(report, len(annotated)))
+    text = markdown(
+        report, max_bytes=SUMMARY_BYTES, note=_note(report, len(annotated)), grouped=False
+    )
     if summary is None or not _appended(summary, text):
         lines += inert(text)
     return "".join(f"{line}\n" for line in lines)
@@ -65,7 +67,7 @@ def annotation(finding: Finding, *, needs_look: bool = False) -> str:
         "title": safe(f"{section}{finding.rule} ({', '.join(facts(finding))})"),
     }
     given = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    words = [finding.message, finding.suggestion]
+    words = [finding.message, finding.suggestion, also_at(finding, MAX_PER_LEVEL)]
     message = "\n".join(clip(sentence(text), _MAX_MESSAGE_CHARS) for text in words if text)
     return f"::{_LEVELS[finding.severity]} {given}::{_data(message)}"
 

@@ -6,8 +6,10 @@ there are no links and no pictures.
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from leadhand.cli.review.grouping import shown_first, themes
 from leadhand.cli.review.report import (
     ReviewReport,
+    also_at,
     extent,
     facts,
     headline,
@@ -24,7 +26,7 @@ from leadhand.cli.views.markdown_text import clip, code, fenced, prose
 from leadhand.contracts.finding import Finding, Severity
 from leadhand.synthesis.findings import Quote
 from leadhand.teams.review.languages import language
-from leadhand.tools.text import counted
+from leadhand.tools.text import counted, cut_code
 
 COMMENT_BYTES = 65_000
 """Just under GitHub's limit of 65,536 characters for a comment; bytes are at least as many."""
@@ -40,14 +42,18 @@ _TEXT_CHARS = 800
 """Of a message, a suggestion or a reason."""
 _NAME_CHARS = 200
 _MAX_PATHS = 3
+_MAX_PLACES = 10
 
 _MARKS: dict[Severity, str] = {"critical": "🔴", "warning": "🟡", "info": "🔵"}
 
 
-def markdown(report: ReviewReport, *, max_bytes: int = COMMENT_BYTES, note: str = "") -> str:
+def markdown(
+    report: ReviewReport, *, max_bytes: int = COMMENT_BYTES, note: str = "", grouped: bool = True
+) -> str:
     """The review as Markdown of at most `max_bytes` bytes of UTF-8, with a final line end.
 
-    `note` is a sentence to add below the headline.
+    `note` is a sentence to add below the headline; if `grouped`, only the most important of many
+    findings are shown in full.
     """
     page = _Page(max_bytes)
     page.add("\n\n".join(_head(report, note)))
@@ -55,7 +61,11 @@ def markdown(report: ReviewReport, *, max_bytes: int = COMMENT_BYTES, note: str 
     for one in review.notes:
         if one.attempt:
             page.add(f"> ⚠️ {prose(clip(noted(one), _TEXT_CHARS))}")
-    page.fill([_finding(one, review.quotes.get(one.id)) for one in review.findings])
+    first = shown_first(review.findings) if grouped else review.findings
+    page.fill([_finding(one, review.quotes.get(one.id)) for one in first])
+    for theme in themes(review.findings) if grouped else ():
+        rows = [prose(clip(row, _TEXT_CHARS)) for row in theme.rows]
+        page.details(f"More on {prose(clip(theme.title, _NAME_CHARS))}", rows, len(rows), share=8)
     if review.look:
         page.add("---\n\n### Needs a look\n\nNot certain enough to be a finding; worth a check.")
         page.fill([_finding(one, review.quotes.get(one.id)) for one in shown_look(review)])
@@ -148,6 +158,8 @@ def _finding(finding: Finding, quote: Quote | None) -> str:
     ]
     if finding.suggestion:
         blocks.append(f"→ {prose(clip(finding.suggestion, _TEXT_CHARS))}")
+    if finding.places:
+        blocks.append(prose(clip(also_at(finding, _MAX_PLACES), _TEXT_CHARS)))
     if finding.why and finding.source == "model":
         blocks.append(f"<sub>Scorer: {prose(clip(finding.why, _TEXT_CHARS))}</sub>")
     return "\n\n".join(["---", *filter(None, blocks)])
@@ -155,7 +167,7 @@ def _finding(finding: Finding, quote: Quote | None) -> str:
 
 def _quoted(finding: Finding, quote: Quote | None) -> str:
     lines = quoted_lines(finding.evidence)
-    shown = [clip(line, _QUOTE_WIDTH) for line in lines[:_QUOTE_LINES]]
+    shown = [cut_code(line, _QUOTE_WIDTH) for line in lines[:_QUOTE_LINES]]
     if len(lines) > _QUOTE_LINES:
         shown.append(f"… {counted(len(lines) - _QUOTE_LINES, 'more line')}")
     if quote is not None and quote.side == "removed":

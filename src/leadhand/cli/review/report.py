@@ -116,6 +116,12 @@ def place(finding: Finding) -> str:
     return f"{finding.path}:{finding.line}"
 
 
+def also_at(finding: Finding, most: int) -> str:
+    """`Also at a.py:3, b.py:7 and 12 more`: the further places of a finding; not escaped."""
+    places = [f"{one.path}:{one.line}" for one in finding.places]
+    return f"Also at {joined_names(places, most)}." if places else ""
+
+
 def headline(report: ReviewReport) -> str:
     """The outcome in one line: the findings by severity and what needs a look, or that there is
     neither."""

@@ -125,7 +125,7 @@ def _result(finding: Finding, index: dict[str, int], quoted: Quote | None) -> Js
         properties["why"] = _plain(finding.why)
     if quoted is not None:
         properties["quoted"] = {"side": quoted.side, "lines": list(quoted.lines)}
-    return {
+    made: Json = {
         "ruleId": rule,
         "ruleIndex": index[rule],
         "level": _LEVELS[finding.severity],
@@ -139,6 +139,12 @@ def _result(finding: Finding, index: dict[str, int], quoted: Quote | None) -> Js
         },
         "properties": properties,
     }
+    if finding.places:
+        made["relatedLocations"] = [
+            {"id": number, **_location(one.path, one.line, one.end_line)}
+            for number, one in enumerate(finding.places, 1)
+        ]
+    return made
 
 
 def _location(path: str, line: int | None = None, end_line: int = 0) -> Json:

@@ -13,8 +13,10 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from leadhand.cli.review.grouping import shown_first, themes
 from leadhand.cli.review.report import (
     ReviewReport,
+    also_at,
     by_rule,
     extent,
     facts,
@@ -30,7 +32,7 @@ from leadhand.cli.review.report import (
 from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
 from leadhand.contracts.finding import Finding, Severity
 from leadhand.synthesis.findings import Quote, Review
-from leadhand.tools.text import counted, joined_names
+from leadhand.tools.text import counted, cut_code, joined_names
 
 MAX_WIDTH = 100
 """Wider terminals don't get longer lines: prose is hard to read beyond this."""
@@ -94,9 +96,14 @@ class _Page:
         yield self.text(safe(" · ".join(extent(self._report))), "dim")
         yield Text()
         yield self._outcome()
-        for finding in review.findings:
+        for finding in shown_first(review.findings):
             yield Text()
             yield from self._finding(finding, review.quotes.get(finding.id))
+        for theme in themes(review.findings):
+            yield Text()
+            yield self.text(safe(f"More on {theme.title}"), "bold")
+            for row in theme.rows:
+                yield _indented(self.text(safe(row)))
         if review.look:
             yield Text()
             yield self.text(
@@ -151,6 +158,8 @@ class _Page:
             advice = Table.grid(padding=(0, 1))
             advice.add_row(self.text("→", "green"), self._prose(finding.suggestion))
             yield _indented(advice)
+        if finding.places:
+            yield _indented(self.text(safe(also_at(finding, _MAX_ROWS)), "dim"))
         if finding.why and finding.source == "model":
             yield _indented(self.text(f"Scorer: {sentence(finding.why)}", "dim"))
 
@@ -165,7 +174,7 @@ class _Page:
         numbers = quote.lines if quote is not None else ()
         for row, line in enumerate(lines[:_QUOTE_LINES]):
             number = str(numbers[row]) if row < len(numbers) else ""
-            cut = line if len(line) <= _QUOTE_WIDTH else line[:_QUOTE_WIDTH] + " …"
+            cut = cut_code(line, _QUOTE_WIDTH)
             code.add_row(
                 self.text(number),
                 Text("-", "red") if removed else self.text("│", "dim"),

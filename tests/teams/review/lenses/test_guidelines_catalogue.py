@@ -140,6 +140,20 @@ def test_a_rule_knows_its_place_and_its_words() -> None:
     assert one.source.cite == 'AGENTS.md:8 "Use logging instead of print."'
 
 
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ('- Never use `print("x")` here', '"Never use `print("x")` here"'),
+        ("- **Never** use\n  `print()`", '"Never use `print()`"'),
+        ("- Never use `print()`, " + "since it is lost and " * 18 + "so on", None),
+        ("- Never use `print()`\x07 anywhere", None),
+    ],
+)
+def test_a_rule_is_quoted_exactly_or_not_at_all(text: str, quoted: str | None) -> None:
+    for one in read(text):
+        assert one.source.cite == f"AGENTS.md:5 {quoted}" if quoted else "AGENTS.md:5"
+
+
 def test_a_rule_may_apply_to_tests_or_to_one_folder_alone() -> None:
     (tests,) = read("- Do not use `time.sleep` in tests")
     (folder,) = read("- Never use `print()` in `src/app/`")

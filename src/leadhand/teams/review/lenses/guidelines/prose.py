@@ -11,7 +11,7 @@ from dataclasses import dataclass
 _MAX_LINES = 5_000
 _MAX_LINE = 2_000
 _MAX_SENTENCE = 400
-_MAX_QUOTE = 140
+_MAX_QUOTE = 300
 
 _FENCE = re.compile(r"\s{0,12}(```|~~~)")
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.{1,200})$")
@@ -49,8 +49,9 @@ class GuidelineSource:
 
     @property
     def cite(self) -> str:
-        """`AGENTS.md:12 "Use logging instead of print"`."""
-        return f'{self.path}:{self.line} "{self.quote}"'
+        """`AGENTS.md:12 "Use logging instead of print"`; the quote is exact, or is not there."""
+        place = f"{self.path}:{self.line}"
+        return f'{place} "{self.quote}"' if self.quote else place
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class Sentence:
 
 def sentences(path: str, text: str) -> Iterator[Sentence]:
     """The sentences of a document that may be about code."""
+    words = " ".join(_plain(text).split())
     for line, headings, block in _blocks(text):
         context = " / ".join(headings).lower()
         if not _may_be_about_code(context):
@@ -77,7 +79,7 @@ def sentences(path: str, text: str) -> Iterator[Sentence]:
             sentence = " ".join(part.split())
             if not 4 < len(sentence) <= _MAX_SENTENCE:
                 continue
-            source = GuidelineSource(path, line, _quote(sentence))
+            source = GuidelineSource(path, line, _quote(sentence, words))
             yield Sentence(source, sentence.rstrip(" ."), context, forbids)
             label = _LABEL.match(sentence)
             if label:
@@ -98,9 +100,10 @@ def _plain(block: str) -> str:
     return "`".join(part if n % 2 else _EMPHASIS.sub("", part) for n, part in enumerate(parts))
 
 
-def _quote(sentence: str) -> str:
-    plain = "".join(c if c.isprintable() else " " for c in sentence).replace('"', "'")
-    return plain if len(plain) <= _MAX_QUOTE else plain[: _MAX_QUOTE - 1].rstrip() + "…"
+def _quote(sentence: str, text: str) -> str:
+    """The sentence if it is short and `text` has it word for word, else nothing."""
+    exact = sentence.isprintable() and len(sentence) <= _MAX_QUOTE and sentence in text
+    return sentence if exact else ""
 
 
 def _blocks(text: str) -> Iterator[tuple[int, tuple[str, ...], str]]:
