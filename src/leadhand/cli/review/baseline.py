@@ -11,21 +11,21 @@ MAX_BYTES = 64 << 20
 _ADVICE = "give a file with the output of `leadhand review --json`"
 
 
-class _Known(BaseModel):
+class _Known(BaseModel, defer_build=True):
     """A finding of the earlier report, or one of its further places."""
 
     id: str
     places: "tuple[_Known, ...]" = ()
 
 
-class _Output(BaseModel):
+class _Output(BaseModel, defer_build=True):
     findings: tuple[_Known, ...]
     look: tuple[_Known, ...] = ()
     suppressed: tuple[_Known, ...]
     hidden_by_baseline: tuple[str, ...] = ()
 
 
-class _Document(BaseModel):
+class _Document(BaseModel, defer_build=True):
     """The part of the answer document that is read."""
 
     output: _Output

@@ -13,7 +13,6 @@ from rich.text import Text
 from rich.theme import Theme
 
 from leadhand.cli.views.markdown_text import code
-from leadhand.cli.views.markdown_view import SafeMarkdown
 from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
 from leadhand.contracts.answer import FOUND_HEADING, Answer, Conflict, Gap, Metrics
 from leadhand.run.gaps import reason, without_gaps
@@ -151,6 +150,9 @@ def _sources(answer: Answer, shown: _Shown) -> list[str]:
 
 
 def _laid_out(answer: Answer, console: Console) -> str:
+    # A parser for Markdown, which takes longer to import than a small review has to wait.
+    from leadhand.cli.views.markdown_view import SafeMarkdown
+
     body = without_gaps(answer.answer, answer.gaps, contact=answer.contact)
     parts = _titled("missing", "yellow", _gaps(answer, _quoted, sentence))
     parts += [SafeMarkdown(body), Text()] if body.strip() else []

@@ -6,9 +6,12 @@ names in the repository, so a hostile path can't reach the file system.
 """
 
 import ast
+import contextlib
 import functools
 import json
+import threading
 import warnings
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -189,11 +192,22 @@ def _numbered(lines: list[str], blocks: list[tuple[int, int]]) -> dict[int, str]
     return {n: lines[n - 1] for n in numbers if n <= len(lines)}
 
 
+@contextlib.contextmanager
+def without_warnings() -> Generator[None]:
+    """A block that shows no warnings about the code that it parses, in one thread at a time."""
+    # Filters are of the process: two threads would restore each other's.
+    with _FILTERS, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+_FILTERS = threading.Lock()
+
+
 def parse_python(text: str) -> ast.Module | None:
     """The syntax tree of `text`, or `None` if Python can't parse it (syntax, depth, size)."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings():
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
@@ -206,20 +220,22 @@ class _Trees:
         """`max_chars` of source are cached; a tree takes some 50 times as much memory."""
         self._max_chars = max_chars
         self._chars = 0
+        self._lock = threading.Lock()
         self._trees: dict[str, ast.Module | None] = {}
 
     def of(self, text: str) -> ast.Module | None:
         """The tree of `text`, from the cache if it is there."""
-        if text in self._trees:
-            self._trees[text] = tree = self._trees.pop(text)
+        with self._lock:  # the lenses of a small change are threads of one process
+            if text in self._trees:
+                self._trees[text] = tree = self._trees.pop(text)
+                return tree
+            self._trees[text] = tree = parse_python(text)
+            self._chars += len(text)
+            while self._chars > self._max_chars and len(self._trees) > 1:
+                oldest = next(iter(self._trees))
+                del self._trees[oldest]
+                self._chars -= len(oldest)
             return tree
-        self._trees[text] = tree = parse_python(text)
-        self._chars += len(text)
-        while self._chars > self._max_chars and len(self._trees) > 1:
-            oldest = next(iter(self._trees))
-            del self._trees[oldest]
-            self._chars -= len(oldest)
-        return tree
 
 
 _TREES = _Trees(max_chars=6 << 20)

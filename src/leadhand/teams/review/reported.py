@@ -30,7 +30,7 @@ _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 class Reported(BaseModel):
     """One problem that you found."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     path: str = Field(description="The file, as the change names it.")
     line: int = Field(description="The line number shown beside the code.")

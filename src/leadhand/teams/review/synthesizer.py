@@ -41,7 +41,11 @@ EQUIVALENT: tuple[AbstractSet[str], ...] = ()
 """Sets of rules of different lenses that mean the same problem."""
 _MAX_AROUND_CHARS = 40_000
 
-_REPORTED: TypeAdapter[list[Reported]] = TypeAdapter(list[Reported])
+
+@functools.cache
+def _adapter() -> TypeAdapter[list[Reported]]:
+    """Reads what models report; built on first use, because most reviews have no model."""
+    return TypeAdapter(list[Reported])
 
 
 class FindingsSynthesizer:
@@ -130,7 +134,7 @@ class FindingsSynthesizer:
             if one.result is not None and worker.endswith(SUFFIX):
                 # The output of a model that did not complete may have any form.
                 if one.status == "completed" and one.why is None:
-                    reported = _REPORTED.validate_python(one.result.output)
+                    reported = _adapter().validate_python(one.result.output)
                     yield worker, lens_report(reported, self._change, lens=lens_of(worker))
             elif one.result is not None:
                 yield worker, LensReport.model_validate(one.result.output)

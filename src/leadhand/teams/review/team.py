@@ -17,6 +17,10 @@ from leadhand.teams.loader import load
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule
 
+SMALL_FILES = 20
+"""The most files of a change that needs no processes of its own."""
+SMALL_BYTES = 600_000
+"""The most bytes of its texts, old and new."""
 BATCH_FILES = 250
 """The most files of one task."""
 BATCH_BYTES = 2 << 20
@@ -39,6 +43,7 @@ def review_team(change: Change, *, past_reviews: Path | None = None) -> Team:
         workers=tuple(
             dataclasses.replace(
                 worker,
+                isolate="none" if is_small(change) else worker.isolate,
                 offline=partial(
                     cast("Callable[..., object]", worker.offline),
                     change=str(change.folder),
@@ -49,6 +54,18 @@ def review_team(change: Change, *, past_reviews: Path | None = None) -> Team:
             if worker.name in lenses
         ),
     )
+
+
+def is_small(change: Change) -> bool:
+    """Whether all lenses work on `change` in the supervisor's own process.
+
+    Starting processes would take longer than the work. The limits keep a hostile change from being
+    slow where it can't be killed.
+    """
+    if len(change.files) > SMALL_FILES:
+        return False
+    sides = (side for file in change.files for side in (file.head_file, file.base_file))
+    return sum(side.stat().st_size for side in sides if side.exists()) <= SMALL_BYTES
 
 
 def rules() -> tuple[LensRule, ...]:

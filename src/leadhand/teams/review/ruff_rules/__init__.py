@@ -5,6 +5,7 @@ nor `noqa` comments of the reviewed code change what it reports.
 """
 
 import functools
+import threading
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -27,6 +28,7 @@ NOT_COMPILED = (
 TARGET = "py314"
 """The newest syntax and builtins, so that code for a newer Python is not reported."""
 
+_ONE_RUN = threading.Lock()
 _BY_CODE: defaultdict[str, list[RuffRule]] = defaultdict(list)
 for _row in ROWS:
     for _code in _row.codes:
@@ -49,7 +51,9 @@ def diagnostics(files: Sequence[ChangedFile]) -> dict[ChangedFile, list[Diagnost
     ]
     by_disk = {file.head_file: file for file in python}
     found: defaultdict[ChangedFile, list[Diagnostic]] = defaultdict(list)
-    for one in _run(tuple(by_disk)):
+    with _ONE_RUN:  # the lenses of a small change are threads, which ask at the same time
+        shown = _run(tuple(by_disk))
+    for one in shown:
         found[by_disk[one.file]].append(one)
     return found
 

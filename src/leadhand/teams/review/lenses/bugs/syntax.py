@@ -5,11 +5,10 @@ broken before the change are reported as not assessed. The code is compiled, nev
 """
 
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 
 from leadhand.contracts.finding import Finding, NotAssessed
-from leadhand.teams.review.change import ChangedFile
+from leadhand.teams.review.change import ChangedFile, without_warnings
 from leadhand.teams.review.lens import LensRule, Seen
 from leadhand.teams.review.ruff_rules import BROKEN, NOT_COMPILED
 from leadhand.teams.review.syntax.paths import is_test
@@ -120,8 +119,7 @@ def find(file: ChangedFile, found: Sequence[Diagnostic]) -> Iterator[Seen]:
 def _refused(text: str) -> tuple[int, str] | None:
     """The line and the reason if this version of Python can't compile `text`."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings():
             compile(text, "file", "exec", dont_inherit=True)
     except SyntaxError as error:
         why = error.msg
