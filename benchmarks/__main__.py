@@ -8,6 +8,7 @@ ALONE = (
     "engine",
     "startup",
     "review_speed",
+    "reverts",
     "endpoint",
     "journal",
     "postgres",
