@@ -20,9 +20,9 @@ from leadhand.teams.review.lenses.security.removed.sides import (
 )  # fmt: skip
 
 _CASTS = syntax.word_set(
-    "cast list tuple dict set str bytes super print len sorted reversed iter next repr type format"
-    " _ gettext lazy_gettext ugettext u_ text_type decode encode items keys values round int"
-    " float bool"
+    "cast list tuple dict set frozenset deque str bytes super print len sorted reversed iter next"
+    " repr type format _ gettext lazy_gettext ugettext u_ text_type decode encode items keys values"
+    " round int float bool"
 )
 """Calls whose loss is rarely more than a matter of types or style."""
 
