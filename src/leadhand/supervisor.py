@@ -171,8 +171,8 @@ class Supervisor(Generic[C]):
         A `run_id` of your own makes the call repeatable. If there is such a run, `if_exists` says
         what happens: `error` raises `RunExists`; `join` waits for its answer, in another process
         too, and continues it if it was interrupted; `return` gives the answer that it has, or
-        raises `RunExists`. The same id with another request or origin always
-        raises `RunExists`.
+        raises `RunExists`. The same id with another request, or with another
+        origin if one is given, always raises `RunExists`.
 
         Raises `PlanError` if your own plan has errors, `InputError` for arguments that can't be
         used, `RunInterrupted` if the supervisor is shut down, and `JournalError`.

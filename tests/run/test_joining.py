@@ -214,6 +214,8 @@ def test_a_run_that_was_started_for_another_customer_is_not_joined(if_exists: st
             "do it", run_id=RUN, origin={"customer": "c-1"}, if_exists="join"
         )
         assert again == theirs
+        unsaid = await supervisor.run("do it", run_id=RUN, if_exists="join")
+        assert unsaid == theirs
         for origin in ({"customer": "c-2"}, {}):
             with pytest.raises(RunExists, match="another request or origin"):
                 await supervisor.run("do it", run_id=RUN, origin=origin, if_exists=if_exists)  # pyright: ignore[reportArgumentType]

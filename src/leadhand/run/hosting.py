@@ -116,7 +116,7 @@ class RunHost:
                 limits.budget,
                 limits.own,
                 tuple(str(path.absolute()) for path in paths),
-                new.origin,
+                new.origin or {},
                 new.plan is None or new.amend,
                 context is not None,
                 fingerprint_of(self.team.name, request, new),

@@ -165,10 +165,10 @@ def check_new_run(new: "NewRun") -> None:
         )
 
 
-def origin_of(given: object) -> dict[str, JsonValue]:
+def origin_of(given: object) -> dict[str, JsonValue] | None:
     """The origin as JSON has it. Raises `InputError` for what JSON has not."""
     if given is None:
-        return {}
+        return None
     if not isinstance(given, Mapping):
         raise InputError(f"origin is {type(given).__name__}; it must map names to JSON values")
     try:
@@ -184,8 +184,13 @@ def origin_of(given: object) -> dict[str, JsonValue]:
 
 
 def check_same_run(state: "RunState", team: str, request: str, fingerprint: str) -> None:
-    """Raises `RunExists` if a stored run was started with another request or origin."""
-    same = state.fingerprint == fingerprint
+    """Raises `RunExists` if a stored run was started with another request.
+
+    Its origin has to be the same if `fingerprint` has one.
+    """
+    asked, _, origin = fingerprint.partition(".")
+    stored, _, known = state.fingerprint.partition(".")
+    same = asked == stored and origin in ("", known)
     if not state.fingerprint:  # an older release started it
         same = (state.team, state.request) == (team, request)
     if not same:
@@ -194,10 +199,17 @@ def check_same_run(state: "RunState", team: str, request: str, fingerprint: str)
 
 
 def fingerprint_of(team: str, request: PlanRequest, new: "NewRun") -> str:
-    """A digest of what a new run is to do, and for whom: another run with it is the same one."""
+    """A digest of what a new run is to do, a point, and one of its origin if it is given one.
+
+    A run with the same digests is the same run.
+    """
     batches = {name: [*map(repr, batches)] for name, batches in request.batches.items()}
     plan = new.plan and new.plan.model_dump(mode="json")
-    known = [team, request.text, batches, plan, new.amend, new.origin]
+    asked = _digest([team, request.text, batches, plan, new.amend])
+    return f"{asked}.{'' if new.origin is None else _digest(new.origin)}"
+
+
+def _digest(known: object) -> str:
     text = json.dumps(known, sort_keys=True, default=repr)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 

@@ -38,7 +38,7 @@ class NewRun:
     run_id: str | None = None
     if_exists: IfExists = "error"
     inputs: Sequence[str | Path] = ()
-    origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    origin: dict[str, JsonValue] | None = None
 
 
 @dataclass(frozen=True, slots=True)

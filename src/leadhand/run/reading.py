@@ -212,7 +212,7 @@ async def run_summaries(
         check_known_id(cursor)
         if not await journal.last_seq(cursor):
             raise InputError(f"there is no run {cursor!r}, which is the cursor: start over")
-    items = origin_of(origin)
+    items = origin_of(origin) or {}
 
     def fits(run: RunSummary) -> bool:
         return (
