@@ -14,7 +14,7 @@ from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.comments.sync_targets import SyncTargets
 from leadhand.teams.review.lenses.comments.syntax import CommentSyntax, split, syntax_of
-from leadhand.teams.review.lenses.syntax import indent
+from leadhand.teams.review.syntax import indent
 
 KEEP_IN_SYNC = LensRule(
     "comments/keep-in-sync", "comments/sync", "warning",

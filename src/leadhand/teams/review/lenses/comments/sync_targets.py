@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from leadhand.errors import LeadhandError
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lenses.paths import tree_paths
-from leadhand.teams.review.lenses.syntax import indent
+from leadhand.teams.review.syntax import indent
+from leadhand.teams.review.syntax.paths import tree_paths
 from leadhand.tools.git.trees import grep
 
 _PATH = re.compile(

@@ -13,7 +13,7 @@ from pathlib import Path
 from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.paths import is_test, tree_paths
+from leadhand.teams.review.syntax.paths import is_test, tree_paths
 from leadhand.tools.git.history import Commit, log
 
 MISSING_COMPANION = LensRule(

@@ -14,7 +14,7 @@ from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.history.scopes import enclosing, enclosing_in
-from leadhand.teams.review.lenses.paths import is_code
+from leadhand.teams.review.syntax.paths import is_code
 from leadhand.tools.git.history import Commit, log_patches
 from leadhand.tools.git.process import GitTimeout
 from leadhand.tools.git.trees import read_blob

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from leadhand.teams.review.change import parse_python
-from leadhand.teams.review.lenses.syntax import indent
+from leadhand.teams.review.syntax import indent
 
 _FUNCTION = re.compile(
     r"\s*(?:[\w@<>\[\],.*&:~ ]{0,120}?\s)?(?:func|function|fn|fun|def|sub|proc)\s+"

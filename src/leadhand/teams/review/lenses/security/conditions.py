@@ -7,7 +7,7 @@ import ast
 import itertools
 from collections.abc import Iterator
 
-from leadhand.teams.review.lenses.syntax import dotted, last_name, word_set, words
+from leadhand.teams.review.syntax import dotted, last_name, word_set, words
 
 _NO_CHECKS = word_set(
     "exists isfile isdir lexists access isinstance hasattr len bool any all print getattr get"

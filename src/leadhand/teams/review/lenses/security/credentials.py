@@ -11,7 +11,7 @@ import re
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.security import events
 from leadhand.teams.review.lenses.security.values import HOLE
-from leadhand.teams.review.lenses.syntax import word_set, words
+from leadhand.teams.review.syntax import word_set, words
 
 _FAMILY = "security/secrets"
 HARD_CODED = LensRule(
