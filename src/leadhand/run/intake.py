@@ -1,6 +1,7 @@
 """Checks of what a supervisor is given, before a run starts."""
 
 import datetime as dt
+import functools
 import hashlib
 import json
 import logging
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from leadhand.tools.files.inputs import Inputs
 
 Batches = Mapping[str, Sequence[Batch]]
-_ORIGIN = TypeAdapter(dict[str, JsonValue], config=ConfigDict(strict=True))
 
 _log = logging.getLogger("leadhand")
 
@@ -172,7 +172,7 @@ def origin_of(given: object) -> dict[str, JsonValue] | None:
     if not isinstance(given, Mapping):
         raise InputError(f"origin is {type(given).__name__}; it must map names to JSON values")
     try:
-        checked = _ORIGIN.validate_python({**given})
+        checked = _origin_type().validate_python({**given})
         text = json.dumps(checked, allow_nan=False, ensure_ascii=False)
     except (ValueError, RecursionError):
         raise InputError(
@@ -181,6 +181,12 @@ def origin_of(given: object) -> dict[str, JsonValue] | None:
         ) from None
     # A lone surrogate could not be stored.
     return json.loads(text.encode("utf-8", "replace"))
+
+
+@functools.cache
+def _origin_type() -> TypeAdapter[dict[str, JsonValue]]:
+    # Built on first use: most programs give no origin.
+    return TypeAdapter(dict[str, JsonValue], config=ConfigDict(strict=True))
 
 
 def check_same_run(state: "RunState", team: str, request: str, fingerprint: str) -> None:

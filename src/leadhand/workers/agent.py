@@ -150,8 +150,8 @@ def _pause(
     for call in calls:
         arguments = call.args_as_dict()
         # The provider's id tells apart calls with the same arguments.
-        own = key(f"{handoff.key}/{call.tool_call_id}", call.tool_name, arguments, occurrence=1)
-        own = str(arguments.get(PARAMETER, own))
+        task = f"{handoff.key}/{call.tool_call_id}"
+        own = arguments.get(PARAMETER) or key(task, call.tool_name, arguments, occurrence=1)
         pending.append(PendingCall(call, own, without_key(arguments)))
     return said.pause(pending, step=0, toolbox=ToolboxState())
 
