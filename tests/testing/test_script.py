@@ -4,8 +4,10 @@ import pytest
 from openai import OpenAI
 
 from leadhand.errors import InputError, ToolError
-from leadhand.testing import ScriptedServer
+from leadhand.testing import Request, ScriptedServer
+from leadhand.testing.exchange import Role
 from tests.testing.asking import FINAL, TEXT, asked, plan_schema, tool
+from tests.testing.scripts import answer_in_capitals
 
 
 def said(server: ScriptedServer, text: str) -> str:
@@ -63,6 +65,18 @@ def test_the_client_sees_that_a_script_function_raised(server: ScriptedServer) -
     server.reset(script="tests.testing.scripts:answer_in_capitals")
     with pytest.raises(Exception, match="the script raised ZeroDivisionError: on purpose"):
         said(server, "raise")
+
+
+def test_a_script_may_be_the_function_itself(server: ScriptedServer) -> None:
+    server.reset(script=answer_in_capitals)
+    assert said(server, "hello") == "HELLO"
+
+
+def test_a_script_that_the_server_cannot_import_is_refused(server: ScriptedServer) -> None:
+    def within(request: Request, role: Role) -> None: ...
+
+    with pytest.raises(InputError, match="define it at the top of a module"):
+        server.configure(script=within)
 
 
 WRONG: list[tuple[dict[str, object], str]] = [

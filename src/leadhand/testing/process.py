@@ -12,6 +12,7 @@ from typing import Self
 from leadhand.errors import InputError, ToolError
 from leadhand.testing.counts import MAX_BODY_CHARS, Stats
 from leadhand.testing.json_data import Object, mapping, parse, text
+from leadhand.testing.script import Function, name_of
 from leadhand.testing.settings import HOST
 
 _STOP_S = 5.0
@@ -26,7 +27,7 @@ class ScriptedServer:
 
     def __init__(
         self,
-        script: str | Sequence[Mapping[str, object]] | None = None,
+        script: Function | str | Sequence[Mapping[str, object]] | None = None,
         *,
         faults: Mapping[str, float] | None = None,
         seed: int = 0,
@@ -34,9 +35,10 @@ class ScriptedServer:
         model: str = "scripted",
         keep_bodies: int = 100,
     ) -> None:
-        """`script` is `module:function` or a list of rules.
+        """`script` is a list of rules, or a function of a module, itself or as `module:function`.
 
-        Raises `InputError` at the start of the block for an invalid setting.
+        The server's process imports the function's module and calls it there. Raises `InputError`
+        at the start of the block for an invalid setting.
         """
         self._settings: dict[str, object] = {
             "script": script,
@@ -144,7 +146,8 @@ class ScriptedServer:
         process = self._process
         if process is None or process.stdin is None:
             raise ToolError("the scripted server is not running: use it as `with ScriptedServer()`")
-        line = json.dumps({"do": command, "settings": dict(settings)}).encode() + b"\n"
+        sent = {name: name_of(one) if callable(one) else one for name, one in settings.items()}
+        line = json.dumps({"do": command, "settings": sent}).encode() + b"\n"
         with self._asking:
             process.stdin.write(line)
             process.stdin.flush()

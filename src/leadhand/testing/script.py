@@ -142,3 +142,18 @@ def load_function(name: str) -> Function:
     if not callable(found):
         raise InputError(f"script {name!r} is not a function")
     return cast("Function", found)
+
+
+def name_of(function: Callable[..., object]) -> str:
+    """`module:function` of a function that another process can import.
+
+    Raises `InputError` for a lambda, a method, or a function within another one.
+    """
+    module = getattr(function, "__module__", None)
+    name = getattr(function, "__qualname__", "")
+    if module in (None, "__main__") or not str(name).isidentifier():
+        raise InputError(
+            f"the script {name or function!r} is not a function of a module that another process "
+            "can import: define it at the top of a module, or give rules"
+        )
+    return f"{module}:{name}"
