@@ -5,7 +5,7 @@ workers and the event loop.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
 from leadhand.contracts.answer import MISSING_HEADING
@@ -21,7 +21,7 @@ from leadhand.contracts.events import (
     parse,
     unnested,
 )
-from leadhand.contracts.team import Worker
+from leadhand.contracts.team import Team, Worker
 from leadhand.engine.attempts import GRACE_S
 from leadhand.engine.quarantine import SUSPECT_CRASHES
 from leadhand.models.ledger import NOTHING, nano_usd
@@ -45,7 +45,7 @@ def broken(recording: Recording) -> list[str]:
         *_before(recording),
         *recording.noticed,
         *_order(recording),
-        *_rules(recording, logs, dispatched),
+        *rules(recording.events, recording.scenario.team, logs, dispatched),
         *_slots(recording, dispatched),
         *_alone(recording, dispatched),
         *_told(recording, logs),
@@ -84,20 +84,23 @@ def _order(recording: Recording) -> Iterator[str]:
         yield "something was written down after the run"
 
 
-def _rules(
-    recording: Recording, logs: dict[tuple[str, ...], Log], dispatched: dict[int, Worker]
+def rules(
+    events: Sequence[Event],
+    team: Team,
+    logs: dict[tuple[str, ...], Log],
+    dispatched: dict[int, Worker],
 ) -> Iterator[str]:
     """Every event is allowed by those before it, in the run and in each nested one.
 
     Fills `logs`, by the tasks that a run is within, and who was dispatched by which event.
     """
-    for event in recording.events:
+    for event in events:
         own, log = event, logs.get(event.within)
         while own.within:
             own = unnested(own)
         if isinstance(event, RunStarted):
             yield from _begins(logs, event)
-            log = _began(recording, logs, event)
+            log = _began(team, logs, event)
         if log is None:
             yield f"event {event.seq} is of a run that never began"
             continue
@@ -114,7 +117,7 @@ def _rules(
                 yield f"event {event.seq}, {_name(event)}: the task around it does not run"
 
 
-def _began(recording: Recording, logs: dict[tuple[str, ...], Log], event: RunStarted) -> Log | None:
+def _began(team: Team, logs: dict[tuple[str, ...], Log], event: RunStarted) -> Log | None:
     if event.within:
         outer = logs[event.within[:-1]]
         around = outer.tasks[event.within[-1]]
@@ -129,7 +132,7 @@ def _began(recording: Recording, logs: dict[tuple[str, ...], Log], event: RunSta
             breakers=outer.breakers,
         )
     else:
-        logs[()] = Log(recording.scenario.team)
+        logs[()] = Log(team)
     return logs[event.within]
 
 

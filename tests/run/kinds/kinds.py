@@ -1,34 +1,51 @@
 """The kinds of supervisor that the conformance suite goes through; a new one is a line here."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from leadhand import Handoff, Role, Route, Supervisor, Team, Worker
+from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget
+from leadhand.contracts.events import Event
 from leadhand.contracts.people import Occasion
 from leadhand.contracts.team import PlannerKind, TaskTemplate, WorkFunction
 from leadhand.journal import MemoryJournal
 from leadhand.run.people import Ask
-from leadhand.testing import VirtualClock
+from leadhand.testing import VirtualClock, run_virtual
 from leadhand.testing.json_data import Json, Object
 from tests.models.in_process import InProcess
+from tests.run.resuming.story import RUN
+from tests.simulation.promises import rules
 
 REQUEST = "Compare the prices of copper and zinc"
+EARLIER = "earlier"
+
+
+def unchanged(team: Team) -> Team:
+    """The team of a kind without options."""
+    return team
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of supervisor, with a request for which it starts known tasks."""
+    """A kind of supervisor, or a variant of one, with a request for which it starts known tasks."""
 
-    name: PlannerKind
+    name: str
+    planner: PlannerKind
     tasks: int
     """How many tasks the request becomes, with the workers `a`, `b` and `c`."""
     calls: int
     """How many model calls that takes, if each worker makes one."""
     calls_of_one_task: int
+    """The same for the worker `a` alone, without the script."""
     routes: Sequence[Route] = ()
     script: tuple[Object, ...] = ()
     """What the model says besides what it says by default."""
+    variant: Callable[[Team], Team] = unchanged
+    """Changes the team: its options, its workers."""
+    follows: bool = False
+    """Whether the request follows an earlier run."""
 
     def __str__(self) -> str:
         return self.name
@@ -60,11 +77,15 @@ def deciding(*decisions: Object) -> tuple[Object, ...]:
 
 
 STEPS = deciding(decision("a", "b", round=1), decision("c", round=2), decision(round=3, done=True))
+ROUTES = [Route("a", words=["copper"])]
+BESIDE = [Route("a", words=["copper"], also=["b"])]
 KINDS = (
-    Kind("ahead", tasks=3, calls=3 + 2, calls_of_one_task=1 + 1),
-    Kind("stepwise", tasks=3, calls=3 + 3 + 1, calls_of_one_task=1 + 2, script=STEPS),
-    Kind("routed", tasks=1, calls=1, calls_of_one_task=1, routes=[Route("a", words=["copper"])]),
-    Kind("template", tasks=3, calls=3 + 1, calls_of_one_task=1),
+    Kind("ahead", "ahead", tasks=3, calls=3 + 2, calls_of_one_task=1 + 1),
+    Kind("stepwise", "stepwise", tasks=3, calls=3 + 3 + 1, calls_of_one_task=1 + 2, script=STEPS),
+    Kind("routed", "routed", tasks=1, calls=1, calls_of_one_task=1, routes=ROUTES),
+    Kind("also", "routed", tasks=2, calls=2 + 1, calls_of_one_task=1, routes=BESIDE),
+    Kind("template", "template", tasks=3, calls=3 + 1, calls_of_one_task=1),
+    Kind("follow-up", "ahead", tasks=3, calls=3 + 2, calls_of_one_task=1 + 1, follows=True),
 )
 
 
@@ -72,17 +93,26 @@ def team(
     kind: Kind, model: object, *, run: WorkFunction | None = None, workers: str = "abc"
 ) -> Team:
     """A team of that kind; `run` does the work of its workers instead of the model."""
-    return Team(
-        "metals",
-        model=model,
-        workers=[
-            Worker(name, f"Knows {name}", run=run, instructions=f"Find {name}.", retry=False)
-            for name in workers
-        ],
-        routes=kind.routes,
-        template=[TaskTemplate(name, name, f"Find figures on {name}") for name in workers],
-        planner=Role(kind=kind.name),
+    routes = [replace(one, also=[n for n in one.also if n in workers]) for one in kind.routes]
+    return kind.variant(
+        Team(
+            "metals",
+            model=model,
+            workers=[
+                Worker(name, f"Knows {name}", run=run, instructions=f"Find {name}.", retry=False)
+                for name in workers
+            ],
+            routes=routes,
+            template=[TaskTemplate(name, name, f"Find figures on {name}") for name in workers],
+            planner=Role(kind=kind.planner),
+        )
     )
+
+
+def around(inner: Team) -> Team:
+    """A team whose only worker is that team."""
+    worker = Worker("inner", "Knows metals", team=inner)
+    return Team("outer", workers=[worker], planner="template")
 
 
 def supervisor(
@@ -93,6 +123,7 @@ def supervisor(
     deadline_s: float | None = 600.0,
     approve: Sequence[Occasion] | None = None,
     person: Ask | None = None,
+    concurrency: int = 64,
 ) -> Supervisor:
     """A supervisor in virtual time."""
     return Supervisor(
@@ -102,8 +133,41 @@ def supervisor(
         deadline_s=deadline_s,
         approve=approve,
         person=person,
+        concurrency=concurrency,
         clock=VirtualClock(),
     )
+
+
+def ask(
+    kind: Kind, of: Team, *, journal: MemoryJournal | None = None, **settings: object
+) -> tuple[Answer, Sequence[Event]]:
+    """The answer to the request, and the log; `settings` are those of `supervisor`.
+
+    Whatever happens, the log keeps to the rules that the simulation checks.
+    """
+    journal = journal or MemoryJournal()
+    for event in _earlier() if kind.follows else ():
+        journal.append(event)
+    by = supervisor(of, journal=journal, **settings)  # pyright: ignore[reportArgumentType]
+    after = EARLIER if kind.follows else None
+    answer = run_virtual(by.run(REQUEST, run_id=RUN, after=after))
+    return answer, log_of(journal, of)
+
+
+def log_of(journal: MemoryJournal, of: Team) -> Sequence[Event]:
+    """The log of the run, which keeps to the rules that the simulation checks."""
+    events = journal.store.events(RUN)
+    assert [*rules(events, of, {}, {})] == []
+    return events
+
+
+@functools.cache
+def _earlier() -> Sequence[Event]:
+    """The log of the run that a follow-up follows; it calls no model."""
+    journal = MemoryJournal()
+    of = Team("metals", workers=[Worker("a", "Knows a", run=works)], planner="template")
+    run_virtual(supervisor(of, journal=journal).run("Find the price of tin", run_id=EARLIER))
+    return journal.store.events(EARLIER)
 
 
 def endpoint(kind: Kind, *script: Object) -> InProcess:

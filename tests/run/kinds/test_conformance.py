@@ -3,15 +3,20 @@
 The simulation has more of it: the promises of every run, for seeds of each kind.
 """
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
 import pytest
 
-from leadhand import Reply, Team, Worker
+from leadhand import Reply, Team
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.events import (
     ApprovalGiven,
     Event,
     ModelCalled,
     PlanProposed,
+    RunFinished,
+    TaskCompleted,
     TaskDispatched,
     unnested,
 )
@@ -19,7 +24,18 @@ from leadhand.contracts.people import Question
 from leadhand.state.fold import fold
 from leadhand.testing import run_virtual
 from leadhand.testing.json_data import Object
-from tests.run.kinds.kinds import KINDS, REQUEST, Kind, endpoint, fails, supervisor, team, works
+from tests.run.kinds.kinds import (
+    KINDS,
+    Kind,
+    around,
+    ask,
+    endpoint,
+    fails,
+    log_of,
+    supervisor,
+    team,
+    works,
+)
 from tests.run.resuming.story import RUN, Stops, kept, told
 
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -28,80 +44,97 @@ EVERY_KIND = pytest.mark.parametrize("kind", KINDS, ids=str)
 @EVERY_KIND
 def test_a_run_makes_exactly_the_calls_that_its_kind_promises(kind: Kind) -> None:
     model = endpoint(kind)
-    answer = run_virtual(supervisor(team(kind, model.model)).run(REQUEST))
+    answer, _ = ask(kind, team(kind, model.model))
     assert (answer.status, len(answer.tasks)) == ("complete", kind.tasks)
     assert answer.metrics.requests == model.stats().requests == kind.calls
 
 
 @EVERY_KIND
 def test_a_single_task_needs_no_synthesis(kind: Kind) -> None:
-    model = endpoint(Kind(kind.name, 1, 1, 1, kind.routes))
-    answer = run_virtual(supervisor(team(kind, model.model, workers="a")).run(REQUEST))
+    model = endpoint(replace(kind, script=()))
+    answer, _ = ask(kind, team(kind, model.model, workers="a"))
     assert (answer.status, len(answer.tasks)) == ("complete", 1)
     assert answer.metrics.requests == kind.calls_of_one_task
     assert model.stats().by_role.get("synthesizer", 0) == 0
 
 
 DEAD: Object = {"reply": {"misbehave": {"401": None}}}
-DEAF: Object = {"match": {"role": "worker"}, "reply": {"misbehave": {"latency_ms": 10_000_000}}}
+DEAF: Object = {"reply": {"misbehave": {"latency_ms": 10_000_000}}}
+DEAF_WORKERS: Object = {**DEAF, "match": {"role": "worker"}}
 
 
-@pytest.mark.parametrize("trouble", ["deadline", "budget", "endpoint", "workers"])
+@pytest.mark.parametrize("trouble", ["deadline", "silence", "budget", "endpoint", "workers"])
 @EVERY_KIND
 def test_there_is_always_an_answer_that_says_what_is_missing(kind: Kind, trouble: str) -> None:
-    script = {"deadline": [DEAF], "endpoint": [DEAD]}.get(trouble, [])
+    script = {"deadline": [DEAF_WORKERS], "silence": [DEAF], "endpoint": [DEAD]}.get(trouble, [])
     model = endpoint(kind, *script)
     run = {"workers": fails}.get(trouble)
-    budget = Budget(requests=1) if trouble == "budget" else None
-    deadline_s = 30.0 if trouble == "deadline" else None
-    asked = supervisor(team(kind, model.model, run=run), budget=budget, deadline_s=deadline_s)
-    answer = run_virtual(asked.run(REQUEST))
-    if trouble == "budget" and kind.calls == 1:
-        assert answer.status == "complete"
-        return
+    deadline_s = 30.0 if script in ([DEAF], [DEAF_WORKERS]) else None
+    budget = None
+    if trouble == "budget":
+        budget = Budget(requests=1) if kind.calls > 1 else Budget(tokens=1)
+    answer, _ = ask(kind, team(kind, model.model, run=run), budget=budget, deadline_s=deadline_s)
     assert answer.status in ("partial", "failed")
     assert answer.gaps
-    assert {"deadline": "deadline", "budget": "budget"}.get(trouble) == answer.ended_by
+    ended_by = {"deadline": "deadline", "silence": "deadline", "budget": "budget"}.get(trouble)
+    assert answer.ended_by == ended_by
     assert answer.metrics.makespan_s < 30.5
+    assert budget is None or model.stats().requests <= 1
 
 
 @EVERY_KIND
 def test_a_run_killed_at_any_commit_ends_with_the_same_answer_and_no_call_twice(
     kind: Kind,
 ) -> None:
-    journal, model = Stops(), endpoint(kind)
-    by = team(kind, model.model)
-    whole = run_virtual(supervisor(by, journal=journal).run(REQUEST, run_id=RUN))
-    events = [*journal.store.events(RUN)]
-    assert len(journal.commits) > 2
-    for stop in journal.commits:
-        left = kept(events[:stop])
-        answer = run_virtual(supervisor(by, journal=left).resume(RUN))
-        assert told(answer) == told(whole), f"after event {stop}"
-        log = left.store.events(RUN)
-        assert fold(log).answer == answer
-        assert sum(isinstance(event, ModelCalled) for event in log) == kind.calls
+    model = endpoint(kind)
+    for commit in _killed(kind, team(kind, model.model)):
+        assert sum(isinstance(event, ModelCalled) for event in commit) == kind.calls
 
 
 @EVERY_KIND
-def test_no_task_starts_that_a_person_has_not_approved(kind: Kind) -> None:
+def test_a_nested_run_killed_at_any_commit_ends_the_same_and_no_call_twice(kind: Kind) -> None:
+    model = endpoint(kind)
+    for commit in _killed(kind, around(team(kind, model.model, run=works))):
+        assert sum(isinstance(event, ModelCalled) for event in commit) == kind.calls - kind.tasks
+
+
+def _killed(kind: Kind, of: Team, **settings: object) -> Iterator[Sequence[Event]]:
+    """The logs of runs that were killed after each commit and resumed."""
+    journal = Stops()
+    whole, events = ask(kind, of, journal=journal, **settings)
+    assert len(journal.commits) > 2
+    for stop in journal.commits:
+        left = kept(events[:stop])
+        by = supervisor(of, journal=left, **settings)  # pyright: ignore[reportArgumentType]
+        answer = run_virtual(by.resume(RUN))
+        assert told(answer) == told(whole), f"after event {stop}"
+        log = log_of(left, of)
+        assert fold(log).answer == answer
+        yield log
+
+
+@EVERY_KIND
+def test_no_task_starts_that_a_person_has_not_approved_not_even_after_a_restart(
+    kind: Kind,
+) -> None:
     async def approve(question: Question) -> Reply:
         return Reply(verdict="approved")
 
     model = endpoint(kind)
-    events: list[Event] = []
-    asked = supervisor(team(kind, model.model, run=works), approve=["plan"], person=approve)
-    answer = run_virtual(asked.run(REQUEST, listener=events.append))
-    assert (answer.status, len(answer.tasks)) == ("complete", kind.tasks)
-    shown: set[str] = set()
-    allowed: set[str] = set()
-    for event in events:
-        if isinstance(event, PlanProposed):
-            shown = {task.id for task in event.plan.tasks}
-        elif isinstance(event, ApprovalGiven):
-            allowed |= shown
-        elif isinstance(event, TaskDispatched):
-            assert event.task_id in allowed
+    of = team(kind, model.model, run=works)
+    for log in _killed(kind, of, approve=["plan"], person=approve):
+        ended = log[-1]
+        assert isinstance(ended, RunFinished)
+        assert (ended.answer.status, len(ended.answer.tasks)) == ("complete", kind.tasks)
+        shown: set[tuple[str, ...]] = set()
+        allowed: set[tuple[str, ...]] = set()
+        for event in log:
+            if isinstance(event, PlanProposed):
+                shown = {(*event.within, task.id) for task in event.plan.tasks}
+            elif isinstance(event, ApprovalGiven):
+                allowed |= shown
+            elif isinstance(event, TaskDispatched):
+                assert (*event.within, event.task_id) in allowed
 
 
 @EVERY_KIND
@@ -110,36 +143,39 @@ def test_what_a_person_refuses_is_not_done(kind: Kind) -> None:
         return Reply(verdict="refused", text="not now")
 
     model = endpoint(kind)
-    asked = supervisor(team(kind, model.model, run=works), approve=["plan"], person=refuse)
-    answer = run_virtual(asked.run(REQUEST))
+    of = team(kind, model.model, run=works)
+    answer, _ = ask(kind, of, approve=["plan"], person=refuse)
     assert (answer.status, answer.tasks) == ("failed", ())
     assert "not now" in answer.gaps[0].why
 
 
 @EVERY_KIND
 def test_a_nested_team_of_that_kind_keeps_to_the_limits_of_the_run_around_it(kind: Kind) -> None:
-    model = endpoint(kind, DEAF)
-    inner = Worker("inner", "Knows metals", team=team(kind, model.model))
-    outer = Team("outer", workers=[inner], planner="template")
-    late = run_virtual(supervisor(outer, deadline_s=30.0).run(REQUEST))
+    model = endpoint(kind, DEAF_WORKERS)
+    late, _ = ask(kind, around(team(kind, model.model)), deadline_s=30.0)
     assert late.status in ("partial", "failed")
     assert late.metrics.makespan_s < 30.5
 
     model = endpoint(kind)
-    inner = Worker("inner", "Knows metals", team=team(kind, model.model))
-    outer = Team("outer", workers=[inner], planner="template")
-    events: list[Event] = []
     budget = Budget(requests=2 * kind.calls)  # a fifth is kept for the synthesis
-    enough = supervisor(outer, budget=budget).run(REQUEST, listener=events.append)
-    assert run_virtual(enough).status == "complete"
+    answer, log = ask(kind, around(team(kind, model.model)), budget=budget, concurrency=1)
+    assert answer.status == "complete"
     assert model.stats().requests == kind.calls
-    inside = [unnested(event) for event in events if event.within]
+    inside = [unnested(event) for event in log if event.within]
     assert sum(isinstance(event, TaskDispatched) for event in inside) == kind.tasks
+    assert _at_once(inside) == 1
     if kind.calls > 1:
         model = endpoint(kind)
-        inner = Worker("inner", "Knows metals", team=team(kind, model.model))
-        outer = Team("outer", workers=[inner], planner="template")
-        short = supervisor(outer, budget=Budget(requests=kind.calls - 1))
-        answer = run_virtual(short.run(REQUEST))
+        budget = Budget(requests=kind.calls - 1)
+        answer, _ = ask(kind, around(team(kind, model.model)), budget=budget)
         assert answer.status in ("partial", "failed")
         assert model.stats().requests <= kind.calls - 1
+
+
+def _at_once(events: Sequence[Event]) -> int:
+    """The most tasks that ran at the same time."""
+    running, most = 0, 0
+    for event in events:
+        running += isinstance(event, TaskDispatched) - isinstance(event, TaskCompleted)
+        most = max(most, running)
+    return most
