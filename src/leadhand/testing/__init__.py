@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from leadhand.testing.exchange import Message, ModelReply, Request, ScriptedCall, Tool
     from leadhand.testing.process import ScriptedServer
     from leadhand.testing.runners import ScriptedRunner, completed
+    from leadhand.testing.scripted_model import ScriptedModel
     from leadhand.testing.virtual_time import VirtualClock, VirtualTimeLoop, run_virtual
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "ModelReply",
     "Request",
     "ScriptedCall",
+    "ScriptedModel",
     "ScriptedRunner",
     "ScriptedServer",
     "Stats",
@@ -36,6 +38,7 @@ _MODULES = {
     "exchange": "Message ModelReply Request Tool ScriptedCall",
     "process": "ScriptedServer",
     "runners": "ScriptedRunner completed",
+    "scripted_model": "ScriptedModel",
     "virtual_time": "VirtualClock VirtualTimeLoop run_virtual",
 }
 

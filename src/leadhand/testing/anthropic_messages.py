@@ -106,7 +106,9 @@ def write(request: Request, completion: Completion, *, tokens: int, number: int)
         "stop_sequence": None,
         "usage": usage,
     }
-    return _stream(message, usage) if request.stream else Response(body=wire(message))
+    if not request.stream:
+        return Response(body=wire(message))
+    return _stream(message, usage, completion.piece_chars)
 
 
 def _blocks(completion: Completion, number: int) -> list[Json]:
@@ -118,11 +120,11 @@ def _blocks(completion: Completion, number: int) -> list[Json]:
     return texts
 
 
-def _stream(message: Object, usage: Json) -> Response:
+def _stream(message: Object, usage: Json, piece_chars: int) -> Response:
     opening: Object = {**message, "content": [], "stop_reason": None}
     events: list[Object] = [{"type": "message_start", "message": opening}]
     for index, block in enumerate(items(message["content"])):
-        events += _block_events(index, mapping(block))
+        events += _block_events(index, mapping(block), piece_chars)
     delta: Object = {"stop_reason": message["stop_reason"], "stop_sequence": None}
     events.append({"type": "message_delta", "delta": delta, "usage": usage})
     events.append({"type": "message_stop"})
@@ -133,17 +135,21 @@ def _stream(message: Object, usage: Json) -> Response:
     return Response(body=b"".join(lines), content_type="text/event-stream")
 
 
-def _block_events(index: int, block: Object) -> list[Object]:
+def _block_events(index: int, block: Object, piece_chars: int) -> list[Object]:
     if block["type"] == "text":
         empty: Object = {"type": "text", "text": ""}
         deltas: list[Object] = [
-            {"type": "text_delta", "text": piece} for piece in pieces(text(block["text"]))
+            {"type": "text_delta", "text": piece}
+            for piece in pieces(text(block["text"]), piece_chars)
         ]
     else:
         empty = {**block, "input": {}}
         given = block["input"]
         written = given if isinstance(given, str) else compact(given)
-        deltas = [{"type": "input_json_delta", "partial_json": one} for one in pieces(written)]
+        deltas = [
+            {"type": "input_json_delta", "partial_json": one}
+            for one in pieces(written, piece_chars)
+        ]
     return [
         {"type": "content_block_start", "index": index, "content_block": empty},
         *({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas),

@@ -147,12 +147,12 @@ def _calls(completion: Completion, number: int) -> list[Json]:
 def _stream(request: Request, completion: Completion, head: Object, usage: Json) -> Response:
     head = {**head, "object": "chat.completion.chunk"}
     deltas: list[Object] = [{"role": "assistant", "content": ""}]
-    deltas += [_text_delta(piece) for piece in pieces(completion.text)]
+    deltas += [_text_delta(piece) for piece in pieces(completion.text, completion.piece_chars)]
     for index, call in enumerate(completion.tool_calls):
         opening: Object = {"name": call.name, "arguments": ""}
         identity = f"call_{text(head['id'])}_{index}"
         deltas.append(_delta(index, {"id": identity, "type": "function", "function": opening}))
-        for piece in pieces(call.argument_text):
+        for piece in pieces(call.argument_text, completion.piece_chars):
             deltas.append(_delta(index, {"function": {"arguments": piece}}))
     chunks: list[Json] = [{**head, "choices": [_choice(delta, None)]} for delta in deltas]
     chunks.append({**head, "choices": [_choice({}, completion.finish)]})

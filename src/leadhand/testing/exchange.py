@@ -120,6 +120,8 @@ class Completion:
     finish: Finish = "stop"
     usage: Json = None
     """Sent instead of the real usage unless it is None."""
+    piece_chars: int = 0
+    """How many characters a piece of a stream has; 0: 40, or more, so that there are at most 50."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +135,18 @@ class Response:
     delay_s: float = 0.0
     byte_every_s: float = 0.0
     """Above 0: the body is sent one byte at a time, with this pause between them."""
+    event_every_s: float = 0.0
+    """Above 0: the body is a stream, and its events are sent with this pause between them."""
     reset_after: int | None = None
     """Reset the connection after this many bytes of the body; -1: before the status line."""
 
+    @property
+    def events(self) -> list[bytes]:
+        """The body as the events of a stream."""
+        return re.split(rb"(?<=\n\n)", self.body)
 
-def pieces(text: str) -> list[str]:
-    """`text` in pieces of 40 characters for a stream; a long one in at most 50."""
-    size = max(40, -(-len(text) // 50))
+
+def pieces(text: str, size: int) -> list[str]:
+    """`text` in pieces of a stream, of `Completion.piece_chars` characters."""
+    size = size or max(40, -(-len(text) // 50))
     return [text[start : start + size] for start in range(0, len(text), size)]

@@ -93,19 +93,21 @@ class HttpConnection(asyncio.Protocol):
             transport.write(response.body[: response.reset_after])
             self._later(_RESET_AFTER_S, self._reset)
         elif response.byte_every_s > 0:
-            self._drip(response, 0)
+            self._drip([bytes([one]) for one in response.body], response, response.byte_every_s)
+        elif response.event_every_s > 0:
+            self._drip(response.events, response, response.event_every_s)
         else:
             transport.write(response.body)
             self._done(response.status)
 
-    def _drip(self, response: Response, sent: int) -> None:
+    def _drip(self, parts: list[bytes], response: Response, every_s: float, sent: int = 0) -> None:
         if self._transport is None:
             return
-        self._transport.write(response.body[sent : sent + 1])
-        if sent + 1 >= len(response.body):
+        self._transport.write(b"".join(parts[sent : sent + 1]))
+        if sent + 1 >= len(parts):
             self._done(response.status)
         else:
-            self._later(response.byte_every_s, lambda: self._drip(response, sent + 1))
+            self._later(every_s, lambda: self._drip(parts, response, every_s, sent + 1))
 
     def _later(self, seconds: float, action: Callable[[], None]) -> None:
         self._timer = asyncio.get_running_loop().call_later(seconds, action)

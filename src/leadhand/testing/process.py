@@ -32,10 +32,14 @@ class ScriptedServer:
         faults: Mapping[str, float] | None = None,
         seed: int = 0,
         latency_ms: float = 0.0,
+        tokens_per_s: float = 0.0,
         model: str = "scripted",
         keep_bodies: int = 100,
     ) -> None:
         """`script` is a list of rules, or a function of a module, itself or as `module:function`.
+
+        With `tokens_per_s` answers are written at that rate: a stream arrives token by token, each
+        of four characters, and another answer after its last token.
 
         The server's process imports the function's module and calls it there. Raises `InputError`
         at the start of the block for an invalid setting.
@@ -45,6 +49,7 @@ class ScriptedServer:
             "faults": faults or {},
             "seed": seed,
             "latency_ms": latency_ms,
+            "tokens_per_s": tokens_per_s,
             "model": model,
             "keep_bodies": keep_bodies,
         }

@@ -30,6 +30,7 @@ from leadhand.testing.roles import complete, role_of
 from leadhand.testing.settings import HOST, Settings
 
 _BACKLOG = 4096
+_TOKEN_CHARS = 4
 _NO_RESPONSES = (
     "this server speaks chat completions, not responses: POST /v1/chat/completions "
     "(pydantic-ai: the provider `openai-chat`)"
@@ -120,7 +121,7 @@ class ModelServer:
             response = self._spoken(protocol, request, reply)
         else:
             response = _failure(protocol, *status)
-        response = replace(response, delay_s=delay_s)
+        response = replace(response, delay_s=delay_s + response.delay_s)
         for name, parameter in reply.misbehave.items():
             if name in TO_RESPONSES:
                 response = TO_RESPONSES[name](response, parameter)
@@ -131,9 +132,15 @@ class ModelServer:
         for name, parameter in reply.misbehave.items():
             if name in TO_ANSWERS:
                 completion = TO_ANSWERS[name](completion, request, parameter)
-        tokens = _tokens(completion)
+        tokens, rate = _tokens(completion), self._settings.tokens_per_s
         self.counts.answered(tokens)
-        return protocol.write(request, completion, tokens=tokens, number=self._number)
+        completion = replace(completion, piece_chars=_TOKEN_CHARS if rate else 0)
+        response = protocol.write(request, completion, tokens=tokens, number=self._number)
+        if not rate:
+            return response
+        if request.stream:
+            return replace(response, event_every_s=1 / rate)
+        return replace(response, delay_s=tokens / rate)
 
 
 def _failure(protocol: ProtocolModule, status: int, parameter: Json) -> Response:
@@ -145,7 +152,7 @@ def _failure(protocol: ProtocolModule, status: int, parameter: Json) -> Response
 
 def _tokens(completion: Completion) -> int:
     arguments = sum(len(call.argument_text) for call in completion.tool_calls)
-    return (len(completion.text) + arguments) // 4 + 1
+    return (len(completion.text) + arguments) // _TOKEN_CHARS + 1
 
 
 def _models(name: str) -> Object:
@@ -208,6 +215,7 @@ def _command(model_server: ModelServer, command: Object) -> Object:
 
 def _settings(arguments: argparse.Namespace) -> Settings:
     given: Object = {"latency_ms": arguments.latency_ms, "seed": arguments.seed}
+    given["tokens_per_s"] = arguments.tokens_per_s
     script: str = arguments.script
     if script:
         is_file = script.endswith(".json")
@@ -227,6 +235,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--faults", default="{}", help='JSON, for example {"429": 0.1}')
     parser.add_argument("--seed", type=int, default=0, help="of the faults")
     parser.add_argument("--latency-ms", type=float, default=0.0)
+    parser.add_argument("--tokens-per-s", type=float, default=0.0, help="0: answers come at once")
     parser.add_argument("--piped", action="store_true", help="take commands from standard input")
     arguments = parser.parse_args(argv)
     try:

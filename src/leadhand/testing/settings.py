@@ -22,6 +22,8 @@ class Settings:
     seed: int = 0
     latency_ms: float = 0.0
     """The delay of every answer, unless the request has a marker for it."""
+    tokens_per_s: float = 0.0
+    """How fast answers are written, after the delay; 0: at once."""
     model: str = "scripted"
     """The id of the only listed model; requests may name any model."""
     keep_bodies: int = 100
@@ -45,6 +47,8 @@ class Settings:
                 return replace(self, seed=value)
             case "latency_ms", int() | float() if value >= 0:
                 return replace(self, latency_ms=float(value))
+            case "tokens_per_s", int() | float() if value >= 0:
+                return replace(self, tokens_per_s=float(value))
             case "model", str():
                 return replace(self, model=value)
             case "keep_bodies", int() if value >= 0:
