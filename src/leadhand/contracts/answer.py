@@ -97,7 +97,8 @@ class Metrics(Record):
     for slots, rates, the event loop or the interpreter. A lower bound if it is not known exactly.
     """
     critical_path_s: float = 0.0
-    """The longest chain of planning, dependent tasks and synthesis, waits for retries included."""
+    """The longest chain of planning, dependent tasks, a stepwise planner's decisions and synthesis,
+    waits for retries included."""
     speedup: float = 0.0
     """`sequential_s / makespan_s`; 0 if nothing ran."""
     speedup_high: float | None = None

@@ -200,6 +200,9 @@ class RoundDecided(RunEvent):
     """Whether a person has to approve the tasks first; then `PlanAmended` adds them."""
     seen: tuple[str, ...] = ()
     """The tasks whose results were new to the planner."""
+    took_s: float | None = None
+    """How long the planner took; None in round 1, which is part of planning, and if it was not
+    asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,13 +26,14 @@ class Limits(Record, extra="forbid"):
 
 
 NO_LIMITS = Limits.model_construct()
+MAX_ID_CHARS = 200
 
 
 @checked
 class Task(Record, extra="forbid"):
     """One unit of work for one worker."""
 
-    id: str = Field(min_length=1, max_length=200)
+    id: str = Field(min_length=1, max_length=MAX_ID_CHARS)
     """Unique in its plan."""
     worker: str
     """The name of a worker of the team."""

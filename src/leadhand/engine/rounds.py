@@ -46,8 +46,9 @@ class Rounds:
         self._consultations = consultations
         self._approvals = approvals
         self._decider = decider
-        self._asking = False
-        self._seen: frozenset[str] = frozenset()
+        self._asked_s: float | None = None
+        """When the planner was asked, while it decides."""
+        self._seen: tuple[str, ...] = ()
 
     def resume(self) -> None:
         """Ask again for the approval that was still open when the run was resumed."""
@@ -57,7 +58,7 @@ class Rounds:
     @property
     def is_due(self) -> bool:
         """Whether a round has to be decided, and the planner is not asked yet."""
-        return not self._asking and self._tasks.stopped is None and self._state.round_is_due
+        return self._asked_s is None and self._tasks.stopped is None and self._state.round_is_due
 
     def consider(self) -> None:
         """Have the next round decided if it is due."""
@@ -70,7 +71,7 @@ class Rounds:
         elif state.round >= most:
             self._end("limit", f"the planner was not done after {most} rounds, which is the limit")
         else:
-            self._asking = True
+            self._asked_s = self._recorder.elapsed_s()
             self._consultations.ask(
                 f"decide round {state.round + 1}",
                 self._decided_by(self._decider),
@@ -81,7 +82,7 @@ class Rounds:
     async def _decided_by(self, decider: Decider) -> Decision | str:
         """The decision, or why there is none."""
         now = next_round(self._state, self._team)
-        self._seen = now.new
+        self._seen = tuple(sorted(now.new))
         try:
             return await decider.decide(now, problems=self._problems)
         except ModelError as error:
@@ -92,17 +93,16 @@ class Rounds:
         return () if isinstance(found, Amendment) else found
 
     def _decided(self, decision: Decision | str | None) -> None:
-        self._asking = False
+        took_s = self._recorder.elapsed_s() - (self._asked_s or 0.0)
+        self._asked_s = None
         if self._tasks.stopped is not None:
             return
         if not isinstance(decision, Decision):
-            why = decision or "the planner failed"
-            self._end("failed", f"round {self._state.round + 1} was not decided: {why}")
+            self._fail(decision or "the planner failed", took_s=took_s)
             return
         found = _added(self._state, decision, self._team)
         if not isinstance(found, Amendment):
-            why = "; ".join(found)
-            self._end("failed", f"round {self._state.round + 1} was not decided: {why}")
+            self._fail("; ".join(found), took_s=took_s)
             return
         asks = bool(found.added) and self._state.binding == "asks"
         self._recorder.record(
@@ -115,7 +115,8 @@ class Rounds:
                 asks_after=decision.asks_after,
                 end="done" if decision.done else None,
                 needs_approval=asks,
-                seen=tuple(sorted(self._seen)),
+                seen=self._seen,
+                took_s=took_s,
             )
         )
         if asks:
@@ -127,12 +128,23 @@ class Rounds:
     def _name(self) -> str:
         return self._decider.name if self._decider is not None else "planner"
 
-    def _end(self, end: RoundsEnd, why: str) -> None:
+    def _fail(self, why: str, *, took_s: float) -> None:
+        why = f"round {self._state.round + 1} was not decided: {why}"
+        self._end("failed", why, took_s=took_s, seen=self._seen)
+
+    def _end(
+        self, end: RoundsEnd, why: str, *, took_s: float | None = None, seen: tuple[str, ...] = ()
+    ) -> None:
         """Record why the planner is not asked any more; it is a gap of the answer."""
-        stamp = self._recorder.stamp()
         self._recorder.record(
             events.RoundDecided(
-                **stamp, round=self._state.round + 1, reason=why, by=self._name, end=end
+                **self._recorder.stamp(),
+                round=self._state.round + 1,
+                reason=why,
+                by=self._name,
+                end=end,
+                seen=seen,
+                took_s=took_s,
             )
         )
 
@@ -208,7 +220,7 @@ def next_round(state: RunState, team: Team) -> Round:
             TaskResult(one.task, one.worker, one.status, one.result, one.error)
             for one in state.tasks.values()
         ),
-        new=frozenset(id for id, one in state.tasks.items() if one.ended and not one.seen_in),
+        new=frozenset(state.unseen),
         tokens_left=tokens_left,
         usd_left=usd_left,
     )

@@ -1,9 +1,12 @@
 """The figures of a run, from its state alone. Pure."""
 
+from typing import NamedTuple
+
 from pydantic import JsonValue
 from pydantic_core import to_json
 
 from leadhand.contracts.answer import MAX_REPORTED_BYTES, Metrics, TaskReport
+from leadhand.contracts.task import MAX_ID_CHARS
 from leadhand.plans import graph
 from leadhand.state.fold import RunState, TaskState
 
@@ -14,7 +17,7 @@ EXACT = 1.05
 def metrics(state: RunState, now_s: float) -> Metrics:
     """The figures of a run that ends, or is under way, `now_s` seconds after its start."""
     planning_s, synthesis_s = planning_time(state, now_s), synthesis_time(state, now_s)
-    chain_s, _ = critical_chain(state)
+    chain_s = sum(part.took_s for part in critical_chain(state))
     low_s, high_s = sequential(state, now_s)
     usage = state.usage
     return Metrics(
@@ -60,22 +63,47 @@ def synthesis_time(state: RunState, now_s: float) -> float:
     return state.calls.worked_s(ended_s - state.synthesis_started_s)
 
 
-def critical_chain(state: RunState) -> tuple[float, tuple[str, ...]]:
-    """The longest chain of dependent tasks: the seconds that it worked, and its ids.
+class ChainPart(NamedTuple):
+    """A task, or the decision of a round, on the longest chain."""
 
-    A task of a later round also depends on the results from which the round was decided.
+    name: str
+    """For people."""
+    took_s: float
+    task_id: str | None
+    """None: it is a decision."""
+
+
+class _Node(NamedTuple):
+    id: str
+    depends_on: tuple[str, ...]
+    tolerates_missing: bool = False
+
+
+def critical_chain(state: RunState) -> tuple[ChainPart, ...]:
+    """The longest chain of dependent tasks and of the decisions after the first, which is planning.
+
+    A decision depends on the one before and on the results that were new to it; the tasks of its
+    round depend on it.
     """
-    path = {id: task.path_s for id, task in state.tasks.items()}
-    if len(state.rounds) < 2:
-        return graph.critical_path([task.task for task in state.tasks.values()], path)
+    nodes: list[graph.Node] = []
     seen: dict[int, list[str]] = {}
+    parts: dict[str, ChainPart] = {}
     for id, task in state.tasks.items():
-        seen.setdefault(task.seen_in or -1, []).append(id)
-    tasks = [
-        one.task.model_copy(update={"depends_on": (*one.task.depends_on, *seen.get(one.round, ()))})
-        for one in state.tasks.values()
-    ]
-    return graph.critical_path(tasks, path)
+        seen.setdefault(task.seen_in, []).append(id)
+        after = (*task.task.depends_on, _decision_id(task.round))
+        nodes.append(task.task if task.round < 2 else _Node(id, after))
+        parts[id] = ChainPart(id, task.path_s, id)
+    for number in range(2, max((state.round, *state.decisions_s)) + 1):
+        before = [_decision_id(number - 1)] if number > 2 else []
+        nodes.append(_Node(_decision_id(number), (*before, *seen.get(number, ()))))
+        took_s = state.decisions_s.get(number, 0.0)
+        parts[nodes[-1].id] = ChainPart(f"round {number}", took_s, None)
+    _, path = graph.critical_path(nodes, {id: part.took_s for id, part in parts.items()})
+    return tuple(parts[id] for id in path if parts[id].task_id or parts[id].took_s)
+
+
+def _decision_id(number: int) -> str:
+    return f"{number}".rjust(MAX_ID_CHARS + 1)
 
 
 def task_report(task: TaskState) -> TaskReport:

@@ -243,6 +243,7 @@ def _model_called(state: RunState, event: events.ModelCalled) -> None:
     state.usage = state.usage.plus(usage)
     if event.role == "planner":
         state.deciding = state.deciding.plus(usage)
+        state.deciding_calls.add(event.elapsed_s, took_s=event.duration_s, queued_s=event.queued_s)
     if event.task_id is None:
         state.calls.add(event.elapsed_s, took_s=event.duration_s, queued_s=event.queued_s)
     else:

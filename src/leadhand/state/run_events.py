@@ -260,15 +260,22 @@ def _considered(state: RunState, task_id: str | None) -> None:
 
 
 def _round_decided(state: RunState, event: events.RoundDecided) -> None:
+    calls, state.deciding_calls = state.deciding_calls, CallTimes()
     state.rounds_end, state.deciding, state.impacts = event.end, NO_USAGE, ()
+    if event.took_s is not None:
+        worked_s = calls.worked_s(event.took_s)
+        state.decisions_s[event.round] = state.decisions_s.get(event.round, 0.0) + worked_s
+        _also_worked(
+            state, worked_s - calls.took_s
+        )  # all calls of the phase are counted at its end
+    for id in event.seen:
+        if id in state.tasks:
+            state.tasks[id].seen_in = event.round
     if event.end not in (None, "done"):
         state.rounds_why = event.reason
         return  # no decision was made
     state.rounds = (*state.rounds[: event.round - 1], event.reason)
     state.asks_after = event.asks_after
-    for id in event.seen:
-        if id in state.tasks:
-            state.tasks[id].seen_in = event.round
     if state.plan is None:
         return  # the tasks of the first round are the plan
     if event.needs_approval:

@@ -131,7 +131,8 @@ class TaskState:
     round: int = 0
     """The round that added it to the plan; 0 unless the planner is stepwise."""
     seen_in: int = 0
-    """The first round whose decision followed from its result; 0 if none did."""
+    """The first round whose decision followed from its result; 0 if none did. A decision that
+    failed counts until the planner is asked again."""
 
     @property
     def id(self) -> str:
@@ -254,6 +255,10 @@ class RunState:
     """The reason, if the planner was not done."""
     deciding: Usage = NO_USAGE
     """The planner's usage since its last decision."""
+    deciding_calls: CallTimes = field(default_factory=CallTimes)
+    """The planner's calls since then."""
+    decisions_s: dict[int, float] = field(default_factory=dict[int, float])
+    """The work of deciding a round, by its number: of those after the first."""
     unapproved: tuple[Task, ...] | None = None
     """The tasks of the last decision, while they wait for a person's approval."""
     impacts: tuple[str, ...] = ()
@@ -302,6 +307,12 @@ class RunState:
     def round(self) -> int:
         """Decisions of a stepwise planner so far."""
         return len(self.rounds)
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """The tasks that ended since the last decision. O(tasks)."""
+        ended = (task for task in self.tasks.values() if task.ended)
+        return tuple(task.id for task in ended if not 0 < task.seen_in <= self.round)
 
     @property
     def rounds_open(self) -> bool:

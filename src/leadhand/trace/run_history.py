@@ -175,8 +175,8 @@ class RunHistory:
 
     @property
     def critical_path(self) -> tuple[str, ...]:
-        """The ids of the longest chain of dependent tasks, in order."""
-        return critical_chain(self.state)[1]
+        """The ids of the tasks on the critical path, in order."""
+        return tuple(part.task_id for part in critical_chain(self.state) if part.task_id)
 
     def usage_by(self, field: Literal["role", "worker", "model"]) -> dict[str, Usage]:
         """Usage by role, by worker (`outer/inner` if nested) or by model."""

@@ -337,16 +337,3 @@ def test_tasks_that_are_done_again_are_waited_for_before_the_next_round() -> Non
     again = Steps([DONE, DONE])
     run_virtual(supervisor(again, journal=journal).resume(RUN, from_task="x"))
     assert [one.status for one in again.seen[0].tasks] == ["completed"]
-
-
-def test_the_critical_path_goes_through_the_rounds() -> None:
-    steps = Steps(
-        [
-            start(find("x", intent="Find it: s"), find("y", intent="Find that: ssss")),
-            start(find("z", intent="Find more: ss")),
-            DONE,
-        ]
-    )
-    answer, _ = ran(steps, team(slowly))
-    path_s = mapping(answer["metrics"])["critical_path_s"]
-    assert path_s == pytest.approx(4.0 + 2.0)  # pyright: ignore[reportUnknownMemberType]

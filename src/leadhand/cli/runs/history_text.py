@@ -14,7 +14,7 @@ from leadhand.cli.views.marks import ASCII, MARKS, drawable
 from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
 from leadhand.contracts.outcome import Usage
 from leadhand.run.gaps import reason
-from leadhand.run.metrics import planning_time, synthesis_time
+from leadhand.run.metrics import critical_chain, planning_time, synthesis_time
 from leadhand.run.resumption import failed_for_good, is_over, own_plan_rejected
 from leadhand.state.run_state import TaskState
 from leadhand.tools.text import counted
@@ -331,7 +331,7 @@ def _critical_path(history: RunHistory) -> Iterator[Line]:
     if not state.dispatched:
         return
     stops = [("planning", min(planning_time(state, figures.makespan_s), figures.makespan_s))]
-    stops += [(safe(id), state.tasks[id].path_s) for id in history.critical_path]
+    stops += [(safe(part.name), part.took_s) for part in critical_chain(state)]
     if state.synthesis_started_s is not None:
         stops.append(("synthesis", synthesis_time(state, figures.makespan_s)))
     named = [f"{name} {format_duration(taken_s)}" for name, taken_s in stops]
