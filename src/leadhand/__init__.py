@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from leadhand.contracts.answer import Answer, Gap, Source
     from leadhand.contracts.budget import Budget, Rate
     from leadhand.contracts.context import ToolContext
+    from leadhand.contracts.earlier import EarlierResult, EarlierRun
     from leadhand.contracts.events import Event
     from leadhand.contracts.health import Health
     from leadhand.contracts.outcome import (
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from leadhand.contracts.retry import Retry
     from leadhand.contracts.rounds import Decision, Round
     from leadhand.contracts.summary import RunSummary, RunView
-    from leadhand.contracts.task import Batch, Limits, Plan, Task
+    from leadhand.contracts.task import Batch, Limits, Plan, PlanRequest, Task
     from leadhand.contracts.team import (
         Ladder,
         RetryRules,
@@ -59,6 +60,8 @@ __all__ = [
     "Completed",
     "Decision",
     "Digest",
+    "EarlierResult",
+    "EarlierRun",
     "Escalated",
     "Event",
     "Failed",
@@ -76,6 +79,7 @@ __all__ = [
     "Permanent",
     "Plan",
     "PlanError",
+    "PlanRequest",
     "Question",
     "Rate",
     "Reply",
@@ -110,6 +114,7 @@ _MODULES = {
     "contracts.answer": "Answer Gap Source",
     "contracts.budget": "Budget Rate",
     "contracts.context": "ToolContext",
+    "contracts.earlier": "EarlierResult EarlierRun",
     "contracts.events": "Event",
     "contracts.health": "Health",
     "contracts.outcome": "Completed Digest Escalated Failed Handoff Outcome Result",
@@ -117,7 +122,7 @@ _MODULES = {
     "contracts.retry": "Retry",
     "contracts.rounds": "Decision Round",
     "contracts.summary": "RunSummary RunView",
-    "contracts.task": "Batch Limits Plan Task",
+    "contracts.task": "Batch Limits Plan PlanRequest Task",
     "contracts.team": "Ladder RetryRules Role Route TaskTemplate Team Worker",
     "errors": (
         "InputError JournalError LeadhandError ModelError Permanent PlanError RunExists "

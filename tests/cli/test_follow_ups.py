@@ -1,7 +1,9 @@
 """Follow-up runs on the command line, and sessions at a terminal."""
 
 import asyncio
+import contextlib
 import json
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -27,7 +29,8 @@ class House:
     def does(self, *arguments: str) -> Ended:
         """What `leadhand ARGUMENTS` does here, away from any terminal; in this process."""
         self._capture.readouterr()
-        sys.argv = ["leadhand", *arguments, "--home", "runs"]
+        home = () if "--home" in arguments else ("--home", "runs")
+        sys.argv = ["leadhand", *arguments, *home]
         with pytest.raises(SystemExit) as ended:
             main()
         shown = self._capture.readouterr()
@@ -67,15 +70,46 @@ def test_a_request_follows_a_stored_run_and_is_run_as_that_was(house: House) -> 
     assert f"follows {first['run_id']}: April?" in house.does("show", "last").out
 
 
-def test_a_run_that_cannot_be_followed_is_one_line(house: House) -> None:
+def test_a_plan_that_follows_a_run_names_its_results_and_shows_what_the_planner_sees(
+    house: House,
+) -> None:
+    house.does("run", "April?", "--team", "echo")
+    house.does("run", "May?", "--after", "last")
+    shown = house.does("plan", "June?", "--after", "last", "--out", "june.json")
+    assert shown.status == 0
+    assert "  Works on: previous\n" in shown.out
+    _, _, seen = shown.out.partition("the planner sees of the earlier runs\n")
+    assert seen.splitlines()[:5] == [
+        "Request: May?",
+        "[previous] The answer (complete, team echo): asked 'May?' after ['April?']",
+        "[previous/echo] echo: May? -> asked 'May?' after ['April?']",
+        "",
+        "Request: April?",
+    ]
+    done = house.does("run", "--plan", "june.json", "--after", "last")
+    assert "asked 'June?' after ['May?']" in done.out
+    plain = house.does("plan", "June?", "--team", "echo")
+    assert "Works on" not in plain.out
+    assert "earlier runs" not in plain.out
+
+
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_a_run_that_cannot_be_followed_is_one_line(house: House, command: str) -> None:
     house.does("run", "April?", "--team", "echo")
     for arguments, why in {
-        ("run", "May?", "--after", "july"): "there is no run 'july'",
-        ("run", "May?"): "missing option '--team'",
+        ("--after", "july"): "there is no run 'july'; the last one is run-",
+        ("--after", "last", "--home", "other"): "no runs are stored in ",
+        (): "missing option '--team'",
     }.items():
-        ended = house.does(*arguments)
+        ended = house.does(command, "May?", *arguments)
         assert (ended.status, ended.out) == (2, "")
         assert why in ended.err.splitlines()[-1]
+    with contextlib.closing(sqlite3.connect(house.folder / "runs" / "leadhand.db")) as database:
+        database.execute("UPDATE events SET body = replace(body, 'April', 'March')")
+        database.commit()
+    damaged = house.does(command, "May?", "--after", "last")
+    assert (damaged.status, damaged.out) == (3, "")
+    assert "is damaged" in damaged.err.splitlines()[-1]
 
 
 def test_the_run_of_a_program_is_followed_by_a_team_that_is_named(house: House) -> None:

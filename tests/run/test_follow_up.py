@@ -29,10 +29,11 @@ from leadhand.contracts.team import TaskTemplate
 from leadhand.errors import DamagedRun
 from leadhand.journal import MemoryJournal
 from leadhand.run.following import MAX_RUNS
-from leadhand.testing import run_virtual
+from leadhand.testing import VirtualClock, run_virtual
 from leadhand.trace.overview import overview
 from leadhand.trace.page import page
 from leadhand.trace.run_history import RunHistory
+from tests.models.in_process import InProcess
 from tests.run.follow_ups import APRIL, add, after_april, desk, seen
 from tests.run.kinds.kinds import fails
 
@@ -151,6 +152,51 @@ def test_of_a_chain_a_run_knows_the_latest_runs_and_names_them_by_their_distance
     started = run_virtual(main())
     assert [one.run_id for one in started.after] == ["run-5", "run-4", "run-3", "run-2", "run-1"]
     assert seen[3].inputs == {"previous/previous/north": {"sold": 5}}
+
+
+def test_a_long_chain_of_long_answers_costs_no_more_from_run_to_run() -> None:
+    model, long = InProcess(), "x" * 3_000
+
+    async def writes(handoff: Handoff) -> Result:
+        return Result(output=long, summary=long)
+
+    workers = [Worker(name, "Writes", run=writes) for name in ("one", "two")]
+    supervisor = Supervisor(Team("desk", workers=workers))
+    team = Team("desk", model=model.model, workers=workers)
+    planning = Supervisor(team, journal=supervisor.journal, clock=VirtualClock())
+    plan = Plan(
+        goal=long,
+        tasks=[Task(id=f"t{n}", worker="one", intent=f"Write {n}: {long}") for n in range(40)],
+    )
+
+    async def main() -> list[int]:
+        sizes: list[int] = []
+        for number in range(MAX_RUNS + 2):
+            after = f"run-{number - 1}" if number else None
+            await supervisor.run(plan=plan, run_id=f"run-{number}", after=after)
+            started, *_ = await supervisor.journal.events(f"run-{number}")
+            assert isinstance(started, RunStarted)
+            sizes.append(len(str(started.after)))
+        await planning.plan("And now?", after=f"run-{MAX_RUNS + 1}")
+        return sizes
+
+    sizes = run_virtual(main())
+    assert sizes[-1] == sizes[-2] > sizes[-3]
+    (asked,) = model.stats().bodies
+    assert len(str(asked)) < 50_000
+
+
+def test_the_journal_is_the_limit_of_what_can_be_followed_not_the_origin() -> None:
+    supervisor = Supervisor(desk())
+
+    async def main() -> None:
+        await supervisor.run(plan=APRIL, run_id="april", origin={"customer": "a"})
+        assert (await supervisor.get("april")).origin == {"customer": "a"}, "what a service checks"
+        plan = Plan(goal="On", tasks=[add("previous")])
+        await supervisor.run(plan=plan, after="april", origin={"customer": "b"})
+
+    run_virtual(main())
+    assert seen[-1].context[0].task_id == "previous"
 
 
 # Which runs can be followed

@@ -1,16 +1,20 @@
 """What the planners of a follow-up run see of the run before it, and what their tasks name."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
 from leadhand import (
     Decision,
     Handoff,
+    Ladder,
+    Plan,
     Role,
     Round,
     Route,
     Supervisor,
+    Task,
     Team,
     Worker,
 )
@@ -122,6 +126,86 @@ def test_a_stepwise_planner_sees_the_earlier_run_in_each_round() -> None:
     assert [*seen[-1].inputs] == ["previous/south"]
     for one in asked:
         assert "[previous/south] clerk: Count the sales" in said(one, "user")[-1]
+
+
+def repaired(kind: str, *, use: str) -> Answer:
+    """The answer of a follow-up whose task `find` is split, or leads to a revised plan."""
+    calls: dict[str, Json] = {
+        "split": {
+            "name": "escalate",
+            "arguments": {"reason": "timeout", "message": "too much", "partial": None},
+        },
+        "revise": {
+            "name": "final_answer",
+            "arguments": {
+                "answer": "Nothing.",
+                "summary": "Nothing.",
+                "confidence": 90,
+                "evidence": [],
+                "plan_impact": "blocks",
+                "impact_reason": "May is not over",
+            },
+        },
+    }
+    ends: list[Json] = [calls[kind]]
+    names: list[Json] = [use]
+    part: Object = {"worker": "clerk", "intent": "Add the sales up", "depends_on": []}
+    tasks: list[Json] = [{**part, "id": "add", "artifacts": names}]
+    if kind == "split":
+        tasks += [{**part, "id": "rest", "intent": "List who bought what", "artifacts": []}]
+    opening = {"split": "was too much", "revise": "The plan is under way"}[kind]
+    script: list[Object] = [
+        {"match": {"system": opening}, "reply": {"json": {"tasks": tasks}}},
+        {"match": {"role": "worker"}, "reply": {"tool_calls": ends}},
+    ]
+    model = InProcess(script=script)
+    team = desk(model=model.model, ladder=Ladder(timeout=("split",)))
+    team = replace(team, workers=[*team.workers, Worker("find", "Finds", instructions="Find.")])
+    plan = Plan(
+        goal="And in May?",
+        tasks=[
+            Task(id="find", worker="find", intent="Find the sales of May", artifacts=["may.csv"]),
+            Task(
+                id="add",
+                worker="clerk",
+                intent="Add them up",
+                depends_on=["find"],
+                artifacts=["all.csv"],
+            ),
+        ],
+    )
+    supervisor = Supervisor(team, clock=VirtualClock())
+
+    async def main() -> Answer:
+        await supervisor.run(plan=APRIL, run_id="april")
+        return await supervisor.run(plan=plan, amend=True, after="april")
+
+    answer = run_virtual(main())
+    (asked,) = [one for one in model.stats().bodies if opening in str(said(one, "system"))]
+    assert "`artifacts` names the earlier answers" in str(said(asked, "system"))
+    assert "[previous/north] clerk: Count the sales" in str(said(asked, "user"))
+    return answer
+
+
+def test_a_split_names_earlier_results_and_keeps_the_files_of_the_task() -> None:
+    answer = repaired("split", use="previous/north")
+    assert [one.id for one in answer.tasks] == ["add", "find.1", "find.2"]
+    first, second = (one for one in seen if one.task_id.startswith("find."))
+    assert ([*first.inputs], first.artifacts) == (["previous/north"], ("may.csv",))
+    assert (second.inputs, second.artifacts) == ({}, ("may.csv",)), "what it leaves open"
+
+
+def test_a_revised_plan_names_earlier_results_and_keeps_the_files_of_the_task() -> None:
+    answer = repaired("revise", use="previous/north")
+    assert [one.status for one in answer.tasks] == ["completed", "completed"]
+    assert ([*seen[-1].inputs], seen[-1].artifacts) == (["previous/north"], ("all.csv",))
+
+
+@pytest.mark.parametrize("kind", ["split", "revise"])
+def test_a_remedy_that_names_an_unknown_earlier_result_is_not_used(kind: str) -> None:
+    answer = repaired(kind, use="previous/east")
+    assert [one.id for one in answer.tasks] == ["find", "add"]
+    assert all("previous" not in name for one in seen for name in one.artifacts)
 
 
 def test_a_planner_in_code_gets_the_earlier_runs() -> None:

@@ -51,14 +51,7 @@ def run(
     amend: Annotated[
         bool, typer.Option("--amend", help="Let results amend the plan of --plan.")
     ] = False,
-    after: Annotated[
-        str | None,
-        typer.Option(
-            help="Follow this run: an id, the start of one, or `last`. Without --team, as it was "
-            "run.",
-            metavar="RUN",
-        ),
-    ] = None,
+    after: opt.After = None,
     limits: opt.LimitOptions = opt.DEFAULT_LIMITS,
     concurrency: opt.Concurrency = 64,
     output: opt.OutputOptions = opt.DEFAULT_OUTPUT,
@@ -73,11 +66,7 @@ def run(
     Looks for a model: --model, LEADHAND_MODEL, the team's own, a provider's key in the
     environment, a model server on this machine. Without a model, code does the work.
     """
-    if team is None and after is None:
-        from leadhand.errors import InputError
-
-        raise InputError("missing option '--team': name a team, or a run to follow with --after")
-    _begin_with(team or "", limits, plan, *inputs or (), quiet=output.quiet)
+    _begin_with(_named(team, after), limits, plan, *inputs or (), quiet=output.quiet)
     from leadhand.cli.run.command import RunOptions, TeamSetup, run_command
     from leadhand.cli.run.options import occasions
 
@@ -106,8 +95,9 @@ def show_plan(
     request: Annotated[
         str, typer.Argument(help="What is to be done; - reads it from stdin.", metavar="REQUEST")
     ],
-    team: opt.TeamName,
+    team: opt.TeamOfRun = None,
     inputs: opt.Inputs = None,
+    after: opt.After = None,
     limits: opt.LimitOptions = opt.DEFAULT_LIMITS,
     json: Annotated[
         bool, typer.Option("--json", help="The plan as JSON on stdout, for `run --plan`.")
@@ -117,6 +107,7 @@ def show_plan(
     ] = None,
     quiet: opt.Quiet = False,
     no_input: opt.NoInput = False,
+    home: opt.Home = None,
     trust: opt.Trust = False,
     debug: opt.Debug = False,
 ) -> None:
@@ -124,18 +115,20 @@ def show_plan(
 
     The team's Python is imported, unless it is a ready-made team.
     """
-    _begin_with(team, limits, *inputs or (), quiet=quiet)
+    _begin_with(_named(team, after), limits, *inputs or (), quiet=quiet)
     from leadhand.cli.plan.command import PlanOptions, plan_command
 
     options = PlanOptions(
         request=request,
-        team=team,
+        team=team or "",
         trust=trust,
         inputs=tuple(inputs or ()),
         limits=limits,
         json=json,
         out=out,
         quiet=quiet,
+        after=after,
+        home=home,
     )
     raise typer.Exit(plan_command(options))
 
@@ -162,6 +155,15 @@ def doctor(
     raise typer.Exit(
         doctor_command(team=team, trust=trust, model=model, no_model=no_model, as_json=json)
     )
+
+
+def _named(team: str | None, after: str | None) -> str:
+    """The team that is named; empty if it is that of the run `after`. Raises `InputError`."""
+    if team is None and after is None:
+        from leadhand.errors import InputError
+
+        raise InputError("missing option '--team': name a team, or a run to follow with --after")
+    return team or ""
 
 
 def _begin_with(team: str, limits: opt.LimitOptions, *files: Path | None, quiet: bool) -> None:

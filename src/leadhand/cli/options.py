@@ -86,6 +86,13 @@ Home = Annotated[
         metavar="DIR|URL",
     ),
 ]
+After = Annotated[
+    str | None,
+    typer.Option(
+        help="Follow this run: an id, the start of one, or `last`. Without --team, as it was run.",
+        metavar="RUN",
+    ),
+]
 RunId = Annotated[
     str, typer.Argument(help="The run's id, the start of it, or `last`.", metavar="RUN")
 ]

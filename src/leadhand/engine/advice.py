@@ -4,7 +4,7 @@ Nothing is carried out here: a reply becomes a value, or `None` if it cannot be 
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from leadhand.contracts.outcome import Escalated, Failed
@@ -46,8 +46,17 @@ Advice = Refinement | Reassignment | Split
 class Advisers:
     """The remedies and the person that a run can ask."""
 
-    def __init__(self, team: Team, remedies: Remedies | None, person: Person | None) -> None:
+    def __init__(
+        self,
+        team: Team,
+        remedies: Remedies | None,
+        person: Person | None,
+        *,
+        earlier: Collection[str] = (),
+    ) -> None:
+        """`earlier` are the names of the earlier results that tasks may work on."""
         self._team = team
+        self._earlier = earlier
         self.remedies = remedies
         self.person = person
 
@@ -73,7 +82,8 @@ class Advisers:
                 name = await self.remedies.reassign(task, outcome, workers=workers)
                 return Reassignment(name) if name is not None and name in workers else None
             case SplitTask():
-                parts = parts_of(task, await self.remedies.split(task, outcome), self._team)
+                proposed = await self.remedies.split(task, outcome)
+                parts = parts_of(task, proposed, self._team, earlier=self._earlier)
                 if isinstance(parts, str):
                     _log.warning("task %r is not split: %s", task.id, parts)
                     return None

@@ -24,7 +24,9 @@ class Amendment:
     dropped: tuple[str, ...] = ()
 
 
-def parts_of(whole: Task, proposed: Sequence[Task], team: Team) -> tuple[Task, ...] | str:
+def parts_of(
+    whole: Task, proposed: Sequence[Task], team: Team, *, earlier: Collection[str] = ()
+) -> tuple[Task, ...] | str:
     """The parts that replace `whole`, or why the proposed ones cannot.
 
     Ids are made by code: `t1.1`, `t1.2`. What the proposal leaves open is taken from the whole.
@@ -38,7 +40,7 @@ def parts_of(whole: Task, proposed: Sequence[Task], team: Team) -> tuple[Task, .
         for part in proposed
     ]
     plan = Plan(goal=whole.intent, tasks=tuple(proposed))
-    problems = errors_in(check(plan, team, author="model"))
+    problems = errors_in(check(plan, team, author="model", earlier=earlier))
     if problems:
         return "; ".join(problem.message for problem in problems)
     ids = {part.id: f"{whole.id}.{n}" for n, part in enumerate(proposed, start=1)}

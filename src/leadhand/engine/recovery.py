@@ -65,7 +65,7 @@ class Recovery:
         self._tasks = tasks
         self._consultations = consultations
         self._splits = Splits(recorder, tasks, approvals)
-        self._advisers = Advisers(team, remedies, person)
+        self._advisers = Advisers(team, remedies, person, earlier=self._state.earlier)
         self._judging: dict[str, tuple[EndedAttempt, JudgeOpinions, bool]] = {}
         self.work_ends_s: float | None = None
         """Seconds into the run at which its work must stop."""

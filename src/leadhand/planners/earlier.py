@@ -29,9 +29,13 @@ def shown(after: Sequence[EarlierRun], fence: Fence) -> str:
     """
     if not after:
         return ""
+    return joined(fence.explanation, fence.around(listing(after), source="earlier runs"))
+
+
+def listing(after: Sequence[EarlierRun]) -> str:
+    """The text of `shown`, without its fence."""
     listed = _listed(after)
-    text = "\n\n".join(_run(run, depth, listed) for depth, run in enumerate(after, start=1))
-    return joined(fence.explanation, fence.around(text, source="earlier runs"))
+    return "\n\n".join(_run(run, depth, listed) for depth, run in enumerate(after, start=1))
 
 
 def requests(after: Sequence[EarlierRun], fence: Fence) -> str:

@@ -10,6 +10,7 @@ from typing import TypeVar
 from pydantic import JsonValue
 from pydantic_ai.tools import ToolDefinition
 
+from leadhand.contracts.earlier import EarlierRun, names_earlier
 from leadhand.contracts.outcome import Escalated, Failed, ImpactKind, PlanImpact, Result
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
@@ -17,6 +18,7 @@ from leadhand.engine.handoffs import digest, excerpt
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured, object_schema
+from leadhand.planners import earlier
 from leadhand.planners.choosing import NO_WORKER
 from leadhand.planners.proposal import form, object_in, proposed, roster, shortened
 from leadhand.ports import Arbiter
@@ -40,14 +42,23 @@ class ModelRemedies:
     name = "planner"
 
     def __init__(
-        self, caller: Caller, team: Team, fence: Fence, *, request: str, arbiter: Arbiter
+        self,
+        caller: Caller,
+        team: Team,
+        fence: Fence,
+        *,
+        request: str,
+        arbiter: Arbiter,
+        after: Sequence[EarlierRun] = (),
     ) -> None:
-        """`request` is the user's; `arbiter` chooses the better one of two results."""
+        """`request` is the user's, which follows the runs `after`; `arbiter` chooses the better one
+        of two results."""
         self._caller = caller
         self._arbiter = arbiter
         self._team = team
         self._fence = fence
         self._request = request
+        self._after = after
 
     async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
         given = await self._ask(
@@ -66,8 +77,14 @@ class ModelRemedies:
     async def split(self, task: Task, outcome: Escalated | Failed) -> Sequence[Task]:
         """Two tasks or more, or none. Raises `ModelError`."""
         workers = self._roster([worker.name for worker in self._team.workers])
-        text = joined("The team:", workers, self._failed(task, outcome))
-        return (await self._plan("split", text, goal=task.intent)).tasks
+        text = joined(
+            "The team:",
+            workers,
+            self._failed(task, outcome),
+            earlier.shown(self._after, self._fence),
+        )
+        parts = (await self._plan("split", text, goal=task.intent)).tasks
+        return [_with_paths_of(task, part) if part.artifacts else part for part in parts]
 
     async def judge(self, task: Task, first: Result, second: Result) -> tuple[bool, str]:
         choice = await self._arbiter.judge(task.intent, (first, second))
@@ -88,7 +105,7 @@ class ModelRemedies:
             *(f"- {_line(task)}" for task in [*waiting.values()][:_MAX_LISTED]),
             _IMPACTS[impact.kind].format(task_id),
             f"Tasks that it concerns: {', '.join(impact.task_ids)}" if impact.task_ids else "",
-            self._fence.explanation,
+            earlier.shown(self._after, self._fence) or self._fence.explanation,
             self._fence.around(impact.reason, source=f"finding of {task_id}"),
             *(
                 self._fence.around(digest(one).summary, source=f"result of {one.task.id}")
@@ -97,10 +114,12 @@ class ModelRemedies:
         )
         plan = await self._plan("revise", text, goal=self._request)
         # Fields that are not in the schema stay as they were.
-        named = ("worker", "intent", "depends_on")
+        named = ("worker", "intent", "depends_on", *(("artifacts",) if self._after else ()))
         return [
             waiting[task.id].model_copy(
-                update={name: getattr(task, name) for name in named}
+                update={
+                    name: getattr(_with_paths_of(waiting[task.id], task), name) for name in named
+                }
                 | ({"payload": task.payload} if task.payload is not None else {})
             )
             if task.id in waiting
@@ -126,12 +145,14 @@ class ModelRemedies:
 
     async def _plan(self, name: str, text: str, *, goal: str) -> Plan:
         def read(answer: StructuredAnswer) -> Plan:
-            plan = proposed(_data(answer), goal, self._team)
+            data, with_artifacts = _data(answer), bool(self._after)
+            plan = proposed(data, goal, self._team, with_artifacts=with_artifacts)
             if not isinstance(plan, Plan):
                 raise BadAnswer("; ".join(shortened([problem.message for problem in plan])))
             return plan
 
-        return await self._asked(name, form(self._team), text, read)
+        instructions = joined(prompt(_PACKAGE, name), earlier.rules(self._after))
+        return await self._asked(instructions, form(self._team, self._after), text, read)
 
     async def _ask(
         self, name: str, schema: dict[str, JsonValue], text: str
@@ -142,17 +163,21 @@ class ModelRemedies:
             parameters_json_schema=schema,
             kind="output",
         )
-        return await self._asked(name, output, text, _data)
+        return await self._asked(prompt(_PACKAGE, name), output, text, _data)
 
     async def _asked(
-        self, name: str, output: ToolDefinition, text: str, read: Callable[[StructuredAnswer], T]
+        self,
+        instructions: str,
+        output: ToolDefinition,
+        text: str,
+        read: Callable[[StructuredAnswer], T],
     ) -> T:
         role = self._team.planner
         return await ask_structured(
             self._caller,
             Requester("supervisor"),
             text,
-            request=CallRequest(prompt(_PACKAGE, name), output=output, settings=role.settings),
+            request=CallRequest(instructions, output=output, settings=role.settings),
             models=self._team.models_of(role),
             read=read,
         )
@@ -176,4 +201,12 @@ def _shown(result: Result) -> str:
 
 def _line(task: Task) -> str:
     needs = f", after {', '.join(task.depends_on)}" if task.depends_on else ""
-    return f"`{task.id}` for {task.worker}{needs}: {' '.join(task.intent.split())}"
+    used = ", ".join(name for name in task.artifacts if names_earlier(name))
+    uses = f", with {used}" if used else ""
+    return f"`{task.id}` for {task.worker}{needs}{uses}: {' '.join(task.intent.split())}"
+
+
+def _with_paths_of(old: Task, new: Task) -> Task:
+    """`new` with the files that `old` works on; a model names earlier results only."""
+    paths = [name for name in old.artifacts if not names_earlier(name)]
+    return new.model_copy(update={"artifacts": (*paths, *new.artifacts)})

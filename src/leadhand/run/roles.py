@@ -62,6 +62,8 @@ class Resources:
     inputs: Callable[[], tuple[str, ...]]
     offline_switch: OfflineSwitch
     """Whether models are available, for workers that have offline code."""
+    after: "Sequence[EarlierRun]" = ()
+    """The runs that this one follows."""
     run_context: object = field(default=None, repr=False)
     """What the run was given as `context`, which its workers and tools receive."""
 
@@ -79,6 +81,7 @@ class Resources:
             team=team,
             recorder=recorder,
             request=request,
+            after=(),
             caller=self.caller.nested(recorder, account) if self.caller and uses_models else None,
             account=account,
             nonce=recorder.state.nonce or self.nonce,
@@ -180,6 +183,7 @@ async def open_roles(
             tools=tools,
             inputs=lambda: recorder.state.inputs,
             offline_switch=OfflineSwitch(),
+            after=after,
             run_context=run_context,
         )
         yield _roles(resources, planner=planner, synthesizer=synthesizer, remedies=remedies)
@@ -326,7 +330,8 @@ def _remedies(resources: Resources) -> Remedies | None:
     from leadhand.synthesis.judge import Judge
 
     arbiter = Judge(caller, team, fence)
-    return ModelRemedies(caller, team, fence, request=resources.request, arbiter=arbiter)
+    request, after = resources.request, resources.after
+    return ModelRemedies(caller, team, fence, request=request, arbiter=arbiter, after=after)
 
 
 def _synthesizer(resources: Resources) -> Synthesizer:

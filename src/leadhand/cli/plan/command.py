@@ -1,29 +1,35 @@
 """`leadhand plan`: the plan of a request, what each task would use, and what it may cost."""
 
 import asyncio
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.text import Text
 
 from leadhand.cli.duration import parse_duration
+from leadhand.cli.home import home_of, stored_runs
 from leadhand.cli.options import LimitOptions
 from leadhand.cli.run.arguments import load_team, read_request
 from leadhand.cli.run.models import choose_models, print_models
 from leadhand.cli.run.options import DEADLINE_S, budget_note, budget_of
 from leadhand.cli.standard_streams import writing_output
 from leadhand.cli.views.consoles import DataConsole, error_console, print_note
-from leadhand.cli.views.plan import show_plan
+from leadhand.cli.views.plan import show_earlier, show_plan
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, ModelError, PlanError, ToolError
+from leadhand.journal import MemoryStore, StoreJournal
+from leadhand.journal.store import Store
 from leadhand.models.choice import models_by_role
 from leadhand.planners.template import TemplatePlanner
+from leadhand.run.following import earlier_runs
+from leadhand.state.fold import fold
 from leadhand.supervisor import Supervisor
 from leadhand.tools.text import counted
 from leadhand.trace.formatting import format_price
@@ -41,22 +47,30 @@ class PlanOptions:
     json: bool
     out: Path | None
     quiet: bool
+    after: str | None = None
+    home: str | None = None
+    folder: str = ""
+    """The folder in which a team that is a module is looked for; empty: the current folder."""
 
 
 def plan_command(options: PlanOptions) -> int:
     """Plan the request, print the plan, and return the exit status. No work is done."""
+    request = read_request(options.request)
+    options = _followed(options)
     limits = options.limits
     budget = budget_of(limits.budget_usd, limits.budget_tokens)
-    request = read_request(options.request)
-    team = load_team(options.team, trust=options.trust)
+    team = load_team(options.team, trust=options.trust, folder=options.folder)
     choice = choose_models(team, model=limits.model, no_model=limits.no_model)
     deadline_s = parse_duration(limits.deadline) if limits.deadline else DEADLINE_S
-    supervisor = Supervisor(choice.team, deadline_s=deadline_s, budget=budget)
     if not options.quiet:
         print_models(choice, error_console())
     if options.out is not None:
         _check_writable(options.out)
-    plan = asyncio.run(planned(supervisor, request, options.inputs))
+    with contextlib.closing(_store(options)) as store:
+        journal = StoreJournal(store)
+        supervisor = Supervisor(choice.team, deadline_s=deadline_s, budget=budget, journal=journal)
+        plan = asyncio.run(planned(supervisor, request, options.inputs, options.after))
+        events = store.events(options.after) if options.after else ()
     document = plan.model_dump_json(indent=2) + "\n"
     with writing_output():
         if options.json:
@@ -65,6 +79,8 @@ def plan_command(options: PlanOptions) -> int:
             console = DataConsole()
             used = models_by_role(choice.team)
             show_plan(plan, console, models=used)
+            if events:
+                show_earlier(earlier_runs(fold(events)), console)
             line = encodable(safe(_cost_line(plan, choice.team, used, budget)), console.encoding)
             console.print(Text(line), soft_wrap=True)
     if options.out is not None:
@@ -72,10 +88,33 @@ def plan_command(options: PlanOptions) -> int:
     return 0
 
 
-async def planned(supervisor: Supervisor, request: str, inputs: Sequence[Path]) -> Plan:
+def _followed(options: PlanOptions) -> PlanOptions:
+    """The options with those of the run that is followed, if there is one. Raises `InputError`."""
+    if options.after is None:
+        return options
+    # Imported here because it takes half as long as all other imports of `plan`.
+    from leadhand.cli.run.command import TeamSetup, followed
+
+    given = TeamSetup(team=options.team, trust=options.trust, **options.limits._asdict())
+    after, setup = followed(given, options.after, options.home)
+    limits = LimitOptions(*(getattr(setup, name) for name in LimitOptions._fields))
+    if not options.quiet:
+        print_note(f"follows run {after}")
+    return replace(options, after=after, team=setup.team, folder=setup.folder, limits=limits)
+
+
+def _store(options: PlanOptions) -> Store:
+    """Where the run that is followed is stored."""
+    stored = stored_runs(home_of(options.home, os.environ)) if options.after is not None else None
+    return stored or MemoryStore()
+
+
+async def planned(
+    supervisor: Supervisor, request: str, inputs: Sequence[Path], after: str | None = None
+) -> Plan:
     """The plan that a run would have: by the team's template if no model gives one in time."""
     try:
-        return await supervisor.plan(request, inputs=inputs)
+        return await supervisor.plan(request, inputs=inputs, after=after)
     except PlanError as error:
         # The user can't fix a plan that the planner wrote.
         why = f"the planner gave no valid plan: {error}"
@@ -86,9 +125,10 @@ async def planned(supervisor: Supervisor, request: str, inputs: Sequence[Path]) 
         failure = ModelError(f"{error}{more}", transient=error.transient) if late else error
     if not supervisor.team.template:
         raise failure
-    by_template = Supervisor(supervisor.team, planner=TemplatePlanner())
+    journal = supervisor.journal
+    by_template = Supervisor(supervisor.team, planner=TemplatePlanner(), journal=journal)
     try:
-        plan = await by_template.plan(request, inputs=inputs)
+        plan = await by_template.plan(request, inputs=inputs, after=after)
     except InputError:
         raise failure from None
     said = f"planned by the team's template, because {sentence(str(failure))}"

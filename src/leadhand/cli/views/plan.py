@@ -1,20 +1,23 @@
 """A plan for people: its graph, and what each task is for."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from leadhand.cli.views.graph_drawing import Row, draw
 from leadhand.cli.views.terminal import encodable, safe, sentence
+from leadhand.contracts.earlier import EarlierRun
 from leadhand.contracts.task import Plan, Task
+from leadhand.planners.earlier import listing
 from leadhand.plans import graph
 from leadhand.tools.text import counted
 
 MAX_WIDTH = 100
 """The longest line, on wider terminals too."""
 MAX_PAYLOAD_CHARS = 400
+MAX_ARTIFACTS = 5
 
 
 _ENDS = {
@@ -58,6 +61,15 @@ def show_plan(plan: Plan, console: Console, *, models: Mapping[str, str] | None 
     console.print(_text(console, f"\n{end}", "dim"), width=width, highlight=False)
 
 
+def show_earlier(after: Sequence[EarlierRun], console: Console) -> None:
+    """Print what a planner sees of the runs that a request follows."""
+    width = min(console.width, MAX_WIDTH)
+    console.print(_text(console, "\nthe planner sees of the earlier runs", "bold"), width=width)
+    for line in map(sentence, listing(after).splitlines()):
+        console.print(_text(console, line, "dim"), width=width, highlight=False)
+    console.print()
+
+
 def _list(plan: Plan, bullet: str) -> list[Row]:
     """The tasks as a list, if the graph is too large to draw."""
     by_id = {task.id: task for task in plan.tasks}
@@ -88,6 +100,10 @@ def _beside(task: Task) -> Iterator[str]:
         data = json.dumps(task.payload, ensure_ascii=False)
         cut = "…" if len(data) > MAX_PAYLOAD_CHARS else ""
         yield f"Payload: {sentence(data[:MAX_PAYLOAD_CHARS])}{cut}"
+    if task.artifacts:
+        more = len(task.artifacts) - MAX_ARTIFACTS
+        names = [safe(name) for name in task.artifacts[:MAX_ARTIFACTS]]
+        yield f"Works on: {', '.join([*names, *([f'and {more:,} more'] if more > 0 else [])])}"
     bounds = task.limits.model_dump(exclude_none=True)
     if bounds:
         yield "Limits: " + ", ".join(f"{name} {safe(str(one))}" for name, one in bounds.items())
