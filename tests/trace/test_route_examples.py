@@ -2,17 +2,21 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from leadhand import Escalated, Handoff, Outcome, Result, Route, Supervisor, Team, Worker
 from leadhand.cli.router.collecting import collect_examples
-from leadhand.contracts.answer import Conflict
-from leadhand.contracts.events import ConflictJudged, Event
+from leadhand.cli.views.answer import markdown
+from leadhand.contracts.answer import Answer
+from leadhand.contracts.events import Event, RunFinished
 from leadhand.contracts.people import Question
 from leadhand.routing.examples import Example, read_examples
 from leadhand.testing import ScriptedServer
+from leadhand.testing.json_data import Json, Object
 from leadhand.trace.route_examples import RouteExample, route_examples
 from tests.models.asking import OPENAI
 from tests.stored import store_of
@@ -52,6 +56,11 @@ def logged(of: Team, request: str, **options: object) -> list[Event]:
     return events
 
 
+def answer_in(log: Sequence[Event]) -> Answer:
+    (ended,) = [event for event in log if isinstance(event, RunFinished)]
+    return ended.answer
+
+
 def test_a_request_that_was_handed_back_is_an_example_of_the_worker_that_completed_it() -> None:
     log = logged(team(RULE, billing=not_mine), "I was charged and it crashes")
     assert [*route_examples(log)] == [
@@ -78,22 +87,51 @@ def test_a_second_opinion_that_the_judge_took_is_an_example(model_server: Script
     ]
 
 
-def test_a_judged_conflict_of_workers_with_the_same_text_is_an_example_of_the_winner() -> None:
+def disputed(server: ScriptedServer, **judgement: Json) -> tuple[list[Event], str]:
+    """A run whose two workers contradict each other, and what the judge was asked about it."""
+
+    def charges(handoff: Handoff) -> dict[str, JsonValue]:
+        return {"charges": len(handoff.to_agent)}
+
+    verdict: Object = {"why": "It is about an invoice.", "contradict": True, "winners": []}
+    server.configure(
+        script=[{"match": {"role": "judge"}, "reply": {"json": {**verdict, **judgement}}}]
+    )
+    workers = [Worker(name, f"Does {name}", run=charges) for name in NAMES]
     both = Route("billing", words=("charged",), also=("technical",))
-    log = logged(team(both), "I was charged")
+    of = Team("support", workers=workers, routes=[both], planner="routed", model=OPENAI)
+    log = logged(of, "I was charged")
+    (asked,) = [one for one in server.stats().bodies if one.get("role") == "judge"]
+    return log, str(asked)
 
-    def judged(**fields: object) -> ConflictJudged:
-        conflict = Conflict(task_ids=("billing", "technical"), about="the price", **fields)  # pyright: ignore[reportArgumentType]
-        last = log[-1]
-        return ConflictJudged(
-            seq=last.seq, at=last.at, elapsed_s=1.0, run_id=last.run_id, conflict=conflict
-        )
 
-    assert [one.worker for one in route_examples([*log, judged(taken=("technical",))])] == [
-        "technical"
+def test_a_conflict_whose_judged_cause_is_a_wrong_worker_is_an_example_of_the_other_one(
+    model_server: ScriptedServer,
+) -> None:
+    log, asked = disputed(model_server, misrouted=["technical"])
+    assert [*route_examples(log)] == [
+        RouteExample("I was charged", "billing", "a judge called technical the wrong worker")
     ]
-    assert [*route_examples([*log, judged(taken=("billing", "technical"))])] == []
-    assert [*route_examples([*log, judged()])] == []
+    assert "[technical] Does technical" in asked
+    (conflict,) = answer_in(log).conflicts
+    assert conflict.misrouted == ("technical",)
+    assert "open (It is about an invoice.); it was not for `technical`" in markdown(answer_in(log))
+
+
+@pytest.mark.parametrize(
+    "judgement",
+    [
+        {"winners": ["billing"], "resolution": "7 charges."},
+        {"misrouted": ["billing", "technical"]},
+        {"misrouted": ["technical"], "contradict": False},
+    ],
+    ids=["another cause", "no one was right", "no conflict"],
+)
+def test_a_conflict_with_another_cause_is_no_example(
+    model_server: ScriptedServer, judgement: Object
+) -> None:
+    log, _ = disputed(model_server, **judgement)
+    assert [*route_examples(log)] == []
 
 
 def test_a_right_route_and_a_plan_that_no_router_made_are_no_examples() -> None:

@@ -44,6 +44,9 @@ class Conflict(Record):
     why: str = ""
     taken: tuple[str, ...] = ()
     """The tasks whose results were decided to be right, if any."""
+    misrouted: tuple[str, ...] = ()
+    """The tasks that a judge found to be outside of what their workers are for: the cause of the
+    conflict. Known only of tasks that got the same text."""
 
 
 class CritiquePoint(Record):

@@ -50,6 +50,7 @@ class Judgement(BaseModel):
     contradict: bool = True
     winners: list[str] = []
     resolution: str | None = None
+    misrouted: list[str] = []
     confidence: float | None = None
 
 
@@ -111,9 +112,15 @@ def choice_form(task_ids: Sequence[str]) -> ToolDefinition:
     )
 
 
-def judgement_form(task_ids: Sequence[str]) -> ToolDefinition:
-    """The output tool for a judgement on these tasks."""
+def judgement_form(task_ids: Sequence[str], *, with_fields: bool = False) -> ToolDefinition:
+    """The output tool for a judgement on these tasks; `with_fields`: the judge knows what their
+    workers are for."""
     named: JsonValue = {"type": "string", "enum": list(task_ids)}
+    misrouted: JsonValue = {
+        "type": "array",
+        "items": named,
+        "description": "The tasks whose expert is the wrong one for this text, if any.",
+    }
     return ToolDefinition(
         name="judge",
         description="Give your judgement on the contradiction.",
@@ -122,6 +129,7 @@ def judgement_form(task_ids: Sequence[str]) -> ToolDefinition:
             contradict={"type": "boolean", "description": "False if all can be right."},
             winners={"type": "array", "items": named, "description": "The tasks that are right."},
             resolution={**_TEXT_OR_NULL, "description": "What to take as right, or null."},
+            **({"misrouted": misrouted} if with_fields else {}),
             confidence=_CONFIDENCE,
         ),
     )
@@ -173,7 +181,7 @@ def read_judgement(answer: StructuredAnswer, task_ids: Collection[str]) -> Judge
     if answer.data is None:
         raise BadAnswer("Give your judgement by calling `judge`.")
     judged = _read(Judgement, answer)
-    unknown = [id for id in judged.winners if id not in task_ids]
+    unknown = [id for id in (*judged.winners, *judged.misrouted) if id not in task_ids]
     if unknown:
         raise BadAnswer(f"{unknown[0]!r} is not one of the tasks: {', '.join(task_ids)}.")
     if judged.contradict and set(judged.winners) == set(task_ids):

@@ -1,7 +1,8 @@
 """The judge: decides between results, with a reason, or says why it can't.
 
-It sees a question, and results under ids with their intents, never their workers. It can name only
-ids that it was shown. One judge serves a whole run, also concurrently.
+It sees a question, and results under ids with their intents, never the names of their workers. Of
+results of the same text it sees what their workers are for. It can name only ids that it was shown.
+One judge serves a whole run, also concurrently.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,6 +47,7 @@ class Judge:
 
     def __init__(self, caller: Caller, team: Team, fence: Fence) -> None:
         self._caller = caller
+        self._team = team
         self._role = team.judge
         self._models = team.models_of(team.judge) or team.models_of(team.synthesizer)
         self._fence = fence
@@ -78,20 +80,33 @@ class Judge:
         Raises `ModelError` if no model answers.
         """
         ids = conflict.task_ids
+        shown = [one for one in results if one.task.id in ids]
+        experts = self._experts(shown)
         text = joined(
             f"Request: {request}",
+            experts,
             self._fence.around(conflict.about, source="what they disagree on"),
-            self._fence.around(
-                _shown([one for one in results if one.task.id in ids]), source="results"
-            ),
+            self._fence.around(_shown(shown), source="results"),
         )
         judged = await self._ask(
             "judge",
             text,
-            forms.judgement_form(ids),
+            forms.judgement_form(ids, with_fields=bool(experts)),
             lambda answer: forms.read_judgement(answer, ids),
         )
         return _verdict(conflict, judged)
+
+    def _experts(self, results: Sequence[TaskResult]) -> str:
+        """What the workers are for that all got the same text; empty if they did not."""
+        workers = [self._team.worker(one.worker) for one in results]
+        known = {worker.name: worker for worker in workers if worker is not None}
+        if len({one.task.intent for one in results}) > 1 or len(known) < max(len(results), 2):
+            return ""
+        lines = [
+            f"- [{one.task.id}] {' '.join(known[one.worker].description.split())}"
+            for one in results
+        ]
+        return "\n".join(["The same text went to an expert for each of these:", *lines])
 
     async def _ask(
         self, name: str, text: str, form: ToolDefinition, read: Callable[[StructuredAnswer], T]
@@ -107,12 +122,14 @@ class Judge:
 
 def _verdict(conflict: Conflict, judged: forms.Judgement) -> ConflictVerdict:
     taken = [id for id in conflict.task_ids if id in judged.winners]
+    misrouted = {*judged.misrouted} - {*judged.winners}
     resolution = " ".join((judged.resolution or "").split()) or None
     settled = conflict.model_copy(
         update={
             "resolution": resolution if judged.contradict else None,
             "why": " ".join(judged.why.split()),
             "taken": tuple(taken) if judged.contradict else (),
+            "misrouted": tuple(id for id in conflict.task_ids if id in misrouted),
         }
     )
     return ConflictVerdict(settled, judged.contradict, forms.percent(judged.confidence))

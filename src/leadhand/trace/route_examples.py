@@ -33,7 +33,7 @@ def route_examples(log: Sequence[events.Event]) -> Iterator[RouteExample]:
 
     A person named the worker; a worker handed the task back and another one completed it; a judge
     took the second opinion of another worker; or workers that got the same text contradicted each
-    other, and the judge took the result of one of them. Events of nested teams do not count.
+    other because, a judge says, it was for only one of them. Events of nested teams do not count.
     """
     own = [event for event in log if not event.within]
     routed = _routed(own)
@@ -82,11 +82,10 @@ def _examples(event: events.Event, seen: _Routed) -> Iterator[RouteExample]:
 
 
 def _settled(event: events.ConflictJudged, seen: _Routed) -> Iterator[RouteExample]:
-    """The one worker whose result a judge took, of several that got the same text."""
-    tasks = [seen.tasks[id] for id in event.conflict.task_ids if id in seen.tasks]
-    workers = {seen.workers.get(id, "") for id in event.conflict.taken}
-    if len({task.intent for task in tasks}) == 1 < len(tasks) and len(workers) == 1:
-        (worker,) = workers
-        if worker:
-            why = "workers contradicted each other, and a judge took its result"
-            yield RouteExample(tasks[0].intent, worker, why)
+    """The one worker of a conflict that is not the wrong one for the text that all of them got."""
+    ids, wrong = event.conflict.task_ids, event.conflict.misrouted
+    right = [id for id in ids if id not in wrong and id in seen.tasks and id in seen.workers]
+    if wrong and len(right) == 1:
+        others = " and ".join(sorted({seen.workers[id] for id in wrong if id in seen.workers}))
+        why = f"a judge called {others} the wrong worker"
+        yield RouteExample(seen.tasks[right[0]].intent, seen.workers[right[0]], why)

@@ -126,7 +126,9 @@ def _conflict(conflict: Conflict, name: _Shown, said: _Shown) -> str:
     between = ", ".join(map(name, conflict.task_ids))
     end = f"taken as right: {said(conflict.resolution)}" if conflict.resolution else "open"
     why = f" ({said(conflict.why)})" if conflict.why else ""
-    return f"{between}: {said(conflict.about)}; {end}{why}"
+    wrong = ", ".join(map(name, conflict.misrouted))
+    cause = f"; it was not for {wrong}" if wrong else ""
+    return f"{between}: {said(conflict.about)}; {end}{why}{cause}"
 
 
 def _prose(text: str) -> str:
