@@ -22,6 +22,7 @@ from tests.cli.program import leadhand
 from tests.cli.support_team import support_team
 from tests.plans.samples import nothing, plan, plans, task
 from tests.programs import Ended
+from tests.team_folders import worker, write_team
 
 ROOT = Path(__file__).parent.parent.parent
 REQUEST = "Say why customers are charged twice"
@@ -160,6 +161,31 @@ def test_a_plan_by_a_model_costs_one_call_and_can_be_run_as_it_is(
         folder=tmp_path, env={"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert [one["id"] for one in json.loads(run.out)["tasks"]] == [one.id for one in written.tasks]
+
+
+def test_the_plan_of_a_stepwise_team_says_that_it_is_only_the_first_round(
+    tmp_path: Path, scripted: ScriptedServer
+) -> None:
+    find = worker("description: Does the part called find\ninstructions: Find it.")
+    team = write_team(tmp_path / "steps", "name: steps\nplanner: stepwise\n", find=find)
+    env = {**scripted.env(), "LEADHAND_MODEL": ""}
+    asked = (REQUEST, "--team", str(team), "--out", "plan.json", "--budget-tokens", "90000")
+    lines = shown(*asked, folder=tmp_path, env=env).out.splitlines()
+    assert "then the planner decides what is next, in at most 12 rounds in all" in lines
+    assert lines[-1] == (
+        "cost unknown: no known price of openai-chat:scripted; 2 calls; the budget is 90,000 "
+        "tokens; that is round 1 and one more decision: later rounds cost more, up to the limit of "
+        "12 rounds and the budget"
+    )
+    assert json.loads((tmp_path / "plan.json").read_bytes())["max_rounds"] == 12
+    unlimited = shown(*asked[:-2], folder=tmp_path, env=env).out.splitlines()[-1]
+    assert unlimited.endswith("up to the limit of 12 rounds: no budget is set")
+    run = leadhand(
+        "run", "--plan", "plan.json", "--team", str(team), "--json",
+        folder=tmp_path, env={"PYTHONPATH": str(ROOT), **env},
+    )  # fmt: skip
+    assert [one["id"] for one in json.loads(run.out)["tasks"]] == ["t1"]
+    assert "only the first round: its planner is not asked what is next" in run.err
 
 
 class Late:

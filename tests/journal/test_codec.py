@@ -72,7 +72,7 @@ SIMPLE: dict[type, st.SearchStrategy[object]] = {
     type(None): st.none(),
     dt.datetime: st.datetimes(timezones=st.just(dt.UTC)),
 }
-POSITIVE = {"max_tokens", "max_steps", "revision", "requests", "tokens"}
+POSITIVE = {"max_tokens", "max_steps", "revision", "requests", "tokens", "max_rounds"}
 
 
 def instances(kind: type) -> st.SearchStrategy[object]:

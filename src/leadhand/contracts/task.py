@@ -68,6 +68,9 @@ class Plan(Record, extra="forbid"):
     """Instructions for the synthesizer."""
     revision: int = Field(default=1, ge=1)
     """1 for the first plan of a run; each amendment adds one."""
+    max_rounds: int | None = Field(default=None, ge=1)
+    """The tasks are those of the first round only, and a stepwise planner may decide so many rounds
+    in all; None: the plan is all there is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,10 @@ class _Piece:
 
 
 async def estimate(plan: Plan, team: Team) -> Estimate:
-    """What the tasks of `plan` and its synthesis may cost. Raises `InputError` for a bad model."""
+    """What the tasks of `plan` and its synthesis may cost. Raises `InputError` for a bad model.
+
+    Of a plan that is only the first round, also the decision after it, but no later round.
+    """
     pieces = _pieces(plan, with_inherited_models(team))
     low = high = 0.0
     unpriced: list[str] = []
@@ -92,6 +95,9 @@ def _pieces(plan: Plan, team: Team) -> list[_Piece]:
             spec = team.model_of(worker, task.limits.tier)
             if spec is not None:
                 pieces.append(_Piece(spec, _prompt(task, worker), _steps(task, worker, team)))
+    if plan.max_rounds is not None:
+        shown = FRAME_TOKENS + DIGEST_TOKENS * len(plan.tasks)
+        pieces += [_Piece(spec, shown, 1) for spec in team.models_of(team.planner)[:1]]
     if team.tiers and _is_written(plan, team):
         shown = FRAME_TOKENS + DIGEST_TOKENS * len(plan.tasks)
         pieces.append(_Piece(team.models_of(team.synthesizer)[0], shown, 1))

@@ -41,7 +41,12 @@ class StepwisePlanner:
         """The tasks to start with. Raises `PlanError` and `ModelError`."""
 
         def plan_of(decision: Decision) -> Plan:
-            return Plan(goal=request.text, tasks=decision.tasks, synthesis=team.synthesis)
+            return Plan(
+                goal=request.text,
+                tasks=decision.tasks,
+                synthesis=team.synthesis,
+                max_rounds=None if decision.done else team.planner.max_rounds,
+            )
 
         def problems(decision: Decision) -> Sequence[str]:
             plan = plan_of(decision)

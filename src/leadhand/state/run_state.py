@@ -335,7 +335,9 @@ class RunState:
         """The plan with its present tasks, after splits and amendments. O(tasks)."""
         if self.plan is None or not (self.retired or self.revisions or self.round > 1):
             return self.plan
-        return self.plan.model_copy(update={"tasks": tuple(t.task for t in self.tasks.values())})
+        tasks = tuple(task.task for task in self.tasks.values())
+        max_rounds = self.plan.max_rounds if self.rounds_open else None
+        return self.plan.model_copy(update={"tasks": tasks, "max_rounds": max_rounds})
 
 
 def find_task(state: RunState, id: str) -> tuple[tuple[str, ...], TaskState | None]:

@@ -159,6 +159,15 @@ def _write(file: Path, document: str) -> None:
         raise ToolError(f"can't write the plan to {file}: {error.strerror}") from error
 
 
+def _later_rounds(plan: Plan, budget: Budget | None) -> str:
+    """What an estimate of a stepwise planner's first round leaves out, and what limits that."""
+    if plan.max_rounds is None:
+        return ""
+    limit = f"the limit of {plan.max_rounds} rounds"
+    said = "; that is round 1 and one more decision: later rounds cost more, up to "
+    return f"{said}{limit} and the budget" if budget else f"{said}{limit}: no budget is set"
+
+
 def _cost_line(plan: Plan, team: Team, used: dict[str, str], budget: Budget | None) -> str:
     if not used:
         return "costs nothing: no model is used"
@@ -170,7 +179,7 @@ def _cost_line(plan: Plan, team: Team, used: dict[str, str], budget: Budget | No
         return "costs nothing: none of its tasks uses a model"
     low_calls = f"{expected.calls.low:,} to " if expected.calls.low < expected.calls.high else ""
     calls = f"{low_calls}{counted(expected.calls.high, 'call')}"
-    beyond = budget_note(budget, expected.cost_usd)
+    beyond = budget_note(budget, expected.cost_usd) + _later_rounds(plan, budget)
     if expected.cost_usd is None:
         unpriced = ", ".join(expected.unpriced)
         return f"cost unknown: no known price of {unpriced}; {calls}{beyond}"

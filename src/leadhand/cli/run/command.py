@@ -111,6 +111,8 @@ def run_command(options: RunOptions) -> int:
     # Raises for invalid options, before anything is done.
     _ = setup.deadline_s, setup.budget
     plan = read_plan(options.plan) if options.plan is not None else None
+    if plan is not None and plan.max_rounds is not None and not options.output.quiet:
+        print_note("the plan is only the first round: its planner is not asked what is next")
     in_session = options.request is None and plan is None and may_ask(options.output)
     request = "" if in_session else read_request(options.request, plan)
     team = setup.load()

@@ -54,7 +54,9 @@ def show_plan(plan: Plan, console: Console, *, models: Mapping[str, str] | None 
             beside.rstrip()
             console.print(beside, soft_wrap=True, highlight=False, markup=False)
     end = _ENDS.get(plan.synthesis, f"then {safe(plan.synthesis)}")
-    if len(plan.tasks) == 1:
+    if plan.max_rounds is not None:
+        end = f"then the planner decides what is next, in at most {plan.max_rounds} rounds in all"
+    elif len(plan.tasks) == 1:
         end = "then its result is the answer"
     if plan.instruction:
         end += f": {sentence(plan.instruction)}"
