@@ -13,6 +13,9 @@ STAMP := $(VENV)/.installed
 REPO ?= .
 RANGE ?= $(if $(filter .,$(REPO)),$(shell git rev-list --first-parent --max-count=6 HEAD 2>/dev/null | tail -n 1)..HEAD)
 
+# Or each process of the tests would compile all that it imports, where this is set.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: review test quick quick-unit test-all setup format lint types imports unit bench simulate
 
 review: setup

@@ -6,6 +6,7 @@ the processes that tests start have them too.
 
 import atexit
 import functools
+import gc
 import os
 import re
 import shutil
@@ -19,12 +20,16 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from leadhand.testing import ScriptedServer
+from tests.in_process import InProcess
 from tests.scripted_server import start_over
 
 os.environ["LEADHAND_LOOPBACK_ONLY"] = "1"
 _home = tempfile.mkdtemp(prefix="leadhand-tests-")
 atexit.register(shutil.rmtree, _home, ignore_errors=True)
 os.environ["LEADHAND_HOME"] = _home
+# Or every process that tests start would compile all that it imports.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 for _name in [*os.environ]:
     if _name.endswith(("_API_KEY", "_API_TOKEN", "_BASE_URL")):
         del os.environ[_name]
@@ -79,6 +84,12 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(one, handler)
 
 
+def pytest_collection_finish() -> None:
+    """Leave all that is imported now out of garbage collection, which else takes long each time."""
+    gc.collect()
+    gc.freeze()
+
+
 def _refuse(event: str, arguments: tuple[object, ...]) -> None:
     if event in _STARTS and arguments[:1] != (":memory:",):
         raise AssertionError(f"{event} in a quick test: its module has to name what it starts")
@@ -87,6 +98,12 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
 # How fast the machine is decides nothing: not how long an example takes, nor how long finding it.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> InProcess:
+    """The program, run without a process of its own."""
+    return InProcess(monkeypatch, capsys)
 
 
 @pytest.fixture(scope="session")

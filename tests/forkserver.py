@@ -61,10 +61,15 @@ class Asked(NamedTuple):
 
 
 def preload() -> None:
-    """Import all of leadhand, and what that imports late."""
+    """Import all of leadhand and of the ready-made teams, and what they import late."""
     import leadhand
+    import leadhand_teams
 
-    for module in pkgutil.walk_packages(leadhand.__path__, "leadhand."):
+    walk = pkgutil.walk_packages
+    for module in (
+        *walk(leadhand.__path__, "leadhand."),
+        *walk(leadhand_teams.__path__, "leadhand_teams."),
+    ):
         if module.name.endswith((".__main__", ".child")):  # a program of its own
             continue
         try:

@@ -19,11 +19,11 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Literal, Self
 
+from tests.in_process import Ended as Ended
 from tests.patience import HANG_S, wait_until
 
 Stream = Literal["out", "err"]
@@ -54,16 +54,6 @@ if status < 0:
 os._exit(status)
 """
 """A program for shells, which has another one forked and ends as that one does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """What a finished program left behind."""
-
-    status: int
-    """Its exit status; less than 0: the signal that it died of."""
-    out: str
-    err: str
 
 
 class Program:

@@ -4,37 +4,30 @@ import asyncio
 import contextlib
 import json
 import sqlite3
-import sys
 from pathlib import Path
 
 import pytest
 
 from leadhand import Supervisor, Team, Worker
-from leadhand.cli import main
 from leadhand.testing import ScriptedServer
 from tests.cli.desk_team import ENV
 from tests.cli.echo_team import echo, echo_team
 from tests.cli.terminal import CTRL_C, CTRL_D, Terminal
-from tests.programs import Ended
+from tests.in_process import Ended, InProcess
 
 
 class House:
     """A folder with the team, and its runs."""
 
-    def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
+    def __init__(self, folder: Path, leadhand: InProcess) -> None:
         self.folder = folder
-        self._capture = capture
+        self._leadhand = leadhand
         echo_team(folder)
 
     def does(self, *arguments: str) -> Ended:
         """What `leadhand ARGUMENTS` does here, away from any terminal; in this process."""
-        self._capture.readouterr()
         home = () if "--home" in arguments else ("--home", "runs")
-        sys.argv = ["leadhand", *arguments, *home]
-        with pytest.raises(SystemExit) as ended:
-            main()
-        shown = self._capture.readouterr()
-        return Ended(int(ended.value.code or 0), shown.out, shown.err)
+        return self._leadhand(*arguments, *home)
 
     def at_terminal(self, *arguments: str, env: dict[str, str] | None = None) -> Terminal:
         """A session, or another command, in a terminal."""
@@ -43,14 +36,11 @@ class House:
 
 
 @pytest.fixture
-def house(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> House:
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_process: InProcess) -> House:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["leadhand"])
     for name, value in {**ENV, "COLUMNS": "100"}.items():
         monkeypatch.setenv(name, value)
-    return House(tmp_path, capsys)
+    return House(tmp_path, in_process)
 
 
 # A request after a run

@@ -1,32 +1,25 @@
 """What the command line says that one can type after a run that is not complete."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from leadhand.cli import main
 from leadhand.testing import ScriptedServer
 from tests.cli.errands_team import UP, errands, errands_team
-from tests.programs import Ended
+from tests.in_process import Ended, InProcess
 
 
 class Office:
     """A folder with the team and its runs; `leadhand` is called in this process."""
 
-    def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
+    def __init__(self, folder: Path, leadhand: InProcess) -> None:
         self.folder = folder
-        self._capture = capture
+        self._leadhand = leadhand
         errands_team(folder)
 
     def does(self, *arguments: str) -> Ended:
         """What `leadhand ARGUMENTS` does."""
-        self._capture.readouterr()
-        sys.argv = ["leadhand", *arguments, "--home", "runs"]
-        with pytest.raises(SystemExit) as ended:
-            main()
-        shown = self._capture.readouterr()
-        return Ended(int(ended.value.code or 0), shown.out, shown.err)
+        return self._leadhand(*arguments, "--home", "runs")
 
     def runs(self, *workers: str) -> Ended:
         """What a run does with a task for each of these workers."""
@@ -43,14 +36,11 @@ def steps(ended: Ended) -> list[str]:
 
 
 @pytest.fixture
-def office(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Office:
+def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_process: InProcess) -> Office:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["leadhand"])
     for name, value in {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "100"}.items():
         monkeypatch.setenv(name, value)
-    return Office(tmp_path, capsys)
+    return Office(tmp_path, in_process)
 
 
 GO_ON = "continue with: leadhand resume RUN --home runs"

@@ -7,20 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.cli import main
 from tests.cli.desk_team import ENV, PLAN, desk_team
 from tests.cli.program import leadhand as program
 from tests.cli.program import started
 from tests.cli.terminal import CTRL_C, CTRL_D, Terminal
-from tests.programs import Ended
+from tests.in_process import Ended, InProcess
 
 
 class House:
     """A folder with a team, its plan, and its runs."""
 
-    def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
+    def __init__(self, folder: Path, leadhand: InProcess) -> None:
         self.folder = folder
-        self._capture = capture
+        self._leadhand = leadhand
         desk_team(folder)
         self.write("plan.json", PLAN)
 
@@ -30,12 +29,7 @@ class House:
 
     def does(self, *arguments: str) -> Ended:
         """What `leadhand ARGUMENTS` does here, away from any terminal; in this process."""
-        self._capture.readouterr()
-        sys.argv = ["leadhand", *arguments, "--home", "runs"]
-        with pytest.raises(SystemExit) as ended:
-            main()
-        shown = self._capture.readouterr()
-        return Ended(int(ended.value.code or 0), shown.out, shown.err)
+        return self._leadhand(*arguments, "--home", "runs")
 
     def runs(self, *arguments: str) -> Ended:
         """What a run of the plan does, in a process of its own."""
@@ -58,14 +52,11 @@ class House:
 
 
 @pytest.fixture
-def house(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> House:
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_process: InProcess) -> House:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["leadhand"])
     for name, value in {**ENV, "COLUMNS": "100"}.items():
         monkeypatch.setenv(name, value)
-    return House(tmp_path, capsys)
+    return House(tmp_path, in_process)
 
 
 # Away from a terminal

@@ -2,39 +2,19 @@
 
 import json
 import sqlite3
-import sys
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from leadhand.cli.app import main
 from leadhand.errors import JournalError
 from leadhand.journal import open_store
 from leadhand.journal.sqlite import FILE
+from tests.in_process import InProcess
 from tests.journal.runs import Story, keep
-from tests.programs import Ended
 
 WHY = "event 4: its text is not what was written"
 SAVED = "What can be read: 3 events, with the results of 0 of 1 task"
-
-
-Leadhand = Callable[..., Ended]
-
-
-@pytest.fixture(name="leadhand")
-def _leadhand(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Leadhand:
-    """The program, in this process."""
-
-    def leadhand(*arguments: str) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["leadhand", *arguments])
-        with pytest.raises(SystemExit) as ending:
-            main()
-        said = capsys.readouterr()
-        return Ended(int(ending.value.code or 0), said.out, said.err)
-
-    return leadhand
 
 
 @pytest.fixture(name="home")
@@ -55,42 +35,42 @@ def spoil(home: Path, statement: str) -> None:
         connection.execute(statement)
 
 
-def test_each_run_is_sound_damaged_or_not_verifiable(home: Path, leadhand: Leadhand) -> None:
-    checked = leadhand("runs", "check", "--home", str(home))
+def test_each_run_is_sound_damaged_or_not_verifiable(home: Path, in_process: InProcess) -> None:
+    checked = in_process("runs", "check", "--home", str(home))
     assert checked.status == 3
     assert checked.out.splitlines() == [
         "early   not verifiable: leadhand 0.1 wrote 6 events without checksums",
         f"spoilt  damaged: {WHY}. {SAVED}",
         "sound   sound",
     ]
-    as_json = json.loads(leadhand("runs", "check", "--json", "--home", str(home)).out)
+    as_json = json.loads(in_process("runs", "check", "--json", "--home", str(home)).out)
     assert [one["verdict"] for one in as_json] == ["not verifiable", "damaged", "sound"]
 
 
-def test_a_damaged_run_is_shown_as_far_as_it_is_sound(home: Path, leadhand: Leadhand) -> None:
+def test_a_damaged_run_is_shown_as_far_as_it_is_sound(home: Path, in_process: InProcess) -> None:
     """F44: `trace` showed a traceback, and `show` said nothing."""
     for words in (["show", "spoilt"], ["trace", "spoilt"]):
-        told = leadhand(*words, "--home", str(home))
+        told = in_process(*words, "--home", str(home))
         assert told.status == 3
         assert told.err == f"leadhand: run 'spoilt' is damaged: {WHY}. {SAVED}\n"
         assert told.out
-    traced = json.loads(leadhand("trace", "spoilt", "--home", str(home)).out)
+    traced = json.loads(in_process("trace", "spoilt", "--home", str(home)).out)
     assert [event["seq"] for event in traced["events"]] == [1, 2, 3]
 
 
-def test_a_damaged_run_is_not_resumed(home: Path, leadhand: Leadhand) -> None:
+def test_a_damaged_run_is_not_resumed(home: Path, in_process: InProcess) -> None:
     """F44: it said nothing, and went on from what was left."""
-    told = leadhand("resume", "spoilt", "--home", str(home))
+    told = in_process("resume", "spoilt", "--home", str(home))
     assert (told.status, told.out) == (3, "")
     first, error = told.err.splitlines()
     assert first == "reading spoilt"
     assert f"run 'spoilt' is damaged at {WHY}; `leadhand show spoilt` shows" in error
 
 
-def test_one_bad_digest_hides_no_other_run(home: Path, leadhand: Leadhand) -> None:
+def test_one_bad_digest_hides_no_other_run(home: Path, in_process: InProcess) -> None:
     """F44: it made `runs` fail for all."""
     spoil(home, "UPDATE runs SET digest = '{' WHERE id = 2")
-    listed = leadhand("runs", "--home", str(home))
+    listed = in_process("runs", "--home", str(home))
     assert listed.status == 0
     assert [line.split()[0] for line in listed.out.splitlines()] == ["early", "spoilt", "sound"]
     assert "damaged" in listed.out.splitlines()[1]
@@ -98,7 +78,7 @@ def test_one_bad_digest_hides_no_other_run(home: Path, leadhand: Leadhand) -> No
 
 
 def test_a_page_of_the_file_that_is_gone_hides_no_run_on_others(
-    tmp_path: Path, leadhand: Leadhand
+    tmp_path: Path, in_process: InProcess
 ) -> None:
     """F44: the disk lost a part of the file."""
     home = tmp_path / "home"
@@ -112,7 +92,7 @@ def test_a_page_of_the_file_that_is_gone_hides_no_run_on_others(
     pages = path.read_bytes()
     at = pages.index(b'"task_dispatched"', len(pages) // 2) // size * size
     path.write_bytes(pages[:at] + b"\xff" * size + pages[at + size :])
-    checked = leadhand("runs", "check", "--home", str(home))
+    checked = in_process("runs", "check", "--home", str(home))
     verdicts = [line.split()[1].rstrip(":") for line in checked.out.splitlines()]
     assert checked.status == 3
     assert len(verdicts) == 200

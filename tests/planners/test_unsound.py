@@ -2,20 +2,19 @@
 
 import asyncio
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from leadhand import PlanError, Supervisor, TaskTemplate, Team, Worker
-from leadhand.cli import main
 from leadhand.contracts.events import PlanProposed, PlanRejected
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.journal import MemoryJournal
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object
+from tests.in_process import InProcess
 from tests.planners.planners import MODEL, proposal, proposing, task, team
 from tests.plans.samples import plan
 from tests.plans.samples import task as plan_task
@@ -142,17 +141,15 @@ def test_the_command_line_prints_the_answer_document_of_a_run_without_a_sound_pl
     server: ScriptedServer,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    in_process: InProcess,
 ) -> None:
     server.reset(script=proposing(proposal(task("a", "cook"))))
     by_model = worker("description: Writes").replace("offline: tests.team_folders:work\n", "")
     write_team(tmp_path / "crew", f"name: crew\nmodel: {MODEL}\n", writer=by_model)
     monkeypatch.chdir(tmp_path)
     command = ["run", "Write a letter", "--team", "crew", "--json", "--home", "runs"]
-    monkeypatch.setattr(sys, "argv", ["leadhand", *command])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    document = json.loads(capsys.readouterr().out)
-    assert ended.value.code == 3
+    ended = in_process(*command)
+    document = json.loads(ended.out)
+    assert ended.status == 3
     assert (document["status"], document["tasks"]) == ("failed", [])
     assert "'cook', who is not in team" in document["gaps"][0]["why"]

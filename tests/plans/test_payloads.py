@@ -2,13 +2,11 @@
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
 from leadhand import Plan, PlanError, Supervisor, Task, Team, Worker
-from leadhand.cli import main
 from leadhand.contracts.events import TaskDispatched
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import Route, TaskTemplate
@@ -18,6 +16,7 @@ from leadhand.plans.team_checks import team_problems
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object, compact, items, mapping, text
 from tests.apart import Order, look
+from tests.in_process import InProcess
 from tests.planners.planners import MODEL, said
 from tests.stored import store_of
 from tests.team_folders import problems, worker, write_team
@@ -203,24 +202,18 @@ def test_a_model_sees_the_payload_as_data_and_works_within_the_limits(
 
 
 def test_a_folder_declares_what_its_workers_take_and_teams_show_shows_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_process: InProcess
 ) -> None:
     front = f"description: Looks\ninput: {compact(SCHEMA)}\noutput: tests.apart:Order"
     yaml = "name: mine\nplanner:\n  template:\n    - id: a\n      worker: orders\n"
     yaml += "      intent: look\n      payload: {id: 5}\n"
     folder = write_team(tmp_path / "mine", yaml, orders=worker(front))
     assert problems(folder) == []
-    monkeypatch.setattr(sys, "argv", ["leadhand", "teams", "show", str(folder)])
     monkeypatch.setenv("COLUMNS", "120")
-    with pytest.raises(SystemExit):
-        main()
-    shown = " ".join(capsys.readouterr().out.split())
+    shown = " ".join(in_process("teams", "show", str(folder)).out.split())
     assert "input: {id: integer, note?: string}" in shown
     assert "output: tests.apart:Order {id: integer, note?: string}" in shown
-    monkeypatch.setattr(sys, "argv", ["leadhand", "teams", "show", str(folder), "--json"])
-    with pytest.raises(SystemExit):
-        main()
-    (document,) = json.loads(capsys.readouterr().out)["workers"]
+    (document,) = json.loads(in_process("teams", "show", str(folder), "--json").out)["workers"]
     assert document["input"] == SCHEMA
     assert document["output"]["properties"]["id"]["type"] == "integer"
     wrong = worker("description: Looks\ninput: {type: colour}")

@@ -10,7 +10,7 @@ import pytest
 from pydantic import JsonValue
 
 from leadhand import Answer, Handoff, InputError, Supervisor, Team, Worker
-from leadhand.cli import main
+from tests.in_process import InProcess
 from tests.stored import store_of
 
 SECRET = "sk-this-is-nobodys-business"
@@ -159,18 +159,16 @@ def test_a_restore_that_raises_is_named(tmp_path: Path) -> None:
 
 
 def test_the_command_line_says_who_can_resume_a_run_with_a_context(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, in_process: InProcess
 ) -> None:
     supervisor = Supervisor(team(), context_type=Customer, home=tmp_path)
     answer = supervisor.run_sync("who?", context=Customer("c9"))
     file = tmp_path / "desk_with_context.py"
     file.write_text("from tests.run.test_context import team\nteam = team()\n")
     words = [answer.run_id, "--from", "clerk", "--team", str(file), "--home", str(tmp_path)]
-    monkeypatch.setattr("sys.argv", ["leadhand", "resume", *words])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-    assert "needs a context" in capsys.readouterr().err
+    ended = in_process("resume", *words)
+    assert ended.status == 2
+    assert "needs a context" in ended.err
 
 
 def test_a_run_that_is_over_gives_its_answer_without_a_context(tmp_path: Path) -> None:
