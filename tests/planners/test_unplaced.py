@@ -6,13 +6,20 @@ import asyncio
 import pytest
 
 from leadhand import Answer, Handoff, LeadhandError, Reply, Role, Route, Supervisor, Team, Worker
+from leadhand.cli.live.notices import Notices
+from leadhand.cli.runs.history_text import history_lines
 from leadhand.contracts.events import Event, PlanProposed, PlanRejected
 from leadhand.contracts.people import Question
 from leadhand.contracts.team import TaskTemplate
 from leadhand.journal import MemoryJournal
-from leadhand.testing import ScriptedServer
+from leadhand.testing import ScriptedServer, VirtualClock, run_virtual
+from leadhand.testing.json_data import Object
+from leadhand.trace.page import page
+from leadhand.trace.run_history import RunHistory
 from tests.models.asking import OPENAI
+from tests.models.in_process import InProcess
 from tests.routing.routers import small_router
+from tests.run.resuming.story import RUN, kept, told
 
 RULE = Route("billing", words=("invoice",))
 DEFAULT = Route("desk")
@@ -129,5 +136,57 @@ def test_a_model_whose_answer_cannot_be_read_leaves_it_to_the_default_worker_and
     (said,) = rejected.problems
     assert said.startswith("the router's model chose no worker (")
     assert said.endswith("): desk, the default, gets the request")
+    shown = [text.plain for _, text in history_lines(RunHistory.of(events), held=False)]
+    (place,) = [n for n, line in enumerate(shown) if line.startswith("no plan by router after ")]
+    assert shown[place + 1] == f"- {said}"
+    assert shown[place + 2].startswith("revision 1, 1 task, by router, accepted after ")
+    assert f"<li>{said}".replace("'", "&#x27;") in "".join(page(events, held=False))
+    live = [str(notice) for event in events if (notice := Notices().of_run(event))]
+    assert f"router: {said}" in live
     none_placed, _ = run(team(RULE, router=Role(model=OPENAI)))
     assert (none_placed.status, none_placed.contact) == ("failed", "Write to help@example.com")
+
+
+@pytest.mark.parametrize("named", ["", "technical"])
+def test_a_router_in_doubt_that_is_killed_asks_the_same_and_calls_its_model_once(
+    named: str,
+) -> None:
+    asked: list[Question] = []
+
+    async def person(question: Question) -> str:
+        asked.append(question)
+        return named
+
+    doubt: Object = {"why": "none fits", "worker": "none", "confidence": 90}
+    model = InProcess(script=[{"match": {"tool": "choose_worker"}, "reply": {"json": doubt}}])
+    of = team(RULE, DEFAULT, router=Role(model=model.model))
+    journal = MemoryJournal()
+
+    def supervisor(journal: MemoryJournal) -> Supervisor:
+        clock = VirtualClock()
+        return Supervisor(of, journal=journal, approve=["escalation"], person=person, clock=clock)
+
+    made = supervisor(journal)
+    whole = run_virtual(made.run("Good morning", run_id=RUN))
+    (question,) = asked
+    events = journal.store.events(RUN)
+    places = [event.type for event in events]
+    for stop in range(1, len(events)):
+        asked.clear()
+        left = kept(events[:stop])
+        answer = run_virtual(supervisor(left).resume(RUN))
+        assert told(answer) == told(whole), f"after {places[:stop]}"
+        replied = "approval_given" in places[:stop]
+        assert asked == ([] if replied else [question])
+        assert [event.type for event in left.store.events(RUN)].count("model_called") == 1
+
+
+def test_a_router_in_doubt_whose_run_is_resumed_without_people_takes_the_default_worker() -> None:
+    of, journal = team(RULE, DEFAULT, trained_router=small_router()), MemoryJournal()
+    made = Supervisor(of, journal=journal, approve=["escalation"], clock=VirtualClock())
+    run_virtual(made.run("I was charged and it crashes", run_id=RUN))
+    events = [*journal.store.events(RUN)]
+    (place,) = [n for n, event in enumerate(events) if isinstance(event, PlanProposed)]
+    left = kept(events[: place + 1])
+    answer = run_virtual(Supervisor(of, journal=left, clock=VirtualClock()).resume(RUN))
+    assert answer.answer == "desk replies", "not the likeliest one, about whom nobody was asked"

@@ -95,6 +95,8 @@ class PlanRejected(RunEvent):
     """The task whose result asked for an amendment; None for the first plan of the run."""
     missing: str | None = None
     """What the answer lacks because the plan is binding and was not amended."""
+    by: str = ""
+    """Who had no plan to propose; empty: a proposal has these problems."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

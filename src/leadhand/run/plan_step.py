@@ -54,6 +54,9 @@ async def planned(context: StepContext, request: PlanRequest, plan: Plan | None)
     """
     recorder, team = context.recorder, context.team
     known = recorder.state.proposed
+    if recorder.state.proposed_by == IN_DOUBT and _question(context) is None:
+        # It was to be put to a person, whom the resumed run can't ask.
+        known = None
     proposed = known
     if proposed is None:
         context, proposed = await _proposed(context, request, plan)

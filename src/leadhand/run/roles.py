@@ -21,7 +21,7 @@ from leadhand.engine.recorder import Recorder
 from leadhand.engine.turns import turn
 from leadhand.models.ledger import Account, Amount, Ledger, account_within, nano_usd
 from leadhand.planners.rounds import StepwisePlanner
-from leadhand.planners.routing import Chooser, RoutedRemedies, Router, RoutingPlanner
+from leadhand.planners.routing import ROUTER, Chooser, RoutedRemedies, Router, RoutingPlanner
 from leadhand.planners.template import TemplatePlanner
 from leadhand.ports import Decider, Planner, Remedies, Synthesizer
 from leadhand.run.connections import SharedConnections
@@ -252,7 +252,7 @@ def _router(resources: Resources) -> Router | None:
     def failed(why: str) -> None:
         """Record why the router's model did not choose."""
         resources.recorder.record(
-            events.PlanRejected(**resources.recorder.stamp(), problems=(why,))
+            events.PlanRejected(**resources.recorder.stamp(), problems=(why,), by=ROUTER)
         )
 
     return Router(team, _chooser(resources), failed=failed)

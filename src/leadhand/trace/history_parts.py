@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 from leadhand.contracts import events
 from leadhand.contracts.outcome import Usage
 from leadhand.contracts.people import CallReply, ToolCall, Verdict
+from leadhand.tools.text import counted
 
 What = Literal[
     "retried",
@@ -65,6 +66,14 @@ class PlanVersion:
     """Why the plan was amended or rejected."""
     notes: tuple[str, ...] = ()
     """Warnings, problems, or what was added, changed and dropped, each in one line."""
+
+    @property
+    def title(self) -> str:
+        """What it is, who wrote it, and what became of it."""
+        if not self.revision:
+            return f"no plan by {self.by}"
+        by = f" by {self.by}," if self.by else ""
+        return f"revision {self.revision}, {counted(self.tasks, 'task')},{by} {self.what}"
 
 
 @dataclass(slots=True)

@@ -178,6 +178,8 @@ def _run(event: RunLevelEvent | events.BreakerOpened | events.BreakerClosed) -> 
             return f"resumed{changed}, {tasks}"
         case events.PlanProposed():
             return f"plan of {len(event.plan.tasks):,} tasks proposed by {event.by}"
+        case events.PlanRejected() if event.by:
+            return f"no plan by {event.by}: {'; '.join(event.problems)}"
         case events.PlanRejected():
             return f"plan rejected, {len(event.problems)} problems"
         case events.PlanAccepted():

@@ -106,6 +106,8 @@ def plan_versions(
         case events.PlanAccepted() if known:
             accepted = replace(known[-1], at_s=at_s, what="accepted", notes=event.warnings)
             return [*known[:-1], accepted]
+        case events.PlanRejected() if event.by:
+            return [*known, PlanVersion(at_s, "rejected", 0, 0, event.by, notes=event.problems)]
         case events.PlanRejected() if known and (
             event.task_id is None or known[-1].what == "proposed"
         ):

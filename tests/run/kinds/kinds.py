@@ -9,6 +9,7 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.events import Event
 from leadhand.contracts.people import Occasion
+from leadhand.contracts.routes import Guess
 from leadhand.contracts.team import PlannerKind, TaskTemplate, WorkFunction
 from leadhand.journal import MemoryJournal
 from leadhand.run.people import Ask
@@ -51,6 +52,21 @@ class Kind:
         return self.name
 
 
+@dataclass(frozen=True)
+class Classifier:
+    """A trained router that sends every text to the same worker."""
+
+    workers: tuple[str, ...] = ("a",)
+
+    def guess(self, text: str) -> Guess:
+        return Guess("a", 0.9, accepted=True)
+
+
+def trained(of: Team) -> Team:
+    """The team with a trained router."""
+    return replace(of, trained_router=Classifier())
+
+
 def decision(*workers: str, round: int, done: bool = False) -> Object:
     """A decision of a stepwise planner: a task for each of these workers."""
     tasks: list[Json] = [
@@ -79,11 +95,19 @@ def deciding(*decisions: Object) -> tuple[Object, ...]:
 STEPS = deciding(decision("a", "b", round=1), decision("c", round=2), decision(round=3, done=True))
 ROUTES = [Route("a", words=["copper"])]
 BESIDE = [Route("a", words=["copper"], also=["b"])]
+CHOICE: tuple[Object, ...] = (
+    {
+        "match": {"tool": "choose_worker"},
+        "reply": {"json": {"why": "it knows a", "worker": "a", "confidence": 90}},
+    },
+)
 KINDS = (
     Kind("ahead", "ahead", tasks=3, calls=3 + 2, calls_of_one_task=1 + 1),
     Kind("stepwise", "stepwise", tasks=3, calls=3 + 3 + 1, calls_of_one_task=1 + 2, script=STEPS),
     Kind("routed", "routed", tasks=1, calls=1, calls_of_one_task=1, routes=ROUTES),
     Kind("also", "routed", tasks=2, calls=2 + 1, calls_of_one_task=1, routes=BESIDE),
+    Kind("trained", "routed", tasks=1, calls=1, calls_of_one_task=1, variant=trained),
+    Kind("model", "routed", tasks=1, calls=1 + 1, calls_of_one_task=1 + 1, script=CHOICE),
     Kind("template", "template", tasks=3, calls=3 + 1, calls_of_one_task=1),
     Kind("follow-up", "ahead", tasks=3, calls=3 + 2, calls_of_one_task=1 + 1, follows=True),
 )

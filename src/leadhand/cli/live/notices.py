@@ -97,6 +97,8 @@ def _of_run(event: events.Event) -> Notice | None:
                 said = ["unfinished model calls are made again, finished work is kept", *said]
                 return Notice("run", "resumed with changed prompts", "; ".join(said))
             return Notice("run", "resumed", "; ".join(said))
+        case events.PlanRejected() if event.by:
+            return Notice(event.by, _first(event.problems))
         case events.PlanRejected() if event.problems:
             return Notice("plan", "sent back", _first(event.problems))
         case events.PlanAmended():

@@ -176,10 +176,8 @@ def _question(asked: QuestionHistory) -> str:
 
 def _plan(history: RunHistory) -> Iterator[Line]:
     for version in history.plans:
-        head = f"revision {version.revision}, {counted(version.tasks, 'task')}"
-        by = f", by {safe(version.by)}" if version.by else ""
         said = f": {sentence(version.said)}" if version.said else ""
-        yield 2, Text(f"{head}{by}, {version.what} after {format_duration(version.at_s)}{said}")
+        yield 2, Text(f"{safe(version.title)} after {format_duration(version.at_s)}{said}")
         for note in version.notes:
             yield 4, Text(f"- {sentence(note)}")
 

@@ -98,11 +98,9 @@ def plans(history: RunHistory) -> Html:
     """The versions of the plan, with reasons."""
     rows: list[Html] = []
     for version in history.plans:
-        by = f", by {version.by}" if version.by else ""
-        said = f": {version.said}" if version.said else ""
-        line = f"revision {version.revision}, {version.tasks:,} tasks{by}, {version.what} after "
+        said = f"{format_duration(version.at_s)}{f': {version.said}' if version.said else ''}"
         notes = tag("ul", *(tag("li", note) for note in version.notes)) if version.notes else ""
-        rows.append(tag("li", f"{line}{format_duration(version.at_s)}{said}", notes))
+        rows.append(tag("li", f"{version.title} after {said}", notes))
     rows += [tag("li", f"{format_duration(step.at_s)}: {step.words}") for step in history.notices]
     return tag("ul", *rows) if rows else tag("p", "There is no plan.", class_="quiet")
 
