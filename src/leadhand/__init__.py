@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from leadhand.contracts.retry import Retry
     from leadhand.contracts.rounds import Decision, Round
     from leadhand.contracts.summary import RunSummary, RunView
-    from leadhand.contracts.task import Batch, Limits, Plan, PlanRequest, Task
+    from leadhand.contracts.task import Batch, Limits, Plan, PlannedWorker, PlanRequest, Task
     from leadhand.contracts.team import (
         Ladder,
         RetryRules,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         TaskTemplate,
         Team,
         Worker,
+        WorkerFactory,
     )
     from leadhand.errors import (
         InputError,
@@ -80,6 +81,7 @@ __all__ = [
     "Plan",
     "PlanError",
     "PlanRequest",
+    "PlannedWorker",
     "Question",
     "Rate",
     "Reply",
@@ -105,6 +107,7 @@ __all__ = [
     "ToolError",
     "TrainedRouter",
     "Worker",
+    "WorkerFactory",
     "events",
 ]
 
@@ -122,8 +125,8 @@ _MODULES = {
     "contracts.retry": "Retry",
     "contracts.rounds": "Decision Round",
     "contracts.summary": "RunSummary RunView",
-    "contracts.task": "Batch Limits Plan PlanRequest Task",
-    "contracts.team": "Ladder RetryRules Role Route TaskTemplate Team Worker",
+    "contracts.task": "Batch Limits Plan PlannedWorker PlanRequest Task",
+    "contracts.team": "Ladder RetryRules Role Route TaskTemplate Team Worker WorkerFactory",
     "errors": (
         "InputError JournalError LeadhandError ModelError Permanent PlanError RunExists "
         "RunInterrupted RunTaken TeamError ToolError"

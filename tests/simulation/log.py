@@ -37,6 +37,7 @@ from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.engine.attempts import GRACE_S
 from leadhand.engine.handoffs import limits_of
+from leadhand.plans.planned_workers import with_planned_workers
 from leadhand.policies.history import FREE_RETRIES
 from leadhand.policies.rungs import JITTER_SHARE
 from tests.simulation.breakers import Watched
@@ -94,6 +95,7 @@ class Log:
                 self._proposed = event.plan
             case PlanAccepted() if self._proposed is not None:
                 self.tasks = {one.id: Seen(one, one.worker) for one in self._proposed.tasks}
+                self.team = with_planned_workers(self.team, self._proposed)
             case PlanAmended():
                 yield from self._amended(event)
             case BreakerOpened():

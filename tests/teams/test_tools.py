@@ -6,8 +6,8 @@ from typing import cast
 import pytest
 
 from leadhand import ToolContext
+from leadhand.contracts.ready_made import READY_MADE_TOOLS
 from leadhand.teams.loader import load
-from leadhand.tools.ready_made import READY_MADE_TOOLS
 from tests.team_folders import WORK, problems, warnings, worker, write_team
 
 HERE = "tests.teams.test_tools"

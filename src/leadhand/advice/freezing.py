@@ -130,6 +130,8 @@ def _problems(run: ObservedRun, columns: Sequence[list[tuple[str, Task]]]) -> It
             f"it was planned in {run.rounds} rounds, each by the results of those before: that is "
             "no plan for other requests"
         )
+    if run.plan.workers:
+        yield "its plan describes workers of its own, which a template can't have"
     for column in columns:
         task = column[0][1]
         if task.artifacts:

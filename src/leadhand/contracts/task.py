@@ -56,6 +56,25 @@ class Task(Record, extra="forbid"):
 
 
 @checked
+class PlannedWorker(Record, extra="forbid"):
+    """A worker that a plan describes. Only its team's `worker_factory` can make it."""
+
+    name: str
+    """Unique in its plan, and no name of a worker of the team; tasks refer to it as `worker`."""
+    description: str = ""
+    """One line: what it does, and by omission what it does not."""
+    instructions: str = ""
+    """Its prompt about its job. No other role sees it."""
+    tools: Many[str] | None = None
+    """Names of tools in the team's catalogue. None: those that `WorkerFactory.tools_for` chooses.
+    """
+    tier: str | None = None
+    """The tier of model that it starts with: `fast`, `standard` or `strong`."""
+    output: JsonValue = None
+    """A JSON Schema of its output; None: text."""
+
+
+@checked
 class Plan(Record, extra="forbid"):
     """A request as a graph of tasks: JSON that people can read, edit and run again."""
 
@@ -66,6 +85,8 @@ class Plan(Record, extra="forbid"):
     """The name of the strategy that makes one answer of the results."""
     instruction: str = ""
     """Instructions for the synthesizer."""
+    workers: Many[PlannedWorker] = ()
+    """Workers made for this plan, beside those of the team."""
     revision: int = Field(default=1, ge=1)
     """1 for the first plan of a run; each amendment adds one."""
     max_rounds: int | None = Field(default=None, ge=1)

@@ -25,6 +25,7 @@ from leadhand.contracts.role import (
 )
 from leadhand.contracts.routes import Classifier, Route
 from leadhand.contracts.task import NO_LIMITS, Limits
+from leadhand.contracts.worker_factory import WorkerFactory
 
 if TYPE_CHECKING:
     from leadhand.contracts.role import PlannerRole
@@ -49,6 +50,7 @@ __all__ = [
     "Tier",
     "WorkFunction",
     "Worker",
+    "WorkerFactory",
     "declared_output",
     "model_name",
     "tool_name",
@@ -248,7 +250,7 @@ class Team(metaclass=Checked):
     name: Annotated[str, Field(min_length=1, max_length=100)]
     description: str = ""
     _: dataclasses.KW_ONLY
-    workers: Many[Worker]
+    workers: Many[Worker] = ()
     model: ModelSpec = None
     """Used for every tier that `models` does not name. Without any, the team is deterministic."""
     models: Mapping[Tier, Many[ModelSpec]] = dataclasses.field(
@@ -265,6 +267,8 @@ class Team(metaclass=Checked):
     """Decides between contradicting results, and which of several is the best."""
     critic: Role | None = None
     """Reads a draft of the answer and may send it back; None: there is no critic."""
+    worker_factory: WorkerFactory | None = None
+    """What workers that the planner describes may be given; None: it describes none."""
     shared_tools: Many[str] = ()
     """Names of tools that more than one worker may have."""
     template: Many[TaskTemplate] = ()

@@ -122,7 +122,9 @@ class Revisions:
 
         def problems(given: Plan) -> Sequence[str]:
             found = found_in(given.tasks)
-            return () if isinstance(found, Amendment) else found
+            known = self._state.plan.workers if self._state.plan is not None else ()
+            changed = () if given.workers == known else (_WORKERS_CHANGED,)
+            return changed if isinstance(found, Amendment) else (*found, *changed)
 
         def then(given: Plan | str) -> None:
             self.in_progress = False
@@ -174,6 +176,9 @@ class Revisions:
             )
         )
         self._tasks.amend(found.added, dropped, list(zip(before, found.changed, strict=True)))
+
+
+_WORKERS_CHANGED = "the plan runs already: leave its `workers` as they are"
 
 
 def _changes(found: Amendment) -> str:

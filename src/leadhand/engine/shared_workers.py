@@ -5,8 +5,10 @@ all tasks of a large one. It starts nothing.
 """
 
 import asyncio
+import copy
 import datetime as dt
-from collections.abc import Iterator
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, MutableMapping
 from contextlib import AbstractContextManager, nullcontext
 
 from leadhand.contracts.health import WorkerHealth
@@ -168,7 +170,7 @@ class SharedWorkers:
         """The limit of all tasks, as of one worker that does them all."""
         if max_concurrency is not None:
             self.total = SharedWorker("", max_concurrency, self._lock)
-        self._workers: dict[TeamPath, SharedWorker] = {}
+        self._workers: MutableMapping[TeamPath, SharedWorker] = {}
         self._same: dict[int, SharedWorker] = {}
         """By `id` of the worker: one that occurs twice in the tree is shared."""
         if team is not None:
@@ -183,6 +185,14 @@ class SharedWorkers:
             shared = SharedWorker("/".join(key), worker.concurrency, self._lock)
             self._workers[key] = shared
         return self._workers[key]
+
+    def with_own(self, path: TeamPath, workers: Iterable[Worker]) -> "SharedWorkers":
+        """The same, with `workers` of one run at `path`, which are dropped with that run."""
+        mine = copy.copy(self)
+        mine._workers = ChainMap({}, self._workers)
+        for worker in workers:
+            mine.of(path, worker)
+        return mine
 
     def health(self, clock: Clock) -> tuple[WorkerHealth, ...]:
         """Every worker once, in the team's order."""

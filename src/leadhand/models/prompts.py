@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from leadhand.contracts.team import Team
 
-PROMPTS = "4bffd3a1a619d32d"
+PROMPTS = "d6e1d141639a4048"
 """A digest of every text that leadhand itself sends to models. `tests/models/test_prompts.py`
 fails when one of them changes and says what to write here."""
 
@@ -31,4 +31,6 @@ def prompts_of(team: "Team") -> str:
         texts += (name, role.instructions)
     for worker in team.workers:
         texts += (worker.name, worker.description, worker.instructions)
+    if team.worker_factory is not None:
+        texts += (f"{name}: {said}" for name, said in team.worker_factory.descriptions.items())
     return hashlib.blake2b("\0".join(texts).encode(errors="replace"), digest_size=8).hexdigest()

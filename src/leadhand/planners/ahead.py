@@ -17,7 +17,14 @@ from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import MAX_REPAIRS, BadAnswer, StructuredAnswer, ask_structured
 from leadhand.planners import earlier
-from leadhand.planners.proposal import form, object_in, proposed, roster, shortened
+from leadhand.planners.proposal import (
+    catalogue,
+    form,
+    object_in,
+    proposed,
+    roster,
+    shortened,
+)
 from leadhand.plans.checks import Problem, check, errors_in
 from leadhand.untrusted.fence import Fence
 
@@ -70,15 +77,19 @@ def _asked(team: Team, after: Sequence[EarlierRun]) -> CallRequest:
     role = team.planner
     if role.plain:
         return CallRequest(role.instructions, settings=role.settings)
+    factory = team.worker_factory
     last = prompt(_PACKAGE, "last") if team.synthesis == "last" else ""
     instructions = joined(
         prompt(_PACKAGE, "planner"),
-        roster(team.workers),
+        roster(team.workers) or "It has no workers.",
+        joined(prompt(_PACKAGE, "factory"), catalogue(factory)) if factory is not None else "",
         last,
         earlier.rules(after),
         role.instructions,
     )
-    return CallRequest(instructions, output=form(team, after), settings=role.settings)
+    return CallRequest(
+        instructions, output=form(team, after, factory=factory), settings=role.settings
+    )
 
 
 def _question(request: ports.PlanRequest, fence: Fence) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, cast, get_args
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     JsonValue,
@@ -20,12 +21,14 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_core import from_json
 
 from leadhand.contracts.earlier import EarlierRun
-from leadhand.contracts.task import Plan, Task
-from leadhand.contracts.team import TIERS, Team, Tier, Worker
+from leadhand.contracts.task import Plan, PlannedWorker, Task
+from leadhand.contracts.team import TIERS, Team, Tier, Worker, WorkerFactory
+from leadhand.models.prompts import joined
 from leadhand.models.structured import object_schema
 from leadhand.planners.earlier import artifacts_field
 from leadhand.plans.checks import MAX_TASKS, Problem, too_many_tasks
 from leadhand.plans.payloads import DeclaredType, compact_schema
+from leadhand.plans.planned_workers import too_many_workers
 
 Strategy = Literal["merge", "select", "reduce"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -36,8 +39,9 @@ MAX_TOLD = 50
 
 # Models write task ids as 1, 2, 3 as often as "1", "2", "3".
 _Id = Annotated[str, Field(min_length=1, max_length=200, coerce_numbers_to_str=True)]
-# A dependency named twice is harmless and not worth a repair.
+# A dependency or tool named twice is harmless and not worth a repair.
 _Needs = Annotated[tuple[_Id, ...], AfterValidator(lambda ids: tuple(dict.fromkeys(ids)))]
+_Names = Annotated[tuple[str, ...], AfterValidator(lambda names: tuple(dict.fromkeys(names)))]
 
 
 class _Form(BaseModel):
@@ -85,8 +89,23 @@ class _Task(_Form):
     limits: _Limits = _Limits()
 
 
+def _schema_in(output: object) -> object:
+    """A schema that was written as text, as a mapping; an empty one is none."""
+    return (object_in(output) or output if isinstance(output, str) else output) or None
+
+
+class _Worker(_Form):
+    name: Annotated[str, AfterValidator(str.strip)]
+    description: str = ""
+    instructions: str = ""
+    tools: _Names = ()
+    tier: str | None = None
+    output: Annotated[JsonValue, BeforeValidator(_schema_in)] = None
+
+
 class _Proposal(_Form):
     tasks: tuple[_Task, ...]
+    workers: tuple[_Worker, ...] = ()
     synthesis: Strategy = "merge"
     instruction: str = ""
 
@@ -139,10 +158,49 @@ def task_fields(team: Team, after: Sequence[EarlierRun] = ()) -> dict[str, JsonV
     return fields
 
 
-def form(team: Team, after: Sequence[EarlierRun] = ()) -> ToolDefinition:
-    """The tool for `team` whose arguments are the proposed plan."""
+def catalogue(factory: WorkerFactory) -> str:
+    """The tools that a described worker may have, one line each, and how many workers."""
+    lines = [f"- `{name}`: {said}".rstrip(": ") for name, said in factory.descriptions.items()]
+    tools = "\n".join(lines) or "There are none."
+    shared = ", ".join(f"`{name}`" for name in factory.shared_tools)
+    return joined(
+        f"At most {factory.max_workers}. Their tools:",
+        tools,
+        f"Several workers may have {shared}." if shared else "",
+    )
+
+
+def _worker_fields(factory: WorkerFactory) -> dict[str, JsonValue]:
+    """The schemas of a described worker's fields."""
+    text: JsonValue = {"type": "string"}
+    tools: JsonValue = {"type": "array", "items": {"type": "string", "enum": [*factory.catalogue]}}
+    return {
+        "name": text,
+        "description": text,
+        "instructions": text,
+        **({"tools": tools} if factory.catalogue else {}),
+        "tier": _nullable(type="string", enum=[*factory.tiers]),
+        # As text, because providers enforce no schema with a property of any form.
+        "output": _nullable(type="string", description="A JSON Schema, as JSON; null for text."),
+    }
+
+
+def form(
+    team: Team, after: Sequence[EarlierRun] = (), *, factory: WorkerFactory | None = None
+) -> ToolDefinition:
+    """The tool for `team` whose arguments are the proposed plan.
+
+    With a `factory` the plan describes workers too, before the tasks that name them.
+    """
+    tasks, workers = task_fields(team, after), dict[str, JsonValue]()
+    if factory is not None:
+        text: JsonValue = {"type": "string"}
+        tasks["worker"] = {"anyOf": [tasks["worker"], text]} if team.workers else text
+        described = object_schema(**_worker_fields(factory))
+        workers["workers"] = {"type": "array", "items": described}
     schema = object_schema(
-        tasks={"type": "array", "items": object_schema(**task_fields(team, after))},
+        **workers,
+        tasks={"type": "array", "items": object_schema(**tasks)},
         synthesis={"type": "string", "enum": list(STRATEGIES)},
         instruction={"type": "string"},
     )
@@ -171,7 +229,7 @@ def proposed(
     The size is checked before anything else is validated. Tasks keep `artifacts` only if the schema
     had them.
     """
-    oversized = tuple(_oversized(data))
+    oversized = tuple(_oversized(data, team))
     if oversized:
         return oversized
     try:
@@ -182,6 +240,7 @@ def proposed(
             Problem("invalid_plan", message)
             for message in shortened([f"{_place(one['loc'])}: {one['msg']}" for one in found])
         )
+    described = proposal.workers if team.worker_factory is not None else ()
     return Plan(
         goal=goal,
         tasks=tuple(
@@ -191,11 +250,14 @@ def proposed(
         # A model can't override the team's own strategy, such as `last`.
         synthesis=proposal.synthesis if team.synthesis in STRATEGIES else team.synthesis,
         instruction=proposal.instruction,
+        workers=tuple(PlannedWorker(**worker.model_dump()) for worker in described),
     )
 
 
-def _oversized(data: Mapping[str, JsonValue]) -> Iterator[Problem]:
-    most, tasks = MAX_TASKS["model"], data.get("tasks")
+def _oversized(data: Mapping[str, JsonValue], team: Team) -> Iterator[Problem]:
+    most, tasks, workers = MAX_TASKS["model"], data.get("tasks"), data.get("workers")
+    if isinstance(workers, list) and (found := too_many_workers(len(workers), team)):
+        yield Problem("too_many_workers", found)
     if not isinstance(tasks, list):
         return
     if len(tasks) > most:

@@ -11,6 +11,12 @@ from leadhand.contracts.team import Team
 from leadhand.contracts.tools import tools_of
 from leadhand.plans import graph
 from leadhand.plans.payloads import MAX_LEVELS, DeclaredType, is_too_deep
+from leadhand.plans.planned_workers import (
+    planned_worker_problems,
+    too_many_workers,
+    unused_workers,
+    with_planned_workers,
+)
 
 Author = Literal["person", "model"]
 
@@ -59,15 +65,19 @@ def check(
 ) -> tuple[Problem, ...]:
     """Every problem of `plan` for `team`; empty if there is none.
 
+    The workers that the plan describes count as the team's.
+
     `earlier` are the names of the earlier results that the tasks of a follow-up run may work on.
     If the plan is too large, nothing else is checked, so that refusing it is cheap. A vague intent
-    is an error in a model's plan and a warning in a person's. O(tasks + edges).
+    and an unused worker are errors in a model's plan and warnings in a person's. O(tasks + edges).
     """
-    oversized = tuple(_size(plan, author))
+    oversized = tuple(_size(plan, team, author))
     if oversized:
         return oversized
+    declared, team = team, with_planned_workers(team, plan)
     ids = {task.id for task in plan.tasks}
     return (
+        *_described(plan, declared, team, author),
         *_duplicates(plan),
         *_workers(plan, team),
         *_payloads(plan, team),
@@ -79,9 +89,11 @@ def check(
     )
 
 
-def _size(plan: Plan, author: Author) -> Iterator[Problem]:
+def _size(plan: Plan, team: Team, author: Author) -> Iterator[Problem]:
     if not plan.tasks:
         yield Problem("empty_plan", "the plan has no tasks: add at least one")
+    if found := too_many_workers(len(plan.workers), team):
+        yield Problem("too_many_workers", found)
     if len(plan.tasks) > MAX_TASKS[author]:
         yield too_many_tasks(len(plan.tasks), author)
     edges = sum(len(task.depends_on) for task in plan.tasks)
@@ -100,6 +112,15 @@ def too_many_tasks(count: int, author: Author) -> Problem:
         f"the plan has {count:,} tasks and a {author}'s may have {MAX_TASKS[author]:,}: merge "
         "tasks or split the request",
     )
+
+
+def _described(plan: Plan, declared: Team, team: Team, author: Author) -> Iterator[Problem]:
+    for found in planned_worker_problems(plan, declared, team):
+        yield Problem("invalid_worker", found)
+    # A person may drop the last task of a worker from a plan that runs.
+    severity = "error" if author == "model" else "warning"
+    for found in unused_workers(plan):
+        yield Problem("unused_worker", found, severity=severity)
 
 
 def _synthesis(plan: Plan, team: Team) -> Iterator[Problem]:

@@ -70,7 +70,7 @@ def _with_models(worker: "Worker", outer: "Team") -> "Worker":
 
 
 def _wants_model(team: "Team") -> bool:
-    return any(
+    return team.worker_factory is not None or any(
         _wants_model(worker.team) if worker.team is not None else worker.run is None
         for worker in team.workers
         if worker.model is None

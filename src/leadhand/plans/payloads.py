@@ -18,6 +18,11 @@ MAX_PROBLEMS = 10
 MAX_LEVELS = 100
 """How deep a payload may be nested, so that it can be stored in an event."""
 
+_DEFINITIONS = "#/$defs/"
+
+SchemaPath = tuple[str | int, ...]
+"""The keys and indices that lead to a place in a schema."""
+
 
 def is_too_deep(value: JsonValue) -> bool:
     """Whether a payload is nested deeper than `MAX_LEVELS`."""
@@ -162,3 +167,32 @@ def _mapping(value: object) -> Mapping[str, object]:
 
 def _items(value: object) -> Sequence[object]:
     return cast("list[object]", value) if isinstance(value, list) else ()
+
+
+def schema_mistakes(schema: Mapping[str, JsonValue]) -> Iterator[tuple[SchemaPath, str]]:
+    """Each mistake in a JSON Schema, with its path."""
+    # The import takes a quarter of a second, and few teams have a schema.
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import validator_for
+
+    kind = validator_for(schema, default=Draft202012Validator)
+    for error in kind(kind.META_SCHEMA).iter_errors(dict(schema)):
+        why = " ".join(error.message.split())[:200]
+        yield tuple(error.absolute_path), f"is not JSON Schema: {why}"
+    defined = schema.get("$defs")
+    for path, target in _references(schema, ()):
+        name = target.removeprefix(_DEFINITIONS) if target.startswith(_DEFINITIONS) else None
+        if name is None or not isinstance(defined, Mapping) or name not in defined:
+            yield path, f"`$ref` is {target!r} and must be `#/$defs/` and a name under `$defs`"
+
+
+def _references(value: object, path: SchemaPath) -> Iterator[tuple[SchemaPath, str]]:
+    if isinstance(value, Mapping):
+        for key, inner in cast("Mapping[str, JsonValue]", value).items():
+            if key == "$ref" and isinstance(inner, str):
+                yield (*path, key), inner
+            else:
+                yield from _references(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(cast("list[object]", value)):
+            yield from _references(inner, (*path, index))

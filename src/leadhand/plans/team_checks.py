@@ -1,20 +1,24 @@
 """Validates teams: every problem at once, each with how to fix it. Pure."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import FunctionType
 from typing import cast
 
 from pydantic import PydanticUserError, TypeAdapter
 
 from leadhand.contracts.foreign import ForeignAgent
-from leadhand.contracts.team import Team
+from leadhand.contracts.team import Team, Worker
 from leadhand.contracts.tools import sharing_problems
 from leadhand.contracts.typed import type_name
 from leadhand.plans import graph
 from leadhand.plans.checks import STRATEGIES, instead
 from leadhand.plans.nesting import nesting_problems, with_inherited_models
+from leadhand.plans.planned_workers import factory_problems
 from leadhand.plans.routes import pattern_problem
 from leadhand.plans.signatures import handoff_problem
+
+_FACTORY = "the worker factory"
 
 
 def team_problems(team: Team, *, model_at_hand: bool = False) -> tuple[str, ...]:
@@ -65,6 +69,8 @@ def without_model(team: Team) -> tuple[str, ...]:
 
 
 def _without_model(team: Team, path: str) -> Iterator[str]:
+    if not team.workers and not team.tiers:
+        yield f"{path}{_FACTORY}"  # without a model, a team without workers has none
     for worker in team.workers:
         if worker.team is not None:
             yield from _without_model(worker.team, f"{path}{worker.name}/")
@@ -89,8 +95,9 @@ def _idle(team: Team) -> Iterator[str]:
 
 
 def _team_problems(team: Team) -> Iterator[str]:
-    if not team.workers:
+    if not team.workers and team.worker_factory is None:
         yield "it has no workers: add at least one"
+    yield from factory_problems(team)
     elsewhere = [role.model for role in team.roles.values()]
     elsewhere += [spec for specs in team.models.values() for spec in specs]
     elsewhere += [worker.model for worker in team.workers]
@@ -139,7 +146,7 @@ def _team_problems(team: Team) -> Iterator[str]:
                 f"team: {instead(worker.fallback, names)}"
             )
     yield from _routes(team, names)
-    yield from sharing_problems(team)
+    yield from sharing_problems(_with_catalogue(team))
     entries = {entry.id for entry in team.template}
     for entry in team.template:
         if entry.worker not in names:
@@ -156,6 +163,16 @@ def _team_problems(team: Team) -> Iterator[str]:
             f"these template entries wait for each other: {' -> '.join(path)}: remove one of these "
             "dependencies"
         )
+
+
+def _with_catalogue(team: Team) -> Team:
+    """`team` with a worker that has all tools of its worker factory, as made ones may have."""
+    factory = team.worker_factory
+    if factory is None:
+        return team
+    maker = Worker(_FACTORY, "Makes workers", tools=factory.tools)
+    shared = (*team.shared_tools, *factory.shared_tools)
+    return replace(team, workers=(*team.workers, maker), shared_tools=shared)
 
 
 def _form_problem(output: object) -> str | None:

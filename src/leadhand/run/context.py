@@ -5,10 +5,12 @@ from dataclasses import dataclass, field, replace
 from pydantic import JsonValue
 
 from leadhand.contracts.budget import Budget, LimitName
+from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.engine.attempts import GRACE_S, Slots
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.shared_workers import SharedWorkers, TeamPath
+from leadhand.plans.planned_workers import with_planned_workers
 from leadhand.run.cancellation import ActiveRun
 from leadhand.run.deadline import Deadline
 from leadhand.run.people import People
@@ -83,6 +85,23 @@ class StepContext:
     def is_nested(self) -> bool:
         """Whether this run does a task of another run."""
         return bool(self.recorder.path)
+
+    def with_workers_of(self, plan: Plan) -> "StepContext":
+        """The same with the team that carries out `plan`: with the workers that it describes.
+
+        They last as long as this run, and so do their queues and breakers.
+        """
+        team, capacity = with_planned_workers(self.team, plan), self.capacity
+        if team is self.team:
+            return self
+        made = team.workers[len(self.team.workers) :]
+        shared = capacity.shared_workers.with_own(capacity.team_path, made)
+        return replace(
+            self,
+            team=team,
+            roles=self.roles.with_team(team),
+            capacity=replace(capacity, shared_workers=shared),
+        )
 
     def loop_time(self, elapsed_s: float | None) -> float | None:
         """The event loop's time at `elapsed_s` into the run."""

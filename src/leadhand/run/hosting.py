@@ -18,6 +18,7 @@ from leadhand.errors import InputError, JournalError, ModelError, PlanError, Run
 from leadhand.planners.routing import plan_or_default
 from leadhand.plans.checks import check, errors_in
 from leadhand.plans.nesting import with_inherited_models
+from leadhand.plans.planned_workers import with_chosen_tools
 from leadhand.run.intake import (
     check_known_id,
     check_new_run,
@@ -89,6 +90,7 @@ class RunHost:
             async with self._roles(recorder, request, given, limits) as roles:
                 async with asyncio.timeout(limits.deadline_s):
                     plan = await plan_or_default(roles.planner, request, self.team)
+                    plan = with_chosen_tools(plan, self.team)
         except TimeoutError as error:
             why = f"the planner gave no plan within {limits.deadline_s:g} s"
             raise ModelError(why, transient=True) from error

@@ -17,12 +17,14 @@ from leadhand.errors import (
 from leadhand.planners.routing import IN_DOUBT, Unplaced, named_workers, routed_plan
 from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.checks import Problem, check, errors_in
+from leadhand.plans.planned_workers import with_chosen_tools
 from leadhand.run.cancellation import Cancelled
 from leadhand.run.context import StepContext
 
 _log = logging.getLogger("leadhand")
 
 QUESTION = "Is this plan to be carried out?"
+_NO_MODEL = "the workers that the plan describes need a model, and there is none: name one"
 PLANNING_SHARE = 0.4
 """The share of the time for work that planning may take if the team has a plan without a model."""
 
@@ -102,6 +104,7 @@ async def _proposed(
             _reject(context, *(made.problems[:MAX_SHOWN_PROBLEMS] or (why,)))
             return replace(context, unplanned=why), None
         plan = made
+    plan = with_chosen_tools(plan, context.team)
     recorder.record(events.PlanProposed(**recorder.stamp(), plan=plan, by=author))
     return context, plan
 
@@ -113,7 +116,7 @@ async def _asked(context: StepContext, request: PlanRequest) -> Plan | _InDoubt 
     try:
         work = context.roles.planner.plan(request, team)
         until_s = context.loop_time(_until_s(context))
-        plan = await context.active.unless_stopped(work, until_s=until_s)
+        plan = with_chosen_tools(await context.active.unless_stopped(work, until_s=until_s), team)
         errors = errors_in(check(plan, team, request=request.text, earlier=request.earlier))
         return _unsound(PlanError(errors)) if errors else plan
     except PlanError as error:
@@ -185,7 +188,8 @@ def _until_s(context: StepContext) -> float | None:
 def _has_template(team: Team) -> bool:
     """Whether there is a plan without a model: the team's template, or a task for each worker if
     all of them have offline code."""
-    return bool(team.template) or all(worker.offline is not None for worker in team.workers)
+    offline = (worker.offline is not None for worker in team.workers)
+    return bool(team.template) or (bool(team.workers) and all(offline))
 
 
 async def _checked(
@@ -197,6 +201,8 @@ async def _checked(
     with the team as it was.
     """
     problems = check(plan, context.team, request=request.text, earlier=request.earlier)
+    if plan.workers and not context.team.tiers:
+        problems = (*problems, Problem("no_model", _NO_MODEL))
     if errors := errors_in(problems):
         if not known:
             _reject(context, *(problem.message for problem in errors))
@@ -219,6 +225,7 @@ async def _approved(
     in_doubt = recorder.state.proposed_by == IN_DOUBT
 
     def problems(given: Plan) -> list[str]:
+        given = with_chosen_tools(given, context.team)
         found = errors_in(check(given, context.team, request=request.text, earlier=request.earlier))
         return [problem.message for problem in found]
 
@@ -238,7 +245,7 @@ async def _approved(
         why = f"a person refused the plan: {reply.text.strip()}".rstrip(": ")
         _reject(context, why)
         return replace(context, unplanned=why), None
-    return context, reply.plan or plan
+    return context, with_chosen_tools(reply.plan or plan, context.team)
 
 
 def _question(context: StepContext) -> str | None:

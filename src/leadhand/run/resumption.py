@@ -7,6 +7,7 @@ from leadhand.contracts import events
 from leadhand.contracts.task import Task
 from leadhand.errors import InputError
 from leadhand.plans.graph import dependants, descendants, order
+from leadhand.plans.planned_workers import missing_tools, with_planned_workers
 from leadhand.state.fold import RunState, TaskState
 
 if TYPE_CHECKING:
@@ -25,6 +26,14 @@ def check_resumable(
             f"run {run_id!r} can't be resumed: the plan that it was given was rejected "
             f"({'; '.join(state.problems)}); start a new run with a correct plan"
         )
+    if state.plan is not None:
+        missing = sorted(missing_tools(state.plan, team))
+        if missing:
+            raise InputError(
+                f"run {run_id!r} can't be resumed: the worker factory of team {team.name!r} has no "
+                f"{', '.join(missing)} any more"
+            )
+        team = with_planned_workers(team, state.plan)
     due = {*tasks_left(state), *again, *(id for id, one in state.tasks.items() if not one.ended)}
     names = {name for id in due for name in (state.tasks[id].worker, state.tasks[id].task.worker)}
     gone = sorted(name for name in names if team.worker(name) is None)

@@ -89,6 +89,16 @@ class Resources:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What does not depend on the team."""
+
+    synthesizer: Synthesizer | None = None
+    remedies: Remedies | None = None
+    task: Handoff | None = None
+    """What a nested run does."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
     """Who plans, works and answers in one run. Settled before the run starts."""
@@ -98,6 +108,7 @@ class Roles:
     remedies: Remedies | None
     runners: Runners
     resources: Resources
+    given: "_Given"
 
     @property
     def decider(self) -> Decider | None:
@@ -127,6 +138,17 @@ class Roles:
         synthesizer = Merge(roles_of(team))
         remedies = _routed(_router(self.resources), None)
         return replace(self, synthesizer=synthesizer, remedies=remedies)
+
+    def with_team(self, team: Team) -> "Roles":
+        """The same planner, and the other roles and the workers for `team`."""
+        resources, given = replace(self.resources, team=team), self.given
+        return replace(
+            self,
+            resources=resources,
+            synthesizer=given.synthesizer or _synthesizer(resources),
+            remedies=given.remedies or _routed(_router(resources), _remedies(resources)),
+            runners=_runners(resources, given.task),
+        )
 
     def nested(self, team: Team, recorder: Recorder, task: Handoff, *, request: str) -> "Roles":
         """The roles of a run within this one, which does `task`."""
@@ -221,21 +243,26 @@ def _roles(
         planner=own_planner or _planner(resources, router),
         synthesizer=own_synthesizer or _synthesizer(resources),
         remedies=remedies or _routed(router, _remedies(resources)),
-        runners=Runners(
-            resources.team,
-            caller=resources.caller,
-            fence=resources.fence,
-            make_tool=resources.tools.make,
-            outer_task=task,
-            inputs=resources.inputs,
-            unread=resources.tools.unread,
-            offline_switch=resources.offline_switch,
-        ),
+        runners=_runners(resources, task),
         resources=resources,
+        given=_Given(own_synthesizer, remedies, task),
     )
     if roles.account is not None and roles.synthesizer.calls_model:
         roles.account.keep_for_synthesis()
     return roles
+
+
+def _runners(resources: Resources, task: Handoff | None) -> Runners:
+    return Runners(
+        resources.team,
+        caller=resources.caller,
+        fence=resources.fence,
+        make_tool=resources.tools.make,
+        outer_task=task,
+        inputs=resources.inputs,
+        unread=resources.tools.unread,
+        offline_switch=resources.offline_switch,
+    )
 
 
 def _made(

@@ -83,6 +83,8 @@ class Run:
                 await recorder.commit()
             if state.plan is None:
                 self._context = await planned(context, request, plan)
+            if state.plan is not None:
+                self._context = self._context.with_workers_of(state.plan)
             waits = state.plan is None and bool(state.questions)
             if state.plan is not None and _has_open_tasks(state):
                 waits = await self._work()

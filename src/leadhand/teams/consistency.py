@@ -13,7 +13,7 @@ from rapidfuzz import fuzz, utils
 from leadhand.plans import graph
 from leadhand.teams import models
 from leadhand.teams.draft import TEAM_FILE, Draft, WorkerDraft
-from leadhand.teams.fields import EntryFields
+from leadhand.teams.fields import EntryFields, TeamFields
 from leadhand.teams.notes import FileLine, Notes, suggestion
 from leadhand.teams.tools import name_for_model
 
@@ -40,6 +40,7 @@ def check(draft: Draft, notes: Notes) -> None:
         models.check_team(draft, draft.team, notes)
         models.check_rates(draft, draft.team, notes)
         _tools(draft, notes)
+        _factory(draft, draft.team, notes)
         if draft.team.planner.template:
             _template(draft, notes)
             # A planner with a model can give tasks to any worker.
@@ -134,12 +135,42 @@ def _tools(draft: Draft, notes: Notes) -> None:
                 f"the tool {name!r} belongs to {users[0][0].name!r} already: give it to one of "
                 f"them, or list it under `shared_tools` in {TEAM_FILE}",
             )
+    factory = draft.team.worker_factory if draft.team else None
+    granted = [name_for_model(tool) for tool in factory.tools] if factory is not None else []
     for index, name in enumerate(shared):
+        if name in granted:
+            continue
         # A worker whose file can't be read may be the one that has the tool.
         if len(owners[name]) < 2 and not draft.unreadable:
             who = f"only {owners[name][0][0].name!r} has" if owners[name] else "no worker has"
             place = draft.document.place("shared_tools", index)
             notes.warn(place, f"the tool {name!r} is marked as shared, and {who} it")
+
+
+def _factory(draft: Draft, team: TeamFields, notes: Notes) -> None:
+    """The catalogue of the worker factory: each tool once, and no worker's unless it is shared."""
+    factory = team.worker_factory
+    if factory is None:
+        return
+    names = [name_for_model(tool) for tool in factory.tools]
+    shared = {name_for_model(tool) for tool in (*team.shared_tools, *factory.shared_tools)}
+    owner = {name_for_model(tool): w.name for w in draft.workers for tool in w.fields.tools}
+    for index, name in enumerate(names):
+        place = draft.document.place("worker_factory", "tools", index)
+        if name in names[:index]:
+            notes.problem(place, f"the catalogue has another tool called {name!r}: rename one")
+        elif name in owner and name not in shared:
+            notes.problem(
+                place,
+                f"the tool {name!r} belongs to {owner[name]!r} already: leave it out here, or list "
+                "it under `shared_tools`",
+            )
+    for index, tool in enumerate(factory.shared_tools):
+        if name_for_model(tool) not in names:
+            notes.problem(
+                draft.document.place("worker_factory", "shared_tools", index),
+                f"the tool {tool!r} is not in the catalogue: {suggestion(tool, names)}",
+            )
 
 
 def _overlaps(draft: Draft, notes: Notes) -> None:

@@ -78,7 +78,7 @@ def read(folder: Path, notes: Notes) -> Draft:
     team, document = _checked(TeamFields, written, notes)
     workers: list[WorkerDraft] = []
     unreadable: list[str] = []
-    for path in _worker_files(folder, notes):
+    for path in _worker_files(folder, notes, team):
         found = read_markdown(path, f"{WORKERS_FOLDER}/{path.name}", notes)
         fields, correct = _checked(WorkerFields, found, notes) if found else (None, None)
         if found and correct and fields:
@@ -114,18 +114,22 @@ def _team_document(folder: Path, notes: Notes) -> TeamFile | None:
     return None
 
 
-def _worker_files(folder: Path, notes: Notes) -> Iterator[Path]:
+def _worker_files(folder: Path, notes: Notes, team: TeamFields | None) -> Iterator[Path]:
+    needed = team is None or team.worker_factory is None
     place = FileLine(WORKERS_FOLDER, 0)
     try:
         files = sorted((folder / WORKERS_FOLDER).iterdir())
     except FileNotFoundError:
-        notes.problem(place, "is missing: make a folder with a file `<name>.md` for each worker")
+        if needed:
+            notes.problem(
+                place, "is missing: make a folder with a file `<name>.md` for each worker"
+            )
         return
     except OSError as error:
         notes.problem(place, f"can't be read as a folder: {error.strerror or error}")
         return
     found = [file for file in files if file.suffix == ".md" and not file.name.startswith(".")]
-    if not found:
+    if not found and needed:
         notes.problem(place, "has no workers: add a file `<name>.md` for each")
     yield from found
 

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
-from leadhand.contracts.team import Isolation, NamedRung, PlannerKind, Tier
+from leadhand.contracts.team import TIERS, Isolation, NamedRung, PlannerKind, Tier
 from leadhand.teams import values
 
 
@@ -17,12 +17,12 @@ def _for_every_tier(value: object) -> object:
     return {"standard": value} if isinstance(value, str) else value
 
 
-def _strategy(value: object) -> object:
-    return {"strategy": value} if isinstance(value, str) else value
-
-
-def _kind(value: object) -> object:
-    return {"kind": value} if isinstance(value, str) else value
+def _short(key: str, kind: type, schema: object) -> BeforeValidator:
+    """Takes a value of `kind` in place of a mapping, as that of its `key`."""
+    return BeforeValidator(
+        lambda value: {key: value} if isinstance(value, kind) else value,
+        json_schema_input_type=schema,
+    )
 
 
 class Fields(BaseModel):
@@ -236,6 +236,19 @@ class RouteFields(Fields):
     """Other workers that get the request too; the synthesizer joins the results."""
 
 
+class WorkerFactoryFields(Fields):
+    """`worker_factory` of team.yaml: what workers described by the planner may be given."""
+
+    tools: values.Names = []
+    """The catalogue: names of ready-made tools, or functions of your own as `module:function`."""
+    shared_tools: values.Names = []
+    """Tools of the catalogue that more than one worker may have."""
+    tiers: Annotated[list[Tier], Field(min_length=1)] = [*TIERS]
+    """The tiers of model that these workers may start with; by default all."""
+    max_workers: Annotated[int, Field(ge=1, le=200)] = 7
+    """How many workers one plan may describe."""
+
+
 class TeamFields(Fields):
     """team.yaml of a leadhand team."""
 
@@ -249,14 +262,13 @@ class TeamFields(Fields):
         ModelsFields, BeforeValidator(_for_every_tier, json_schema_input_type=str | ModelsFields)
     ] = ModelsFields()
     """The models of the tiers `fast`, `standard` and `strong`; a single name is for all three."""
-    planner: Annotated[
-        PlannerFields, BeforeValidator(_kind, json_schema_input_type=PlannerKind | PlannerFields)
-    ] = PlannerFields()
+    planner: Annotated[PlannerFields, _short("kind", str, PlannerKind | PlannerFields)] = (
+        PlannerFields()
+    )
     """How a request becomes tasks: a kind of planner, or the settings of the role."""
-    synthesizer: Annotated[
-        SynthesizerFields,
-        BeforeValidator(_strategy, json_schema_input_type=str | SynthesizerFields),
-    ] = SynthesizerFields()
+    synthesizer: Annotated[SynthesizerFields, _short("strategy", str, str | SynthesizerFields)] = (
+        SynthesizerFields()
+    )
     """How results become one answer: a strategy's name, or the settings of the role."""
     output: values.OutputForm = None
     """The type of the answer's output: a JSON Schema, or a class as `module:Class`."""
@@ -281,6 +293,12 @@ class TeamFields(Fields):
     """Whom the user can ask instead, shown if no worker could answer."""
     max_depth: Annotated[int, Field(ge=0)] | None = None
     """How many levels of teams may be nested in this one; 3 by default."""
+    worker_factory: (
+        Annotated[WorkerFactoryFields, _short("tools", list, list[str] | WorkerFactoryFields)]
+        | None
+    ) = None
+    """The tools of workers that the planner describes for one plan; without this key it describes
+    none."""
     shared_tools: values.Names = []
     """Tools that more than one worker may have."""
 

@@ -22,8 +22,10 @@ from leadhand.contracts.team import (
     TaskTemplate,
     Team,
     Worker,
+    WorkerFactory,
     tool_name,
 )
+from leadhand.contracts.worker_factory import granted_name
 from leadhand.errors import InputError, TeamError
 from leadhand.plans.team_checks import team_problems
 from leadhand.routing.trained import TrainedRouter
@@ -34,7 +36,7 @@ from leadhand.teams.installed import team_folders, unusable_teams
 from leadhand.teams.notes import Notes, closest
 from leadhand.teams.outputs import declared_form
 from leadhand.teams.parts import ImportedParts, imported
-from leadhand.teams.tools import name_for_model
+from leadhand.teams.tools import catalogue, name_for_model
 from leadhand.teams.trained_router import trained_router
 from leadhand.teams.trust import check_owners
 from leadhand.teams.values import tier_of_alias
@@ -122,10 +124,11 @@ def _inspect(folder: Path, nesting: _Nesting) -> TeamInspection:
         load_team=lambda worker: _nested(worker, folder, nesting, notes),
     )
     trained = trained_router(draft, notes)
+    granted = catalogue(draft, notes) if nesting.code else ()
     team = None
     if draft.team is not None and not notes.problems and nesting.code:
         output = declared_form(draft.team.output, draft.document, "output", folder, notes)
-        team = _team(draft, draft.team, parts, output, trained)
+        team = _team(draft, draft.team, parts, output, trained, granted)
         # Finds nothing more, unless it has a rule that the checks of the files lack.
         for text in team_problems(team, model_at_hand=True):
             notes.problem(draft.document.place(), text)
@@ -205,6 +208,7 @@ def _team(
     parts: dict[str, ImportedParts],
     output: object,
     trained: TrainedRouter | None,
+    granted: tuple[object, ...],
 ) -> Team:
     defaults = RetryRules()
     ladder, planner, synthesizer = fields.ladder, fields.planner, fields.synthesizer
@@ -234,6 +238,7 @@ def _team(
         rates={name: Rate(**rate.model_dump()) for name, rate in fields.rates.items()},
         contact=fields.contact,
         max_depth=_max_depth(fields),
+        worker_factory=_worker_factory(fields, granted),
         shared_tools=_shared(draft, fields, parts),
         template=tuple(
             TaskTemplate(
@@ -302,6 +307,24 @@ def _worker(draft: WorkerDraft, parts: ImportedParts) -> Worker:
         isolate=fields.isolate,
         concurrency=fields.concurrency,
         limits=Limits(timeout_s=fields.timeout_s, max_steps=fields.max_steps),
+    )
+
+
+def _worker_factory(fields: TeamFields, granted: tuple[object, ...]) -> WorkerFactory | None:
+    """The worker factory, whose catalogue has the tools `granted`."""
+    factory = fields.worker_factory
+    if factory is None:
+        return None
+    shared = {name_for_model(name) for name in factory.shared_tools}
+    return WorkerFactory(
+        granted,
+        shared_tools=tuple(
+            name
+            for written, tool in zip(factory.tools, granted, strict=True)
+            if name_for_model(written) in shared and (name := granted_name(tool)) is not None
+        ),
+        tiers=tuple(factory.tiers),
+        max_workers=factory.max_workers,
     )
 
 

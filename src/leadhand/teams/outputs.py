@@ -2,17 +2,16 @@
 
 import inspect
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, cast
 
 from pydantic import JsonValue, TypeAdapter
 
-from leadhand.teams.files import KeyPath, TeamFile
+from leadhand.plans.payloads import schema_mistakes
+from leadhand.teams.files import TeamFile
 from leadhand.teams.functions import Unusable, resolve
 from leadhand.teams.notes import Notes
-
-_DEFINITIONS = "#/$defs/"
 
 
 def declared_form(
@@ -37,7 +36,7 @@ def declared_form(
         schema = declared
     else:
         return None
-    for path, why in _mistakes(schema):
+    for path, why in schema_mistakes(schema):
         notes.problem(document.place(key, *path), why)
     return schema
 
@@ -58,32 +57,3 @@ def _typed(found: object, name: str) -> object | Unusable:
             "model, a dataclass or a TypedDict"
         )
     return found
-
-
-def _mistakes(schema: Mapping[str, JsonValue]) -> Iterator[tuple[KeyPath, str]]:
-    """Each mistake in a JSON Schema, with its path."""
-    # The import takes a quarter of a second, and few teams have a schema.
-    from jsonschema import Draft202012Validator
-    from jsonschema.validators import validator_for
-
-    kind = validator_for(schema, default=Draft202012Validator)
-    for error in kind(kind.META_SCHEMA).iter_errors(dict(schema)):
-        why = " ".join(error.message.split())[:200]
-        yield tuple(error.absolute_path), f"is not JSON Schema: {why}"
-    defined = schema.get("$defs")
-    for path, target in _references(schema, ()):
-        name = target.removeprefix(_DEFINITIONS) if target.startswith(_DEFINITIONS) else None
-        if name is None or not isinstance(defined, Mapping) or name not in defined:
-            yield path, f"`$ref` is {target!r} and must be `#/$defs/` and a name under `$defs`"
-
-
-def _references(value: object, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
-    if isinstance(value, Mapping):
-        for key, inner in cast("Mapping[str, JsonValue]", value).items():
-            if key == "$ref" and isinstance(inner, str):
-                yield (*path, key), inner
-            else:
-                yield from _references(inner, (*path, key))
-    elif isinstance(value, list):
-        for index, inner in enumerate(cast("list[object]", value)):
-            yield from _references(inner, (*path, index))

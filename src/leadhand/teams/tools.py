@@ -6,18 +6,19 @@ list what that function uses under any name.
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import cast
 
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 
+from leadhand.contracts.ready_made import READY_MADE_TOOLS
 from leadhand.contracts.team import tool_name
-from leadhand.teams.draft import WorkerDraft
+from leadhand.teams.draft import Draft, WorkerDraft
 from leadhand.teams.functions import Unusable, is_of_pydantic_ai, resolve
-from leadhand.teams.notes import Notes, closest, intended_name
+from leadhand.teams.notes import FileLine, Notes, closest, intended_name
 from leadhand.teams.values import is_reference
-from leadhand.tools.ready_made import READY_MADE_TOOLS
 
 ALIASES = {
     "glob": "list_files",
@@ -37,14 +38,35 @@ def name_for_model(tool: str) -> str:
 
 def tools(worker: WorkerDraft, folder: Path, notes: Notes) -> tuple[object, ...]:
     """The worker's tools; `notes` gets a problem for each that can't be loaded."""
+    place = partial(worker.document.place, "tools")
+    return _loaded(worker.fields.tools, place, folder, notes, labels=worker.has_function)
+
+
+def catalogue(draft: Draft, notes: Notes) -> tuple[object, ...]:
+    """The tools of a team's worker factory, if it has one; `notes` as in `tools`."""
+    if draft.team is None or draft.team.worker_factory is None:
+        return ()
+    place = partial(draft.document.place, "worker_factory", "tools")
+    return _loaded(draft.team.worker_factory.tools, place, draft.folder, notes, labels=False)
+
+
+def _loaded(
+    names: Sequence[str],
+    place_of: Callable[[int], FileLine],
+    folder: Path,
+    notes: Notes,
+    *,
+    labels: bool,
+) -> tuple[object, ...]:
+    """The tools of these names; with `labels` a name need not be that of a tool."""
     found: list[object] = []
-    for index, name in enumerate(worker.fields.tools):
-        place = worker.document.place("tools", index)
+    for index, name in enumerate(names):
+        place = place_of(index)
         tool = _tool(name, folder) if is_reference(name) else name
         if isinstance(tool, Unusable):
             notes.problem(place, tool.why)
         elif tool == name and name not in READY_MADE_TOOLS:
-            _note_unknown(name, worker, index, notes)
+            _note_unknown(name, place, notes, label=labels)
             found.append(name)
         else:
             for doubt in _doubts(tool):
@@ -86,10 +108,9 @@ def _unfillable(tool: Callable[..., object], name: str) -> Unusable | None:
     return None
 
 
-def _note_unknown(name: str, worker: WorkerDraft, index: int, notes: Notes) -> None:
+def _note_unknown(name: str, place: FileLine, notes: Notes, *, label: bool) -> None:
     """Note a name that is no tool: a mere label if the worker has a function, else a problem."""
-    place = worker.document.place("tools", index)
-    if worker.has_function:
+    if label:
         guess = intended_name(name, READY_MADE_TOOLS)
         if guess:
             notes.warn(place, f"{name!r} is no tool that a model can use: did you mean {guess!r}?")

@@ -23,6 +23,7 @@ _LOOKING = re.compile(
     r"search|read|list|quer|find|get|fetch|look|grep|sql|describe|calc|show|open|load|page|count"
 )
 _FOLLOWING = re.compile(r"read|open|fetch|load|page|full")
+_WORKER = "worker"
 _ESCALATE = "escalate"
 _CONTINUING = re.compile(r"more|next|continue")
 _ESCALATION = re.compile(r"\bESCALATE:\s*(\w+)[:,]?[ \t]*([^\n]*)")
@@ -160,6 +161,7 @@ def plan_for(schema: Object, words: Phrases) -> Json:
 
     The third task depends on the first two; all others are independent. A marker `tasks=NNN` in the
     request asks for NNN independent tasks instead. A stepwise planner is done in its second round.
+    If the plan may describe workers, it describes one, without tools, if there is no other.
     """
     task = resolved(resolved(properties(schema).get("tasks"), schema).get("items"), schema)
     workers = _workers(task, schema)
@@ -189,6 +191,8 @@ def plan_for(schema: Object, words: Phrases) -> Json:
     def wish(name: str) -> Json:
         if name == "done":
             return done
+        if name == "workers":
+            return [] if _named(task, schema) else [_described(words)]
         return ([] if done else tasks) if name == "tasks" else words.for_answers(name)
 
     return fill(schema, wish)
@@ -199,11 +203,26 @@ def _intent(number: int, topic: str, *, counted: bool) -> str:
     return f"Part {number}: {way}" if counted or number > len(_WAYS) else way
 
 
+def _described(words: Phrases) -> Object:
+    return {
+        "name": _WORKER,
+        "description": f"Finds what is known about {words.intent}"[:200],
+        "instructions": "Find what you are asked for, and say where it is from.",
+        "tools": [],
+        "tier": None,
+        "output": None,
+    }
+
+
 def _workers(task: Object, root: Object) -> list[str]:
     """The names that a task's `worker` may have."""
+    return _named(task, root) or [_WORKER]
+
+
+def _named(task: Object, root: Object) -> list[str]:
     worker = resolved(mapping(task.get("properties")).get("worker"), root)
     named = items(worker.get("enum")) or [worker.get("const")]
     for choice in items(worker.get("anyOf")):
         shape = resolved(choice, root)
         named += [*items(shape.get("enum")), shape.get("const")]
-    return [text(name) for name in named if text(name)] or ["worker"]
+    return [text(name) for name in named if text(name)]

@@ -6,8 +6,8 @@ Each kind of tool loads its libraries on first use, so a run without queries loa
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
+from leadhand.contracts.ready_made import READY_MADE_TOOLS
 from leadhand.errors import InputError
-from leadhand.tools.ready_made import READY_MADE_TOOLS
 from leadhand.tools.text import grouped_by_reason
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from leadhand import Handoff, Role, Route, Supervisor, Team, Worker
+from leadhand import Handoff, Role, Route, Supervisor, Team, Worker, WorkerFactory
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.events import Event
@@ -45,6 +45,8 @@ class Kind:
     """What the model says besides what it says by default."""
     variant: Callable[[Team], Team] = unchanged
     """Changes the team: its options, its workers."""
+    made: int = 0
+    """How many of the tasks are done by workers made for the plan, always by the model."""
     follows: bool = False
     """Whether the request follows an earlier run."""
 
@@ -92,6 +94,35 @@ def deciding(*decisions: Object) -> tuple[Object, ...]:
     )
 
 
+def smelters(metal: str) -> str:
+    """Names the smelters of a metal."""
+    return f"smelters of {metal}"
+
+
+def with_factory(team: Team) -> Team:
+    """The team, with a catalogue of tools for workers made for a plan."""
+    return replace(team, worker_factory=WorkerFactory(tools=[smelters]))
+
+
+MADE: Object = {
+    "match": {"role": "planner"},
+    "reply": {
+        "json": {
+            "workers": [
+                {
+                    "name": "made",
+                    "description": "Knows metals",
+                    "instructions": "Find metals.",
+                    "tools": [],
+                }
+            ],
+            "tasks": [
+                {"id": name, "worker": name, "intent": f"Find {name} on copper and zinc"}
+                for name in ("a", "b", "made")
+            ],
+        }
+    },
+}
 STEPS = deciding(decision("a", "b", round=1), decision("c", round=2), decision(round=3, done=True))
 ROUTES = [Route("a", words=["copper"])]
 BESIDE = [Route("a", words=["copper"], also=["b"])]
@@ -109,6 +140,16 @@ KINDS = (
     Kind("trained", "routed", tasks=1, calls=1, calls_of_one_task=1, variant=trained),
     Kind("model", "routed", tasks=1, calls=1 + 1, calls_of_one_task=1 + 1, script=CHOICE),
     Kind("template", "template", tasks=3, calls=3 + 1, calls_of_one_task=1),
+    Kind(
+        "factory",
+        "ahead",
+        tasks=3,
+        calls=3 + 2,
+        calls_of_one_task=1 + 1,
+        script=(MADE,),
+        made=1,
+        variant=with_factory,
+    ),
     Kind("follow-up", "ahead", tasks=3, calls=3 + 2, calls_of_one_task=1 + 1, follows=True),
 )
 

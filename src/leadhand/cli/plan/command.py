@@ -28,6 +28,7 @@ from leadhand.journal import MemoryStore, StoreJournal
 from leadhand.journal.store import Store
 from leadhand.models.choice import models_by_role
 from leadhand.planners.template import TemplatePlanner
+from leadhand.plans.planned_workers import with_planned_workers
 from leadhand.run.following import earlier_runs
 from leadhand.state.fold import fold
 from leadhand.supervisor import Supervisor
@@ -59,8 +60,8 @@ def plan_command(options: PlanOptions) -> int:
     options = _followed(options)
     limits = options.limits
     budget = budget_of(limits.budget_usd, limits.budget_tokens)
-    team = load_team(options.team, trust=options.trust, folder=options.folder)
-    choice = choose_models(team, model=limits.model, no_model=limits.no_model)
+    loaded = load_team(options.team, trust=options.trust, folder=options.folder)
+    choice = choose_models(loaded, model=limits.model, no_model=limits.no_model)
     deadline_s = parse_duration(limits.deadline) if limits.deadline else DEADLINE_S
     if not options.quiet:
         print_models(choice, error_console())
@@ -77,11 +78,12 @@ def plan_command(options: PlanOptions) -> int:
             sys.stdout.write(document)
         else:
             console = DataConsole()
-            used = models_by_role(choice.team)
+            team = with_planned_workers(choice.team, plan)
+            used = models_by_role(team)
             show_plan(plan, console, models=used)
             if events:
                 show_earlier(earlier_runs(fold(events)), console)
-            line = encodable(safe(_cost_line(plan, choice.team, used, budget)), console.encoding)
+            line = encodable(safe(_cost_line(plan, team, used, budget)), console.encoding)
             console.print(Text(line), soft_wrap=True)
     if options.out is not None:
         _write(options.out, document)

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from leadhand.cli.views.marks import ASCII, MARKS, drawable
+from leadhand.cli.views.plan import worker_lines
 from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
 from leadhand.contracts.outcome import Usage
 from leadhand.run.gaps import reason
@@ -35,6 +36,8 @@ MAX_ITEMS = 40
 """The longest of all other lists."""
 MAX_STOPS = 30
 """Tasks of the critical path that are named."""
+MAX_SHOWN_CHARS = 200
+"""How much of a made worker's instructions is shown."""
 _RETIRED = ("┄", "dim")
 _ENDED_BY = {
     "person": "it was stopped",
@@ -68,6 +71,7 @@ def history_lines(history: RunHistory, *, held: bool, options: str = "") -> list
         *_head(history, held=held),
         *_next_step(history, held=held, options=options),
         *_section("plan", _first(_plan(history))),
+        *_section("workers made for this plan", _first(_workers(history))),
         *_section("tasks", list(_tasks(history, 2))),
         *_section("people", _first(_people(history))),
         *_section("notices", _first((2, Text(_notice(step))) for step in history.notices)),
@@ -180,6 +184,14 @@ def _plan(history: RunHistory) -> Iterator[Line]:
         yield 2, Text(f"{safe(version.title)} after {format_duration(version.at_s)}{said}")
         for note in version.notes:
             yield 4, Text(f"- {sentence(note)}")
+
+
+def _workers(history: RunHistory) -> Iterator[Line]:
+    plan = history.state.plan or history.state.proposed
+    for worker in plan.workers if plan is not None else ():
+        said, *rest = worker_lines(worker, max_chars=MAX_SHOWN_CHARS)
+        yield 2, Text.assemble((safe(worker.name), "bold"), f": {said}")
+        yield from ((4, Text(line, style="dim")) for line in rest)
 
 
 def _tasks(history: RunHistory, indent: int, share: int = 1) -> Iterator[Line]:

@@ -80,13 +80,15 @@ def check_team(
         _line(console, text_for(console, f"{found}{more}: this team can't be used yet", "bold"))
         return False
     end = f", {counted(len(warnings), 'warning')}" if warnings else ""
-    needs_model = any(
+    needs_model = not team.workers or any(
         worker.run is None and worker.offline is None and worker.team is None
         for one in (team, *(nesting.team for nesting in nested_teams(team)))
         for worker in one.workers
     )
     how = " with a model" if needs_model else ""
     size = counted(len(team.workers), "worker")
+    if team.worker_factory is not None:
+        size += f" and up to {team.worker_factory.max_workers:,} made for a plan"
     told = f"team {safe(team.name)!r} can be used{how}: {size}{end}"
     _line(console, text_for(console, told, "bold"))
     return True

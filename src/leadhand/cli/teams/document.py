@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from leadhand.contracts.retry import Retry
-from leadhand.contracts.team import Role, Team, Worker, model_name, tool_name
+from leadhand.contracts.team import Role, Team, Worker, WorkerFactory, model_name, tool_name
 from leadhand.plans.payloads import DeclaredType, outline
 
 
@@ -70,6 +70,7 @@ def document(team: Team) -> dict[str, object]:
         if team.trained_router is None
         else {"workers": [*team.trained_router.workers]},
         "shared_tools": team.shared_tools,
+        "worker_factory": _factory(team.worker_factory),
     }
 
 
@@ -135,6 +136,17 @@ def _role(role: Role) -> dict[str, object]:
         "model": None if role.model is None else model_name(role.model),
         "settings": dict(role.settings),
         "instructions": role.instructions,
+    }
+
+
+def _factory(factory: WorkerFactory | None) -> dict[str, object] | None:
+    if factory is None:
+        return None
+    return {
+        "tools": [name_of(tool) for tool in factory.tools],
+        "shared_tools": factory.shared_tools,
+        "tiers": factory.tiers,
+        "max_workers": factory.max_workers,
     }
 
 

@@ -48,8 +48,11 @@ class TeamPage:
         parts: list[RenderableType] = [self._text(safe(team.name), "bold")]
         if team.description:
             parts.append(self._text(sentence(team.description)))
-        workers = self._rows([(worker.name, self._worker(worker)) for worker in team.workers])
-        parts += [Text(), self._text(counted(len(team.workers), "worker"), "bold"), workers]
+        workers = [(worker.name, self._worker(worker)) for worker in team.workers]
+        if workers:
+            title = self._text(counted(len(workers), "worker"), "bold")
+            parts += [Text(), title, self._rows(workers)]
+        parts += self._factory()
         parts += [Text(), *self._plan(), Text(), self._text("rules", "bold")]
         rules = _rules(team)
         parts.append(
@@ -61,6 +64,9 @@ class TeamPage:
 
     def _text(self, content: str, style: str = "") -> Text:
         return text_for(self._console, content, style)
+
+    def _indented(self, content: str, style: str = "") -> Padding:
+        return Padding(self._text(content, style), (0, 0, 0, 2))
 
     def _rows(self, rows: Sequence[tuple[str, list[Text]]]) -> Padding:
         table = Table.grid(padding=(0, 2))
@@ -99,11 +105,25 @@ class TeamPage:
         said = self._text(sentence(worker.description))
         return [said, self._text(sentence(" · ".join(facts)), "dim")]
 
+    def _factory(self) -> list[RenderableType]:
+        factory = self._team.worker_factory
+        if factory is None:
+            return []
+        rows = [(name, [self._text(sentence(x))]) for name, x in factory.descriptions.items()]
+        most = counted(factory.max_workers, "worker")
+        title = f"up to {most} made for a plan, {'with these tools' if rows else 'without tools'}"
+        facts = [f"tiers: {', '.join(factory.tiers)}"]
+        facts += [f"shared: {', '.join(factory.shared_tools)}"] if factory.shared_tools else []
+        said = self._indented(sentence(" · ".join(facts)), "dim")
+        return [Text(), self._text(title, "bold"), self._rows(rows), said]
+
     def _plan(self) -> list[RenderableType]:
         team = self._team
+        if not team.workers and not team.template:
+            return [self._text("plan", "bold"), self._indented("each by its planner's model")]
         if not team.template:
             told = "without a template every worker gets one task, all at once"
-            return [self._text("plan", "bold"), Padding(self._text(told), (0, 0, 0, 2))]
+            return [self._text("plan", "bold"), self._indented(told)]
         by_id = {entry.id: entry for entry in team.template}
         entries = [by_id[id] for id in graph.order(team.template)]
         title = f"plan of {counted(len(entries), 'entry')}"

@@ -9,9 +9,10 @@ from rich.text import Text
 from leadhand.cli.views.graph_drawing import Row, draw
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.contracts.earlier import EarlierRun
-from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.task import Plan, PlannedWorker, Task
 from leadhand.planners.earlier import listing
 from leadhand.plans import graph
+from leadhand.plans.payloads import outline
 from leadhand.tools.text import counted
 
 MAX_WIDTH = 100
@@ -53,6 +54,7 @@ def show_plan(plan: Plan, console: Console, *, models: Mapping[str, str] | None 
             beside.append_text(line)
             beside.rstrip()
             console.print(beside, soft_wrap=True, highlight=False, markup=False)
+    _show_workers(plan, console, width, models or {}, unicode=unicode)
     end = _ENDS.get(plan.synthesis, f"then {safe(plan.synthesis)}")
     if plan.max_rounds is not None:
         end = f"then the planner decides what is next, in at most {plan.max_rounds} rounds in all"
@@ -70,6 +72,45 @@ def show_earlier(after: Sequence[EarlierRun], console: Console) -> None:
     for line in map(sentence, listing(after).splitlines()):
         console.print(_text(console, line, "dim"), width=width, highlight=False)
     console.print()
+
+
+def worker_lines(
+    worker: PlannedWorker, model: str | None = None, *, max_chars: int = MAX_PAYLOAD_CHARS
+) -> list[str]:
+    """A worker that a plan describes, a safe line for each of its parts.
+
+    Its instructions and the schema of its output are cut at `max_chars`.
+    """
+    tools = ", ".join(worker.tools or ()) or "no tools"
+    facts = [tools if tools == "no tools" else f"tools: {tools}"]
+    facts += [f"tier {worker.tier}"] if worker.tier is not None else []
+    facts += [model] if model is not None else []
+    lines = [sentence(worker.description), sentence(" · ".join(facts))]
+    lines.append(f"Instructions: {_cut(worker.instructions, max_chars)}")
+    if worker.output is not None:
+        form = outline(worker.output) if isinstance(worker.output, dict) else str(worker.output)
+        lines.append(f"Output: {_cut(form, max_chars)}")
+    return lines
+
+
+def _show_workers(
+    plan: Plan, console: Console, width: int, models: Mapping[str, str], *, unicode: bool
+) -> None:
+    if not plan.workers:
+        return
+    title = f"\n{counted(len(plan.workers), 'worker')} made for this plan"
+    console.print(_text(console, title, "bold"), width=width)
+    for worker in plan.workers:
+        console.print(_text(console, f"  {safe(worker.name)}", "cyan"), width=width)
+        for line in worker_lines(worker, models.get(worker.name)):
+            text = _text(console, line if unicode else line.replace("·", "-"))
+            for part in text.wrap(console, max(20, width - 4)):
+                part.rstrip()
+                console.print(Text("    ") + part, soft_wrap=True, highlight=False)
+
+
+def _cut(text: str, max_chars: int) -> str:
+    return f"{sentence(text[:max_chars])}{'…' if len(text) > max_chars else ''}"
 
 
 def _list(plan: Plan, bullet: str) -> list[Row]:
@@ -100,8 +141,7 @@ def _beside(task: Task) -> Iterator[str]:
     """What a task has besides its intent, a line each."""
     if task.payload is not None:
         data = json.dumps(task.payload, ensure_ascii=False)
-        cut = "…" if len(data) > MAX_PAYLOAD_CHARS else ""
-        yield f"Payload: {sentence(data[:MAX_PAYLOAD_CHARS])}{cut}"
+        yield f"Payload: {_cut(data, MAX_PAYLOAD_CHARS)}"
     if task.artifacts:
         more = len(task.artifacts) - MAX_ARTIFACTS
         names = [safe(name) for name in task.artifacts[:MAX_ARTIFACTS]]

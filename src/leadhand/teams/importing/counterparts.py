@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterable
 
+from leadhand.contracts.ready_made import READY_MADE_TOOLS
 from leadhand.contracts.team import Tier
 from leadhand.teams.files import Value
 from leadhand.teams.notes import FileLine, Notes
 from leadhand.teams.tools import ALIASES
 from leadhand.teams.values import tier_of_alias
-from leadhand.tools.ready_made import READY_MADE_TOOLS
 
 _TOOLS = {
     **{name: name for name in READY_MADE_TOOLS},

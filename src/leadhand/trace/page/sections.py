@@ -101,6 +101,11 @@ def plans(history: RunHistory) -> Html:
         said = f"{format_duration(version.at_s)}{f': {version.said}' if version.said else ''}"
         notes = tag("ul", *(tag("li", note) for note in version.notes)) if version.notes else ""
         rows.append(tag("li", f"{version.title} after {said}", notes))
+    plan = history.state.plan or history.state.proposed
+    for worker in plan.workers if plan is not None else ():
+        tools = ", ".join(worker.tools or ()) or "no tools"
+        said = f": {worker.description} ({tools}). Instructions: {worker.instructions}"
+        rows.append(tag("li", "worker made for this plan: ", tag("b", worker.name), said))
     rows += [tag("li", f"{format_duration(step.at_s)}: {step.words}") for step in history.notices]
     return tag("ul", *rows) if rows else tag("p", "There is no plan.", class_="quiet")
 

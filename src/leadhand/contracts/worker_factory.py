@@ -1,0 +1,170 @@
+"""The worker factory of a team: a catalogue of tools for workers that a plan describes.
+
+Without a model it chooses tools for a worker by words that descriptions have in common.
+"""
+
+import dataclasses
+import functools
+import inspect
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Annotated
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from leadhand.contracts.arguments import Checked
+from leadhand.contracts.many import Many
+from leadhand.contracts.ready_made import READY_MADE_TOOLS
+from leadhand.contracts.role import DATA, TIERS, Tier
+
+MAX_TOOLS = 12
+"""How many tools a worker that a plan describes may have."""
+_MAX_VISITS = 10_000
+"""Sets of tools that are tried to find a smaller one."""
+_WORD = re.compile(r"[^\W_]{3,}")
+_STOP_WORDS = frozenset(
+    [
+        "and",
+        "any",
+        "are",
+        "for",
+        "from",
+        "had",
+        "handed",
+        "has",
+        "have",
+        "its",
+        "not",
+        "only",
+        "over",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "these",
+        "this",
+        "those",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "with",
+        "your",
+    ]
+)
+_ENDINGS = ("ing", "ies", "es", "ed", "s")
+
+
+@dataclass(frozen=True, config=DATA)
+class WorkerFactory(metaclass=Checked):
+    """What the workers that a planner describes for one plan may be given.
+
+    They are done by the team's models, last as long as their run, and have no tools that are not in
+    this catalogue.
+    """
+
+    tools: Many[object] = ()
+    """The catalogue: functions, names of ready-made tools, and toolsets with an `id`, which are
+    granted as a whole."""
+    _: dataclasses.KW_ONLY
+    shared_tools: Many[str] = ()
+    """Names of tools that more than one worker may have."""
+    tiers: Annotated[Many[Tier], Field(min_length=1)] = TIERS
+    """The tiers of model that they may start with."""
+    max_workers: Annotated[int, Field(ge=1, le=200)] = 7
+    """How many workers one plan may describe."""
+
+    @functools.cached_property
+    def catalogue(self) -> Mapping[str, object]:
+        """The tools by the name under which a plan grants them."""
+        return {name: tool for tool in self.tools if (name := granted_name(tool)) is not None}
+
+    @functools.cached_property
+    def descriptions(self) -> Mapping[str, str]:
+        """What each tool of the catalogue does, in a line; empty if nothing says so."""
+        return {name: _description(tool) for name, tool in self.catalogue.items()}
+
+    def tools_for(self, description: str) -> tuple[str, ...]:
+        """The names of the tools for a worker of that description, in the catalogue's order.
+
+        The smallest set of tools whose names and descriptions have all words of `description` that
+        any tool has; of equal sets, the one whose tools say least that is not asked for. Words are
+        compared without case, endings and words such as "the". At most `MAX_TOOLS`; no model is
+        asked, and the same catalogue gives the same tools.
+        """
+        wanted = _words(description)
+        own = {name: _words(f"{name} {said}") for name, said in self.descriptions.items()}
+        has = {name: words & wanted for name, words in own.items() if words & wanted}
+        # Of tools with the same words, the one that says least besides.
+        order = sorted(has, key=lambda name: len(own[name]) - len(has[name]))
+        chosen = _smallest_cover(has, order)
+        return tuple(name for name in self.catalogue if name in chosen)[:MAX_TOOLS]
+
+
+def granted_name(tool: object) -> str | None:
+    """The name by which a plan grants a tool of the catalogue; None if it has none."""
+    if isinstance(tool, str):
+        return tool
+    # Of a toolset the id, because the names of its tools may be known only when it is used.
+    names = (getattr(tool, key, None) for key in ("name", "__name__", "id"))
+    return next((name for name in names if isinstance(name, str) and name), None)
+
+
+def _description(tool: object) -> str:
+    if isinstance(tool, str):
+        return READY_MADE_TOOLS.get(tool, "")
+    said = getattr(tool, "description", None) or inspect.getdoc(tool)
+    text = said if isinstance(said, str) and not getattr(tool, "get_tools", None) else ""
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def _words(text: str) -> Set[str]:
+    """The words of a text without endings: `pages` is `page`, and `searching` is `search`."""
+    found = _WORD.findall(text.casefold().replace("_", " "))
+    return {_stem(word) for word in found if word not in _STOP_WORDS}
+
+
+def _stem(word: str) -> str:
+    ending = next((one for one in _ENDINGS if word.endswith(one) and len(word) - len(one) > 2), "")
+    return word[: len(word) - len(ending)].rstrip("ey") or word
+
+
+def _smallest_cover(has: Mapping[str, Set[str]], order: Sequence[str]) -> Set[str]:
+    """The fewest names of `has` that together have all its words; earlier ones of `order` first."""
+    every = frozenset(word for words in has.values() for word in words)
+    best: frozenset[str] = _greedy_cover(has, order, every)
+    visits = 0
+
+    def search(left: Set[str], chosen: frozenset[str]) -> Iterator[frozenset[str]]:
+        """The covers that begin with `chosen` and are smaller than the best one."""
+        nonlocal visits
+        visits += 1
+        if not left:
+            yield chosen
+            return
+        if len(chosen) + 1 >= len(best) or visits > _MAX_VISITS:
+            return
+        by_word = {word: [name for name in order if word in has[name]] for word in left}
+        rarest = min(sorted(left), key=lambda word: len(by_word[word]))
+        for name in by_word[rarest]:
+            yield from search(left - has[name], chosen | {name})
+
+    for found in search(every, frozenset()):
+        if len(found) < len(best):
+            best = found
+    return best
+
+
+def _greedy_cover(
+    has: Mapping[str, Set[str]], order: Sequence[str], every: Set[str]
+) -> frozenset[str]:
+    chosen: set[str] = set()
+    left = set(every)
+    while left:
+        name = max(order, key=lambda name: (len(has[name] & left), -order.index(name)))
+        chosen.add(name)
+        left -= has[name]
+    return frozenset(chosen)
