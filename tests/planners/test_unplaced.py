@@ -32,7 +32,8 @@ def reply(handoff: Handoff) -> str:
 def team(*routes: Route, **fields: object) -> Team:
     workers = [Worker(name, f"Does {name}", run=reply) for name in ("billing", "technical", "desk")]
     given: dict[str, object] = {"planner": "routed", "contact": "Write to help@example.com"}
-    return Team("support", workers=workers, routes=routes, **{**given, **fields})  # pyright: ignore[reportArgumentType]
+    given = {"workers": workers, **given}
+    return Team("support", routes=routes, **{**given, **fields})  # pyright: ignore[reportArgumentType]
 
 
 def run(of: Team, **options: object) -> tuple[Answer, list[Event]]:
@@ -145,6 +146,32 @@ def test_a_model_whose_answer_cannot_be_read_leaves_it_to_the_default_worker_and
     assert f"router: {said}" in live
     none_placed, _ = run(team(RULE, router=Role(model=OPENAI)))
     assert (none_placed.status, none_placed.contact) == ("failed", "Write to help@example.com")
+    assert "; model: it gave no answer that can be used: " in none_placed.gaps[0].why
+
+
+@pytest.mark.parametrize("has_template", [False, True])
+@pytest.mark.parametrize(("routes", "does_it"), [((RULE,), []), ((RULE, DEFAULT), ["desk"])])
+def test_a_router_whose_model_is_too_slow_does_not_give_the_request_to_every_worker(
+    routes: tuple[Route, ...], does_it: list[str], has_template: bool
+) -> None:
+    """Every worker has code for when there is no model, so that the team could be planned by it."""
+    slow = {"misbehave": {"latency_ms": 600_000}}
+    model = InProcess(script=[{"match": {"tool": "choose_worker"}, "reply": slow}])
+    workers = [Worker(one.name, one.description, offline=reply) for one in team().workers]
+    template = [TaskTemplate("t", "billing", "{request}")] if has_template else []
+    role = Role(model=model.model)
+    of = team(*routes, router=role, workers=workers, template=template)
+    made, events = Supervisor(of, deadline_s=1, clock=VirtualClock()), list[Event]()
+    answer = run_virtual(made.run("Good morning", listener=events.append))
+    assert [task.worker for task in answer.tasks] == does_it
+    (rejected, *_) = [event for event in events if isinstance(event, PlanRejected)]
+    assert rejected.problems[0].startswith("the router's model chose no worker (it gave no answer")
+    assert ("desk, the default, gets" in rejected.problems[0]) == bool(does_it)
+    if not does_it:
+        assert (answer.status, answer.ended_by) == ("failed", "deadline")
+        assert answer.contact == "Write to help@example.com"
+        assert "no worker was found for this request" in answer.gaps[0].why
+        assert "with the run's deadline of 1 s" in answer.gaps[0].why
 
 
 @pytest.mark.parametrize("named", ["", "technical"])

@@ -103,19 +103,33 @@ class Router:
         try:
             chosen = await self._chooser.choose(text, self._team.workers, after=after)
         except ModelError as error:
-            self._model = "it gave no answer that can be used"
-            default, why = self.default, f"the router's model chose no worker ({error})"
-            gets = " and ".join(default.workers)
-            self._failed(f"{why}: {gets}, the default, gets the request" if gets else why)
-            return default if default.workers else None
+            self._model = f"it gave no answer that can be used: {error}"
+            return self._without_model(str(error))
         return None if chosen is None else Opinion("model", (chosen,), "the model chose it")
 
     def unplaced(self, text: str) -> "Unplaced":
         """Why no step places a text, and who might get it."""
+        return self._unplaced(text, self._model)
+
+    def late(self, text: str, why: str) -> "Unplaced | None":
+        """The same if the model was too slow, which `why` says; None if code places the text."""
+        if any(one.workers for one in self.by_code(text)):
+            return None
+        self._without_model(why)
+        return self._unplaced(text, why)
+
+    def _without_model(self, error: str) -> Opinion | None:
+        """The default worker, if there is one, because the model chose none."""
+        default, why = self.default, f"the router's model chose no worker ({error})"
+        gets = " and ".join(default.workers)
+        self._failed(f"{why}: {gets}, the default, gets the request" if gets else why)
+        return default if gets else None
+
+    def _unplaced(self, text: str, model: str) -> "Unplaced":
         opinions = self.by_code(text)
         why = "; ".join(f"{one.step}: {one.why}" for one in opinions)
         if self._chooser is not None:
-            why += f"; model: {self._model}"
+            why += f"; model: {model}"
         router = self._team.trained_router
         guess = router.guess(text).worker if router is not None else None
         default = self.default.workers
@@ -190,6 +204,16 @@ class RoutingPlanner:
         self._router = router
         self._otherwise = otherwise
         self.name = ROUTER
+
+    def late(self, request: PlanRequest, team: Team, why: str) -> Unplaced | None:
+        """Who gets a request if the router's model was too slow, which `why` says.
+
+        None if it was another planner that was too slow.
+        """
+        error, before = self._router.late(request.text, why), _as_before(request, team)
+        if error is None or error.default or before is None:
+            return error
+        return Unplaced(error.why, default=before.workers, likeliest=before.workers)
 
     async def plan(self, request: PlanRequest, team: Team) -> Plan:
         """A plan of a task for each worker, or the other planner's; `name` is then its name.

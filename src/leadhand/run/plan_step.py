@@ -14,7 +14,13 @@ from leadhand.errors import (
     ModelError,
     PlanError,
 )
-from leadhand.planners.routing import IN_DOUBT, Unplaced, named_workers, routed_plan
+from leadhand.planners.routing import (
+    IN_DOUBT,
+    RoutingPlanner,
+    Unplaced,
+    named_workers,
+    routed_plan,
+)
 from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.checks import Problem, check, errors_in
 from leadhand.plans.planned_workers import with_chosen_tools
@@ -44,8 +50,6 @@ class _NoPlan:
     problems: tuple[str, ...] = ()
     """What is wrong with the plan that it gave."""
     late: bool = False
-    final: bool = False
-    """Whether the team's template is no plan for it either."""
 
 
 async def planned(context: StepContext, request: PlanRequest, plan: Plan | None) -> StepContext:
@@ -127,14 +131,27 @@ async def _asked(context: StepContext, request: PlanRequest) -> Plan | _InDoubt 
         return _NoPlan(str(error))
     except TimeoutError:
         taken_s = recorder.elapsed_s() - started_s
-        limit = f"with the run's deadline of {deadline.limit_s:g} s"
-        return _NoPlan(f"no plan came in {taken_s:.3g} s, {limit}", late=True)
+        limit = f"in {taken_s:.3g} s, with the run's deadline of {deadline.limit_s:g} s"
+        return _late(context, request, limit)
     except (Cancelled, LeadhandError):
         raise
     except Exception as error:
         # A planner of the user's own may raise anything.
         _log.warning("the planner failed", exc_info=error)
         return _NoPlan(f"the planner failed: {failure_of(error).message}")
+
+
+def _late(context: StepContext, request: PlanRequest, limit: str) -> Plan | _InDoubt | _NoPlan:
+    """Who gets a request whose router was too slow; no plan if it was another planner."""
+    planner, team, error = context.roles.planner, context.team, None
+    if isinstance(planner, RoutingPlanner) and team.planner.kind == "routed":
+        error = planner.late(request, team, f"it gave no answer {limit}")
+    if error is None:
+        return _NoPlan(f"no plan came {limit}", late=True)
+    if error.default:
+        return routed_plan(request, error.default, team)
+    made = _unplaced(context, request, error)
+    return replace(made, late=True) if isinstance(made, _NoPlan) else made
 
 
 def _unplaced(
@@ -147,7 +164,7 @@ def _unplaced(
         return _InDoubt(routed_plan(request, error.likeliest, team))
     if error.default:
         return routed_plan(request, error.default, team)
-    return _NoPlan(str(error), final=True)
+    return _NoPlan(str(error))
 
 
 def _unsound(error: PlanError) -> _NoPlan:
@@ -159,7 +176,9 @@ async def _by_template(
 ) -> tuple[StepContext, Plan | _NoPlan]:
     """The plan that the team has without a model, if there is one; else `failure`."""
     context = replace(context, late=context.late or failure.late)
-    if failure.final or not _has_template(context.team):
+    # A routed request is for one worker or a few: the template would give it to others too.
+    routed = context.team.planner.kind == "routed"
+    if routed or not _has_template(context.team):
         return context, failure
     try:
         plan = await TemplatePlanner().plan(request, context.team)

@@ -125,7 +125,7 @@ async def planned(
         late = isinstance(error.__cause__, TimeoutError)
         more = "; give it more time with --deadline, or plan without one by --no-model"
         failure = ModelError(f"{error}{more}", transient=error.transient) if late else error
-    if not supervisor.team.template:
+    if not supervisor.team.template or supervisor.team.planner.kind == "routed":
         raise failure
     journal = supervisor.journal
     by_template = Supervisor(supervisor.team, planner=TemplatePlanner(), journal=journal)
