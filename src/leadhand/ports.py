@@ -1,7 +1,7 @@
 """Ports: the protocols through which the engine and a run use journals, models and people."""
 
 import datetime as dt
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -270,6 +270,28 @@ class Person(Protocol):
     @property
     def answers_later(self) -> bool:
         """Whether all replies may come long after the run's process has ended."""
+        ...
+
+    @property
+    def waiting(self) -> Collection[str]:
+        """The tasks that are broken down and whose runs wait for nothing but the person."""
+        ...
+
+    @property
+    def leaves(self) -> bool:
+        """Whether the run, and the run around it, end now because everything left waits."""
+        ...
+
+    def hold(self, *, waits: bool, wake_up: Callable[[], None]) -> bool:
+        """Note whether everything left of the run waits for the person.
+
+        Returns whether the run therefore ends for now: one that breaks a task down stays until the
+        run around it ends. `wake_up` is called when `waiting` changes.
+        """
+        ...
+
+    def leave(self) -> None:
+        """End the runs that break down tasks as if their process were lost."""
         ...
 
     def post_question(self, task: Task, outcome: Escalated | Failed) -> None:

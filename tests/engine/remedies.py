@@ -82,6 +82,16 @@ class ScriptedPerson:
     about: list[tuple[str, str, object]] = field(default_factory=list[tuple[str, str, object]])
     """What was put to it and what it was asked, with the task and its outcome."""
 
+    waiting: frozenset[str] = frozenset()
+    leaves: bool = False
+
+    def hold(self, *, waits: bool, wake_up: Callable[[], None]) -> bool:
+        """The run is nobody else's part."""
+        return waits
+
+    def leave(self) -> None:
+        """No run is within this one."""
+
     def post_plan_question(self, question: str) -> None:
         """Nothing is written down."""
         self.about.append(("put", question, None))

@@ -55,6 +55,7 @@ def test_a_kind_decides_who_plans_whatever_else_the_team_has(
     script: list[object] = [{"match": {"tool": "choose_worker"}, "reply": {"json": CHOSEN}}]
     model_server.configure(script=script)
     wanted = {"ahead": ("planner", 2), "stepwise": ("planner", 2), "routed": ("router", 1)}
+    wanted["recursive"] = ("planner", 2)
     wanted["template"] = ("template", 1 if more else 2)
     assert planned_by(desk(kind, rules=more, template=more)) == [wanted[kind]]
 

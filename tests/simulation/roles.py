@@ -129,11 +129,20 @@ class ScriptedPerson:
 
     answers_later = False
     occasions: frozenset[Occasion] = frozenset({"escalation"})
+    waiting: frozenset[str] = frozenset()
+    leaves = False
 
     def __init__(self, seed: int, *, may_never: bool) -> None:
         """`may_never`: whether the run comes to its end although a person never answers."""
         self._chance = Random(f"person {seed}")
         self._may_never = may_never
+
+    def hold(self, *, waits: bool, wake_up: Callable[[], None]) -> bool:
+        """The run is no part of another one."""
+        return waits
+
+    def leave(self) -> None:
+        """No run is within this one."""
 
     def post_question(self, task: Task, outcome: Escalated | Failed) -> None:
         """Nothing is written down."""

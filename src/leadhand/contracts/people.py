@@ -40,7 +40,7 @@ class Question(Record):
     """A question to a person."""
 
     task_id: str | None = None
-    """The task that was handed back; None if the plan needs approval."""
+    """The task that was handed back, or that the plan breaks down; None for the run's own plan."""
     text: str
     plan: Plan | None = None
     """The plan to approve."""

@@ -9,9 +9,13 @@ from pydantic.dataclasses import dataclass
 
 from leadhand.contracts.arguments import Checked
 
-PlannerKind = Literal["ahead", "stepwise", "routed", "template"]
+PlannerKind = Literal["ahead", "stepwise", "recursive", "routed", "template"]
 Tier = Literal["fast", "standard", "strong"]
 TIERS: tuple[Tier, ...] = ("fast", "standard", "strong")
+MAX_LEVELS = 10
+"""The most levels that a recursive planner may be allowed."""
+SUBPLANNER = "subplanner"
+"""The worker of a task that a recursive team breaks down; no other worker has this name."""
 ModelSpec = object
 """`provider:model` as pydantic-ai takes it, or a pydantic-ai `Model`."""
 
@@ -36,11 +40,14 @@ class Role(metaclass=Checked):
     prompt, but the answer has no structure."""
     kind: PlannerKind | None = None
     """How a planner supervises. `ahead`: a model plans the whole request. `stepwise`: it decides
-    after each result, or after several, what is next. `routed`: rules, then a model, choose one
-    worker. `template`: the team's template is the plan, without a model. None: rules if the team
-    has any that match, else a model, else the template."""
+    after each result, or after several, what is next. `recursive`: like `ahead`, and tasks that are
+    too large get a plan of their own. `routed`: rules, then a model, choose one worker. `template`:
+    the team's template is the plan, without a model. None: rules if the team has any that match,
+    else a model, else the template."""
     max_rounds: Annotated[int, Field(ge=1, le=1_000)] = 12
     """How many decisions a stepwise planner may make in a run."""
+    max_levels: Annotated[int, Field(ge=0, le=MAX_LEVELS)] = 3
+    """How many levels of plans a recursive planner may make below the first one."""
 
 
 def as_role(value: object) -> object:

@@ -65,7 +65,7 @@ class ReadyQueues:
                 waiter,
                 shared_workers.total if worker.team is None else None,
             )
-            for worker in team.workers
+            for worker in team.all_workers
         }
         self._limited = [
             queue.shared for queue in self._queues.values() if queue.shared.concurrency is not None

@@ -4,9 +4,12 @@ Policies decide; this module asks for advice, records the decision and changes t
 there is no advice, it tries the next rung.
 """
 
+from typing import get_args
+
 from leadhand.contracts import events
 from leadhand.contracts.event_fields import NO_TIMES
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Result
+from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Rung, Team, Worker
 from leadhand.engine.advice import Advice, Advisers, Reassignment, Refinement, Split
@@ -41,6 +44,7 @@ _NOT_ALLOWED: dict[Binding, frozenset[Rung]] = {
     "free": frozenset(), "asks": frozenset(), "fixed": frozenset({"split"}),
 }  # fmt: skip
 """Rungs that a plan rules out because they would amend it."""
+_ALL: frozenset[Rung] = frozenset(get_args(Rung))
 
 
 class Recovery:
@@ -138,11 +142,16 @@ class Recovery:
             refined=task.refined,
             splits=task.splits,
             first=task.first,
-            ruled_out=attempt.ruled_out | _NOT_ALLOWED[state.binding],
+            ruled_out=self._ruled_out(attempt),
             dispatched=state.dispatched,
             repeated=state.repeated,
             not_admitted=self._tasks.not_admitted(),
         )
+
+    def _ruled_out(self, attempt: EndedAttempt) -> frozenset[Rung]:
+        if attempt.worker == SUBPLANNER:
+            return _ALL  # each of its tasks had the whole ladder
+        return attempt.ruled_out | _NOT_ALLOWED[self._state.binding]
 
     def _do(
         self, attempt: EndedAttempt, outcome: Unsuccessful, history: History, action: Action

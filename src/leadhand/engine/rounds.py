@@ -6,7 +6,6 @@ worker and normalized intent, is refused. If a person approved the plan, each de
 tasks needs their approval too.
 """
 
-import re
 from collections.abc import Sequence
 
 from leadhand.contracts import events
@@ -20,10 +19,9 @@ from leadhand.engine.consultations import Consultations
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.run_tasks import RunTasks
 from leadhand.errors import ModelError
+from leadhand.plans.checks import without_punctuation
 from leadhand.ports import Decider
 from leadhand.state.fold import RunState
-
-_NOT_A_WORD = re.compile(r"[\W_]+")
 
 
 class Rounds:
@@ -256,4 +254,4 @@ def repeats(tasks: Sequence[Task], known: Sequence[Task]) -> tuple[str, ...]:
 
 def _key(task: Task) -> tuple[str, str]:
     """What a task asks of whom, whatever the case, blanks and punctuation."""
-    return task.worker, _NOT_A_WORD.sub(" ", task.intent.casefold()).strip()
+    return task.worker, without_punctuation(task.intent)

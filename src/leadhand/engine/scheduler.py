@@ -35,6 +35,7 @@ from leadhand.engine.revisions import Revisions
 from leadhand.engine.rounds import Rounds
 from leadhand.engine.run_tasks import RunTasks
 from leadhand.engine.shared_workers import SharedWorkers, TeamPath, Waiter
+from leadhand.engine.time_left import why_work_ends
 from leadhand.ports import Decider, Person, Remedies, Runner
 
 
@@ -141,14 +142,7 @@ class Scheduler:
         alarm: asyncio.TimerHandle | None = None
         self._recovery.work_ends_s = work_ends_s
         if work_ends_s is not None:
-            due_s = self._state.due_s or work_ends_s
-            given_s = due_s - self._state.resumed_s
-            why = f"the run's deadline of {round(given_s, 1 if given_s >= 1 else 3):g} s"
-            early_s = due_s - work_ends_s
-            if early_s > 0.01:
-                why = f"stopped {early_s:.2g} s before {why} to leave time for the answer"
-            else:
-                why += " was reached"
+            why = why_work_ends(self._state, work_ends_s)
             alarm = loop.call_at(self._recorder.monotonic(work_ends_s), self.stop, why)
         ended = self._attempts.ended
         self._slots.users.append(self._wake_up)
@@ -176,9 +170,12 @@ class Scheduler:
             self._quarantine.users.remove(self._wake_up)
             self._quarantine.release(self._wake_up)
             self._ready_queues.line_up(idle=True)
-            self.waits_for_person = self._waits_for_people()
+            left = self._person is not None and self._person.leaves
+            self.waits_for_person = left or self._waits_for_people()
             try:
-                if self._tasks.unfinished and not self.waits_for_person:
+                if self.waits_for_person:
+                    await self._leave()
+                elif self._tasks.unfinished:
                     self.stop("the run was cancelled")
                     await self._wind_down()
             finally:
@@ -203,7 +200,10 @@ class Scheduler:
         if self._tasks.stopped is not None:
             return bool(self._tasks.unfinished)
         left = self._tasks.unfinished or self._revisions.in_progress or self._state.rounds_open
-        return bool(left) and not self._waits_for_people()
+        waits = bool(left) and self._waits_for_people()
+        if self._person is not None:
+            waits = self._person.hold(waits=waits, wake_up=self._wake_up.set)
+        return bool(left) and not waits
 
     def _waits_for_people(self) -> bool:
         """Whether everything left waits for replies that come later than this process lives.
@@ -216,8 +216,10 @@ class Scheduler:
             return False
         return (
             (person.answers_later or not asked)
-            and 0 < len(self._state.questions) == asked + open_too
-            and not (self._attempts.running or self._attempts.ended)
+            and len(self._state.questions) == asked + open_too
+            and bool(self._state.questions or person.waiting)
+            and not self._attempts.ended
+            and {*person.waiting}.issuperset(self._attempts.running)
             and (self._revisions.in_progress or not self._tasks.can_continue)
         )
 
@@ -238,6 +240,15 @@ class Scheduler:
             if not task.ended and id not in self._attempts.running:
                 self._tasks.cancel(id, task.attempts, reason=reason)
         self._wake_up.set()
+
+    async def _leave(self) -> None:
+        """Leave the runs that break down tasks, which wait for a person, as they are."""
+        works = [one.work for one in self._attempts.running.values() if one.work is not None]
+        if self._person is not None and works:
+            self._person.leave()
+            for work in works:
+                work.cancel()
+            await asyncio.wait(works, timeout=self._grace_s)
 
     async def _wind_down(self) -> None:
         """End the running attempts because `run` itself was cancelled."""
@@ -344,7 +355,9 @@ class Scheduler:
             self._quarantine.release(self._wake_up)
         ending, work = attempt.outcome(outcome), attempt.abandonable.watch.work()
         now_s = asyncio.get_running_loop().time()
-        breaker_changes = shared.ended(self._key(task.id), ending, self._team.ladder, now_s)
+        # A task that can't be broken down says nothing about the next one.
+        said = None if attempt.queue.worker is self._team.subplanner else ending
+        breaker_changes = shared.ended(self._key(task.id), said, self._team.ladder, now_s)
         if ending is None:
             reason = attempt.stop_requested or "the run ended"
             left = partial_result(outcome)

@@ -1,6 +1,6 @@
-"""The time left to the current attempt, for tools that divide their time.
+"""The time left to the current attempt, for tools that divide their time; and why a run's ends.
 
-It is real time, even in a virtual event loop, because processes and threads know no other.
+The first is real time, even in a virtual event loop, because processes and threads know no other.
 """
 
 import math
@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
+
+from leadhand.state.run_state import RunState
 
 
 class _Limit:
@@ -54,3 +56,14 @@ def time_limit_paused() -> AbstractContextManager[None]:
     """
     limit = _CURRENT.get()
     return nullcontext() if limit is None else limit.pause()
+
+
+def why_work_ends(state: RunState, work_ends_s: float) -> str:
+    """Why a run's work stops, so many seconds into the run."""
+    due_s = state.due_s or work_ends_s
+    given_s = due_s - state.resumed_s
+    why = f"the run's deadline of {round(given_s, 1 if given_s >= 1 else 3):g} s"
+    early_s = due_s - work_ends_s
+    if early_s > 0.01:
+        return f"stopped {early_s:.2g} s before {why} to leave time for the answer"
+    return f"{why} was reached"

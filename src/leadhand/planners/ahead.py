@@ -17,6 +17,7 @@ from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import MAX_REPAIRS, BadAnswer, StructuredAnswer, ask_structured
 from leadhand.planners import earlier
+from leadhand.planners.levels import Level
 from leadhand.planners.proposal import (
     catalogue,
     form,
@@ -39,11 +40,15 @@ class ModelPlanner:
 
     name = "planner"
 
-    def __init__(self, caller: Caller, fence: Fence, *, rejected: Rejected) -> None:
-        """`rejected` is called for each proposal that the model may still repair."""
+    def __init__(
+        self, caller: Caller, fence: Fence, *, rejected: Rejected, level: Level | None = None
+    ) -> None:
+        """`rejected` is called for each proposal that the model may still repair; `level` is that
+        of a recursive planner."""
         self._caller = caller
         self._fence = fence
         self._rejected = rejected
+        self._level = level
 
     async def plan(self, request: ports.PlanRequest, team: Team) -> Plan:
         """A plan without errors.
@@ -54,7 +59,7 @@ class ModelPlanner:
         proposals = itertools.count(1)
 
         def read(answer: StructuredAnswer) -> Plan:
-            plan, problems = _read(answer, request, team)
+            plan, problems = self._read(answer, request, team)
             if plan is not None and not problems:
                 return plan
             if next(proposals) > MAX_REPAIRS:
@@ -66,11 +71,31 @@ class ModelPlanner:
         return await ask_structured(
             self._caller,
             Requester(self.name),
-            _question(request, self._fence),
+            self._question(request),
             request=_asked(team, request.after),
             models=team.models_of(team.planner),
             read=read,
         )
+
+    def _question(self, request: ports.PlanRequest) -> str:
+        inputs = " ".join(request.inputs.split())
+        before = earlier.shown(request.after, self._fence)
+        around = self._level.shown(self._fence) if self._level is not None else ""
+        return joined(request.text, f"Inputs: {inputs}" if inputs else "", before, around)
+
+    def _read(
+        self, answer: StructuredAnswer, request: ports.PlanRequest, team: Team
+    ) -> tuple[Plan | None, Sequence[Problem]]:
+        """The plan in an answer, None if it can't be parsed, and its problems."""
+        data = answer.data if answer.data is not None else object_in(answer.text)
+        if data is None:
+            raise BadAnswer("This is not a plan. Give the whole plan in the required form.")
+        plan = proposed(data, request.text, team, with_artifacts=bool(request.after))
+        if not isinstance(plan, Plan):
+            return None, plan
+        found = check(plan, team, author="model", request=request.text, earlier=request.earlier)
+        deeper = self._level.problems(plan) if self._level is not None else ()
+        return plan, [*errors_in(found), *deeper]
 
 
 def _asked(team: Team, after: Sequence[EarlierRun]) -> CallRequest:
@@ -84,32 +109,13 @@ def _asked(team: Team, after: Sequence[EarlierRun]) -> CallRequest:
         roster(team.workers) or "It has no workers.",
         joined(prompt(_PACKAGE, "factory"), catalogue(factory)) if factory is not None else "",
         last,
+        prompt(_PACKAGE, "recursive") if team.subplanner is not None else "",
         earlier.rules(after),
         role.instructions,
     )
     return CallRequest(
         instructions, output=form(team, after, factory=factory), settings=role.settings
     )
-
-
-def _question(request: ports.PlanRequest, fence: Fence) -> str:
-    inputs = " ".join(request.inputs.split())
-    before = earlier.shown(request.after, fence)
-    return joined(request.text, f"Inputs: {inputs}" if inputs else "", before)
-
-
-def _read(
-    answer: StructuredAnswer, request: ports.PlanRequest, team: Team
-) -> tuple[Plan | None, Sequence[Problem]]:
-    """The plan in an answer, None if it can't be parsed, and its problems."""
-    data = answer.data if answer.data is not None else object_in(answer.text)
-    if data is None:
-        raise BadAnswer("This is not a plan. Give the whole plan in the required form.")
-    plan = proposed(data, request.text, team, with_artifacts=bool(request.after))
-    if not isinstance(plan, Plan):
-        return None, plan
-    found = check(plan, team, author="model", request=request.text, earlier=request.earlier)
-    return plan, errors_in(found)
 
 
 def _numbered(problems: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_core import from_json
 
 from leadhand.contracts.earlier import EarlierRun
+from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan, PlannedWorker, Task
 from leadhand.contracts.team import TIERS, Team, Tier, Worker, WorkerFactory
 from leadhand.models.prompts import joined
@@ -87,6 +88,15 @@ class _Task(_Form):
     tolerates_missing: bool = False
     artifacts: _Needs = ()
     limits: _Limits = _Limits()
+    break_down: bool = False
+
+    def task(self, *, with_artifacts: bool, may_break_down: bool) -> Task:
+        """The task of a plan."""
+        dropped = {"break_down"} if with_artifacts else {"break_down", "artifacts"}
+        fields = self.model_dump(exclude=dropped)
+        if self.break_down and may_break_down:
+            fields["worker"] = SUBPLANNER
+        return Task(**fields)
 
 
 def _schema_in(output: object) -> object:
@@ -155,6 +165,8 @@ def task_fields(team: Team, after: Sequence[EarlierRun] = ()) -> dict[str, JsonV
     }
     if any(worker.input is not None for worker in team.workers):
         fields["payload"] = {"description": "Follows the worker's schema; null if it has none."}
+    if team.subplanner is not None:
+        fields["break_down"] = {"type": "boolean"}
     return fields
 
 
@@ -226,8 +238,8 @@ def proposed(
 ) -> Plan | tuple[Problem, ...]:
     """The plan that `data` proposes, or why it can't be parsed.
 
-    The size is checked before anything else is validated. Tasks keep `artifacts` only if the schema
-    had them.
+    The size is checked before anything else is validated. Tasks keep `artifacts` and are broken
+    down only if the schema had these fields.
     """
     oversized = tuple(_oversized(data, team))
     if oversized:
@@ -244,7 +256,7 @@ def proposed(
     return Plan(
         goal=goal,
         tasks=tuple(
-            Task(**task.model_dump(exclude=None if with_artifacts else {"artifacts"}))
+            task.task(with_artifacts=with_artifacts, may_break_down=team.subplanner is not None)
             for task in proposal.tasks
         ),
         # A model can't override the team's own strategy, such as `last`.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from leadhand.contracts.earlier import names_earlier
+from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.contracts.tools import tools_of
@@ -36,6 +37,8 @@ _STOCK = re.compile(
     r"|query|things?|stuff|everything))?"
     r"( (as needed|if needed|accordingly|appropriately))?|continue|next step|to ?do|tbd)"
 )
+
+_NOT_A_WORD = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +150,19 @@ def _duplicates(plan: Plan) -> Iterator[Problem]:
 
 
 def _workers(plan: Plan, team: Team) -> Iterator[Problem]:
-    found = {worker.name: [*tools_of(worker)] for worker in team.workers}
+    found = {worker.name: [*tools_of(worker)] for worker in team.all_workers}
     tools = {name: frozenset(t.name for t in all if t.name) for name, all in found.items()}
     # The tools of some toolsets are known only when they are used.
     open_ended = {name for name, all in found.items() if any(t.name is None for t in all)}
     for task in plan.tasks:
         has = tools.get(task.worker)
-        if has is None:
+        if has is None and task.worker == SUBPLANNER:
+            why = "the team's planner is not `recursive`"
+            if team.planner.kind == "recursive":
+                why = "no deeper plan is allowed (`max_levels` of the planner)"
+            message = f"task {task.id!r} can't be broken down: {why}; give it to a worker"
+            yield Problem("too_deep", message, task.id)
+        elif has is None:
             yield Problem(
                 "unknown_worker",
                 f"task {task.id!r} is for {task.worker!r}, who is not in team {team.name!r}: "
@@ -297,6 +306,11 @@ def _vague(task: Task, asked: str, *, alone: bool) -> str | None:
     if not alone and intent == asked:
         return "only repeats the request"
     return None
+
+
+def without_punctuation(text: str) -> str:
+    """`text` as it compares to others: whatever the case, blanks and punctuation."""
+    return _NOT_A_WORD.sub(" ", text.casefold()).strip()
 
 
 def _plain(text: str) -> str:

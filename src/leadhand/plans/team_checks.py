@@ -8,6 +8,7 @@ from typing import cast
 from pydantic import PydanticUserError, TypeAdapter
 
 from leadhand.contracts.foreign import ForeignAgent
+from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.team import Team, Worker
 from leadhand.contracts.tools import sharing_problems
 from leadhand.contracts.typed import type_name
@@ -114,6 +115,11 @@ def _team_problems(team: Team) -> Iterator[str]:
     names = [worker.name for worker in team.workers]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"more than one worker is called {name!r}: give each its own name"
+    if SUBPLANNER in names:
+        yield (
+            f"a worker is called {SUBPLANNER!r}, the name for tasks that a recursive planner "
+            "breaks down: give it another name"
+        )
     for worker in team.workers:
         if worker.plain and (worker.tools or worker.output is not None):
             yield (

@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from leadhand.run.holding import HeldRuns
     from leadhand.run.hosting import RunHost
     from leadhand.run.joining import joined_answer, messages_of
+    from leadhand.run.messages import record_interruption, watch_messages
     from leadhand.run.options import HostSettings, Limits, NewRun, RunOptions
-    from leadhand.run.people import People, record_interruption, watch_messages
+    from leadhand.run.people import People
     from leadhand.run.preparation import prepare
     from leadhand.run.questions import reply_message
     from leadhand.run.reading import POLL_S, Readers, run_summaries, run_view
     from leadhand.run.resumption import check_resumable, is_over, tasks_from
-    from leadhand.run.roles import account_of, open_roles
+    from leadhand.run.roles import open_roles
     from leadhand.run.run import Run
     from leadhand.run.run_context import ContextRules
     from leadhand.run.service import (
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         resume_interrupted,
         shut_down,
     )
+    from leadhand.run.spending import account_of
     from leadhand.run.stored import StoredRun, answer_within
 
 __all__ = [
@@ -97,13 +99,15 @@ __getattr__ = lazy_attributes(
         "run.holding": "HeldRuns",
         "run.hosting": "RunHost",
         "run.joining": "joined_answer messages_of",
+        "run.messages": "record_interruption watch_messages",
         "run.options": "HostSettings Limits NewRun RunOptions",
-        "run.people": "People record_interruption watch_messages",
+        "run.people": "People",
         "run.questions": "reply_message",
         "run.reading": "POLL_S Readers run_summaries run_view",
         "run.preparation": "prepare",
         "run.resumption": "check_resumable is_over tasks_from",
-        "run.roles": "account_of open_roles",
+        "run.roles": "open_roles",
+        "run.spending": "account_of",
         "run.run": "Run",
         "run.run_context": "ContextRules",
         "run.service": ("cancel check_journal resume_interrupted shut_down"),

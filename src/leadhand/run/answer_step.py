@@ -16,6 +16,7 @@ from leadhand.run.context import StepContext
 from leadhand.run.gaps import confidence_of, gaps_of, results_of, status_of, with_gaps
 from leadhand.run.metrics import metrics, task_report
 from leadhand.run.questions import open_questions
+from leadhand.synthesis.citations import check_citations
 from leadhand.synthesis.merge import merge
 
 _log = logging.getLogger("leadhand")
@@ -37,6 +38,9 @@ async def final_answer(context: StepContext) -> Answer:
         strategy = context.roles.synthesizer.name
         recorder.record(events.SynthesisStarted(**recorder.stamp(), strategy=strategy))
         context, synthesis, missing = await _synthesized(context, state.standing_plan or state.plan)
+        if context.breaks_down:  # in the plan around this one, other tasks have these ids
+            text = check_citations(synthesis.answer, known=state.tasks, given=()).text
+            synthesis = synthesis.model_copy(update={"answer": text})
     known = {(one.task_ids, one.about) for one in state.conflicts}
     for conflict in synthesis.conflicts:
         if (conflict.task_ids, conflict.about) not in known:
@@ -114,6 +118,8 @@ def _answer(
         context.recorder,
         synthesis,
         gaps,
+        # Gaps of a nested plan are told in the plan around it, with their path.
+        text=synthesis.answer if context.breaks_down else None,
         cancelled=context.active.reason is not None,
         ended_by=_ended_by(context) if unfinished else None,
         contact=contact,
@@ -128,6 +134,7 @@ def _answer_of(
     cancelled: bool,
     ended_by: EndedBy | None,
     contact: str | None = None,
+    text: str | None = None,
 ) -> Answer:
     state = recorder.state
     return Answer(
@@ -137,7 +144,7 @@ def _answer_of(
         engine="model" if state.usage.requests else "deterministic",
         team=state.team,
         request=state.request,
-        answer=with_gaps(synthesis.answer, gaps, contact=contact),
+        answer=with_gaps(synthesis.answer, gaps, contact=contact) if text is None else text,
         output=synthesis.output,
         confidence=confidence_of(synthesis.confidence, state),
         gaps=gaps,

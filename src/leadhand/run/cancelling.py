@@ -10,7 +10,7 @@ from leadhand.errors import InputError, RunTaken
 from leadhand.ports import Clock, Journal
 from leadhand.run.answer_step import cancelled_answer
 from leadhand.run.intake import check_known_id
-from leadhand.run.people import record_interruption
+from leadhand.run.messages import record_interruption
 from leadhand.run.stored import StoredRun, hold_run
 
 POLL_S = 0.2

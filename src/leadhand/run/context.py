@@ -5,11 +5,13 @@ from dataclasses import dataclass, field, replace
 from pydantic import JsonValue
 
 from leadhand.contracts.budget import Budget, LimitName
+from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.engine.attempts import GRACE_S, Slots
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.shared_workers import SharedWorkers, TeamPath
+from leadhand.planners.levels import Level
 from leadhand.plans.planned_workers import with_planned_workers
 from leadhand.run.cancellation import ActiveRun
 from leadhand.run.deadline import Deadline
@@ -59,10 +61,12 @@ class Capacity:
         return cls(concurrency, shared_workers, Slots(concurrency))
 
     def within(self, worker: str) -> "Capacity":
-        """The capacity of a nested run that does a task of `worker`."""
-        return replace(
-            self, team_path=(*self.team_path, worker), grace_s=self.grace_s * NESTED_GRACE
-        )
+        """The capacity of a nested run that does a task of `worker`.
+
+        A task that is broken down has the workers of the run around it.
+        """
+        path = self.team_path if worker == SUBPLANNER else (*self.team_path, worker)
+        return replace(self, team_path=path, grace_s=self.grace_s * NESTED_GRACE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +89,16 @@ class StepContext:
     def is_nested(self) -> bool:
         """Whether this run does a task of another run."""
         return bool(self.recorder.path)
+
+    @property
+    def level(self) -> Level | None:
+        """The place of the plan, if the planner is recursive."""
+        return self.roles.resources.level
+
+    @property
+    def breaks_down(self) -> bool:
+        """Whether the plan breaks down a task of the plan around it."""
+        return self.level is not None and self.level.is_nested
 
     def with_workers_of(self, plan: Plan) -> "StepContext":
         """The same with the team that carries out `plan`: with the workers that it describes.

@@ -12,7 +12,7 @@ from leadhand.contracts.people import Reply, RunMessage
 from leadhand.errors import InputError, RunTaken
 from leadhand.ports import Journal
 from leadhand.run.holding import HeldRuns
-from leadhand.run.questions import reply_message
+from leadhand.run.questions import open_questions, reply_message
 from leadhand.run.stored import StoredRun
 
 
@@ -48,15 +48,14 @@ async def joined_answer(
 def unread_replies(stored: StoredRun, messages: Sequence[RunMessage]) -> list[RunMessage]:
     """The messages that reply to an open question of the run."""
     asked = {
-        event.task_id: event.seq
-        for event in stored.events
-        if isinstance(event, ApprovalRequested) and not event.within
+        event.task_id: event.seq for event in stored.events if isinstance(event, ApprovalRequested)
     }
+    open_ones = {one.task_id for one in open_questions(stored.state)}
     return [
         message
         for message in messages
         if message.reply is not None
-        and message.reply.task_id in stored.state.questions
+        and message.reply.task_id in open_ones
         and not message.is_before(asked.get(message.reply.task_id, 0))
     ]
 
@@ -80,7 +79,7 @@ def messages_of(stored: StoredRun, replies: Sequence[Reply]) -> list[RunMessage]
 def _was_given(reply: Reply, events: Sequence[Event]) -> bool:
     """Whether the last reply to the question was the same."""
     for event in reversed(events):
-        if isinstance(event, ApprovalGiven) and not event.within and event.task_id == reply.task_id:
+        if isinstance(event, ApprovalGiven) and event.task_id == reply.task_id:
             if event.calls:
                 same = {*reply.calls} <= {*event.calls}
                 return same and reply.on_calls(event.calls) == event.calls

@@ -8,7 +8,7 @@ the reply, and the run is resumed.
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 
 from leadhand.contracts import events
 from leadhand.contracts.event_fields import NO_TIMES, AttemptTimes
@@ -20,21 +20,22 @@ from leadhand.contracts.people import (
     RunMessage,
     checked_reply,
 )
+from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan, Task
 from leadhand.engine.failures import failure_of
 from leadhand.engine.recorder import Recorder
-from leadhand.errors import JournalError
-from leadhand.journal.watcher import OnActivity, RunActivity, Watcher
 from leadhand.models.prompts import joined
 from leadhand.ports import Journal
-from leadhand.run.cancellation import ActiveRun, Cancelled, run_until
+from leadhand.run.cancellation import Cancelled, run_until
 from leadhand.run.questions import (
     call_question,
     calls_asked,
     names_calls,
+    open_questions,
     task_question,
     wanted_key,
 )
+from leadhand.state.fold import RunState
 
 UNSOUND_PLANS = 3
 """How many plans with problems a person may send before the question is left open."""
@@ -58,16 +59,29 @@ class People:
         *,
         occasions: Collection[Occasion],
         ask: Ask | None = None,
+        around: "People | None" = None,
     ) -> None:
-        """`ask` reaches a person at once; without it replies come through the journal alone."""
+        """`ask` reaches a person at once; without it replies come through the journal alone.
+
+        `around` are the people of the run whose task this run breaks down.
+        """
         self._recorder = recorder
         self._journal = journal
         self._ask = ask
         self.occasions = frozenset(occasions)
-        self._asked = _positions(recorder)
-        """The position of each open question's event."""
-        self._replies: dict[str | None, RunMessage] = {}
-        self._replied: dict[str | None, asyncio.Event] = {}
+        self._around = around
+        self._first: People = around._first if around is not None else self
+        """The people of the outermost of these runs, which reads the replies for all of them."""
+        self._asked = around._asked if around is not None else _positions(recorder)
+        """The position of each open question's event in the outermost run."""
+        self._replies: dict[str | None, RunMessage] = around._replies if around is not None else {}
+        self._replied: dict[str | None, asyncio.Event] = (
+            around._replied if around is not None else {}
+        )
+        self.waiting: set[str] = set()
+        """The tasks that are broken down and whose runs wait for nothing but the person."""
+        self._wake_up: Callable[[], None] | None = None
+        self._leaves = False
 
     @classmethod
     def of(
@@ -83,31 +97,70 @@ class People:
         About tool calls that need an approval they are asked on any occasion, and so they are if
         they were asked before the run was resumed.
         """
-        state, asked = recorder.state, set(occasions)
-        if None in state.questions or state.reply is not None or state.approved:
-            asked.add("plan")
-        if any(
-            (id in state.questions and task.paused is None)
-            or (task.reply is not None and not task.ended)
-            for id, task in state.tasks.items()
-        ):
-            asked.add("escalation")
+        asked: set[Occasion] = {*occasions, *_occasions(recorder.state)}
         return cls(recorder, journal, occasions=asked, ask=ask)
 
     @property
     def answers_later(self) -> bool:
         """Whether all replies may come long after the run's process has ended."""
-        return self._ask is None and not self._replies
+        path = self._recorder.path
+        replied = any(f"{key or ''}/".startswith(path) for key in self._replies)
+        return self._ask is None and not replied
 
-    def nested(self, recorder: Recorder) -> "People | None":
-        """The people of a run within this one; `None` if they answer later.
+    def nested(self, recorder: Recorder, *, breaks_down: bool) -> "People | None":
+        """The people of a run within this one, which breaks its task down or is another team's.
 
-        Then the nested team escalates the task to this run, which can wait for them.
+        `None` for another team if they answer later. Then it escalates the task to this run, which
+        can wait for them.
         """
-        if self._ask is None:
+        ask, journal = self._ask, self._journal
+        if breaks_down:
+            return People(recorder, journal, occasions=self.occasions, ask=ask, around=self)
+        if ask is None:
             return None
-        occasions = self.occasions - {"plan"}
-        return People(recorder, self._journal, occasions=occasions, ask=self._ask)
+        return People(recorder, journal, occasions=self.occasions - {"plan"}, ask=ask)
+
+    @property
+    def leaves(self) -> bool:
+        """Whether the run, and the run around it, end now because everything left waits."""
+        return self._first._leaves
+
+    def leave(self) -> None:
+        """End the runs that break down tasks as if their process were lost."""
+        self._first._leaves = True
+
+    def hold(self, *, waits: bool, wake_up: Callable[[], None] | None = None) -> bool:
+        """Note whether everything left of the run waits for the person; see `ports.Person`."""
+        self._wake_up = wake_up
+        around, way = self._around, self._recorder.path.split("/")
+        if around is None:
+            return waits
+        id = way[-2]
+        if waits != (id in around.waiting):
+            (around.waiting.add if waits else around.waiting.discard)(id)
+            if around._wake_up is not None:
+                around._wake_up()
+        return False
+
+    async def only(self, asking: Awaitable[Reply | None]) -> Reply | None:
+        """The reply of `asking`, with which the run does nothing else.
+
+        A run that breaks down a task waits until the run around it ends.
+        """
+        self.hold(waits=self._ask is None)
+        try:
+            reply = await asking
+            if reply is None and self._around is not None:
+                self.hold(waits=True)
+                await asyncio.get_running_loop().create_future()
+            return reply
+        finally:
+            self.hold(waits=False)
+
+    def _key(self, id: str | None) -> str | None:
+        """The id under which people know a question: a path in nested runs."""
+        path = self._recorder.path
+        return f"{path}{id}" if id is not None else path.rstrip("/") or None
 
     def post_question(self, task: Task, outcome: Escalated | Failed) -> None:
         """Record the question of `ask`, before anything waits for the reply."""
@@ -119,9 +172,8 @@ class People:
         id, state = task.id, self._recorder.state
         reply = state.tasks[id].reply
         if reply is None:
-            way = f"{self._recorder.path}{id}"
             about_call = wanted_key(outcome) is not None
-            question = Question(task_id=way, text=state.questions[id], call=about_call)
+            question = Question(task_id=self._key(id), text=state.questions[id], call=about_call)
             reply = await self._reply(id, question, patiently=True)
         if reply is None:
             reply = Reply(task_id=id, verdict="declined")
@@ -141,14 +193,14 @@ class People:
         """Whether the person has replied about the calls of the paused attempt at `task`."""
         state = self._recorder.state
         question = Question(
-            task_id=f"{self._recorder.path}{task.id}",
+            task_id=self._key(task.id),
             text=state.questions[task.id],
             call=True,
             calls=calls_asked(state, task.id),
         )
         reply = await self._reply(task.id, question, patiently=True)
-        if reply is None and self._recorder.path:
-            # A nested run can't wait for a later reply.
+        if reply is None and self._first._recorder.path:
+            # A nested team's run can't wait for a later reply.
             reply = Reply(task_id=task.id, verdict="declined", text="no person has replied")
             await self._close(task.id, reply)
         return reply is not None
@@ -177,7 +229,7 @@ class People:
         for _ in range(UNSOUND_PLANS):
             reply = state.reply
             if reply is None:
-                asked = Question(text=state.questions[None], plan=plan)
+                asked = Question(task_id=self._key(None), text=state.questions[None], plan=plan)
                 reply = await self._reply(None, asked, patiently=patiently)
             if reply is None or reply.verdict != "approved" or reply.plan is None:
                 return reply
@@ -200,11 +252,9 @@ class People:
     ) -> None:
         """Record a question, unless it was asked before the run was resumed."""
         if id not in self._recorder.state.questions:
-            stamp = self._recorder.stamp()
-            self._asked[id] = stamp["seq"]
             self._recorder.record(
                 events.ApprovalRequested(
-                    **stamp,
+                    **self._recorder.stamp(),
                     **work,
                     task_id=id,
                     attempt=attempt,
@@ -213,6 +263,7 @@ class People:
                     conversation=paused.conversation if paused is not None else None,
                 )
             )
+            self._asked[self._key(id)] = self._first._recorder.state.seq
 
     async def _reply(self, id: str | None, question: Question, *, patiently: bool) -> Reply | None:
         """The first reply to a recorded question, from the person here or from the journal.
@@ -220,10 +271,12 @@ class People:
         Only `patiently` it waits for the journal alone.
         """
         await self._recorder.commit()
-        replied = self._replied[id] = asyncio.Event()
-        if not self._recorder.path:  # replies name tasks of the outermost run
-            await self.take_replies(await self._journal.messages(self._recorder.run_id))
-        if id in self._replies:
+        key = self._key(id)
+        replied = self._replied[key] = asyncio.Event()
+        if not self._first._recorder.path:  # replies name tasks of the outermost run
+            messages = await self._journal.messages(self._recorder.run_id)
+            await self._first.take_replies(messages)
+        if key in self._replies:
             replied.set()
         reply: Reply | None = None
         if self._ask is not None and not replied.is_set():
@@ -232,7 +285,7 @@ class People:
         elif patiently:
             await replied.wait()
         if replied.is_set():
-            reply = self._replies[id].reply
+            reply = self._replies[key].reply
         if reply is not None:
             await self._close(id, reply)
         return reply
@@ -256,7 +309,7 @@ class People:
             )
         )
         await self._recorder.commit()
-        message = self._replies.pop(id, None)
+        message = self._replies.pop(self._key(id), None)
         if message is not None:
             await self._journal.drop(message)
 
@@ -266,6 +319,8 @@ class People:
         The last reply to a question counts. A reply to no open question is deleted.
         """
         unused: list[RunMessage] = []
+        state = self._recorder.state
+        asked = {one.task_id: one for one in open_questions(state)}
         for message in found:
             if message.reply is None:
                 continue
@@ -273,11 +328,10 @@ class People:
             known = self._replies.get(id)
             if known is not None and known.id >= message.id:
                 continue
-            state = self._recorder.state
             if (
-                id not in state.questions
+                id not in asked
                 or message.is_before(self._asked.get(id, 0))
-                or not names_calls(message.reply, calls_asked(state, id))
+                or not names_calls(message.reply, asked[id].calls)
             ):
                 unused.append(message)
                 continue
@@ -290,66 +344,26 @@ class People:
             await self._journal.drop(message)
 
 
-@contextlib.asynccontextmanager
-async def watch_messages(
-    journal: Journal, run_id: str, active: ActiveRun, people: People | None
-) -> AsyncGenerator[None]:
-    """While the block lasts, messages in the journal reach `people` and stop the run."""
-    async with Watcher.watch(journal, run_id, _on_activity(journal, run_id, active, people)):
-        yield
-
-
-async def record_interruption(recorder: Recorder, journal: Journal) -> list[RunMessage]:
-    """Record that the last process of a run was interrupted, if it left a message about that.
-
-    Returns the replies that came since. Requests to stop that process are deleted.
-    """
-    replies: list[RunMessage] = []
-    for message in await journal.messages(recorder.run_id):
-        if message.reply is not None:
-            replies.append(message)
-            continue
-        if message.interrupted and not recorder.state.stopped:
-            recorder.record(events.RunStopped(**recorder.stamp(), reason="interrupted, at once"))
-        await journal.drop(message)
-    return replies
-
-
-def _on_activity(
-    journal: Journal, run_id: str, active: ActiveRun, people: People | None
-) -> OnActivity:
-    logged = ""
-
-    async def on_activity(seen: RunActivity) -> None:
-        nonlocal logged
-        error = seen.error
-        if seen.taken_by is not None:
-            active.stop(f"{seen.taken_by} has taken the run over")
-            return
-        try:
-            if people is not None:
-                await people.take_replies(seen.messages)
-            for message in seen.messages:
-                if message.reply is None and not message.interrupted:
-                    active.stop(message.reason or "cancelled")
-                    await journal.drop(message)
-        except JournalError as raised:
-            error = raised
-        if error is not None and str(error) != logged:
-            # Where it matters, the run's own commits raise it.
-            _log.warning("messages to run %r can't be read: %s", run_id, error)
-            logged = str(error)
-
-    return on_activity
-
-
 def _positions(recorder: Recorder) -> dict[str | None, int]:
     """The position of the event with each open question of a run that is resumed."""
     found: dict[str | None, int] = {}
-    for event in reversed(recorder.past) if recorder.state.questions else ():
-        if isinstance(event, events.ApprovalRequested) and not event.within:
-            found.setdefault(event.task_id, event.seq)
+    if not recorder.path:  # of another team's run, the outer run does not know them
+        for event in reversed(recorder.past) if [*open_questions(recorder.state)] else ():
+            if isinstance(event, events.ApprovalRequested):
+                found.setdefault(event.task_id, event.seq)
     return found
+
+
+def _occasions(state: RunState) -> Iterator[Occasion]:
+    """When people were asked before the run was resumed."""
+    if None in state.questions or state.reply is not None or state.approved:
+        yield "plan"
+    for id, task in state.tasks.items():
+        replied = task.reply is not None and not task.ended
+        if (id in state.questions and task.paused is None) or replied:
+            yield "escalation"
+        if task.worker == SUBPLANNER and task.nested is not None and not task.ended:
+            yield from _occasions(task.nested)
 
 
 async def _asked(ask: Ask, question: Question) -> Reply | None:

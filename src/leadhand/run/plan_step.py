@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from leadhand.contracts import events
 from leadhand.contracts.task import Plan, PlanRequest
-from leadhand.contracts.team import Team
 from leadhand.engine.failures import failure_of
 from leadhand.errors import (
     MAX_SHOWN_PROBLEMS,
@@ -14,6 +13,7 @@ from leadhand.errors import (
     ModelError,
     PlanError,
 )
+from leadhand.planners.levels import no_tasks_left
 from leadhand.planners.routing import (
     IN_DOUBT,
     RoutingPlanner,
@@ -116,12 +116,16 @@ async def _proposed(
 async def _asked(context: StepContext, request: PlanRequest) -> Plan | _InDoubt | _NoPlan:
     """The planner's plan. Raises `Cancelled`, and errors that end the run."""
     deadline, recorder, team = context.deadline, context.recorder, context.team
-    started_s = recorder.elapsed_s()
+    started_s, level = recorder.elapsed_s(), context.level
+    if level is not None and level.tasks_left <= 0:
+        return _NoPlan(no_tasks_left())
     try:
         work = context.roles.planner.plan(request, team)
         until_s = context.loop_time(_until_s(context))
         plan = with_chosen_tools(await context.active.unless_stopped(work, until_s=until_s), team)
         errors = errors_in(check(plan, team, request=request.text, earlier=request.earlier))
+        # Other levels may have planned meanwhile.
+        errors += level.problems(plan) if level is not None else ()
         return _unsound(PlanError(errors)) if errors else plan
     except PlanError as error:
         return _unsound(error)
@@ -178,7 +182,7 @@ async def _by_template(
     context = replace(context, late=context.late or failure.late)
     # A routed request is for one worker or a few: the template would give it to others too.
     routed = context.team.planner.kind == "routed"
-    if routed or not _has_template(context.team):
+    if routed or not _has_template(context):
         return context, failure
     try:
         plan = await TemplatePlanner().plan(request, context.team)
@@ -199,16 +203,17 @@ def _until_s(context: StepContext) -> float | None:
     A team that can plan without a model then still has time to do the work.
     """
     until_s, now_s = context.deadline.work_ends_s, context.recorder.elapsed_s()
-    if until_s is None or not _has_template(context.team):
+    if until_s is None or not _has_template(context):
         return until_s
     return now_s + PLANNING_SHARE * (until_s - now_s)
 
 
-def _has_template(team: Team) -> bool:
+def _has_template(context: StepContext) -> bool:
     """Whether there is a plan without a model: the team's template, or a task for each worker if
-    all of them have offline code."""
-    offline = (worker.offline is not None for worker in team.workers)
-    return bool(team.template) or (bool(team.workers) and all(offline))
+    all of them have offline code. There is none for a task that is broken down."""
+    team = context.team
+    offline = bool(team.workers) and all(one.offline is not None for one in team.workers)
+    return not context.breaks_down and (bool(team.template) or offline)
 
 
 async def _checked(
@@ -249,12 +254,14 @@ async def _approved(
         return [problem.message for problem in found]
 
     since_s = recorder.elapsed_s()
-    asking = people.approve_plan(plan, question, problems=problems, patiently=False)
+    patiently = context.breaks_down  # the run around it may have more to do
+    asking = people.approve_plan(plan, question, problems=problems, patiently=patiently)
     try:
-        reply = await context.active.unless_stopped(asking)
+        reply = await context.active.unless_stopped(people.only(asking))
     except Cancelled:
         return context, None
-    context = context.with_deadline(context.deadline.extended(recorder.elapsed_s() - since_s))
+    if not context.is_nested:
+        context = context.with_deadline(context.deadline.extended(recorder.elapsed_s() - since_s))
     if reply is None:
         return context, None
     named = named_workers(reply.text, context.team) if in_doubt else ()
@@ -278,7 +285,10 @@ def _question(context: StepContext) -> str | None:
             f"The request is ambiguous: no route leads from it to a worker. Is this the right one? "
             f"If not, refuse, and say which of these is:\n{workers}"
         )
-    return QUESTION if "plan" in people.occasions else None
+    if "plan" not in people.occasions:
+        return None
+    path = context.recorder.path.rstrip("/")
+    return f"{QUESTION} It breaks down task {path}." if path else QUESTION
 
 
 def _reject(context: StepContext, *problems: str) -> None:

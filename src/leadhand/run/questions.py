@@ -1,10 +1,11 @@
 """The questions of a run to people, and which replies fit them. Pure."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from leadhand.contracts.outcome import Escalated, Failed, with_location
 from leadhand.contracts.people import Question, Reply, RunMessage, ToolCall
+from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Task
 from leadhand.errors import InputError
 from leadhand.state.fold import RunState
@@ -14,21 +15,24 @@ SHOWN_CHARS = 2_000
 
 
 def open_questions(state: RunState) -> tuple[Question, ...]:
-    """The questions that have no reply."""
-    return tuple(
-        Question(
-            task_id=id,
+    """The questions that have no reply; those about a task that is broken down have its path."""
+    return tuple(_open_questions(state, ""))
+
+
+def _open_questions(state: RunState, path: str) -> Iterator[Question]:
+    for id, text in state.questions.items():
+        task = state.tasks[id] if id is not None else None
+        yield Question(
+            task_id=f"{path}{id}" if id is not None else path.rstrip("/") or None,
             text=text,
             plan=state.proposed if id is None else None,
-            call=id is not None
-            and (
-                state.tasks[id].waits_for_approval
-                or wanted_key(state.tasks[id].unresolved) is not None
-            ),
+            call=task is not None
+            and (task.waits_for_approval or wanted_key(task.unresolved) is not None),
             calls=calls_asked(state, id),
         )
-        for id, text in state.questions.items()
-    )
+    for id, task in state.tasks.items():
+        if task.worker == SUBPLANNER and task.nested is not None and not task.ended:
+            yield from _open_questions(task.nested, f"{path}{id}/")
 
 
 def calls_asked(state: RunState, id: str | None) -> tuple[ToolCall, ...]:
@@ -50,7 +54,7 @@ def reply_message(reply: Reply, state: RunState) -> RunMessage:
     asked = [one for one in open_questions(state) if one.task_id == reply.task_id]
     if not asked:
         raise InputError(f"run {state.run_id!r} asks nothing about {about}")
-    fitting = ["approved", "refused"] if reply.task_id is None else ["answered", "declined"]
+    fitting = ["approved", "refused"] if asked[0].plan is not None else ["answered", "declined"]
     fitting += ["approved"] if asked[0].call else []
     fitting += ["refused"] if asked[0].calls else []
     if reply.verdict not in fitting:

@@ -25,7 +25,7 @@ class OfflineReserve:
         self._context = context
         self._offline_switch = context.roles.offline_switch
         self._state = context.recorder.state
-        self._workers = {worker.name: worker for worker in context.team.workers}
+        self._workers = {worker.name: worker for worker in context.team.all_workers}
         self._started_s = context.recorder.elapsed_s()
         self._timer: asyncio.TimerHandle | None = None
         self.used = False

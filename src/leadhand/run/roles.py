@@ -11,15 +11,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from leadhand.contracts import events
-from leadhand.contracts.budget import Budget
 from leadhand.contracts.earlier import EarlierRun
 from leadhand.contracts.outcome import Handoff
+from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.rounds import Decision
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Role, Team
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.turns import turn
-from leadhand.models.ledger import Account, Amount, Ledger, account_within, nano_usd
+from leadhand.models.ledger import Account, account_within
+from leadhand.planners.levels import Level, NoSubplanner
 from leadhand.planners.rounds import StepwisePlanner
 from leadhand.planners.routing import ROUTER, Chooser, RoutedRemedies, Router, RoutingPlanner
 from leadhand.planners.template import TemplatePlanner
@@ -62,6 +63,10 @@ class Resources:
     inputs: Callable[[], tuple[str, ...]]
     offline_switch: OfflineSwitch
     """Whether models are available, for workers that have offline code."""
+    level: Level | None
+    """The place of the run's plan, if the team's planner is recursive."""
+    own_planner: "Planner | PlannerMaker | None" = None
+    """The user's own, which also plans the levels of a recursive run."""
     after: "Sequence[EarlierRun]" = ()
     """The runs that this one follows."""
     run_context: object = field(default=None, repr=False)
@@ -76,6 +81,12 @@ class Resources:
         """The resources of a run within this one, which does `task`."""
         account = account_within(self.account, max_tokens=task.limits.max_tokens)
         uses_models = self.caller is not None and needs_model(team)
+        level, own_planner = _first_level(team, recorder, request), None
+        if self.level is not None and task.to_agent == SUBPLANNER:
+            level, own_planner = (
+                self.level.below(task.task_id, self.recorder.state),
+                self.own_planner,
+            )
         return replace(
             self,
             team=team,
@@ -86,7 +97,14 @@ class Resources:
             account=account,
             nonce=recorder.state.nonce or self.nonce,
             offline_switch=OfflineSwitch(self.offline_switch),
+            level=level,
+            own_planner=own_planner,
         )
+
+
+def _first_level(team: Team, recorder: Recorder, request: str) -> Level | None:
+    """The level of a run's plan, if no other plan is around it."""
+    return Level(recorder.state, request) if team.planner.kind == "recursive" else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +170,8 @@ class Roles:
 
     def nested(self, team: Team, recorder: Recorder, task: Handoff, *, request: str) -> "Roles":
         """The roles of a run within this one, which does `task`."""
-        return _roles(self.resources.nested(team, recorder, task, request), task=task)
+        resources = self.resources.nested(team, recorder, task, request)
+        return _roles(resources, task=task, planner=resources.own_planner)
 
 
 @asynccontextmanager
@@ -188,6 +207,7 @@ async def open_roles(
         shared = connections or SharedConnections()
         opened = await stack.enter_async_context(shared.of(team, account))
         caller = calls.Caller(opened, recorder, account=account)
+    asked = request
     # The same after a restart: models are asked again in the same words as before.
     nonce = recorder.state.nonce or secrets.token_hex(8)
     if after:
@@ -205,6 +225,8 @@ async def open_roles(
             tools=tools,
             inputs=lambda: recorder.state.inputs,
             offline_switch=OfflineSwitch(),
+            level=_first_level(team, recorder, asked),
+            own_planner=None if isinstance(planner, Decider) else planner,
             after=after,
             run_context=run_context,
         )
@@ -212,19 +234,6 @@ async def open_roles(
     finally:
         tools.close()
         await stack.aclose()
-
-
-def account_of(budget: Budget | None, recorder: Recorder) -> Account | None:
-    """What a run may still spend, after what it spent before it was resumed; `None`: no limit."""
-    if budget is None:
-        return None
-    calls = [event for event in recorder.past if isinstance(event, events.ModelCalled)]
-    spent = Amount(
-        len(calls),
-        sum(call.input_tokens + call.output_tokens for call in calls),
-        sum(nano_usd(call.cost_usd or 0.0) for call in calls),
-    )
-    return Account(Ledger(budget, spent=spent))
 
 
 def _roles(
@@ -297,8 +306,10 @@ def _chooser(resources: Resources) -> Chooser | None:
 
 
 def _planner(resources: Resources, router: Router | None) -> Planner:
-    caller, team = resources.caller, resources.team
+    caller, team, level = resources.caller, resources.team, resources.level
     planner: Planner = TemplatePlanner()
+    if level is not None and level.is_nested:
+        planner = NoSubplanner()
     kind = team.planner.kind
     if caller is not None and kind != "template" and (team.tiers or team.planner.model):
         if kind == "stepwise":
@@ -308,7 +319,7 @@ def _planner(resources: Resources, router: Router | None) -> Planner:
         from leadhand.planners.ahead import ModelPlanner
 
         rejected = _rejected_by(ModelPlanner.name, resources.recorder)
-        planner = ModelPlanner(caller, resources.fence, rejected=rejected)
+        planner = ModelPlanner(caller, resources.fence, rejected=rejected, level=level)
     if router is None or kind not in (None, "routed"):
         return planner
     return RoutingPlanner(router, otherwise=planner)

@@ -9,6 +9,7 @@ from contextlib import nullcontext
 
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.outcome import Handoff
+from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Team
 from leadhand.engine.recorder import NestedLog, Recorder
@@ -118,7 +119,10 @@ class Run:
         self, team: Team, handoff: Handoff, recorder: Recorder, log: NestedLog
     ) -> RunState:
         context, request, active = self._context, request_of(handoff), ActiveRun()
-        people = context.people.nested(recorder) if context.people is not None else None
+        broken_down = handoff.to_agent == SUBPLANNER
+        people = None
+        if context.people is not None:
+            people = context.people.nested(recorder, breaks_down=broken_down)
         try:
             run = Run(
                 team,
@@ -132,6 +136,8 @@ class Run:
             try:
                 await run.to_answer(request)
             except asyncio.CancelledError:
+                if broken_down and people is not None and people.leaves:
+                    raise  # what is resumed goes on where it stood
                 active.stop("the task was stopped")
                 if recorder.state.answer is None:
                     await final_answer(run._context)

@@ -1,12 +1,17 @@
 """The synthesis strategies without a model: all results, or the best one, unchanged."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 
 from leadhand.contracts.answer import Source, Synthesis
 from leadhand.contracts.outcome import Result, TaskResult
+from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan
 from leadhand.synthesis.conflicts import find_conflicts
+
+_SECTION = re.compile(r"^#{2,5} \S+(?: \(.+\))?$", re.MULTILINE)
+"""A heading of `_section`."""
 
 
 class Merge:
@@ -159,4 +164,7 @@ def _evidence(given: Sequence[tuple[TaskResult, Result]]) -> tuple[Source, ...]:
 
 def _section(one: TaskResult, result: Result) -> str:
     doubt = f"\n\n*{one.why}*" if one.why else ""
+    if one.worker == SUBPLANNER:  # its own sections belong below its heading
+        text = _SECTION.sub(r"#\g<0>", text_of(result))
+        return f"## {one.task.id}\n\n{text}{doubt}"
     return f"## {one.task.id} ({one.worker})\n\n{text_of(result)}{doubt}"

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
+from leadhand.contracts.role import MAX_LEVELS
 from leadhand.contracts.team import TIERS, Isolation, NamedRung, PlannerKind, Tier
 from leadhand.teams import values
 
@@ -197,10 +198,13 @@ class PlannerFields(RoleFields):
 
     kind: PlannerKind | None = None
     """`ahead`: a model plans it; `stepwise`: a model decides after each result what is next;
-    `routed`: rules or a model choose one worker; `template`: the template is the plan. By default a
-    rule that matches decides, then a model, then the template."""
+    `recursive`: tasks that are too large get a plan of their own; `routed`: rules or a model choose
+    one worker; `template`: the template is the plan. By default a rule that matches decides, then a
+    model, then the template."""
     max_rounds: Annotated[int, Field(ge=1, le=1_000)] = 12
     """How many decisions a `stepwise` planner may make in a run."""
+    max_levels: Annotated[int, Field(ge=0, le=MAX_LEVELS)] = 3
+    """How many levels of plans a `recursive` planner may make below the first one."""
     template: list[EntryFields] = []
     """The plan if no model is available; without a template every worker gets one task."""
     synthesis: values.Name | None = None

@@ -218,7 +218,12 @@ def _team(
         workers=tuple(_worker(worker, parts[worker.name]) for worker in draft.workers),
         model=fields.model,
         models={tier: tuple(names) for tier, names in fields.models.by_tier.items()},
-        planner=replace(_role(planner), kind=planner.kind, max_rounds=planner.max_rounds),
+        planner=replace(
+            _role(planner),
+            kind=planner.kind,
+            max_rounds=planner.max_rounds,
+            max_levels=planner.max_levels,
+        ),
         synthesizer=_role(synthesizer, plain=synthesizer.plain),
         judge=_role(fields.judge),
         critic=_role(fields.critic) if fields.critic is not None else None,

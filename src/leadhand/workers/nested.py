@@ -4,6 +4,7 @@ The `TeamRunner` plans and runs the team; nothing here knows how.
 """
 
 import dataclasses
+from collections.abc import Iterator
 from typing import cast, get_args
 
 from pydantic_core import to_json
@@ -18,6 +19,7 @@ from leadhand.contracts.outcome import (
     Outcome,
     Result,
 )
+from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Batch, Limits, PlanRequest
 from leadhand.contracts.team import Team, Worker
 from leadhand.errors import BudgetUsedUp, LeadhandError, ModelError, PlanError
@@ -54,7 +56,11 @@ class NestedWorker:
         except LeadhandError as error:
             return Failed(kind="error", message=str(error))
         typed = self._team.output is not None
-        return outcome_of(ended, min_confidence=self._worker.min_confidence, typed=typed)
+        outcome = outcome_of(ended, min_confidence=self._worker.min_confidence, typed=typed)
+        if isinstance(outcome, Escalated) and self._worker.name == SUBPLANNER:
+            # Its tasks have had the whole ladder, and the team has no other workers.
+            return Failed(kind="error", message=outcome.message, partial=outcome.partial)
+        return outcome
 
 
 def limited(team: Team, limits: Limits) -> Team:
@@ -100,8 +106,8 @@ def outcome_of(run: RunState, *, min_confidence: int | None = None, typed: bool 
     partial = result if _found_anything(run) else None
     reason = _reason(run)
     if reason is not None:
-        return Escalated(reason=reason, message=_gaps(answer), partial=partial)
-    return Failed(kind=_kind(answer), message=_gaps(answer), partial=partial)
+        return Escalated(reason=reason, message=_reasons(answer, run), partial=partial)
+    return Failed(kind=_kind(answer), message=_reasons(answer, run), partial=partial)
 
 
 def _result(answer: Answer, run: RunState, *, typed: bool) -> Result:
@@ -135,6 +141,26 @@ def _gaps(answer: Answer) -> str:
     if more:
         shown.append(f"and {more} more")
     return "; ".join(shown) or f"team {answer.team!r} found nothing"
+
+
+def _reasons(answer: Answer, run: RunState) -> str:
+    """Why nothing was done: all reasons, each once, with the tasks that it is for."""
+    by_reason: dict[str, list[str]] = {}
+    for path, why in _paths(answer, run):
+        by_reason.setdefault(why, []).append(path)
+    said = "; ".join(f"{', '.join(paths)}: {why}" for why, paths in by_reason.items())
+    return said or f"team {answer.team!r} found nothing"
+
+
+def _paths(answer: Answer, run: RunState) -> Iterator[tuple[str, str]]:
+    """The gaps of an answer, those of tasks that were broken down by what failed in them."""
+    for gap in answer.gaps:
+        task = run.tasks.get(gap.task_id)
+        inner = task.nested if task is not None and task.worker == SUBPLANNER else None
+        if inner is None or inner.answer is None or not inner.answer.gaps or inner.plan is None:
+            yield gap.task_id, gap.why
+        else:
+            yield from ((f"{gap.task_id}/{id}", why) for id, why in _paths(inner.answer, inner))
 
 
 def _found_anything(run: RunState) -> bool:

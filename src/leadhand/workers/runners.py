@@ -129,7 +129,7 @@ class Runners:
     async def _start(self, teams: TeamRunner) -> None:
         if self._pool is not None:
             await self._pool.warm(self._processes)
-        for worker in self._team.workers:
+        for worker in self._team.all_workers:
             if worker.team is not None:
                 self.runners[worker.name] = NestedWorker(worker, worker.team, teams)
         if self._caller is not None:

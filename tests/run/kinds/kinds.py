@@ -49,6 +49,13 @@ class Kind:
     """How many of the tasks are done by workers made for the plan, always by the model."""
     follows: bool = False
     """Whether the request follows an earlier run."""
+    within: int = 0
+    """How many tasks the nested plan has for the one that is broken down, if any."""
+
+    @property
+    def leaves(self) -> int:
+        """How many tasks a worker does."""
+        return self.tasks + self.within - (self.within > 0)
 
     def __str__(self) -> str:
         return self.name
@@ -124,6 +131,37 @@ MADE: Object = {
     },
 }
 STEPS = deciding(decision("a", "b", round=1), decision("c", round=2), decision(round=3, done=True))
+
+
+def plan(*tasks: Object) -> Object:
+    """A plan that a model writes."""
+    return {"tasks": [*tasks], "synthesis": "merge", "instruction": ""}
+
+
+def part(id: str, worker: str, intent: str, *, break_down: bool = False) -> Object:
+    """A task of such a plan."""
+    asked: Object = {"id": id, "worker": worker, "intent": intent, "depends_on": []}
+    return {**asked, "break_down": break_down}
+
+
+def planning(nested: Object, first: Object) -> tuple[Object, ...]:
+    """A script in which a recursive planner plans this, for each task that is broken down, and
+    first of all."""
+    below: Object = {"role": "planner", "contains": "one part of a larger request"}
+    return (
+        {"match": below, "reply": {"json": nested}},
+        {"match": {"role": "planner"}, "reply": {"json": first}},
+    )
+
+
+BROKEN_DOWN = "m"
+LEVELS = planning(
+    plan(part("x", "a", "Find figures on copper in Chile"), part("y", "b", "Find zinc in Chile")),
+    plan(
+        part(BROKEN_DOWN, "a", "Compare copper and zinc in Chile", break_down=True),
+        part("n", "c", "Find figures on both in Peru"),
+    ),
+)
 ROUTES = [Route("a", words=["copper"])]
 BESIDE = [Route("a", words=["copper"], also=["b"])]
 CHOICE: tuple[Object, ...] = (
@@ -135,6 +173,15 @@ CHOICE: tuple[Object, ...] = (
 KINDS = (
     Kind("ahead", "ahead", tasks=3, calls=3 + 2, calls_of_one_task=1 + 1),
     Kind("stepwise", "stepwise", tasks=3, calls=3 + 3 + 1, calls_of_one_task=1 + 2, script=STEPS),
+    Kind(
+        "recursive",
+        "recursive",
+        tasks=2,
+        calls=3 + 2 + 2,
+        calls_of_one_task=1 + 1,
+        script=LEVELS,
+        within=2,
+    ),
     Kind("routed", "routed", tasks=1, calls=1, calls_of_one_task=1, routes=ROUTES),
     Kind("also", "routed", tasks=2, calls=2 + 1, calls_of_one_task=1, routes=BESIDE),
     Kind("trained", "routed", tasks=1, calls=1, calls_of_one_task=1, variant=trained),

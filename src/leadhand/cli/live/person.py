@@ -91,10 +91,12 @@ class TerminalPerson:
             match said.strip().lower():
                 case "a" | "approve" | "y" | "yes":
                     changed = plan if plan != shown else None
-                    return Reply(verdict="approved", plan=changed)
+                    return Reply(task_id=question.task_id, verdict="approved", plan=changed)
                 case "r" | "refuse" | "n" | "no":
                     why = await self._line("Why? (empty: no reason) ")
-                    return Reply(verdict="refused", text=(why or "").strip())
+                    return Reply(
+                        task_id=question.task_id, verdict="refused", text=(why or "").strip()
+                    )
                 case "e" | "edit":
                     plan = await self._edited(plan)
                 case _:

@@ -184,19 +184,18 @@ def _replies(
         team = _team_of(state, options) if any(one.plan is not None for one in questions) else None
         return asyncio.run(_asked_here(questions, team, state.request))
     each = given.approved_calls or given.refused_calls
-    about_task = given.task_id is not None or all(one.plan is None for one in questions)
-    if each or ((given.approve or given.refuse) and about_task):
+    fitting = [one for one in questions if given.task_id in (None, one.task_id)]
+    decides = given.approve or given.refuse
+    if each or (decides and all(one.plan is None for one in fitting)):
         return [_on_calls(given, questions)]
-    about_plan = given.approve or given.refuse or given.plan is not None
-    if about_plan and given.task_id is not None:
-        raise InputError("--task is for questions of workers, not for the plan: leave it out")
-    fitting = [one for one in questions if (one.plan is not None) == about_plan]
-    if given.task_id is not None:
-        fitting = [one for one in fitting if one.task_id == given.task_id]
+    about_plan = decides or given.plan is not None
+    fitting = [one for one in fitting if (one.plan is not None) == about_plan]
+    if about_plan:  # without a task it is the plan of the run
+        fitting = [one for one in fitting if one.task_id == given.task_id] or fitting
     if len(fitting) != 1:
         raise InputError(_which(given, questions))
     if about_plan:
-        return [_on_plan(given, state, options)]
+        return [_on_plan(given, fitting[0].task_id, state, options)]
     if given.text is None:
         raise InputError(f"say what the worker of {fitting[0].task_id} should know: give a TEXT")
     verdict = "answered" if given.text.strip() else "declined"
@@ -256,20 +255,25 @@ def _on_calls(given: ReplyOptions, questions: Sequence[Question]) -> Reply:
     return Reply(task_id=question.task_id, calls=calls)
 
 
-def _on_plan(given: ReplyOptions, state: RunState, options: ResumeOptions) -> Reply:
+def _on_plan(
+    given: ReplyOptions, task_id: str | None, state: RunState, options: ResumeOptions
+) -> Reply:
     if given.refuse:
-        return Reply(verdict="refused", text=given.text or "")
+        return Reply(task_id=task_id, verdict="refused", text=given.text or "")
     plan = read_plan(given.plan) if given.plan is not None else None
     team = _team_of(state, options) if plan is not None else None
     if plan is not None and team is not None:
         _check_plan(plan, team, request=state.request)
-    return Reply(verdict="approved", plan=plan)
+    return Reply(task_id=task_id, verdict="approved", plan=plan)
 
 
 def _which(given: ReplyOptions, questions: Sequence[Question]) -> str:
     """Why a reply fits no question, or several."""
     tasks = [question.task_id for question in questions if question.task_id is not None]
+    plans = [one.task_id for one in questions if one.plan is not None and one.task_id is not None]
     if given.approve or given.refuse or given.plan is not None:
+        if given.task_id is None and plans:
+            return f"say which plan the answer is for: --task {' or --task '.join(plans)}"
         told = f"; a reply is asked for {', '.join(tasks)}" if tasks else ""
         return f"no plan or call waits for this approval{told}"
     if not tasks:

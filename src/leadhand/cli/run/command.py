@@ -287,9 +287,9 @@ def _next_steps(answer: Answer, state: RunState, storage: RunStorage) -> Iterato
 
 def how_to_reply(question: Question) -> str:
     """What is typed after `leadhand answer RUN` to reply to a question."""
+    task = f" --task {question.task_id}" if question.task_id is not None else ""
     if question.plan is not None:
-        return " --approve | --refuse [WHY] | --plan FILE"
-    task = f" --task {question.task_id}"
+        return f"{task} --approve | --refuse [WHY] | --plan FILE"
     if not question.call:
         return f"{task} TEXT"
     each = "" if len(question.calls) < 2 else " | --approve-call 1 --refuse-call 2 [WHY]"

@@ -20,6 +20,7 @@ def document(team: Team) -> dict[str, object]:
         "planner": {
             "kind": team.planner.kind,
             "max_rounds": team.planner.max_rounds,
+            "max_levels": team.planner.max_levels,
             **_role(team.planner),
             "template": [
                 {

@@ -1,0 +1,76 @@
+"""What happens after an attempt that did not complete: retries and the failure ladder, as data."""
+
+import dataclasses
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+from pydantic.dataclasses import dataclass
+
+from leadhand.contracts.arguments import Checked
+from leadhand.contracts.many import Many
+from leadhand.contracts.role import DATA
+
+
+@dataclass(frozen=True, config=DATA)
+class RetryRules(metaclass=Checked):
+    """When and how often a team's failed tasks are retried.
+
+    A transient failure is retried with the same intent, after a wait, until one attempt is left for
+    the worker's fallback; if a model can refine the intent, it is retried once before that.
+    `Worker.retry` says what counts as transient.
+    """
+
+    max_attempts: Annotated[int, Field(ge=1, le=100)] = 3
+    """Attempts of one task by all workers, including the first."""
+    backoff_s: Many[Annotated[float, Field(ge=0)]] = (1.0, 2.0)
+    """Seconds to wait before the second, third, ... attempt, jittered by a fifth; the last one
+    repeats. A timeout is retried at once."""
+    retry_share: Annotated[float, Field(ge=0)] = 0.2
+    """The share of a run's tasks that may be retried, besides the first ten: an outage must not
+    multiply calls."""
+
+
+Rung = Literal[
+    "retry",
+    "refine",
+    "fallback",
+    "raise_tier",
+    "reassign",
+    "split",
+    "second_opinion",
+    "ask_person",
+    "accept",
+]
+"""What a team's ladder may list; after the last rung the task is given up."""
+_FORMER_RUNGS = {"stronger_tier": "raise_tier"}
+
+
+def _current_name(rung: object) -> object:
+    return _FORMER_RUNGS.get(rung, rung) if isinstance(rung, str) else rung
+
+
+NamedRung = Annotated[Rung, BeforeValidator(_current_name)]
+"""A rung in a team's files or in Python, by its present name or a former one."""
+
+
+@dataclass(frozen=True, config=DATA)
+class Ladder(metaclass=Checked):
+    """What is tried after each kind of outcome, in order. A rung that can't apply costs nothing.
+
+    The last attempt goes to the fallback worker instead of the same one, if its rung is still ahead
+    and it is free.
+    """
+
+    _: dataclasses.KW_ONLY
+    failed: Many[NamedRung] = ("retry", "refine", "fallback", "raise_tier")
+    """After a failure other than a timeout."""
+    out_of_scope: Many[NamedRung] = ("reassign", "fallback", "ask_person")
+    ambiguous_input: Many[NamedRung] = ("refine", "ask_person")
+    low_confidence: Many[NamedRung] = ("raise_tier", "second_opinion", "accept")
+    timeout: Many[NamedRung] = ("retry", "split", "raise_tier", "fallback")
+    """After an attempt that took too long, which is retried once if the run has time left, or an
+    escalation because the task is too large, which is not."""
+    breaker_failures: Annotated[int, Field(ge=1)] = 5
+    """After this many failures of a worker in a row, its tasks go straight to its fallback."""
+    breaker_pause_s: Annotated[float, Field(gt=0)] = 10.0
+    """Seconds until the worker receives a probe; doubled each time a probe fails."""
