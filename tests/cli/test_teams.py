@@ -140,7 +140,7 @@ def test_a_team_as_json_has_the_names_that_its_files_use(tmp_path: Path) -> None
     assert list(shown) == [
         "name", "description", "models", "workers", "planner", "synthesizer", "output", "judge",
         "critic", "limits", "ladder", "rates", "contact", "max_depth", "routes", "router",
-        "trained_router", "shared_tools",
+        "trained_router", "shared_tools", "worker_factory",
     ]  # fmt: skip
     assert shown["workers"][1] == {
         "name": "technical",

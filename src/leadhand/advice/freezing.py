@@ -131,7 +131,10 @@ def _problems(run: ObservedRun, columns: Sequence[list[tuple[str, Task]]]) -> It
             "no plan for other requests"
         )
     if run.plan.workers:
-        yield "its plan describes workers of its own, which a template can't have"
+        yield (
+            "its plan describes workers, which a template can't: save them first, with `leadhand "
+            f"teams save {run.run_id} DIR`"
+        )
     for column in columns:
         task = column[0][1]
         if task.artifacts:

@@ -22,7 +22,7 @@ def fill_new(folder: Path, write: Callable[[Path], None]) -> Path:
         else:
             _make(place, folder, write)
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
+        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise InputError(f"no team can be made in {str(folder)!r}: {why}") from error
     return folder
 

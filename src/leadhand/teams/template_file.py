@@ -1,8 +1,8 @@
-"""Writes a plan template into the team.yaml of a folder, and keeps the rest of the file."""
+"""Edits the team.yaml of a folder, such as its plan template, and keeps the rest of the file."""
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import cast
 
@@ -46,26 +46,63 @@ def with_template(text: str, written: TeamFile, planner: Mapping[str, Value]) ->
     return f"{text[:start].rstrip(' ')}\n{_indented(_yaml(planner), 2).rstrip()}{text[stop:]}"
 
 
+def with_keys(text: str, changes: Mapping[str, Value]) -> str:
+    """The text of team.yaml with these keys, without those that are None; comments stay.
+
+    The caller checks what the result reads as.
+    """
+    root = _root(text)
+    kept = text
+    if isinstance(root, yaml.MappingNode) and not root.flow_style:
+        kept = "".join(_without(text, root, changes.keys()))
+    new = {key: value for key, value in changes.items() if value is not None}
+    end = "" if kept.endswith("\n") or not kept else "\n"
+    return f"{kept}{end}{_yaml(new) if new else ''}"
+
+
 def write_template(folder: Path, template: Sequence[TaskTemplate], synthesis: str) -> None:
     """Make `template` the plan of the team in a folder. The file is replaced whole, or stays.
 
     Raises `InputError` if the file can't be read or written, or can't be edited without changing
     what else it says.
     """
-    path, notes = folder / TEAM_FILE, Notes()
-    written = read_yaml(path, TEAM_FILE, notes)
+
+    def planner(written: TeamFile) -> dict[str, Value]:
+        return planner_values(written.values.get("planner"), template, synthesis)
+
+    edit(
+        folder / TEAM_FILE,
+        lambda text, written: with_template(text, written, planner(written)),
+        lambda written: {"planner": planner(written)},
+    )
+
+
+def edit(
+    path: Path,
+    change: Callable[[str, TeamFile], str],
+    changes: Callable[[TeamFile], Mapping[str, Value]],
+) -> None:
+    """Replace a YAML file by what `change` makes of its text, or leave it as it is.
+
+    `changes` gives the keys that then differ, None for those that are gone. Raises `InputError` if
+    the file can't be read or written, or anything else of it would change.
+    """
+    notes = Notes()
+    written = read_yaml(path, path.name, notes)
     if written is None:
         raise InputError(f"{path} can't be edited: {' '.join(notes.problems)}")
-    planner = planner_values(written.values.get("planner"), template, synthesis)
-    trial = path.with_name(f".{TEAM_FILE}.{os.getpid()}.new")
+    new = changes(written)
+    wanted = {key: value for key, value in {**written.values, **new}.items() if value is not None}
+    trial = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         raw = path.read_bytes().decode()
-        text = with_template(raw.replace("\r\n", "\n"), written, planner)
+        text = change(raw.replace("\r\n", "\n"), written)
         trial.write_text(text, encoding="utf-8", newline="\r\n" if "\r\n" in raw else "\n")
-        after = read_yaml(trial, TEAM_FILE, notes)
-        if after is None or after.values != {**written.values, "planner": planner}:
+        after = read_yaml(trial, path.name, notes)
+        if after is None or after.values != wanted:
+            keys = " and ".join(f"`{key}`" for key in new)
             raise InputError(
-                f"{path} can't be edited without changing what else it says: write `planner` as a "
+                f"{path} can't be edited without changing what else it says: write {keys} as a "
                 "mapping with a key a line, and try again"
             )
         trial.chmod(path.stat().st_mode)
@@ -90,9 +127,13 @@ def _entry(entry: TaskTemplate) -> dict[str, Value]:
     return {key: cast("Value", value) for key, value in values.items() if value or key == "id"}
 
 
+def _root(text: str) -> yaml.Node | None:
+    return cast("yaml.Node | None", yaml.compose(text, Loader=yaml.SafeLoader))  # pyright: ignore[reportUnknownMemberType]
+
+
 def _planner_nodes(text: str) -> tuple[yaml.Node, yaml.Node] | None:
     """The key `planner` and its value."""
-    root = cast("yaml.Node | None", yaml.compose(text, Loader=yaml.SafeLoader))  # pyright: ignore[reportUnknownMemberType]
+    root = _root(text)
     if not isinstance(root, yaml.MappingNode):
         return None
     return next(((key, value) for key, value in root.value if key.value == "planner"), None)
@@ -100,17 +141,23 @@ def _planner_nodes(text: str) -> tuple[yaml.Node, yaml.Node] | None:
 
 def _in_block(text: str, node: yaml.MappingNode, own: Mapping[str, Value], *, first: int) -> str:
     """The text with the keys `own` at the beginning of the mapping, line `first` from 0."""
+    lines = _without(text, node, own.keys())
+    lines.insert(first, _indented(_yaml(own), node.start_mark.column))
+    return "".join(lines)
+
+
+def _without(text: str, node: yaml.MappingNode, gone: Set[str]) -> list[str]:
+    """The lines of the text without these keys of a block mapping."""
     lines = text.splitlines(keepends=True)
     keys = [key.start_mark.line for key, _ in node.value]
     ends = [*keys[1:], _end_line(lines, node)]
     for (key, _), start, end in reversed([*zip(node.value, keys, ends, strict=True)]):
-        if key.value in own:
+        if key.value in gone:
             # Comments above the next key belong to that one.
             while end > start + 1 and lines[end - 1].lstrip().startswith(("#", "\n")):
                 end -= 1
             del lines[start:end]
-    lines.insert(first, _indented(_yaml(own), node.start_mark.column))
-    return "".join(lines)
+    return lines
 
 
 def _end_line(lines: Sequence[str], node: yaml.MappingNode) -> int:

@@ -144,3 +144,29 @@ def teams_freeze(
         freeze_run(
             run, into, kept.store, kept.home, console, replace=replace, as_json=json, trust=trust
         )
+
+
+@teams_app.command("save")
+def teams_save(
+    run: RunId,
+    folder: Annotated[Path, typer.Argument(help="The folder to create.", metavar="DIR")],
+    team: Annotated[
+        str,
+        typer.Option(help="The team of the run, if the run does not say.", metavar="TEAM"),
+    ] = "",
+    home: Home = None,
+    json: Json = False,
+    trust: Trust = False,
+    debug: Debug = False,
+) -> None:
+    """Copy the team of a run, with the workers that were made for its plan as declared ones.
+
+    The copy has no worker factory. Overwrites nothing.
+    """
+    from leadhand.cli.runs.commands import StoredRuns
+    from leadhand.cli.teams.saving import save_run
+    from leadhand.cli.views.consoles import DataConsole
+
+    with StoredRuns(home) as kept:
+        console = DataConsole()
+        save_run(run, folder, kept.store, kept.home, console, team=team, as_json=json, trust=trust)

@@ -57,10 +57,15 @@ def write(team: TeamDefinition, folder: Path) -> None:
     (folder / TEAM_FILE).write_text(_yaml(settings), encoding="utf-8")
     taken: set[str] = set()
     for worker in team.workers:
-        stem = _stem(worker.name, taken)
-        front: dict[str, Value] = {} if stem == worker.name else {"name": worker.name}
-        text = f"---\n{_yaml(front | dict(worker.front))}---\n\n{worker.instructions.strip()}\n"
+        stem = file_stem(worker.name, taken)
+        text = worker_text(worker, stem)
         (folder / WORKERS_FOLDER / f"{stem}.md").write_text(text, encoding="utf-8")
+
+
+def worker_text(worker: WorkerDefinition, stem: str) -> str:
+    """The text of a worker's file `<stem>.md`."""
+    front: dict[str, Value] = {} if stem == worker.name else {"name": worker.name}
+    return f"---\n{_yaml(front | dict(worker.front))}---\n\n{worker.instructions.strip()}\n"
 
 
 def inside(path: Path, folder: Path, file: str, notes: Notes) -> bool:
@@ -80,7 +85,7 @@ def _yaml(values: Mapping[str, Value]) -> str:
     return _dump(dict(values), sort_keys=False, allow_unicode=True, width=88)
 
 
-def _stem(name: str, taken: set[str]) -> str:
+def file_stem(name: str, taken: set[str]) -> str:
     """A file name for the worker that no other has, also where case does not count."""
     plain = re.sub(r"[^\w-]+", "-", name).strip("-")[:60] or "worker"
     stem, number = plain, 1
