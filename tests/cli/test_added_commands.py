@@ -10,7 +10,7 @@ from leadhand import InputError
 from leadhand.cli.added_commands import added_command, check_runnable, command_infos
 from leadhand.teams.installed import team_folders, unusable_teams
 from leadhand.teams.loader import load
-from tests.cli.program import fresh_leadhand
+from tests.cli.program import fresh_leadhand, leadhand
 from tests.test_docs import DOCS, blocks
 
 PAGE = DOCS / "extending.md"
@@ -45,21 +45,21 @@ def test_a_package_adds_a_team_and_a_command_whose_runs_are_stored_and_resumed(
 ) -> None:
     env = {"PYTHONPATH": str(site), "LEADHAND_HOME": str(tmp_path / "home")}
 
-    def leadhand(*words: str) -> str:
-        done = fresh_leadhand(*words, folder=tmp_path, env=env)
+    def does(*words: str) -> str:
+        done = leadhand(*words, folder=tmp_path, env=env)
         assert done.status == 0, done.err
         return done.out
 
-    assert re.search(r"│ audit +Count the words of a text\.", leadhand("--help"))
-    assert leadhand("teams", "list").startswith("audit     1 worker   Counts the words of a text")
-    assert "3" in leadhand("audit", "one two three", "--quiet")
-    assert "audit" in leadhand("show", "last")
-    assert re.fullmatch(r"task,words\n[\w-]+,3\n", leadhand("show", "last", "--format", "csv"))
-    assert "3" in leadhand("resume", "last", "--quiet")
-    unknown = fresh_leadhand("show", "last", "--format", "xml", folder=tmp_path, env=env)
+    assert re.search(r"│ audit +Count the words of a text\.", does("--help"))
+    assert does("teams", "list").startswith("audit     1 worker   Counts the words of a text")
+    assert "3" in does("audit", "one two three", "--quiet")
+    assert "audit" in does("show", "last")
+    assert re.fullmatch(r"task,words\n[\w-]+,3\n", does("show", "last", "--format", "csv"))
+    assert "3" in does("resume", "last", "--quiet")
+    unknown = leadhand("show", "last", "--format", "xml", folder=tmp_path, env=env)
     assert unknown.status == 2
     assert unknown.err == "leadhand: --format xml: team 'audit' has csv; see also --json\n"
-    refused = fresh_leadhand("run", "x", "--team", "audit", folder=tmp_path, env=env)
+    refused = leadhand("run", "x", "--team", "audit", folder=tmp_path, env=env)
     assert refused.status == 2
     assert refused.err.endswith("the team audit needs a text: use `leadhand audit`\n")
 
@@ -142,22 +142,21 @@ def test_a_command_that_would_end_or_hide_the_program_is_refused(
     assert problems == [f"the command {name!r} of acme can't be used: {why}"]
 
 
-@pytest.mark.parametrize(
-    ("code", "why"),
-    [("raise RuntimeError('no')", "RuntimeError: no"), ("return b'x'", "gives bytes instead")],
-)
-def test_a_format_that_fails_is_one_line(tmp_path: Path, code: str, why: str) -> None:
-    install(tmp_path / "site", "acme", "[leadhand.formats]\nresearch.odd = acme_odd:odd\n")
-    (tmp_path / "site" / "acme_odd.py").write_text(f"def odd(view):\n    {code}\n")
+def test_a_format_that_fails_is_one_line(tmp_path: Path) -> None:
+    formats = "research.odd = acme_odd:odd\nresearch.raw = acme_odd:raw\n"
+    install(tmp_path / "site", "acme", f"[leadhand.formats]\n{formats}")
+    code = "def odd(view):\n    raise RuntimeError('no')\ndef raw(view):\n    return b'x'\n"
+    (tmp_path / "site" / "acme_odd.py").write_text(code)
     (tmp_path / "notes.txt").write_text("Copper is mined in Chile.\n")
     env = {"PYTHONPATH": str(tmp_path / "site"), "LEADHAND_HOME": str(tmp_path / "home")}
     asked = ("Where is copper mined?", "--team", "research", "--no-model", "--input", "notes.txt")
-    assert fresh_leadhand("run", *asked, folder=tmp_path, env=env).status == 0
-    shown = fresh_leadhand("show", "last", "--format", "odd", folder=tmp_path, env=env)
-    assert (shown.status, shown.out) == (2, "")
-    assert "the format 'research.odd' of acme can't be used" in shown.err
-    assert why in shown.err
-    assert len(shown.err.splitlines()) == 1
+    assert leadhand("run", *asked, folder=tmp_path, env=env).status == 0
+    for format, why in {"odd": "RuntimeError: no", "raw": "gives bytes instead"}.items():
+        shown = leadhand("show", "last", "--format", format, folder=tmp_path, env=env)
+        assert (shown.status, shown.out) == (2, "")
+        assert f"the format 'research.{format}' of acme can't be used" in shown.err
+        assert why in shown.err
+        assert len(shown.err.splitlines()) == 1
 
 
 def test_nothing_in_the_current_folder_counts_as_installed(

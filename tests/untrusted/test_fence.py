@@ -2,7 +2,7 @@
 
 import asyncio
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
@@ -29,6 +29,7 @@ TEXTS = st.lists(st.one_of(ATTACKS, st.text(max_size=5)), max_size=12).map("".jo
 
 
 @given(TEXTS, TEXTS)
+@example("", f"{NONCE[:4]}{NONCE}{NONCE[4:]}")
 def test_no_text_and_no_source_can_close_the_markers_or_open_others(text: str, source: str) -> None:
     """F15"""
     shown = FENCE.around(text, source=source)

@@ -1,6 +1,7 @@
 """Runs of workers whose model is the scripted server, through the real supervisor."""
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
@@ -71,6 +72,11 @@ def team(*workers: Worker, model: object = OPENAI, **fields: object) -> Team:
         retry=RetryRules(max_attempts=1),
         **fields,  # pyright: ignore[reportArgumentType]
     )
+
+
+def height(building: str) -> str:
+    """How high a building is."""
+    return f"{building}: 324 m"
 
 
 def one_task(by: str = "surveyor", intent: str = INTENT, *, limits: Limits | None = None) -> Plan:
@@ -177,6 +183,12 @@ def escalate(reason: str, message: str = "ask the mason", partial: Json = None) 
     return call("escalate", reason=reason, message=message, partial=partial)
 
 
+def after(server: ScriptedServer, *given: object, made: Object, **fields: object) -> Run:
+    """A run of a worker with these tools whose model makes calls and then answers."""
+    server.configure(script=steps(made, final("done")))
+    return run(team(worker(tools=given, **fields)))
+
+
 # What the server was asked
 
 
@@ -204,3 +216,17 @@ def tools(body: Object) -> list[str]:
 def result(the_run: Run) -> JsonValue:
     """What the only task gave."""
     return the_run.answer.output
+
+
+def told(server: ScriptedServer, body: int = -1) -> list[str]:
+    """What the model was told that its calls gave."""
+    return said(bodies(server)[body], "tool")
+
+
+def inside(fenced: str) -> str:
+    """The text between the markers."""
+    found = re.fullmatch(
+        r"<data-(\w+)(?: from=\"[^\"]*\")?>\n(.*)\n</data-\1>(?:\n\(Cut.*)?", fenced, re.S
+    )
+    assert found is not None
+    return found[2]

@@ -22,6 +22,7 @@ from tests.workers.model_runs import (
     escalate,
     final,
     handoff,
+    height,
     messages,
     one_task,
     result,
@@ -35,11 +36,6 @@ from tests.workers.model_runs import (
 
 SOURCE = Path(__file__).parents[2] / "src" / "leadhand"
 both = pytest.mark.parametrize("model", BOTH)
-
-
-def height(building: str) -> str:
-    """How high a building is."""
-    return f"{building}: 324 m"
 
 
 # Cut, wrong and repeated

@@ -17,6 +17,7 @@ from tests.workers.model_runs import (
     call,
     final,
     handoff,
+    height,
     messages,
     run,
     said,
@@ -27,11 +28,6 @@ from tests.workers.model_runs import (
 
 SOURCE = Path(__file__).parents[2] / "src" / "leadhand"
 both = pytest.mark.parametrize("model", BOTH)
-
-
-def height(building: str) -> str:
-    """How high a building is."""
-    return f"{building}: 324 m"
 
 
 # What is sent

@@ -15,6 +15,7 @@ from tests.workers.model_runs import (
     call,
     ending,
     final,
+    height,
     one_task,
     result,
     run,
@@ -25,11 +26,6 @@ from tests.workers.model_runs import (
 
 SOURCE = Path(__file__).parents[2] / "src" / "leadhand"
 both = pytest.mark.parametrize("model", BOTH)
-
-
-def height(building: str) -> str:
-    """How high a building is."""
-    return f"{building}: 324 m"
 
 
 # What a run is

@@ -16,43 +16,24 @@ from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object
 from leadhand.workers.texts import KEPT_CHARS, SHOWN_CHARS
 from tests.workers.model_runs import (
-    Run,
+    after,
     attempted,
     bodies,
     call,
     calls,
     final,
     handoff,
+    inside,
     messages,
     result,
     run,
     said,
     steps,
     team,
+    told,
     tools,
     worker,
 )
-
-
-def after(server: ScriptedServer, *given: object, made: Object, **fields: object) -> Run:
-    """A run of a worker with these tools whose model makes calls and then answers."""
-    server.configure(script=steps(made, final("done")))
-    return run(team(worker(tools=given, **fields)))
-
-
-def told(server: ScriptedServer, body: int = -1) -> list[str]:
-    """What the model was told that its calls gave."""
-    return said(bodies(server)[body], "tool")
-
-
-def inside(fenced: str) -> str:
-    """The text between the markers."""
-    found = re.fullmatch(
-        r"<data-(\w+)(?: from=\"[^\"]*\")?>\n(.*)\n</data-\1>(?:\n\(Cut.*)?", fenced, re.S
-    )
-    assert found is not None
-    return found[2]
-
 
 # What they give
 

@@ -1,7 +1,6 @@
 """A worker's tools: checked, run concurrently, with errors as text for the model."""
 
 import asyncio
-import re
 import threading
 
 import pytest
@@ -10,42 +9,19 @@ from pydantic_ai.tools import Tool
 
 from leadhand import Limits
 from leadhand.testing import ScriptedServer
-from leadhand.testing.json_data import Object
 from tests.patience import HANG_S
 from tests.workers.model_runs import (
-    Run,
-    bodies,
+    after,
     call,
     calls,
-    final,
+    inside,
     one_task,
     run,
-    said,
     steps,
     team,
+    told,
     worker,
 )
-
-
-def after(server: ScriptedServer, *given: object, made: Object, **fields: object) -> Run:
-    """A run of a worker with these tools whose model makes calls and then answers."""
-    server.configure(script=steps(made, final("done")))
-    return run(team(worker(tools=given, **fields)))
-
-
-def told(server: ScriptedServer, body: int = -1) -> list[str]:
-    """What the model was told that its calls gave."""
-    return said(bodies(server)[body], "tool")
-
-
-def inside(fenced: str) -> str:
-    """The text between the markers."""
-    found = re.fullmatch(
-        r"<data-(\w+)(?: from=\"[^\"]*\")?>\n(.*)\n</data-\1>(?:\n\(Cut.*)?", fenced, re.S
-    )
-    assert found is not None
-    return found[2]
-
 
 # Calls
 

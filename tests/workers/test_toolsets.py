@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import json
-import re
 import weakref
 from collections.abc import Callable
 from typing import Self
@@ -18,46 +17,26 @@ from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.context import ToolContext
 from leadhand.contracts.outcome import Escalated
 from leadhand.testing import ScriptedServer
-from leadhand.testing.json_data import Json, Object
+from leadhand.testing.json_data import Json
 from leadhand.workers.threads import DaemonThreads
 from leadhand.workers.toolsets import toolset_of
 from tests.models.asking import OPENAI
 from tests.workers.model_runs import (
-    Run,
     attempted,
     bodies,
     call,
     calls,
     final,
     handoff,
+    inside,
     run,
     said,
     steps,
     team,
+    told,
     tools,
     worker,
 )
-
-
-def after(server: ScriptedServer, *given: object, made: Object, **fields: object) -> Run:
-    """A run of a worker with these tools whose model makes calls and then answers."""
-    server.configure(script=steps(made, final("done")))
-    return run(team(worker(tools=given, **fields)))
-
-
-def told(server: ScriptedServer, body: int = -1) -> list[str]:
-    """What the model was told that its calls gave."""
-    return said(bodies(server)[body], "tool")
-
-
-def inside(fenced: str) -> str:
-    """The text between the markers."""
-    found = re.fullmatch(
-        r"<data-(\w+)(?: from=\"[^\"]*\")?>\n(.*)\n</data-\1>(?:\n\(Cut.*)?", fenced, re.S
-    )
-    assert found is not None
-    return found[2]
-
 
 # Any toolset
 

@@ -31,4 +31,4 @@ class Fence:
 
     def _plain(self, source: str) -> str:
         shown = "".join(c if c.isprintable() and c not in '<>"' else " " for c in source)
-        return shown.replace(self.nonce, "")[:200]
+        return shown.replace(self.nonce, " ")[:200]  # without the blank two halves would meet
