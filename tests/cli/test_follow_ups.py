@@ -29,6 +29,12 @@ class House:
         home = () if "--home" in arguments else ("--home", "runs")
         return self._leadhand(*arguments, *home)
 
+    def damages(self, text: str) -> None:
+        """Change a text in the stored runs."""
+        with contextlib.closing(sqlite3.connect(self.folder / "runs" / "leadhand.db")) as database:
+            database.execute("UPDATE events SET body = replace(body, ?, 'changed')", [text])
+            database.commit()
+
     def at_terminal(self, *arguments: str, env: dict[str, str] | None = None) -> Terminal:
         """A session, or another command, in a terminal."""
         given = ("run", "--team", "echo", "--home", "runs", *arguments)
@@ -94,9 +100,7 @@ def test_a_run_that_cannot_be_followed_is_one_line(house: House, command: str) -
         ended = house.does(command, "May?", *arguments)
         assert (ended.status, ended.out) == (2, "")
         assert why in ended.err.splitlines()[-1]
-    with contextlib.closing(sqlite3.connect(house.folder / "runs" / "leadhand.db")) as database:
-        database.execute("UPDATE events SET body = replace(body, 'April', 'March')")
-        database.commit()
+    house.damages("April")
     damaged = house.does(command, "May?", "--after", "last")
     assert (damaged.status, damaged.out) == (3, "")
     assert "is damaged" in damaged.err.splitlines()[-1]
@@ -158,6 +162,25 @@ def test_a_session_may_follow_a_stored_run_and_has_a_history(house: House) -> No
         terminal.shows("asked 'May?' after ['May?']")
         terminal.shows("echo> ")
         terminal.types(CTRL_D)
+        assert terminal.ended() == 0
+
+
+def test_a_session_goes_on_after_an_error_and_takes_pasted_lines_as_one_request(
+    house: House,
+) -> None:
+    with house.at_terminal() as terminal:
+        terminal.shows("echo> ")
+        terminal.types("April?")
+        terminal.shows("echo> ")
+        house.damages("April")
+        terminal.types("May?")
+        terminal.shows("is damaged at event 1")
+        terminal.shows("the next request follows none")
+        terminal.shows("echo> ")
+        terminal.types("June,\n\nor July?")
+        terminal.shows(r"asked 'June,\n\nor July?' after []")
+        terminal.shows("echo> ")
+        terminal.types("   ")
         assert terminal.ended() == 0
 
 

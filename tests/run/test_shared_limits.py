@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from leadhand import Answer, Handoff, Plan, RetryRules, Supervisor, Task, Team, Worker
+from leadhand import Answer, Handoff, Plan, RetryRules, Route, Supervisor, Task, Team, Worker
 from leadhand.contracts.events import BreakerClosed, BreakerOpened, TaskReassigned
 from leadhand.contracts.health import Health
 from leadhand.contracts.team import Ladder
@@ -164,6 +164,30 @@ def test_workers_of_one_role_share_the_load_of_all_runs() -> None:
     run_virtual(at_once(supervisor, [tasks("one")] * 10))
     assert (len(one.order), len(two.order)) == (5, 5)
     assert (one.most, two.most) == (1, 1)
+
+
+def test_a_routed_request_goes_to_the_worker_of_the_role_with_the_shortest_expected_wait() -> None:
+    """The latency is known from an earlier run, the queue is that of a run beside it."""
+    slow, quick = Desk(10.0), Desk(1.0)
+    supervisor = supervised(
+        Worker("slow", "d", run=slow, role="desk"),
+        Worker("quick", "d", run=quick, role="desk"),
+        routes=[Route("slow", words=["order"])],
+        planner="routed",
+    )
+
+    async def main() -> None:
+        both = [Task(id=name, worker=name, intent="Do it") for name in ("slow", "quick")]
+        await supervisor.run(plan=Plan(goal="Do it", tasks=both), run_id="first")
+        answer = await supervisor.run("Where is my order?", run_id="second")
+        assert (answer.tasks[0].worker, answer.metrics.makespan_s) == ("quick", 1.0)
+        beside = asyncio.create_task(supervisor.run(plan=tasks("quick", 10), run_id="beside"))
+        await asyncio.sleep(0.5)
+        answer = await supervisor.run("And my other order?", run_id="third")
+        assert answer.tasks[0].worker == "slow", "ten tasks of a second are with quick"
+        await beside
+
+    run_virtual(main())
 
 
 # Breakers

@@ -10,7 +10,7 @@ from leadhand.cli import start_time
 from leadhand.cli.views.consoles import print_note
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.contracts.answer import Answer
-from leadhand.errors import LeadhandError
+from leadhand.errors import DamagedRun, InputError, LeadhandError
 
 HOW_TO = "each request follows the answer before it; an empty line ends, Ctrl-C stops an answer"
 PASTE_S = 0.05
@@ -25,7 +25,7 @@ def hold_session(team: str, ask: Ask, *, after: str | None, quiet: bool) -> None
     """Read requests until an empty line or the end of the input.
 
     Each follows the last one that was answered, the first one the run `after`. A request that was
-    stopped, or that waits for a person, is not followed.
+    stopped, or that waits for a person, is not followed, nor is a run that can't be read any more.
     """
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401  # pyright: ignore[reportUnusedImport]  # `input` then has a history
@@ -38,6 +38,10 @@ def hold_session(team: str, ask: Ask, *, after: str | None, quiet: bool) -> None
             answer = ask(request, after)
         except LeadhandError as error:
             print_note(sentence(str(error)))
+            if after is not None and isinstance(error, InputError | DamagedRun):
+                # The run may be deleted or damaged: else no further request could be answered.
+                after = None
+                print_note("the next request follows none")
             continue
         if answer.status in ("complete", "partial", "failed"):
             after = answer.run_id
