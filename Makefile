@@ -16,7 +16,7 @@ RANGE ?= $(if $(filter .,$(REPO)),$(shell git rev-list --first-parent --max-coun
 # Or each process of the tests would compile all that it imports, where this is set.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: review test quick quick-unit test-all setup format lint types imports unit bench simulate
+.PHONY: review test quick quick-unit test-all test-crewai setup format lint types imports unit bench simulate
 
 review: setup
 	@$(BIN)/leadhand review $(RANGE) --repo $(REPO) --fail-on never $(ARGS)
@@ -37,7 +37,18 @@ EXTRAS := agents,bedrock,cohere,google,groq,huggingface,mistral,router
 test-all: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,$(EXTRAS)]'
 	@LEADHAND_TEST_ALL=1 $(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory test-crewai
 	@$(MAKE) --no-print-directory simulate SEEDS=2000
+
+# crewAI asks for older versions of libraries than leadhand does; what pip says of that is expected.
+CREWAI := $(VENV)/crewai/bin/python
+
+test-crewai: setup
+	$(PYTHON) -m venv $(VENV)/crewai
+	$(CREWAI) -m pip install --quiet --disable-pip-version-check 'crewai>=1.15'
+	$(CREWAI) -m pip install --quiet --disable-pip-version-check --editable . pytest hypothesis
+	CREWAI_DISABLE_TELEMETRY=true LEADHAND_TEST_ALL=crewai \
+	  $(CREWAI) -m pytest tests/workers/test_foreign_calls.py
 
 setup: $(STAMP)
 

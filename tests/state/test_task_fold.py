@@ -116,10 +116,13 @@ def test_whoever_commits_something_has_not_crashed() -> None:
         ToolCalled, task_id="a", attempt=1, worker="worker", tool="t", arguments="", output="",
         output_chars=0, sha256="", duration_s=0.5,
     )  # fmt: skip
-    for alive in (CALLED, tool, DONE, FAILED, SCOPE):
-        run = begun().told(partial(RunResumed, deadline_s=None, goes_on=("a",), crashes={"a": 2}))
+    crashed = partial(RunResumed, deadline_s=None, goes_on=("a",), crashes={"a": 2})
+    for alive in (partial(CALLED, response={"parts": []}), tool, DONE, FAILED, SCOPE):
+        run = begun().told(crashed)
         assert run.state.tasks["a"].crashes == 2
         assert run.tell(alive)["a.crashes"] == 0
+    unkept = begun().told(crashed).tell(CALLED)
+    assert "a.crashes" not in unkept, "the next process has to make this call again"
     assert begun().tell(partial(tool, task_id="gone")) == {}
 
 

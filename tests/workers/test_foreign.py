@@ -1,13 +1,8 @@
-"""Agents of LangGraph, OpenAI Agents and Agno as workers, run by the real libraries.
-
-The libraries are extras: `make test-all` installs them, `make test` skips what needs them.
-"""
+"""Agents of LangGraph, OpenAI Agents and Agno as workers, run by the real libraries."""
 
 import asyncio
-import os
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +11,9 @@ import pytest
 from leadhand import Answer, Handoff, InputError, Limits, Plan, Supervisor, Task, Team, Worker
 from leadhand.testing import ScriptedServer
 from tests.team_folders import problems, worker, write_team
+from tests.workers.foreign_agents import library
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries
-
-
-def library(name: str) -> Any:
-    """An optional library; the test is skipped without it."""
-    if find_spec(name.partition(".")[0]) is None:
-        assert "LEADHAND_TEST_ALL" not in os.environ
-        pytest.skip(f"{name} is not installed")
-    return import_module(name)
 
 
 @pytest.fixture

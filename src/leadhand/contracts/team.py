@@ -284,7 +284,8 @@ class Team(metaclass=Checked):
     def next_tier(self, worker: Worker, tier: str | None) -> Tier | None:
         """The nearest tier above `tier` that has other models; None if there is none."""
         models = self.tiers
-        if worker.model is not None or worker.team is not None or not models:
+        own = worker.model is not None or worker.team is not None or worker.run is not None
+        if own or not models:
             return None
         now = next((known for known in TIERS if known == tier), "standard")
         above = TIERS[TIERS.index(now) + 1 :]
@@ -335,7 +336,7 @@ def declared_output(worker: Worker) -> object:
 
 def uses_model(worker: Worker) -> bool:
     """Whether a model does the worker's tasks if the team has one: a refined intent may help it."""
-    return worker.run is None or not callable(worker.run)
+    return worker.run is None or worker.agent is not None or not callable(worker.run)
 
 
 def model_name(spec: ModelSpec) -> str:

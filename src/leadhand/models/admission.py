@@ -13,7 +13,7 @@ from pydantic_ai.settings import ModelSettings
 from leadhand.contracts.outcome import Usage
 from leadhand.errors import InputError, ModelError
 from leadhand.models.connections import Connection
-from leadhand.models.ledger import NOTHING, Account, Amount, nano_usd
+from leadhand.models.ledger import NOTHING, Account, Amount, nano_usd, without_price
 from leadhand.models.rates import RateUse
 
 
@@ -86,18 +86,11 @@ class CallReservation:
 def _price(connection: Connection, tokens_in: int, tokens_out: int) -> int:
     usd = connection.forecast.usd(tokens_in, tokens_out)
     if usd is None:
-        raise ModelError(_without_price(connection.name), transient=False)
+        raise ModelError(without_price(connection.name), transient=False)
     return nano_usd(usd)
 
 
 def check_price(connection: Connection, account: Account) -> None:
     """Raises `InputError` if the account is in dollars and the model's price is unknown."""
     if account.ledger.budget.usd is not None and connection.forecast.usd(1, 1) is None:
-        raise InputError(_without_price(connection.name))
-
-
-def _without_price(name: str) -> str:
-    return (
-        f"the price of {name!r} is unknown, so a budget in US dollars can't be enforced: "
-        "give one in tokens instead (--budget-tokens)"
-    )
+        raise InputError(without_price(connection.name))

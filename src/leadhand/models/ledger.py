@@ -2,11 +2,12 @@
 
 A call reserves the most that it is likely to cost before it is made, and is settled afterwards at
 its real cost. Both are atomic within an event loop, so that two calls never count on the same last
-cent. The caller knows what a call costs.
+cent. The caller knows what a call costs. Only requests can be reserved in other threads, too.
 """
 
 import asyncio
 import math
+import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -47,6 +48,7 @@ class Amount(NamedTuple):
 
 
 NOTHING = Amount()
+REQUEST = Amount(requests=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,6 +72,8 @@ class Ledger:
         self._held = NOTHING
         self._in_flight = 0
         self._waiting: deque[_Waiter] = deque()
+        self._lock = threading.Lock()
+        """Held while what is reserved changes."""
 
     @property
     def settled(self) -> Amount:
@@ -117,10 +121,34 @@ class Ledger:
             raise
         raise BudgetUsedUp(self._refusal(amount, kept))
 
+    def take_request(self, *, kept: Amount = NOTHING) -> None:
+        """Reserve one request at once, in any thread; must be followed by `settle`.
+
+        For a call whose tokens are not known before it is made: one token must be left. Raises
+        `BudgetUsedUp` if that or the request is not.
+        """
+        with self._lock:
+            room = self._cap.minus(self._settled).minus(kept)
+            needed = Amount(self._held.requests + 1, 1)
+            if not needed.within(room):
+                unit = _lacking(needed, room)
+                in_flight = f", {self._held.requests:,} in flight" if self._held.requests else ""
+                raise BudgetUsedUp(
+                    f"{self._name(unit)} is used up: {_said(unit, self._settled)} used{in_flight}"
+                    f"{_kept(unit, kept)}"
+                )
+            self._held = self._held.plus(REQUEST)
+            self._in_flight += 1
+
     def settle(self, reserved: Amount, used: Amount) -> None:
         """Replace a call's reservation by what it used."""
-        self._held = self._held.minus(reserved)
-        self._in_flight -= 1
+        with self._lock:
+            self._held = self._held.minus(reserved)
+            self._in_flight -= 1
+        self.book(used)
+
+    def book(self, used: Amount) -> None:
+        """Count what calls used that reserved nothing."""
         self._settled = self._settled.plus(used)
         self._serve()
 
@@ -129,14 +157,15 @@ class Ledger:
         while self._waiting:
             waiter = self._waiting[0]
             if not waiter.granted.done():
-                room = self._cap.minus(self._settled).minus(waiter.kept)
-                fits = waiter.amount.plus(self._held).within(room)
-                if not fits and self._in_flight and waiter.amount.within(room):
-                    return  # the calls in flight may turn out cheaper
+                with self._lock:
+                    room = self._cap.minus(self._settled).minus(waiter.kept)
+                    fits = waiter.amount.plus(self._held).within(room)
+                    if not fits and self._in_flight and waiter.amount.within(room):
+                        return  # the calls in flight may turn out cheaper
+                    if fits:
+                        self._held = self._held.plus(waiter.amount)
+                        self._in_flight += 1
                 waiter.granted.set_result(fits)
-                if fits:
-                    self._held = self._held.plus(waiter.amount)
-                    self._in_flight += 1
             self._waiting.popleft()
 
     def _refusal(self, amount: Amount, kept: Amount) -> str:
@@ -146,10 +175,7 @@ class Ledger:
         if not self._settled[unit]:
             state, said = "is too small", "a call"
         said += f" may take {_said(unit, amount)}"
-        if kept[unit]:
-            verb = "are" if unit != _MONEY and kept[unit] > 1 else "is"
-            said += f"; {_said(unit, kept)} {verb} kept for the synthesis"
-        return f"{self._name(unit)} {state}: {said}"
+        return f"{self._name(unit)} {state}: {said}{_kept(unit, kept)}"
 
     def _name(self, unit: int) -> str:
         return f"{self._called} of {_said(unit, self._cap)}"
@@ -220,10 +246,40 @@ class Account:
                 self._report(str(refused))
             raise
 
+    def take_request(self, in_loop: Callable[[Callable[[], None]], None]) -> None:
+        """Reserve one `REQUEST` for a worker, in any thread; must be followed by `settle`.
+
+        `in_loop` calls a function in the event loop. Raises `BudgetUsedUp` if too little is left.
+        """
+        taken: list[Ledger] = []
+        try:
+            for one in self._shares:
+                one.ledger.take_request(kept=one.kept_from_work)
+                taken.append(one.ledger)
+        except BudgetUsedUp as refused:
+            why = str(refused)
+
+            def give_back() -> None:
+                for ledger in taken:
+                    ledger.settle(REQUEST, NOTHING)
+                self._report(why)
+
+            in_loop(give_back)
+            raise
+
     def settle(self, reserved: Amount, used: Amount) -> None:
         """Replace a call's reservation by what it used."""
         for one in self._shares:
             one.ledger.settle(reserved, used)
+        self._report_overrun()
+
+    def book(self, used: Amount) -> None:
+        """Count what calls used that reserved nothing."""
+        for one in self._shares:
+            one.ledger.book(used)
+        self._report_overrun()
+
+    def _report_overrun(self) -> None:
         for one in self._shares:
             if one.ledger.overrun is not None:
                 self._report(one.ledger.overrun)
@@ -269,6 +325,21 @@ def _reserve(ledger: Ledger, kept: Amount) -> Amount:
 def _lacking(amount: Amount, room: Amount) -> int:
     """The first of requests, tokens and money that `room` has too little of."""
     return next(unit for unit in range(3) if amount[unit] > room[unit])
+
+
+def _kept(unit: int, kept: Amount) -> str:
+    if not kept[unit]:
+        return ""
+    verb = "are" if unit != _MONEY and kept[unit] > 1 else "is"
+    return f"; {_said(unit, kept)} {verb} kept for the synthesis"
+
+
+def without_price(name: str) -> str:
+    """Why a model with no known price can't be called within a budget in dollars."""
+    return (
+        f"the price of {name!r} is unknown, so a budget in US dollars can't be enforced: "
+        "give one in tokens instead (--budget-tokens)"
+    )
 
 
 def _said(unit: int, amount: Amount) -> str:

@@ -264,6 +264,8 @@ def _roles(
 def _runners(resources: Resources, task: Handoff | None) -> Runners:
     return Runners(
         resources.team,
+        recorder=resources.recorder,
+        account=resources.account,
         caller=resources.caller,
         fence=resources.fence,
         make_tool=resources.tools.make,

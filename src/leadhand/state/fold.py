@@ -250,7 +250,8 @@ def _model_called(state: RunState, event: events.ModelCalled) -> None:
         task = state.tasks[event.task_id]
         task.usage = task.usage.plus(usage)
         task.called = True
-        task.crashes = 0
+        if event.response is not None:  # else the next process has to ask again
+            task.crashes = 0
 
 
 def _count(state: RunState, task: TaskState, result: Result | None) -> None:

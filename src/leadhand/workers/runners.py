@@ -13,7 +13,9 @@ from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.attempts import Slots
 from leadhand.engine.failures import class_name, failure_of
+from leadhand.engine.recorder import Recorder
 from leadhand.errors import InputError, LeadhandError
+from leadhand.models.ledger import Account
 from leadhand.plans.nesting import nested_teams
 from leadhand.plans.payloads import DeclaredType
 from leadhand.policies.rungs import JITTER_SHARE
@@ -48,6 +50,8 @@ class Runners:
         self,
         team: Team,
         *,
+        recorder: Recorder,
+        account: Account | None = None,
         caller: "Caller | None" = None,
         fence: Fence | None = None,
         make_tool: MakeTool | None = None,
@@ -58,7 +62,8 @@ class Runners:
     ) -> None:
         """Each processor gets at most one worker process.
 
-        A team with models needs `caller` and `fence`. `make_tool` makes the tools that workers
+        Calls of other frameworks' agents go to `recorder` and `account`. A team with models needs
+        `caller` and `fence`. `make_tool` makes the tools that workers
         name. `outer_task` is the task that a nested team does; its workers see it too. `inputs`
         gives the request's inputs, `unread` those that tools could not read. `offline_switch` says
         whether models are available. Raises `InputError` for a worker that can't be run.
@@ -82,7 +87,7 @@ class Runners:
         for worker in team.workers:
             work = own_code(worker, team)
             if isinstance(work, ForeignAgent):
-                work = function_of(work.agent, self._fence)
+                work = function_of(work.agent, self._fence, recorder, account)
             if worker.team is not None:
                 continue
             if callable(work) and worker.isolate == "process":

@@ -1,11 +1,11 @@
 """Runs a compiled LangGraph graph."""
 
 from collections.abc import Mapping
-from functools import reduce
 from importlib import import_module
 from typing import Any, Protocol, cast
 
-from leadhand.contracts.outcome import NO_USAGE, Escalated, Failed, Handoff, Outcome, Usage
+from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome
+from leadhand.workers.foreign.meter import Meter
 
 
 class _Graph(Protocol):
@@ -14,7 +14,7 @@ class _Graph(Protocol):
     async def ainvoke(self, input: object, config: object) -> object: ...
 
 
-async def run(agent: object, prompt: str, handoff: Handoff) -> tuple[object, Usage]:
+async def run(agent: object, prompt: str, handoff: Handoff, meter: Meter) -> object:
     """The last message of the graph, its `structured_response`, or else its whole final state.
 
     The prompt becomes the first of `messages`; a payload that is a mapping gives the other keys of
@@ -30,33 +30,43 @@ async def run(agent: object, prompt: str, handoff: Handoff) -> tuple[object, Usa
             "the state of this graph has no `messages`: give the task a payload with the keys of "
             "its state"
         )
-        return Failed(kind="error", message=why), NO_USAGE
-    used: list[Usage] = []
+        return Failed(kind="error", message=why)
     thread = f"{handoff.run_id}/{handoff.task_id}/{handoff.attempt}"
-    config = {"configurable": {"thread_id": thread}, "callbacks": [_counter(used)]}
+    config = {"configurable": {"thread_id": thread}, "callbacks": [_callbacks(meter)]}
     final = await graph.ainvoke(state, config)
-    value = _value(cast("Mapping[str, object]", final)) if isinstance(final, Mapping) else final
-    return value, reduce(Usage.plus, used, NO_USAGE)
+    return _value(cast("Mapping[str, object]", final)) if isinstance(final, Mapping) else final
 
 
-def _counter(used: list[Usage]) -> object:
-    """A callback that adds the usage of each call of a chat model, wherever the graph makes it."""
+def _callbacks(meter: Meter) -> object:
+    """A handler that is told of each call of a model, wherever the graph makes it."""
 
-    def on_llm_end(_self: object, response: Any, **_: object) -> None:
-        message = getattr(response.generations[0][0], "message", None)
-        counts: dict[str, int] = getattr(message, "usage_metadata", None) or {}
-        about: dict[str, str] = getattr(message, "response_metadata", None) or {}
-        used.append(
-            Usage(
-                model=about.get("model_name"),
-                requests=1,
-                input_tokens=counts.get("input_tokens", 0),
-                output_tokens=counts.get("output_tokens", 0),
-            )
-        )
+    def started(_about: object, _prompts: object, *, run_id: object, **more: Any):
+        given: dict[str, Any] = more.get("invocation_params") or {}
+        about: dict[str, Any] = more.get("metadata") or {}
+        name = given.get("model") or given.get("model_name") or about.get("ls_model_name")
+        meter.starting(run_id, model=name if isinstance(name, str) else None)
 
-    base: Any = import_module("langchain_core.callbacks").BaseCallbackHandler
-    return type("UsageCounter", (base,), {"on_llm_end": on_llm_end})()
+    def answered(response: Any, *, run_id: object, **_: object) -> None:
+        meter.answered(run_id, *_used(response))
+
+    def failed(error: object, *, run_id: object, **_: object) -> None:
+        meter.failed(run_id, error)
+
+    handler: Any = import_module("langchain_core.callbacks").BaseCallbackHandler()
+    # In the loop and in order; and what `started` raises stops the call.
+    handler.run_inline = handler.raise_error = True
+    handler.on_chat_model_start = handler.on_llm_start = started
+    handler.on_llm_end, handler.on_llm_error = answered, failed
+    return handler
+
+
+def _used(response: Any) -> tuple[str | None, object, object]:
+    """The model and the tokens, in and out, of the answer to a call."""
+    first = next((one for row in response.generations for one in row), None)
+    message = getattr(first, "message", None)
+    counts: dict[str, object] = getattr(message, "usage_metadata", None) or {}
+    about: dict[str, str] = getattr(message, "response_metadata", None) or {}
+    return about.get("model_name"), counts.get("input_tokens"), counts.get("output_tokens")
 
 
 def _value(final: Mapping[str, object]) -> object | Outcome:

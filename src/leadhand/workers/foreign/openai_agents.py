@@ -4,29 +4,52 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from leadhand.contracts.outcome import NO_USAGE, Escalated, Handoff, Usage
+from leadhand.contracts.outcome import Escalated, Handoff
+from leadhand.workers.foreign.meter import Meter
 
 
-async def run(agent: object, prompt: str, handoff: Handoff) -> tuple[object, Usage]:
+async def run(agent: object, prompt: str, handoff: Handoff, meter: Meter) -> object:
     """The final output; a call that waits for an approval is an escalation.
 
-    `max_steps` of the task limits the turns.
+    `max_steps` of the task limits the turns. Calls of agents that are tools of this one are counted
+    when it is done, because the SDK names them only in its sum.
     """
-    runner: Any = import_module("agents").Runner
+    sdk: Any = import_module("agents")
+    contexts: list[Any] = []
     steps = handoff.limits.max_steps
-    result = await runner.run(agent, prompt, **({} if steps is None else {"max_turns": steps}))
+    turns = {} if steps is None else {"max_turns": steps}
+    try:
+        hooks = _hooks(sdk, meter, contexts)
+        result = await sdk.Runner.run(agent, prompt, hooks=hooks, **turns)
+    finally:
+        for context in contexts[:1]:  # all of one run share their sum
+            used = context.usage
+            meter.rest(_model(agent), used.requests, used.input_tokens, used.output_tokens)
     waiting: Sequence[Any] = getattr(result, "interruptions", ())
     if waiting:
         names = ", ".join(str(getattr(one, "name", one)) for one in waiting)
         message = f"the agent needs a person for {names}"
-        return Escalated(reason="ambiguous_input", message=message), NO_USAGE
-    reported: Any = result.context_wrapper.usage
+        return Escalated(reason="ambiguous_input", message=message)
+    return result.final_output
+
+
+def _hooks(sdk: Any, meter: Meter, contexts: list[Any]) -> object:
+    """Hooks that are told of each model call of the run, one after the other for each agent."""
+
+    async def started(context: Any, agent: Any, *_: object) -> None:
+        contexts.append(context)
+        meter.starting(id(agent), model=_model(agent))
+
+    async def answered(_: object, agent: Any, response: Any) -> None:
+        used = response.usage
+        meter.answered(id(agent), None, used.input_tokens, used.output_tokens)
+
+    hooks = sdk.RunHooks()
+    hooks.on_llm_start, hooks.on_llm_end = started, answered
+    return hooks
+
+
+def _model(agent: object) -> str | None:
     model: object = getattr(agent, "model", None)
     name = getattr(model, "model", model)
-    usage = Usage(
-        model=name if isinstance(name, str) else None,
-        requests=reported.requests,
-        input_tokens=reported.input_tokens,
-        output_tokens=reported.output_tokens,
-    )
-    return result.final_output, usage
+    return name if isinstance(name, str) else None

@@ -1,0 +1,149 @@
+"""Counts the model calls of an agent that another framework runs, as it makes them.
+
+The framework says when a call starts and ends, in the event loop or in a thread of its own.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from leadhand.contracts import events
+from leadhand.contracts.outcome import NO_USAGE, Handoff
+from leadhand.engine.failures import bounded
+from leadhand.engine.recorder import Recorder
+from leadhand.errors import JournalError, ModelError
+from leadhand.models.ledger import REQUEST, Account, Amount, without_price
+
+UNNAMED = "unknown"
+"""The model of calls for which the framework names none."""
+CANCELLED = "the call was cancelled before it was answered"
+MAX_TOKENS = 1_000_000_000
+"""A higher count counts as wrong."""
+
+
+@dataclass(slots=True)
+class _Call:
+    model: str
+    started_s: float
+
+
+class Meter:
+    """The calls of one attempt, in the run's log and in its budget.
+
+    A call reserves one request, and is refused if none is left, or no token: how many tokens it
+    takes is known when it is answered.
+    """
+
+    def __init__(self, handoff: Handoff, recorder: Recorder, account: Account | None) -> None:
+        """`account` is what the run may spend; `None` for no limit."""
+        self.usage = NO_USAGE
+        """What the answered and failed calls used so far."""
+        self.refused: ModelError | None = None
+        """Why a call was refused; `None` if none was."""
+        self._handoff = handoff
+        self._recorder = recorder
+        self._account = account
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._open: dict[object, _Call] = {}
+        self._is_closed = False
+        self._recorded = asyncio.Event()
+
+    def starting(self, call: object, *, model: str | None) -> None:
+        """Note a call, known by `call`, before it is made. Raises `ModelError` if it is refused."""
+        if self._is_closed or self._recorder.state.answer is not None:
+            raise ModelError("the attempt is over: it can make no more calls", transient=False)
+        try:
+            self._reserve(model or UNNAMED)
+        except ModelError as error:
+            self.refused = error
+            raise
+        self._open[call] = _Call(model or UNNAMED, self._loop.time())
+        if self._is_closed:  # meanwhile, if this is another thread
+            self._in_loop(lambda: self._end(call, None, (0, 0), CANCELLED))
+
+    def answered(
+        self, call: object, model: str | None, tokens_in: object, tokens_out: object
+    ) -> None:
+        """Note the answer to a call, with what the framework reports of it."""
+        tokens = _count(tokens_in), _count(tokens_out)
+        self._in_loop(lambda: self._end(call, model, tokens, None))
+
+    def failed(self, call: object, error: object) -> None:
+        """Note that a call failed."""
+        self._in_loop(lambda: self._end(call, None, (0, 0), bounded(str(error))))
+
+    def rest(self, model: str | None, requests: int, tokens_in: int, tokens_out: int) -> None:
+        """Note the calls that are only in this sum of the whole attempt, once they are over."""
+        known = self.usage
+        left = tokens_in - known.input_tokens, tokens_out - known.output_tokens
+        tokens = _count(left[0]), _count(left[1])
+        for _ in range(requests - known.requests):
+            self._record(model or UNNAMED, tokens, 0.0, None)
+            if self._account is not None:
+                self._account.book(Amount(1, sum(tokens)))
+            tokens = 0, 0
+
+    def close(self, error: object = CANCELLED) -> None:
+        """End the attempt: calls in flight fail with `error`, and further ones are refused."""
+        for call in [*self._open]:
+            self._end(call, None, (0, 0), bounded(str(error)))
+        self._is_closed = True
+
+    async def commits(self) -> None:
+        """Commit calls after they were recorded, until cancelled."""
+        with suppress(JournalError):  # the run's next commit raises it too
+            while await self._recorded.wait():
+                self._recorded.clear()
+                await self._recorder.commit()
+
+    def _reserve(self, model: str) -> None:
+        account = self._account
+        if account is None:
+            return
+        if account.ledger.budget.usd is not None:
+            raise ModelError(without_price(model), transient=False)
+        account.take_request(self._in_loop)
+
+    def _in_loop(self, act: Callable[[], None]) -> None:
+        if threading.get_ident() == self._thread:
+            act()
+        else:
+            with suppress(RuntimeError):  # the loop is closed: the run is over
+                self._loop.call_soon_threadsafe(act)
+
+    def _end(
+        self, call: object, model: str | None, tokens: tuple[int, int], error: str | None
+    ) -> None:
+        made = self._open.pop(call, None)
+        if made is not None:
+            took_s = self._loop.time() - made.started_s
+            self._record(model or made.model, tokens, took_s, error)
+            if self._account is not None:
+                self._account.settle(REQUEST, Amount(1, sum(tokens)))
+
+    def _record(
+        self, model: str, tokens: tuple[int, int], took_s: float, error: str | None
+    ) -> None:
+        recorder = self._recorder
+        event = events.ModelCalled(
+            **recorder.stamp(),
+            role="worker",
+            model=bounded(model),
+            task_id=self._handoff.task_id,
+            attempt=self._handoff.attempt,
+            input_tokens=tokens[0],
+            output_tokens=tokens[1],
+            duration_s=took_s,
+            error=error,
+        )
+        self.usage = self.usage.plus(event.usage)
+        if recorder.state.answer is None:
+            recorder.record(event)
+            self._recorded.set()
+
+
+def _count(tokens: object) -> int:
+    return tokens if isinstance(tokens, int) and 0 <= tokens <= MAX_TOKENS else 0
