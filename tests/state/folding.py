@@ -22,7 +22,9 @@ class Run:
         """What the event changes: of tasks as `a.status`, of nested runs as `a/usage`."""
         before, seq = dict(_fields(self.state)), self.state.seq + 1
         event = told(seq=seq, at=NOON, elapsed_s=float(seq), run_id="r")
-        apply(self.state, event if within is None else nested(event, within))
+        for around in reversed(within.split("/") if within is not None else ()):
+            event = nested(event, around)
+        apply(self.state, event)
         after = dict(_fields(self.state))
         assert after.pop("seq") == seq
         after.pop(f"{within}/seq", None)

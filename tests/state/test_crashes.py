@@ -62,6 +62,18 @@ def test_a_run_that_was_told_to_stop_did_not_die() -> None:
     assert crashes(run.state, TEAM) == known_crashes(run.state)
 
 
+def test_a_task_two_levels_deep_is_still_suspect_when_the_runs_around_it_are_resumed() -> None:
+    run = Run().told(STARTED, proposed(("law", "legal")), PlanAccepted, dispatched("law", "legal"))
+    for told in (STARTED, proposed(("x", "legal")), PlanAccepted, dispatched("x", "legal")):
+        run.tell(told, within="law")
+    for told in (STARTED, proposed(("bad", "worker")), PlanAccepted, dispatched("bad")):
+        run.tell(told, within="law/x")
+    run.tell(partial(RunResumed, deadline_s=None, goes_on=("law",), crashes={"law/x/bad": 2}))
+    within = run.state.tasks["law"].nested
+    assert within is not None
+    assert known_crashes(within) == {"x/bad": 2}, "what the nested run is told when it is resumed"
+
+
 def test_what_a_nested_team_has_ended_counts_no_more() -> None:
     run = in_flight()
     run.tell(partial(TaskCompleted, task_id="law", attempt=1, result=Result(output=1)))

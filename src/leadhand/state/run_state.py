@@ -369,7 +369,7 @@ def known_crashes(state: RunState) -> dict[str, int]:
     for id, task in state.tasks.items():
         if task.crashes:
             found[id] = task.crashes
-        if task.nested is not None and not task.ended:
+        if task.nested is not None and (task.interrupted or not task.ended):
             inner = known_crashes(task.nested)
             found |= {f"{id}/{path}": count for path, count in inner.items()}
     return found
