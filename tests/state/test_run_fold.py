@@ -64,7 +64,7 @@ def test_a_run_starts_with_what_it_was_given() -> None:
     }
     assert Run().tell(partial(STARTED, **given)) == {
         "run_id": "r", "team": "t", "request": "do it", "engine": "model",
-        "deadline_s": 60.0, "due_s": 60.0,
+        "deadline_s": 60.0, "due_s": 60.0, "started_s": 1.0,
         **given,
     }  # fmt: skip
 
@@ -83,8 +83,8 @@ def test_planning_takes_no_time_of_a_person_and_no_waiting_for_rates() -> None:
     accepted = run.tell(partial(PlanAccepted, warnings=("b is vague",), approved=True))
     assert {name: value for name, value in accepted.items() if "." not in name} == {
         "plan": PLAN, "problems": ("b is vague",), "phase": "working", "planned_s": 7.0,
-        # 7 s, of which 2 s were the person's and 1.5 s one call, which took 1 s.
-        "planning_s": 4.5, "calls": (0.0, ()), "approved": True, "reply": None,
+        # 6 s, of which 2 s were the person's and 1.5 s one call, which took 1 s.
+        "planning_s": 3.5, "calls": (0.0, ()), "approved": True, "reply": None,
         "tasks": ("a", "b", "c"),
     }  # fmt: skip
     assert run.state.tasks == {one.id: TaskState(one, "worker") for one in PLAN.tasks}

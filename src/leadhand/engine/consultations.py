@@ -72,11 +72,13 @@ class Consultations:
         self._closed = True
         for asking in list(self._open):
             asking.cancel()
-        if self._open:
-            await asyncio.wait(list(self._open), timeout=grace_s)
-        for asking, abandonable in list(self._open.items()):
-            _abandon(asking, abandonable)
-        self._answered.clear()
+        try:
+            if self._open:
+                await asyncio.wait(list(self._open), timeout=grace_s)
+        finally:  # the run may be cancelled meanwhile
+            for asking, abandonable in list(self._open.items()):
+                _abandon(asking, abandonable)
+            self._answered.clear()
 
     async def _ask(
         self,

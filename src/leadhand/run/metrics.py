@@ -52,7 +52,7 @@ def planning_time(state: RunState, now_s: float) -> float:
     if state.plan is not None:
         return state.planning_s
     asking_s = now_s - state.asked_s if None in state.questions else 0.0
-    return state.calls.worked_s(now_s - state.asking_s - asking_s)
+    return state.calls.worked_s(now_s - state.started_s - state.asking_s - asking_s)
 
 
 def synthesis_time(state: RunState, now_s: float) -> float:

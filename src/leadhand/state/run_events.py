@@ -42,6 +42,7 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
             state.request = event.request
             state.engine = event.engine
             state.deadline_s = state.due_s = event.deadline_s
+            state.started_s = event.elapsed_s
             state.models = event.models
             state.budget = event.budget
             state.own_limits = event.own_limits
@@ -77,7 +78,8 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
             state.problems = event.warnings
             state.phase = "working"
             state.planned_s = event.elapsed_s
-            state.planning_s = state.calls.worked_s(event.elapsed_s - state.asking_s)
+            phase_s = event.elapsed_s - state.started_s - state.asking_s
+            state.planning_s = state.calls.worked_s(phase_s)
             state.calls = CallTimes()
             state.approved, state.reply = event.approved, None
             if plan is not None:

@@ -172,6 +172,8 @@ class RunState:
     """Seconds that it had when it was started or resumed last; `None`: no limit."""
     due_s: float | None = None
     """Seconds into the run when the answer is due."""
+    started_s: float = 0.0
+    """When it started: 0, but in the log of the run around a nested one."""
     resumed_s: float = 0.0
     """Seconds into the run when it was resumed last: its deadline counts from then."""
     budget: Budget | None = None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from leadhand import Reply, Task
+from leadhand import Plan, Reply, Task, Team, Worker
 from leadhand.cli.runs.history_text import history_lines
 from leadhand.contracts.answer import Metrics
 from leadhand.contracts.budget import Rate
@@ -123,6 +123,21 @@ def test_the_chain_of_a_nested_run_is_that_of_the_task_around_it() -> None:
     by = supervisor(around(team(STEPWISE, model.model)), journal=kept(events[:decided]))
     again = run_virtual(by.resume(RUN)).metrics
     assert again.critical_path_s == pytest.approx(6.0)
+
+
+def test_planning_of_a_nested_run_that_is_resumed_does_not_include_the_time_before_it() -> None:
+    model = InProcess(latency_ms=1_000)
+    inner = Worker("inner", "Knows metals", team=team(KINDS[0], model.model, workers="a"))
+    outer = Team("outer", workers=[Worker("first", "Is slow", run=slowly), inner])
+    tasks = [takes("x", 50).model_copy(update={"worker": "first"}), find("y", "x", worker="inner")]
+    journal = MemoryJournal()
+    by = supervisor(outer, journal=journal)
+    whole = run_virtual(by.run(plan=Plan(goal="Compare", tasks=tasks), run_id=RUN))
+    assert whole.metrics.critical_path_s == pytest.approx(50 + 1 + 1)
+    events = journal.store.events(RUN)
+    planned = next(n for n, one in enumerate(events) if one.within and one.type == "plan_accepted")
+    again = supervisor(outer, journal=kept(events[:planned]))
+    assert run_virtual(again.resume(RUN)).metrics.critical_path_s == pytest.approx(50 + 1 + 1)
 
 
 def test_show_names_the_decisions_on_the_critical_path() -> None:
