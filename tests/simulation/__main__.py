@@ -12,13 +12,12 @@ from itertools import repeat
 from leadhand.contracts.events import dump
 from leadhand.contracts.team import PlannerKind
 from tests.simulation.drive import simulate
+from tests.simulation.kinds import KINDS
 from tests.simulation.promises import broken
 from tests.simulation.recording import Recording
 
-IN_TESTS = 300
+IN_TESTS = 80
 """The first seeds are those of `make test`."""
-KINDS: tuple[PlannerKind, ...] = ("stepwise",)
-"""The kinds of planner that have seeds of their own besides."""
 OF_A_KIND_IN_TESTS = 100
 OF_A_KIND = 2_000
 _AT_ONCE = 50

@@ -35,6 +35,7 @@ from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock
 from leadhand.workers.function import FunctionWorker
 from tests.simulation.behaviours import Behaviour
+from tests.simulation.kinds import ScriptedPlanner, of_kind
 from tests.simulation.loop import SimulatedLoop, Stalled
 from tests.simulation.processes import Process, processes
 from tests.simulation.recording import MortalJournal, Recording
@@ -141,6 +142,7 @@ def simulate(seed: int, kind: PlannerKind | None = None) -> Recording:
     workers = Workers(seed)
     whole = seed % 2 == 0 or kind is not None
     made = scenario(seed, workers.work, nesting=whole, kind=kind)
+    made = of_kind(made, kind) if kind is not None else made
     workers.moods = made.moods
     first, *others = processes(made, whole=whole)
     recording = _lived(Recording(first, whole=whole), workers)
@@ -244,10 +246,11 @@ async def _whole(recording: Recording, workers: Workers) -> None:
             made.team,
             recorder,
             request="do it all",
-            planner=_decider(recording),
+            planner=_planner(recording),
             synthesizer=synthesizer,
             remedies=_remedies(recording),
             account=account,
+            after=made.after,
         ) as roles:
             run = Run(
                 made.team,
@@ -259,7 +262,7 @@ async def _whole(recording: Recording, workers: Workers) -> None:
                 settings=RunSettings(made.budget),
                 people=_people(recording, recorder),
             )
-            asked = PlanRequest("do it all")
+            asked = PlanRequest("do it all", after=made.after)
             plan = None if made.team.planner.kind is not None else made.plan
             recording.answer = await run.to_answer(asked, plan, again=from_there)
     finally:
@@ -333,13 +336,17 @@ async def _engine(recording: Recording, workers: Workers) -> None:
             stop.cancel()
 
 
-def _decider(recording: Recording) -> ScriptedDecider | None:
-    made = recording.scenario
-    if made.team.planner.kind != "stepwise":
-        return None
-    names = [worker.name for worker in made.team.workers]
+def _planner(recording: Recording) -> ScriptedPlanner | ScriptedDecider | None:
+    made, process = recording.scenario, recording.process.number
     ends = made.deadline_s is not None or made.ends is not None
-    return ScriptedDecider(made.seed, names, process=recording.process.number, may_never=ends)
+    match made.team.planner.kind:
+        case "ahead":
+            return ScriptedPlanner(made, process=process, may_never=ends)
+        case "stepwise":
+            names = [worker.name for worker in made.team.workers]
+            return ScriptedDecider(made.seed, names, process=process, may_never=ends)
+        case _:
+            return None
 
 
 def _remedies(recording: Recording) -> ScriptedRemedies | None:

@@ -77,6 +77,10 @@ class Log:
     breakers: dict[tuple[str, ...], Watched] = field(default_factory=dict[tuple[str, ...], Watched])
     """By the way to a worker; shared by all the runs within one."""
 
+    def known(self, id: str) -> Seen | None:
+        """A task that is in the plan, or was."""
+        return self.tasks.get(id) or self.retired.get(id)
+
     def read(self, event: Event) -> Iterator[str]:
         """Every rule that the next event breaks."""
         if self.finished and not isinstance(event, RunResumed):

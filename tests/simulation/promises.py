@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
 from leadhand.contracts.answer import MISSING_HEADING
+from leadhand.contracts.earlier import PREVIOUS
 from leadhand.contracts.events import (
     Event,
     RunFinished,
@@ -28,6 +29,7 @@ from leadhand.models.ledger import NOTHING, nano_usd
 from leadhand.state.fold import apply, find_task, fold
 from leadhand.state.run_state import RunState
 from tests.simulation.drive import spent
+from tests.simulation.kinds import planned, told_of_earlier
 from tests.simulation.log import ENDINGS, EPSILON_S, Log
 from tests.simulation.recording import Recording
 
@@ -54,6 +56,7 @@ def broken(recording: Recording) -> list[str]:
         *_state(recording, logs),
         *_answer(recording, logs),
         *_waits(recording),
+        *planned(recording),
         *_spent(recording),
     ]
 
@@ -233,9 +236,11 @@ def _told(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[st
         log = logs[tuple(within.split("/")) if within else ()]
         # Of a nested run that was begun anew, only the last log is at hand.
         needs = log.needs_at.get((id, handoff.attempt))
-        own = [one for one in handoff.context if not one.task_id.startswith("../")]
+        own = [one for one in handoff.context if not one.task_id.startswith(("../", PREVIOUS))]
         if needs is None or (within and log.finished is False):
             continue
+        if not within:
+            yield from told_of_earlier(recording, log.known(id), handoff)
         if not within and [(one.task_id, one.status) for one in own] != needs:
             yield f"{way}, attempt {handoff.attempt}, was told of {own}, not of {needs}"
         for one in own:
@@ -317,6 +322,10 @@ def _answer(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[
     }
     if logs[()].rounds.has_gap != ("plan" in gaps):
         yield f"the gaps are {sorted(gaps)}, and the rounds ended as {logs[()].rounds.end}"
+    if logs[()].rounds.awaits_decision and answer.ended_by is None:
+        yield "nothing ended the run, and the planner was not asked what is next"
+    if not 0 <= answer.metrics.critical_path_s <= answer.metrics.makespan_s + EPSILON_S:
+        yield f"the critical path is longer than the run: {answer.metrics}"
     own = {id for id in gaps if "/" not in id and id not in ("synthesis", "plan")}
     if missing | doubted != own:
         lacking = sorted(missing | doubted)

@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+from leadhand.contracts.earlier import PREVIOUS
 from leadhand.contracts.events import (
+    ApprovalGiven,
     Event,
     PlanAccepted,
     PlanAmended,
@@ -71,6 +73,7 @@ class ScriptedDecider:
                     intent=f"find out part {part} and say where it is from",
                     depends_on=tuple(needs),
                     tolerates_missing=chance.random() < 0.7,
+                    artifacts=_earlier(chance, now) if now.after else (),
                 )
             )
         return Decision(
@@ -90,6 +93,14 @@ class ScriptedDecider:
             await asyncio.sleep(chance.expovariate(1.0))
 
 
+def _earlier(chance: Random, now: Round) -> tuple[str, ...]:
+    """What a task names of the runs before; rarely a result that is not there."""
+    names = (PREVIOUS, f"{PREVIOUS}/{now.after[0].results[0].task_id}", f"{PREVIOUS}/nothing")
+    return tuple(
+        name for name, at in zip(names, (0.5, 0.3, 0.02), strict=True) if chance.random() < at
+    )
+
+
 @dataclass(slots=True)
 class WatchedRounds:
     """What the log says of a run's rounds; it knows nothing of the engine's own state."""
@@ -100,12 +111,19 @@ class WatchedRounds:
     _awaited: list[str] = field(default_factory=list[str])
     _asks_after: str = "all"
     _objected: bool = False
+    _approved: bool = False
+    """Whether a person approved what was proposed last."""
     _asked_for: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 
     @property
     def lacks_more(self) -> bool:
         """Whether the planner would have more to decide if the run were resumed."""
         return self.number > 0 and (self.end in (None, "failed") or self.unapproved)
+
+    @property
+    def awaits_decision(self) -> bool:
+        """Whether the planner has to be asked before the run ends by itself."""
+        return self.number > 0 and self.end is None
 
     @property
     def has_gap(self) -> bool:
@@ -117,10 +135,18 @@ class WatchedRounds:
         match event:
             case RoundDecided():
                 yield from self._decided(event, tasks)
-            case PlanAccepted() if self.number:
+            case ApprovalGiven() if event.task_id is None:
+                self._approved = event.verdict == "approved"
+            case PlanAccepted():
+                if event.approved and not self._approved:
+                    yield "nobody approved the plan"
+                self._approved = False
                 self._awaited = [*tasks]
                 self._asked_for = {_key(seen.task) for seen in tasks.values()}
             case PlanAmended() if self.unapproved:
+                if not self._approved:
+                    yield "nobody approved the tasks of the round"
+                self._approved = False
                 self.unapproved, self._awaited = False, [task.id for task in event.added]
             case PlanRejected() if self.unapproved and event.task_id is not None:
                 self.unapproved, self.end = False, "refused"

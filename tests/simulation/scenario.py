@@ -9,6 +9,7 @@ from random import Random
 from typing import Literal, get_args
 
 from leadhand.contracts.budget import Budget
+from leadhand.contracts.earlier import EarlierRun
 from leadhand.contracts.task import NO_LIMITS, Limits, Plan, Task
 from leadhand.contracts.team import (
     Ladder,
@@ -47,6 +48,8 @@ class Scenario:
     synthesis: Synthesis
     remedies: bool
     person: bool
+    after: tuple[EarlierRun, ...] = ()
+    """The runs that it follows, the latest first."""
 
 
 def scenario(
@@ -55,7 +58,7 @@ def scenario(
     """The scenario of a seed; `work` is the function of every worker.
 
     With `nesting` some workers are teams; without, a model is said to do the work of some. With a
-    `kind` the plan is its planner's.
+    `kind` the plan is its planner's, and `of_kind` says what that one goes by.
     """
     chance = Random(f"scenario {seed}")
     names = [f"w{number}" for number in range(chance.randint(1, 5))]
@@ -66,7 +69,7 @@ def scenario(
     return Scenario(
         seed=seed,
         team=team,
-        plan=_plan(chance, names, max_tasks=60 if _is_flat(team) else 12),
+        plan=_plan(chance, names, max_tasks=_most_tasks(team, kind)),
         moods=moods,
         concurrency=chance.choice((1, 2, 3, 8, 64)),
         deadline_s=deadline_s,
@@ -78,8 +81,11 @@ def scenario(
     )
 
 
-def _is_flat(team: Team) -> bool:
-    return all(worker.team is None for worker in team.workers)
+def _most_tasks(team: Team, kind: PlannerKind | None) -> int:
+    """Enough to be worth its time: what many tasks do is the matter of the seeds of no kind."""
+    if kind is not None:
+        return 8
+    return 60 if all(worker.team is None for worker in team.workers) else 12
 
 
 def _mood(chance: Random) -> dict[Behaviour, float]:
@@ -149,19 +155,24 @@ def _inner_team(
     return Team(
         f"inner{depth}",
         workers=tuple(workers),
-        template=tuple(
-            TaskTemplate(
-                task.id,
-                task.worker,
-                task.intent,
-                depends_on=task.depends_on,
-                tolerates_missing=task.tolerates_missing,
-                limits=task.limits,
-            )
-            for task in tasks
-        ),
+        template=template_of(tasks),
         retry=_retry(chance),
         ladder=_ladder(chance),
+    )
+
+
+def template_of(tasks: Sequence[Task]) -> tuple[TaskTemplate, ...]:
+    """A team's template with these tasks."""
+    return tuple(
+        TaskTemplate(
+            task.id,
+            task.worker,
+            task.intent,
+            depends_on=task.depends_on,
+            tolerates_missing=task.tolerates_missing,
+            limits=task.limits,
+        )
+        for task in tasks
     )
 
 

@@ -23,13 +23,14 @@ from leadhand.contracts.events import (
     ToolCalled,
 )
 from leadhand.contracts.team import PlannerKind
-from tests.simulation.__main__ import IN_TESTS, KINDS, OF_A_KIND_IN_TESTS, failures, told
+from tests.simulation.__main__ import IN_TESTS, OF_A_KIND_IN_TESTS, failures, told
 from tests.simulation.drive import simulate
+from tests.simulation.kinds import KINDS
 from tests.simulation.promises import broken
 from tests.simulation.recording import Recording
 
 ROOT = Path(__file__).parents[2]
-BLOCKS = 6
+BLOCKS = 4
 EVENTFUL = (3, 6, 8, 11, 12, 18, 19, 96, 126)
 """Seeds with kinds of events that are rare."""
 
