@@ -194,10 +194,10 @@ def test_a_team_without_a_factory_makes_no_workers() -> None:
 def test_a_factory_is_for_plans_made_ahead(kind: str) -> None:
     (problem,) = team_problems(team(planner=kind))
     assert problem == (
-        f"planner kind {kind!r} makes no workers for its plans: use `ahead`, or leave out "
-        "`worker_factory`"
+        f"planner kind {kind!r} makes no workers for its plans: use `ahead` or `recursive`, "
+        "or leave out `worker_factory`"
     )
-    assert team_problems(team(planner="ahead")) == ()
+    assert team_problems(team(planner="ahead")) == team_problems(team(planner="recursive")) == ()
 
 
 def test_a_catalogue_that_can_not_be_granted_is_a_problem_of_the_team() -> None:
@@ -225,7 +225,9 @@ def test_a_catalogue_that_can_not_be_granted_is_a_problem_of_the_team() -> None:
 
 
 def test_a_team_of_made_workers_alone_needs_a_model() -> None:
-    alone = team(workers=[])
-    assert team_problems(alone) == ()
+    assert team_problems(team(workers=[])) == ()
+    assert team_problems(team(workers=[], router=Role())) == (
+        "the router has no worker to choose: leave it out, or add workers to the team",
+    )
     (problem,) = team_problems(team(workers=[], model=None))
     assert problem.startswith("worker 'the worker factory' needs a model, and there is none")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pydantic import JsonValue
 
 from leadhand.contracts.ready_made import READY_MADE_TOOLS
-from leadhand.contracts.role import TIERS
+from leadhand.contracts.role import SUBPLANNER, TIERS
 from leadhand.contracts.task import Plan, PlannedWorker
 from leadhand.contracts.tools import sharing_problems
 from leadhand.contracts.worker_factory import MAX_TOOLS, WorkerFactory, granted_name
@@ -37,6 +37,7 @@ _RESERVED = frozenset(
         "planner",
         "previous",
         "router",
+        SUBPLANNER,
         "scorer",
         "supervisor",
         "synthesis",
@@ -234,11 +235,13 @@ def factory_problems(team: "Team") -> Iterator[str]:
     if factory is None:
         return
     kind = team.planner.kind
-    if kind not in (None, "ahead"):
+    if kind not in (None, "ahead", "recursive"):
         yield (
-            f"planner kind {kind!r} makes no workers for its plans: use `ahead`, or leave out "
-            "`worker_factory`"
+            f"planner kind {kind!r} makes no workers for its plans: use `ahead` or `recursive`, or "
+            "leave out `worker_factory`"
         )
+    if not team.workers and (team.router or team.trained_router) is not None:
+        yield "the router has no worker to choose: leave it out, or add workers to the team"
     if team.planner.plain:
         yield "the planner is plain and can't describe workers: leave out `worker_factory`"
     names = [granted_name(tool) for tool in factory.tools]

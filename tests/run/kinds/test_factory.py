@@ -11,8 +11,16 @@ from leadhand import WorkerFactory as Factory
 from leadhand.cli.runs.history_text import history_lines, print_lines
 from leadhand.cli.views.plan import show_plan
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.events import Event, ModelCalled, PlanAccepted, PlanProposed, PlanRejected
+from leadhand.contracts.events import (
+    Event,
+    ModelCalled,
+    PlanAccepted,
+    PlanProposed,
+    PlanRejected,
+    TaskDispatched,
+)
 from leadhand.contracts.people import Question
+from leadhand.contracts.role import SUBPLANNER
 from leadhand.errors import InputError, PlanError
 from leadhand.journal import MemoryJournal
 from leadhand.testing import VirtualClock, run_virtual
@@ -283,6 +291,36 @@ def test_each_nested_team_makes_its_own_workers() -> None:
     answer = run_virtual(supervisor(outer).run("Count it", listener=events.append))
     assert answer.status == "complete"
     assert sum(isinstance(event, ModelCalled) for event in events) == 2 * 3 + 1
+
+
+def test_plans_below_one_that_describes_workers_have_them() -> None:
+    first = proposal(made("counter", "find_stock"), tasks=["counter", "writer"])
+    tasks = [mapping(one) for one in items(first["tasks"])]
+    tasks[1] = {**tasks[1], "intent": "Compare Chile and Peru", "break_down": True}
+    below = proposal(tasks=["counter", "writer"])
+    del below["workers"]
+    model = InProcess(
+        script=[
+            {
+                "match": {"role": "planner", "contains": "one part of a larger request"},
+                "reply": {"json": below},
+            },
+            {"match": {"role": "planner"}, "reply": {"json": {**first, "tasks": [*tasks]}}},
+        ]
+    )
+    of, journal = team(model.model, planner="recursive"), Killed()
+    answer = run_virtual(supervisor(of, journal=journal).run("How much copper?", run_id="r"))
+    assert (answer.status, model.stats().by_role["planner"]) == ("complete", 2)
+    workers = [
+        (len(event.within), event.worker)
+        for event in journal.store.events("r")
+        if isinstance(event, TaskDispatched)
+    ]
+    both = {"counter", "writer"}
+    assert {*workers} == {(0, "counter"), (0, SUBPLANNER), *((1, name) for name in both)}
+    assert not any("workers" in str(body["tools"]) for body in bodies(model, "planner")[1:])
+    resumed = run_virtual(supervisor(of, journal=journal.kept("r")).resume("r"))
+    assert (resumed.status, model.stats().by_role["planner"]) == ("complete", 3)
 
 
 def test_plan_show_and_page_say_who_was_made_and_with_what() -> None:

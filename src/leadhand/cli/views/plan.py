@@ -110,7 +110,8 @@ def _show_workers(
 
 
 def _cut(text: str, max_chars: int) -> str:
-    return f"{sentence(text[:max_chars])}{'…' if len(text) > max_chars else ''}"
+    more = f"… ({len(text):,} characters in all)" if len(text) > max_chars else ""
+    return f"{sentence(text[:max_chars])}{more}"
 
 
 def _list(plan: Plan, bullet: str) -> list[Row]:
