@@ -294,8 +294,13 @@ class Person(Protocol):
         """End the runs that break down tasks as if their process were lost."""
         ...
 
-    def post_question(self, task: Task, outcome: Escalated | Failed) -> None:
-        """Record the question of `ask`, before anything waits for the reply."""
+    def post_question(
+        self, task: Task, outcome: Escalated | Failed, *, others: Sequence[str] = ()
+    ) -> None:
+        """Record the question of `ask`, before anything waits for the reply.
+
+        The reply may name one of `others`, workers that then get the task.
+        """
         ...
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:

@@ -8,6 +8,8 @@ import pytest
 
 from leadhand.testing import ScriptedServer
 from tests.cli.program import leadhand
+from tests.cli.terminal import Terminal
+from tests.in_process import InProcess
 from tests.programs import Ended
 from tests.routing.routers import desk_folder, small_router
 
@@ -53,6 +55,39 @@ def test_explain_says_which_step_decides_and_what_the_others_say(folder: Path) -
     assert (found["workers"], found["decided_by"]) == (["technical"], "trained router")
     assert found["steps"][0] == {"step": "rules", "workers": [], "why": "no rule matches"}
     assert found["reasons"][0]["ngram"] == "crashes"
+
+
+def test_a_request_that_no_step_places_waits_for_the_name_of_a_worker(
+    folder: Path, in_process: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    kept = ("--home", "runs", "--no-input")
+    request = ("run", "A joke about an error", "--team", "desk", "--no-model")
+    waits = in_process(*request, "--approve", "escalation", *kept)
+    assert waits.status == 3
+    asked = "Is it for technical? If not, name the worker that it is for."
+    (gap,) = [line for line in waits.out.splitlines() if line.startswith("- `plan`")]
+    assert gap.endswith(asked), "without the list of workers"
+    (notice,) = [line for line in waits.err.splitlines() if line.startswith("? ")]
+    assert notice.endswith(asked)
+    assert waits.err.endswith(" --approve | WORKER | --refuse [WHY]\n")
+    typo = in_process("answer", "last", "biling", *kept)
+    assert typo.status == 2
+    assert "'biling' names no worker: name one of billing, technical, or give" in typo.err
+    answered = in_process("answer", "last", "billing", *kept)
+    assert (answered.status, answered.out.splitlines()[0]) == (0, "billing: A joke about an error")
+
+
+def test_at_the_terminal_the_name_of_the_worker_is_the_reply(folder: Path) -> None:
+    request = ("run", "Tell me a joke", "--team", "desk", "--no-model", "--home", "runs")
+    with Terminal(*request, "--approve", "escalation", folder=folder, env={}) as terminal:
+        terminal.shows("[a]pprove, [r]efuse, or the worker's name: ")
+        terminal.types("biling")
+        terminal.shows("That names no worker: billing, technical")
+        terminal.shows("[a]pprove, [r]efuse, or the worker's name: ")
+        terminal.types("billing")
+        terminal.shows("billing: Tell me a joke")
+        assert terminal.ended() == 0
 
 
 def test_a_router_that_abstains_leaves_the_request_to_the_model_which_is_not_asked(

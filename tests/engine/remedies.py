@@ -109,7 +109,9 @@ class ScriptedPerson:
         self.about.append(("agreed", question, (plan, patiently)))
         return self.reply
 
-    def post_question(self, task: Task, outcome: Escalated | Failed) -> None:
+    def post_question(
+        self, task: Task, outcome: Escalated | Failed, *, others: Sequence[str] = ()
+    ) -> None:
         """Nothing is written down."""
         self.about.append(("put", task.id, outcome))
 

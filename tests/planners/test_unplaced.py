@@ -97,6 +97,22 @@ def test_a_person_is_asked_first_and_names_the_worker(said: str, workers: list[s
     assert by == ["router in doubt", *["person"] * bool(said)]
 
 
+def test_a_person_is_asked_about_the_worker_with_the_highest_score() -> None:
+    asked: list[Question] = []
+
+    async def person(question: Question) -> str:
+        asked.append(question)
+        return ""
+
+    of = team(RULE, trained_router=small_router())
+    made = Supervisor(of, approve=["escalation"], person=person)
+    answer = asyncio.run(made.run("Tell me a joke about an error"))
+    assert [task.worker for task in answer.tasks] == ["technical"]
+    (question,) = asked
+    assert question.route
+    assert "Is it for technical? If not, name the worker that it is for." in question.text
+
+
 def test_a_person_who_names_no_worker_refuses_the_request() -> None:
     async def person(question: Question) -> str:
         return "We do not do mornings"

@@ -144,7 +144,9 @@ class ScriptedPerson:
     def leave(self) -> None:
         """No run is within this one."""
 
-    def post_question(self, task: Task, outcome: Escalated | Failed) -> None:
+    def post_question(
+        self, task: Task, outcome: Escalated | Failed, *, others: Sequence[str] = ()
+    ) -> None:
         """Nothing is written down."""
 
     def post_plan_question(self, question: str) -> None:

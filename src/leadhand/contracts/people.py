@@ -48,6 +48,8 @@ class Question(Record):
     """Whether it is about tool calls, which can be approved."""
     calls: tuple[ToolCall, ...] = ()
     """The tool calls that it is about; none if a function asks, or leadhand 0.1 wrote it."""
+    route: bool = False
+    """Whether no step of a router placed the request: the text of a refusal may name workers."""
 
 
 @checked

@@ -11,6 +11,7 @@ from leadhand.contracts.outcome import Escalated, Failed
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team
 from leadhand.engine.amendments import parts_of
+from leadhand.plans.routes import named_workers
 from leadhand.policies.actions import AskPerson, NeedsAdvice, ReassignTask, RefineTask, SplitTask
 from leadhand.ports import Person, Remedies
 
@@ -72,8 +73,13 @@ class Advisers:
         match action:
             case AskPerson():
                 reply = await self.person.ask(task, outcome) if self.person else None
+                if not reply or not reply.strip():
+                    return None
+                named = named_workers(reply, workers) if for_another_worker(outcome) else ()
+                if len(named) == 1:
+                    return Reassignment(named[0])
                 intent = f"{task.intent}\n\nA person was asked about this and says: {reply}"
-                return Refinement(intent) if reply and reply.strip() else None
+                return Refinement(intent)
             case _ if self.remedies is None:
                 return None
             case RefineTask():
@@ -88,6 +94,11 @@ class Advisers:
                     _log.warning("task %r is not split: %s", task.id, parts)
                     return None
                 return Split(parts)
+
+
+def for_another_worker(outcome: Escalated | Failed) -> bool:
+    """Whether a worker handed a task back because it belongs to another one."""
+    return isinstance(outcome, Escalated) and outcome.reason == "out_of_scope"
 
 
 def _refinement(intent: str | None, task: Task) -> Refinement | None:

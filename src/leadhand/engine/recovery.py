@@ -12,7 +12,14 @@ from leadhand.contracts.outcome import Completed, Escalated, Failed, Result
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Rung, Team, Worker
-from leadhand.engine.advice import Advice, Advisers, Reassignment, Refinement, Split
+from leadhand.engine.advice import (
+    Advice,
+    Advisers,
+    Reassignment,
+    Refinement,
+    Split,
+    for_another_worker,
+)
 from leadhand.engine.approvals import Approvals
 from leadhand.engine.attempts import EndedAttempt
 from leadhand.engine.consultations import Consultations
@@ -195,9 +202,10 @@ class Recovery:
     ) -> None:
         task = attempt.task.task
         asks_person = isinstance(action, AskPerson)
-        if asks_person and self._advisers.person is not None:
-            self._advisers.person.post_question(task, outcome)
         workers = candidates(history, self._rules)
+        if asks_person and self._advisers.person is not None:
+            others = workers if for_another_worker(outcome) else ()
+            self._advisers.person.post_question(task, outcome, others=others)
         self._consultations.ask(
             f"{RUNG_OF[type(action)]} {task.id}",
             self._advisers.advise(action, task, outcome, workers=workers),

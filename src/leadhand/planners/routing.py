@@ -5,7 +5,6 @@ request is a plan of one task for each worker that gets it at once.
 """
 
 import logging
-import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
@@ -16,6 +15,7 @@ from leadhand.contracts.team import Team, Worker
 from leadhand.errors import LeadhandError, ModelError
 from leadhand.plans.routes import candidates, default_route, reason, route_of
 from leadhand.ports import Planner, Remedies
+from leadhand.routing.trained import TrainedRouter
 from leadhand.state.fold import RunState
 
 _log = logging.getLogger("leadhand")
@@ -133,8 +133,15 @@ class Router:
         router = self._team.trained_router
         guess = router.guess(text).worker if router is not None else None
         default = self.default.workers
-        likeliest = (guess,) if guess is not None else default or (self._team.workers[0].name,)
+        likeliest = (guess,) if guess is not None else default or (self._likeliest(text),)
         return Unplaced(why, default=default, likeliest=likeliest)
+
+    def _likeliest(self, text: str) -> str:
+        """The worker with the highest score, although the trained router knows none for it."""
+        router = self._team.trained_router
+        known = router.candidates(text) if isinstance(router, TrainedRouter) else ()
+        names = [one.worker for one in known if one.worker is not None]
+        return names[0] if names else self._team.workers[0].name
 
     async def reassign(
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
@@ -268,17 +275,6 @@ def _as_before(request: PlanRequest, team: Team) -> Opinion | None:
     if len(names) != 1 or team.worker(*names) is None:
         return None
     return Opinion("earlier run", (*names,), "it answered the request before")
-
-
-def named_workers(text: str, team: Team) -> tuple[str, ...]:
-    """The workers of a team whose names a person wrote, as whole words in any case, in order."""
-    written = text.casefold()
-    found = {
-        worker.name: match.start()
-        for worker in team.workers
-        if (match := re.search(rf"(?<!\w){re.escape(worker.name.casefold())}(?!\w)", written))
-    }
-    return tuple(sorted(found, key=found.__getitem__))
 
 
 class RoutedRemedies:

@@ -34,6 +34,17 @@ def candidates(routes: Sequence[Route], text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in named if name is not None))
 
 
+def named_workers(text: str, workers: Iterable[str]) -> tuple[str, ...]:
+    """Those of the workers whose names a person wrote, as whole words in any case, in order."""
+    written = text.casefold()
+    found = {
+        name: match.start()
+        for name in workers
+        if (match := re.search(rf"(?<!\w){re.escape(name.casefold())}(?!\w)", written))
+    }
+    return tuple(sorted(found, key=found.__getitem__))
+
+
 def reason(route: Route, text: str) -> str | None:
     """The condition of a rule that matches `text`, in words; None if none does."""
     if route.is_default:

@@ -15,7 +15,7 @@ from leadhand.run.cancellation import Cancelled
 from leadhand.run.context import StepContext
 from leadhand.run.gaps import confidence_of, gaps_of, results_of, status_of, with_gaps
 from leadhand.run.metrics import metrics, task_report
-from leadhand.run.questions import open_questions
+from leadhand.run.questions import in_a_line, open_questions
 from leadhand.synthesis.citations import check_citations
 from leadhand.synthesis.merge import merge
 
@@ -204,5 +204,5 @@ async def _synthesized(
 
 def _open(questions: tuple[Question, ...]) -> Iterator[Gap]:
     for question in questions:
-        text = " ".join(question.text.split())
-        yield Gap(task_id=question.task_id or "plan", why=f"waits for a person: {text}")
+        why = f"waits for a person: {in_a_line(question.text)}"
+        yield Gap(task_id=question.task_id or "plan", why=why)

@@ -13,18 +13,13 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from leadhand.contracts import events
 from leadhand.contracts.event_fields import NO_TIMES, AttemptTimes
 from leadhand.contracts.outcome import Escalated, Failed, PausedAttempt
-from leadhand.contracts.people import (
-    Occasion,
-    Question,
-    Reply,
-    RunMessage,
-    checked_reply,
-)
+from leadhand.contracts.people import Occasion, Question, Reply, RunMessage, checked_reply
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan, Task
 from leadhand.engine.failures import failure_of
 from leadhand.engine.recorder import Recorder
 from leadhand.models.prompts import joined
+from leadhand.planners.routing import IN_DOUBT
 from leadhand.ports import Journal
 from leadhand.run.cancellation import Cancelled, run_until
 from leadhand.run.questions import (
@@ -162,10 +157,12 @@ class People:
         path = self._recorder.path
         return f"{path}{id}" if id is not None else path.rstrip("/") or None
 
-    def post_question(self, task: Task, outcome: Escalated | Failed) -> None:
-        """Record the question of `ask`, before anything waits for the reply."""
+    def post_question(
+        self, task: Task, outcome: Escalated | Failed, *, others: Sequence[str] = ()
+    ) -> None:
+        """Record the question of `ask`, before anything waits for the reply; see `ports.Person`."""
         if self._recorder.state.tasks[task.id].reply is None:
-            self._record_question(task.id, task_question(task, outcome))
+            self._record_question(task.id, task_question(task, outcome, others))
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """What the worker of `task` should know; `None` if the person gave no answer."""
@@ -229,7 +226,8 @@ class People:
         for _ in range(UNSOUND_PLANS):
             reply = state.reply
             if reply is None:
-                asked = Question(task_id=self._key(None), text=state.questions[None], plan=plan)
+                text, route = state.questions[None], state.proposed_by == IN_DOUBT
+                asked = Question(task_id=self._key(None), text=text, plan=plan, route=route)
                 reply = await self._reply(None, asked, patiently=patiently)
             if reply is None or reply.verdict != "approved" or reply.plan is None:
                 return reply

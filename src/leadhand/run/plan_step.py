@@ -18,12 +18,12 @@ from leadhand.planners.routing import (
     IN_DOUBT,
     RoutingPlanner,
     Unplaced,
-    named_workers,
     routed_plan,
 )
 from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.checks import Problem, check, errors_in
 from leadhand.plans.planned_workers import with_chosen_tools
+from leadhand.plans.routes import named_workers
 from leadhand.run.cancellation import Cancelled
 from leadhand.run.context import StepContext
 
@@ -243,7 +243,7 @@ async def _approved(
     The time that they take to think is not taken from the run's.
     """
     people, recorder = context.people, context.recorder
-    question = _question(context)
+    question = _question(context, plan)
     if people is None or question is None:
         return context, plan
     in_doubt = recorder.state.proposed_by == IN_DOUBT
@@ -264,7 +264,8 @@ async def _approved(
         context = context.with_deadline(context.deadline.extended(recorder.elapsed_s() - since_s))
     if reply is None:
         return context, None
-    named = named_workers(reply.text, context.team) if in_doubt else ()
+    names = [worker.name for worker in context.team.workers]
+    named = named_workers(reply.text, names) if in_doubt else ()
     if reply.verdict != "approved" and named:
         return context, routed_plan(request, named, context.team)
     if reply.verdict != "approved":
@@ -274,16 +275,17 @@ async def _approved(
     return context, with_chosen_tools(reply.plan or plan, context.team)
 
 
-def _question(context: StepContext) -> str | None:
-    """What a person is asked about the proposed plan; `None` if there is nothing to ask."""
+def _question(context: StepContext, plan: Plan | None = None) -> str | None:
+    """What a person is asked about the proposed `plan`; `None` if there is nothing to ask."""
     people = context.people
     if people is None:
         return None
     if context.recorder.state.proposed_by == IN_DOUBT and "escalation" in people.occasions:
         workers = "\n".join(f"- {one.name}: {one.description}" for one in context.team.workers)
+        guessed = " and ".join(task.worker for task in plan.tasks) if plan is not None else ""
         return (
-            f"The request is ambiguous: no route leads from it to a worker. Is this the right one? "
-            f"If not, refuse, and say which of these is:\n{workers}"
+            "The request is ambiguous: no route leads from it to a worker. "
+            f"Is it for {guessed}? If not, name the worker that it is for.\n{workers}"
         )
     if "plan" not in people.occasions:
         return None

@@ -8,6 +8,7 @@ from leadhand.contracts.people import Question, Reply, RunMessage, ToolCall
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Task
 from leadhand.errors import InputError
+from leadhand.planners.routing import IN_DOUBT
 from leadhand.state.fold import RunState
 
 SHOWN_CHARS = 2_000
@@ -29,10 +30,19 @@ def _open_questions(state: RunState, path: str) -> Iterator[Question]:
             call=task is not None
             and (task.waits_for_approval or wanted_key(task.unresolved) is not None),
             calls=calls_asked(state, id),
+            route=id is None and state.proposed_by == IN_DOUBT,
         )
     for id, task in state.tasks.items():
         if task.worker == SUBPLANNER and task.nested is not None and not task.ended:
             yield from _open_questions(task.nested, f"{path}{id}/")
+
+
+def in_a_line(question: str) -> str:
+    """The text of a question in one line, without a list of what to choose from."""
+    lines = question.partition("\n- ")[0].split("\n")
+    whole = [line.strip() for line in lines if line.strip()]
+    ended = [line if line[-1] in ".:?!" else f"{line}." for line in whole[:-1]]
+    return " ".join([*ended, *whole[-1:]])
 
 
 def calls_asked(state: RunState, id: str | None) -> tuple[ToolCall, ...]:
@@ -91,9 +101,10 @@ def call_question(task: Task, calls: Sequence[ToolCall]) -> str:
     return f"{task.worker}: {asked}\nIts task: {task.intent}"
 
 
-def task_question(task: Task, outcome: Escalated | Failed) -> str:
-    """The question about a task that was handed back or failed."""
+def task_question(task: Task, outcome: Escalated | Failed, others: Sequence[str] = ()) -> str:
+    """The question about a task that was handed back or failed; `others` may take it over."""
     why = outcome.reason if isinstance(outcome, Escalated) else outcome.kind
     where = outcome.where if isinstance(outcome, Failed) else None
     reason = f"{task.worker} ({why.replace('_', ' ')}): {with_location(outcome.message, where)}"
-    return f"{reason}\nIts task: {task.intent}"
+    named = f"\nIf it is for another worker, name that one: {', '.join(others)}" if others else ""
+    return f"{reason}\nIts task: {task.intent}{named}"

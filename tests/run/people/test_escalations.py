@@ -10,6 +10,7 @@ from leadhand.contracts.events import (
     ApprovalGiven,
     TaskRefined,
 )
+from leadhand.contracts.outcome import Escalated, Handoff
 from leadhand.contracts.people import Question, Reply
 from leadhand.state.fold import fold
 from leadhand.testing import run_virtual
@@ -75,6 +76,26 @@ def test_a_callback_that_hangs_and_is_deaf_does_not_hold_the_run_past_its_deadli
     answer, took_s = run_virtual(timed())
     assert (answer.status, answer.ended_by) == ("failed", "deadline")
     assert took_s <= 10.5
+
+
+@pytest.mark.parametrize(
+    ("said", "worker", "ended"),
+    [("It is for the Clerk", "clerk", "complete"), ("Try blue", "painter", "failed")],
+)
+def test_a_person_names_another_worker_for_a_task_that_is_out_of_scope(
+    said: str, worker: str, ended: str
+) -> None:
+    def not_mine(handoff: Handoff) -> Escalated:
+        return Escalated(reason="out_of_scope", message="not mine")
+
+    desk, (ask, asked) = Desk(), says(said, None)
+    workers = [Worker("painter", "paints", run=not_mine), Worker("clerk", "files", run=desk.clerk)]
+    supervisor = Supervisor(Team("desk", workers=workers), person=ask, approve=["escalation"])
+    answer = run_virtual(supervisor.run(plan=PAINT, run_id=RUN))
+    assert (answer.status, answer.tasks[0].worker) == (ended, worker)
+    assert asked[0].text.endswith("\nIf it is for another worker, name that one: clerk")
+    refined = [event.new_intent for event in log(supervisor) if isinstance(event, TaskRefined)]
+    assert [said in intent for intent in refined] == ([] if worker == "clerk" else [True])
 
 
 def test_several_tasks_wait_for_answers_at_once() -> None:

@@ -25,12 +25,14 @@ from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import encodable, safe_block
 from leadhand.contracts.people import CallReply, Question, Reply
 from leadhand.contracts.task import Plan
+from leadhand.plans.routes import named_workers
 
 Pause = Callable[[], AbstractContextManager[object]]
 """While the block lasts, nothing else is drawn on the terminal."""
 Problems = Callable[[Plan], Sequence[str]]
 MAX_PROBLEMS = 20
 MAX_TYPED_BYTES = 1_000_000
+_CHOICES = "[a]pprove, [e]dit or [r]efuse? "
 _PASTE_S = 0.05
 """How long to wait for the next line of a pasted text."""
 
@@ -43,11 +45,14 @@ def at_terminal() -> bool:
 class TerminalPerson:
     """Asks the person at the terminal one question after the other."""
 
-    def __init__(self, console: Console, pause: Pause, problems: Problems) -> None:
-        """`problems` gives the errors of a plan that they have edited."""
+    def __init__(
+        self, console: Console, pause: Pause, problems: Problems, *, workers: Sequence[str] = ()
+    ) -> None:
+        """`problems` gives the errors of a plan that they have edited; `workers` are the team's."""
         self._console = console
         self._pause = pause
         self._problems = problems
+        self._workers = workers
         self._turn = asyncio.Lock()
         self._draft: str | None = None
         """The plan as they edited it last, valid or not."""
@@ -87,7 +92,9 @@ class TerminalPerson:
         plan = shown
         show_plan(plan, self._console)
         self._say(question.text)
-        while (said := await self._line("[a]pprove, [e]dit or [r]efuse? ")) is not None:
+        route = question.route and bool(self._workers)
+        asked = "[a]pprove, [r]efuse, or the worker's name: "
+        while (said := await self._line(asked if route else _CHOICES)) is not None:
             match said.strip().lower():
                 case "a" | "approve" | "y" | "yes":
                     changed = plan if plan != shown else None
@@ -99,6 +106,10 @@ class TerminalPerson:
                     )
                 case "e" | "edit":
                     plan = await self._edited(plan)
+                case name if route and named_workers(name, self._workers):
+                    return Reply(verdict="refused", text=said.strip())
+                case name if route and name:
+                    self._say(f"That names no worker: {', '.join(self._workers)}")
                 case _:
                     pass  # asked again
         return None

@@ -19,6 +19,7 @@ from leadhand.cli.live.task_rows import Rows, TaskActivity, short_usage, table
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts import events
 from leadhand.models.progress import Progress
+from leadhand.run.questions import in_a_line
 from leadhand.state.fold import RunState, apply, find_task, fold
 from leadhand.tools.text import counted
 
@@ -120,7 +121,7 @@ class LiveTree:
         questions = list(_questions(state))
         for id, question in questions:
             asked = Text.assemble(("? ", "bold yellow"), (f"{sentence(_asked_of(id))}: ", "bold"))
-            parts.append(asked.append(sentence(question)))
+            parts.append(asked.append(sentence(in_a_line(question))))
         if questions:
             hint = _answering(state, self._how_to_answer)
             parts.append(Text(hint, "yellow"))
@@ -216,13 +217,13 @@ class PlainLines:
             case events.TaskCompleted() | events.TaskSkipped() | events.TaskCancelled():
                 yield from self._ended(event.task_id)
             case events.ApprovalRequested():
-                yield f"? {_asked_of(event.task_id)}: {sentence(event.question)}"
+                yield f"? {_asked_of(event.task_id)}: {sentence(in_a_line(event.question))}"
                 if any(task.status == "running" for task in self._state.tasks.values()):
                     yield _answering(self._state, self._how_to_answer)
             case events.RunResumed():
                 for id, question in _questions(self._state):
                     if id not in self._replied:
-                        yield f"? {_asked_of(id)}: {sentence(question)}"
+                        yield f"? {_asked_of(id)}: {sentence(in_a_line(question))}"
             case events.ModelCalled() if event.error is not None and event.error not in self._told:
                 self._told.add(event.error)
                 yield f"{event.model}: {_waits(event)}"

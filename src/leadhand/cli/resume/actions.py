@@ -39,6 +39,7 @@ from leadhand.contracts.team import Team
 from leadhand.errors import InputError, PlanError
 from leadhand.models.preload import preload
 from leadhand.plans.checks import check, errors_in
+from leadhand.plans.routes import named_workers
 from leadhand.run.cancelling import cancel_stored
 from leadhand.run.questions import open_questions
 from leadhand.run.resumption import is_over
@@ -189,6 +190,8 @@ def _replies(
     if each or (decides and all(one.plan is None for one in fitting)):
         return [_on_calls(given, questions)]
     about_plan = decides or given.plan is not None
+    if given.text is not None and not about_plan and fitting and all(one.route for one in fitting):
+        return [_on_route(given.text, state, options)]
     fitting = [one for one in fitting if (one.plan is not None) == about_plan]
     if about_plan:  # without a task it is the plan of the run
         fitting = [one for one in fitting if one.task_id == given.task_id] or fitting
@@ -217,7 +220,8 @@ async def _asked_here(
     def problems(plan: Plan) -> Sequence[str]:
         return plan_errors(team, request, plan) if team is not None else ()
 
-    person = TerminalPerson(error_console(), contextlib.nullcontext, problems)
+    workers = [one.name for one in team.workers] if team is not None else []
+    person = TerminalPerson(error_console(), contextlib.nullcontext, problems, workers=workers)
     replies: list[Reply] = []
     for question in questions:
         reply = await person(question)
@@ -253,6 +257,18 @@ def _on_calls(given: ReplyOptions, questions: Sequence[Question]) -> Reply:
         )
         raise InputError(f"give --approve-call or --refuse-call for each call once: {every}")
     return Reply(task_id=question.task_id, calls=calls)
+
+
+def _on_route(text: str, state: RunState, options: ResumeOptions) -> Reply:
+    """The reply that names the worker of a request. Raises `InputError` if it names none."""
+    team = _team_of(state, options)
+    names = [worker.name for worker in team.workers] if team is not None else []
+    if team is not None and not named_workers(text, names):
+        raise InputError(
+            f"{text!r} names no worker: name one of {', '.join(names)}, or give --approve, or "
+            "--refuse if the request is for none of them"
+        )
+    return Reply(verdict="refused", text=text)
 
 
 def _on_plan(
