@@ -1,8 +1,11 @@
 """Workers that a plan describes: the tools chosen for them, and what is wrong with them."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from leadhand import Plan, PlannedWorker, Role, Task, Team, Worker, WorkerFactory
+from leadhand.planners.proposal import proposed
 from leadhand.plans.checks import check, errors_in
 from leadhand.plans.planned_workers import with_chosen_tools, with_planned_workers
 from leadhand.plans.team_checks import team_problems
@@ -231,3 +234,28 @@ def test_a_team_of_made_workers_alone_needs_a_model() -> None:
     )
     (problem,) = team_problems(team(workers=[], model=None))
     assert problem.startswith("worker 'the worker factory' needs a model, and there is none")
+
+
+_NAMES = st.sampled_from(["a", "stock"])
+_KEYS = st.text(max_size=5)
+ODD = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20) | _NAMES,
+    lambda part: st.lists(part, max_size=3) | st.dictionaries(_KEYS, part, max_size=3),
+    max_leaves=10,
+)
+FIELDS = ("name", "description", "instructions", "tools", "tier", "output")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.dictionaries(st.sampled_from(FIELDS), ODD) | ODD, max_size=3) | ODD)
+def test_whatever_a_model_describes_is_a_plan_with_problems_or_none(workers: Json) -> None:
+    task: Object = {"id": "t", "worker": "a", "intent": "Count the tons of copper"}
+    found = proposed({"workers": workers, "tasks": [task]}, "Count", team())
+    if isinstance(found, Plan):
+        problems = check(found, team(), author="model")
+        assert bool(found.workers) <= bool(problems)  # no task is for them
+        assert Plan.model_validate_json(found.model_dump_json()) == found
+        granted = with_planned_workers(team(), found).workers[1:]
+        assert all({*one.tools} <= {stock, price} for one in granted)
+    else:
+        assert found

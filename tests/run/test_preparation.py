@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from leadhand import Handoff, Supervisor, Team, ToolContext, Worker
+from leadhand import Handoff, Supervisor, Team, ToolContext, Worker, WorkerFactory
 from leadhand.errors import InputError
 from leadhand.models import rates
 from leadhand.run.connections import SharedConnections
@@ -62,8 +62,10 @@ def test_what_the_first_run_would_raise_is_raised() -> None:
         return query
 
     with_wrong_tool = Team("t", model=Counting(), workers=(Worker("w", "", tools=(look,)),))
-    wrong = {"nowhere:nothing": team("nowhere:nothing"), "ToolContext": with_wrong_tool}
-    for why, one in wrong.items():
+    with_wrong_catalogue = Team("t", model=Counting(), worker_factory=WorkerFactory([look]))
+    wrong = [("nowhere:nothing", team("nowhere:nothing"))]
+    wrong += [("ToolContext", one) for one in (with_wrong_tool, with_wrong_catalogue)]
+    for why, one in wrong:
         with pytest.raises(InputError, match=why):
             asyncio.run(Supervisor(one).ready())
 

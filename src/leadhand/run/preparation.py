@@ -32,7 +32,9 @@ async def prepare(team: Team) -> None:
     # In a thread, which has an event loop of its own: it takes seconds.
     await asyncio.to_thread(lambda: asyncio.run(rehearse()))
     for one in (team, *(inner.team for inner in nested_teams(team))):
-        for worker in one.workers:
+        factory = one.worker_factory
+        catalogue = [] if factory is None else [Worker("any", "Any", tools=factory.tools)]
+        for worker in (*one.workers, *catalogue):
             _prepare_worker(worker)
 
 
