@@ -159,7 +159,7 @@ def test_a_hierarchical_crew_gets_a_planner_that_knows_its_tasks(
     source = write_crew(tmp_path, tasks=tasks, crew=crew)
     team = load(import_team(source, tmp_path / "team").folder)
     assert (team.planner.kind, team.planner.model) == ("ahead", "openai:gpt-5")
-    assert "1. Search for <topic>. Expected: A list of ten points\n2. Che" in (
+    assert "1. search: Search for <topic>. Expected: A list of ten points\n2. check: " in (
         team.planner.instructions
     )
     written = tmp_path / "team" / "team.yaml"
@@ -193,6 +193,63 @@ def test_several_placeholders_are_stated_by_the_request(tmp_path: Path) -> None:
     assert load(imported.folder).template[0].intent == (
         "Compare <a> with <b>. The request, with the values of what is in <>: {request}"
     )
+
+
+def test_all_python_of_a_crew_that_is_not_carried_over_is_listed(tmp_path: Path) -> None:
+    crew = dedent("""\
+        class Reports:
+            @before_kickoff
+            def prepare(self, inputs): ...
+            @llm
+            def model(self): ...
+            @agent
+            def researcher(self): return Agent(self.base, config=self.agents_config["researcher"])
+            @agent
+            def writer(self): return Agent(config=self.agents_config.get("writer"))
+            @task
+            async def search(self): return Task(config=self.tasks_config["search"])
+            @task
+            def check(self): return Task(config=self.tasks_config["check"])
+            @task
+            def report(self): return Task(config=self.tasks_config["report"], agent=self.writer())
+            @crew
+            def crew(self): return Crew(agents=[self.writer()], tasks=[self.search(), self.check()])
+        """)
+    source = write_crew(tmp_path, crew=crew)
+    (source / "other_crew.py").write_text(crew)
+    imported = import_team(source, tmp_path / "team")
+    assert [line for line in imported.lost if "agents.yaml" not in line] == [
+        "config/tasks.yaml: {topic}: filled from the request of each run",
+        "config/tasks.yaml:8: `report`: not imported, the crew does not list it",
+        "crew.py:3: `prepare` is code (@before_kickoff), not carried over",
+        "crew.py:5: `model` is code (@llm), not carried over",
+        "crew.py:7: `argument 1` is code, not carried over: self.base",
+        "crew.py:9: `config` is code, not carried over: self.agents_config.get('writer')",
+        "other_crew.py: not read: a team is made of one crew, and this folder has crew.py",
+    ]
+    assert [entry.id for entry in load(imported.folder).template] == ["search", "check"]
+
+
+def test_a_planner_of_a_hierarchical_crew_is_told_whose_results_a_task_uses(tmp_path: Path) -> None:
+    crew = CREW.replace("Process.sequential", "Process.hierarchical")
+    tasks = TASKS.replace("markdown: true", "context: [search]\n  async_execution: true")
+    imported = import_team(write_crew(tmp_path, tasks=tasks, crew=crew), tmp_path / "team")
+    instructions = load(imported.folder).planner.instructions
+    assert instructions.splitlines()[3].endswith("It uses the results of: search.")
+    lost = (
+        "config/tasks.yaml:12: `async_execution`: not carried over, the planner decides what runs"
+    )
+    assert lost in "\n".join(imported.lost)
+
+
+def test_merge_keys_of_yaml_are_followed(tmp_path: Path) -> None:
+    agents = (
+        "base: &base {role: Base, goal: Both, llm: gpt-5}\nwriter:\n  <<: *base\n  role: Writer\n"
+    )
+    source = write_crew(tmp_path, agents, "t: {description: D, agent: writer}", "")
+    worker = load(import_team(source, tmp_path / "team").folder).workers[1]
+    assert (worker.name, worker.description) == ("writer", "Writer: Both")
+    assert worker.model == "openai:gpt-5"
 
 
 SUBAGENT = """\
@@ -266,9 +323,16 @@ DEEP = "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nd: [*c, *c, *c, *c, *c, *c
         (AGENTS, "t: {description: D, agent: write}", "is no agent: did you mean 'writer'?"),
         (AGENTS, "t: {description: D, agent: writer, context: [u]}", "context 'u', which is no"),
         (AGENTS, "t: {agent: writer}", "config/tasks.yaml:1: task 't' has no `description`"),
-        (AGENTS, "t: {description: D, agent: writer, context: [t]}", "'t' depends on itself"),
+        (
+            AGENTS,
+            "t: {description: D, agent: writer, context: [t]}",
+            "'t', which does not come before it",
+        ),
+        ("'': {role: W}", TASKS, "config/agents.yaml:1: has no name"),
+        (f"{AGENTS}---\n{AGENTS}", TASKS, "is not YAML (but found another document)"),
+        ("writer:\n\trole: W", TASKS, "config/agents.yaml:2: is not YAML (found character '\\t'"),
     ],
-    ids=range(12),
+    ids=range(15),
 )
 def test_a_crew_that_cant_be_read_is_named_by_file_and_line_and_nothing_is_written(
     tmp_path: Path, agents: str, tasks: str, said: str

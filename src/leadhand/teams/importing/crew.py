@@ -92,20 +92,27 @@ def read(folder: Path, notes: Notes) -> TeamDefinition | None:
         _items(document, parts, notes) if document else []
         for document, parts in zip(documents, (code.agents, code.tasks), strict=True)
     )
-    if not notes.problems and not agents:
+    if notes.problems:
+        return None
+    if not agents:
         raise InputError(f"{str(config / _AGENTS)!r} has no agents: there is nothing to import")
     crew = code.crew.values if code.crew else {}
-    tasks = _in_order(tasks, crew.get("tasks"))
+    tasks = _chosen(tasks, crew.get("tasks"), (), notes)
+    agents = _chosen(agents, crew.get("agents"), [task.text("agent") for task in tasks], notes)
     placeholders = Placeholders(
         one.text(key) for one in (*agents, *tasks) for key in _PROSE if key in one.values
     )
     workers = tuple(_worker(agent, placeholders, notes) for agent in agents)
-    steps = [_step(task, tasks, agents, notes) for task in tasks]
     hierarchical = crew.get("process") == "hierarchical"
+    steps = [_step(task, tasks, agents, notes) for task in tasks]
     if not hierarchical:
         for task, step in zip(tasks, steps, strict=True):
             if step.worker is None:
                 notes.problem(task.place, f"task {task.name!r} names no agent: add `agent: NAME`")
+    for task in tasks if hierarchical else ():
+        if task.values.get("async_execution") is True:
+            why = "the planner decides what runs side by side"
+            notes.warn(task.at("async_execution"), f"`async_execution`: not carried over, {why}")
     if notes.problems:
         return None
     settings = (
@@ -131,6 +138,9 @@ def _yaml(path: Path, folder: Path, notes: Notes) -> TeamFile | None:
 
 def _code(folder: Path, notes: Notes) -> CrewCode:
     found = sorted(folder.glob("*crew.py"), key=lambda path: (path.name != "crew.py", path.name))
+    for other in found[1:]:
+        why = f"a team is made of one crew, and this folder has {found[0].name}"
+        notes.warn(FileLine(other.name, 0), f"not read: {why}")
     if found:
         return read_code(found[0], folder, notes)
     notes.warn(
@@ -143,9 +153,14 @@ def _items(document: TeamFile, parts: Sequence[Part], notes: Notes) -> list[Item
     """The entries of a YAML file in their order; with Python, those that it uses, in its order."""
     entries: dict[str, Item] = {}
     for key, value in document.values.items():
-        if isinstance(value, dict):
-            places = {inner: document.place(key, inner) for inner in value}
-            entries[key] = Item(key, value, places, document.place(key))
+        if not key.strip():
+            notes.problem(document.place(key), "has no name: write one before the `:`")
+        elif isinstance(value, dict):
+            values = _merged(value)
+            places = {
+                inner: document.place(key, inner if inner in value else "<<") for inner in values
+            }
+            entries[key] = Item(key, values, places, document.place(key))
         else:
             notes.problem(document.place(key), f"`{key}` must have `key: value` lines")
     if not parts:
@@ -161,11 +176,27 @@ def _items(document: TeamFile, parts: Sequence[Part], notes: Notes) -> list[Item
     return items
 
 
-def _in_order(tasks: list[Item], names: Value) -> list[Item]:
-    by_name = {task.name: task for task in tasks}
+def _merged(values: dict[str, Value]) -> dict[str, Value]:
+    """The values with those that a merge key (`<<: *base`) names, which count less."""
+    given = values.get("<<")
+    bases = [
+        one for one in (given if isinstance(given, list) else [given]) if isinstance(one, dict)
+    ]
+    merged: dict[str, Value] = {}
+    for base in reversed(bases):
+        merged |= _merged(base)
+    return merged | {key: value for key, value in values.items() if key != "<<" or not bases}
+
+
+def _chosen(items: list[Item], names: Value, also: Sequence[str], notes: Notes) -> list[Item]:
+    """The items that the crew lists, in its order, then those in `also`; all if it lists none."""
+    by_name = {item.name: item for item in items}
     if not isinstance(names, list) or not all(name in by_name for name in names):
-        return tasks
-    return [by_name[str(name)] for name in names]
+        return items
+    kept = dict.fromkeys([*map(str, names), *(name for name in also if name in by_name)])
+    for name in by_name.keys() - kept:
+        notes.warn(by_name[name].place, f"`{name}`: not imported, the crew does not list it")
+    return [by_name[name] for name in kept]
 
 
 def _worker(agent: Item, placeholders: Placeholders, notes: Notes) -> WorkerDefinition:
@@ -222,11 +253,12 @@ def _step(task: Item, tasks: list[Item], agents: list[Item], notes: Notes) -> St
     names = [one.name for one in tasks]
     for name in needs or ():
         if name not in names:
-            notes.problem(
-                task.at("context"),
-                f"task {task.name!r} has the context {name!r}, which is no task: "
-                f"{suggestion(str(name), names)}",
-            )
+            why = f"which is no task: {suggestion(str(name), names)}"
+        elif names.index(str(name)) >= names.index(task.name):
+            why = "which does not come before it: change their order"
+        else:
+            continue
+        notes.problem(task.at("context"), f"task {task.name!r} has the context {name!r}, {why}")
     if not task.text("description"):
         notes.problem(task.place, f"task {task.name!r} has no `description`")
     markdown = task.values.get("markdown") is True

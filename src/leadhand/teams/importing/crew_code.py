@@ -12,6 +12,7 @@ from leadhand.teams.notes import FileLine, Notes
 
 _MAX_SHOWN = 60
 _KINDS = ("agent", "task", "crew")
+_Method = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ def read_code(path: Path, folder: Path, notes: Notes) -> CrewCode:
         line = getattr(error, "lineno", None) or 0
         notes.warn(FileLine(file, line), "not read: Python can't parse this file")
         return CrewCode()
-    crews = [node for node in tree.body if isinstance(node, ast.ClassDef) and _methods(node)]
+    crews = [node for node in tree.body if isinstance(node, ast.ClassDef) and _is_crew(node)]
     for other in crews[1:]:
         place = FileLine(file, other.lineno)
         notes.warn(place, f"`{other.name}`: not imported, a team is made of the first crew alone")
@@ -61,20 +62,27 @@ def read_code(path: Path, folder: Path, notes: Notes) -> CrewCode:
     assigned = _assigned([*tree.body, *crews[0].body])
     found: dict[str, list[Part]] = {kind: [] for kind in _KINDS}
     for kind, method in _methods(crews[0]).values():
-        reader = _Reader(file, assigned | _assigned(method.body), notes)
-        found[kind].append(reader.part(method))
+        if kind in found:
+            reader = _Reader(file, assigned | _assigned(method.body), notes)
+            found[kind].append(reader.part(method))
+        else:
+            place = FileLine(file, method.lineno)
+            notes.warn(place, f"`{method.name}` is code (@{kind}), not carried over")
     crew = found["crew"][0] if found["crew"] else None
     return CrewCode(tuple(found["agent"]), tuple(found["task"]), crew)
 
 
-def _methods(owner: ast.ClassDef) -> dict[str, tuple[str, ast.FunctionDef]]:
+def _is_crew(owner: ast.ClassDef) -> bool:
+    return any(kind in _KINDS for kind, _ in _methods(owner).values())
+
+
+def _methods(owner: ast.ClassDef) -> dict[str, tuple[str, _Method]]:
     """The decorated methods by name, each with its decorator; of the same name the last one."""
-    methods: dict[str, tuple[str, ast.FunctionDef]] = {}
+    methods: dict[str, tuple[str, _Method]] = {}
     for method in owner.body:
-        if isinstance(method, ast.FunctionDef):
-            kind = next((_last(one) for one in method.decorator_list), "")
-            if kind in _KINDS:
-                methods[method.name] = (kind, method)
+        if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef) and method.decorator_list:
+            kinds = [_last(one) for one in method.decorator_list]
+            methods[method.name] = (next((k for k in kinds if k in _KINDS), kinds[0]), method)
     return methods
 
 
@@ -95,7 +103,7 @@ class _Reader:
         self._assigned = assigned
         self._notes = notes
 
-    def part(self, method: ast.FunctionDef) -> Part:
+    def part(self, method: _Method) -> Part:
         """What a method returns, if that is one call."""
         returned = [node.value for node in ast.walk(method) if isinstance(node, ast.Return)]
         call = returned[0] if len(returned) == 1 else None
@@ -104,18 +112,27 @@ class _Reader:
         if not isinstance(call, ast.Call):
             self._notes.warn(place, f"`{method.name}`: not read, it is more than one `return`")
             return part
+        for number, value in enumerate(call.args, 1):
+            self._lost(f"argument {number}", value)
         for keyword in call.keywords:
-            name = keyword.arg or "**"
-            if name == "config" or (name in ("agents", "tasks") and _is_all(keyword.value)):
+            name, value = keyword.arg or "**", keyword.value
+            if name in ("agents", "tasks") and _is_all(value):
                 continue
-            part.places[name] = self._place(keyword.value)
+            if name == "config":
+                if _key(call) is None:
+                    self._lost(name, value)
+                continue
+            part.places[name] = self._place(value)
             try:
-                part.values[name] = self._value(name, keyword.value)
+                part.values[name] = self._value(name, value)
             except ValueError:
-                shown = one_line(ast.unparse(keyword.value))
-                cut = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
-                self._notes.warn(part.places[name], f"`{name}` is code, not carried over: {cut}")
+                self._lost(name, value)
         return part
+
+    def _lost(self, name: str, value: ast.expr) -> None:
+        shown = one_line(ast.unparse(value))
+        cut = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
+        self._notes.warn(self._place(value), f"`{name}` is code, not carried over: {cut}")
 
     def _value(self, name: str, node: ast.expr) -> Value:
         """The value of an argument. Raises `ValueError` if it is code."""

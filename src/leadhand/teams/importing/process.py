@@ -75,7 +75,9 @@ def planned(steps: Sequence[Step], placeholders: Placeholders) -> dict[str, Valu
     for number, step in enumerate(steps, 1):
         who = f" Worker: {step.worker}." if step.worker else ""
         expected = f" Expected: {step.expected}" if step.expected else ""
-        lines.append(f"{number}. {placeholders.in_prompt(step.text + expected)}{who}")
+        uses = f" It uses the results of: {', '.join(step.context)}." if step.context else ""
+        text = placeholders.in_prompt(step.text + expected)
+        lines.append(f"{number}. {step.name}: {text}{who}{uses}")
     if placeholders.names:
         lines.append("The request states the values of what is in <>.")
     return {"planner": {"kind": "ahead", "instructions": "\n".join(lines)}}
