@@ -25,6 +25,7 @@ from leadhand.contracts.events import (
     TaskEscalated,
     TaskEvent,
     TaskFailed,
+    TaskPlanned,
     TaskReassigned,
     TaskRefined,
     TaskRetried,
@@ -41,6 +42,7 @@ from leadhand.plans.planned_workers import with_planned_workers
 from leadhand.policies.history import FREE_RETRIES
 from leadhand.policies.rungs import JITTER_SHARE
 from tests.simulation.breakers import Watched
+from tests.simulation.early import WatchedEarly
 from tests.simulation.rounds import WatchedRounds
 from tests.simulation.seen import Seen
 
@@ -62,6 +64,7 @@ class Log:
     attempt_around: tuple[Seen, int, str] | None = None
     """Of a nested run: the task that it does, at which attempt, and by which worker."""
     rounds: WatchedRounds = field(default_factory=WatchedRounds)
+    early: WatchedEarly = field(default_factory=WatchedEarly)
     finished: bool = False
     resumed: int = 0
     _answer: Answer | None = None
@@ -85,7 +88,9 @@ class Log:
         """Every rule that the next event breaks."""
         if self.finished and not isinstance(event, RunResumed):
             yield "something happened after the run was finished"
-        if isinstance(event, TaskEvent):
+        if isinstance(event, TaskPlanned):
+            yield from self.early.read(event, self.tasks, self.team)
+        elif isinstance(event, TaskEvent):
             yield from self._task(event)
         else:
             yield from self._of_run(event)
@@ -98,7 +103,10 @@ class Log:
             case PlanProposed():
                 self._proposed = event.plan
             case PlanAccepted() if self._proposed is not None:
-                self.tasks = {one.id: Seen(one, one.worker) for one in self._proposed.tasks}
+                gone = self.tasks.keys() - {task.id for task in self._proposed.tasks}
+                self.retired |= {id: self.tasks[id] for id in gone}
+                yield from self.early.accepted(self._proposed, self.tasks)
+                self._stopped = False
                 self.team = with_planned_workers(self.team, self._proposed)
             case PlanAmended():
                 yield from self._amended(event)

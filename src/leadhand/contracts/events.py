@@ -43,6 +43,7 @@ from leadhand.contracts.task_events import (
     TaskDispatched,
     TaskEscalated,
     TaskFailed,
+    TaskPlanned,
     TaskReassigned,
     TaskRefined,
     TaskRetried,
@@ -85,6 +86,7 @@ __all__ = [
     "TaskEscalated",
     "TaskEvent",
     "TaskFailed",
+    "TaskPlanned",
     "TaskReassigned",
     "TaskRefined",
     "TaskRetried",
@@ -108,6 +110,7 @@ Event = (
     | PlanAccepted
     | ApprovalRequested
     | ApprovalGiven
+    | TaskPlanned
     | TaskDispatched
     | ModelCalled
     | ToolCalled

@@ -11,6 +11,15 @@ from leadhand.contracts.task import Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TaskPlanned(TaskEvent):
+    """A task of a plan that is still being written: it may start. `attempt` is 0."""
+
+    type: Literal["task_planned"] = "task_planned"
+    task: Task
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskDispatched(TaskEvent):
     type: Literal["task_dispatched"] = "task_dispatched"
     worker: str

@@ -148,6 +148,10 @@ class Worker(metaclass=Checked):
     """Workers with the same role share their tasks by load."""
     max_queue: Annotated[int, Field(ge=0)] | None = None
     """How many tasks may wait for it before its fallback helps; None: any number."""
+    read_only: bool | None = None
+    """Whether its work changes nothing outside the run, so that it may start early. None: that is
+    so if a model does it with ready-made tools only, or a team of such workers. Functions, toolsets
+    and agents of your own have to be declared."""
     isolate: Isolation = "none"
     """`process`: runs in its own process, for CPU-heavy work and work that must be killed."""
     concurrency: Annotated[int, Field(ge=1)] | None = None
@@ -202,6 +206,8 @@ class Team(metaclass=Checked):
     synthesizer: Role = dataclasses.field(default_factory=Role)
     judge: Role = dataclasses.field(default_factory=Role)
     """Decides between contradicting results, and which of several is the best."""
+    early_start: bool = False
+    """Whether tasks of read-only workers start while the planner still writes the plan."""
     critic: Role | None = None
     """Reads a draft of the answer and may send it back; None: there is no critic."""
     worker_factory: WorkerFactory | None = None

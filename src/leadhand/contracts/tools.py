@@ -67,6 +67,28 @@ def unwrapped(tool: object) -> Iterator[ToolEntry]:
         yield replace(one, ids=(*one.ids, id)) if isinstance(id, str) else one
 
 
+def is_read_only(worker: Worker) -> bool:
+    """Whether a worker's work changes nothing outside the run, as far as that is known."""
+    if worker.read_only is not None:
+        return worker.read_only
+    if worker.team is not None:
+        return all(is_read_only(inner) for inner in worker.team.workers)
+    code = worker.run is not None or worker.offline is not None
+    # A name is that of a ready-made tool, and these only read.
+    return not code and all(isinstance(tool, str) for tool in worker.tools)
+
+
+def may_start_early(worker: Worker, team: Team) -> bool:
+    """Whether a task of `worker` may start before there is a plan: if the worker and all others
+    that may take it over without being asked are read-only."""
+    others = (
+        one
+        for one in team.workers
+        if one.name == worker.fallback or (worker.role is not None and one.role == worker.role)
+    )
+    return is_read_only(worker) and all(map(is_read_only, others))
+
+
 def _is_toolset(tool: object) -> bool:
     return callable(getattr(tool, "get_tools", None)) and callable(getattr(tool, "call_tool", None))
 

@@ -111,7 +111,10 @@ class Recovery:
         if self._tasks.stopped is not None and not isinstance(action, AcceptResult | JudgeOpinions):
             # No task is tried again, whatever the ladder says.
             action = GiveUp(self._tasks.stopped)
-        self._record(attempt, outcome, action)
+        elif self._tasks.growing:
+            self._record(attempt, outcome, "what follows is decided once there is a plan")
+            return
+        self._record(attempt, outcome, action.reason, final=isinstance(action, GiveUp))
         self._do(attempt, outcome, history, action)
 
     def refused(self, id: str, worker: Worker, reason: str) -> None:
@@ -124,9 +127,8 @@ class Recovery:
         limits = limits_of(self._team, worker, task.task.limits)
         attempt = EndedAttempt(task, task.attempts, worker.name, limits, NO_TIMES)
         outcome = Failed(kind="error", message=reason, transient=True)
-        self._record(
-            attempt, outcome, GiveUp("given up: no attempt is made while the breaker is open")
-        )
+        why = "given up: no attempt is made while the breaker is open"
+        self._record(attempt, outcome, why, final=True)
         self._tasks.end_without_result(id)
 
     def second(self, attempt: EndedAttempt, completed: Completed, first: Result) -> None:
@@ -267,7 +269,7 @@ class Recovery:
         history = self._history(attempt)
         following = decide(outcome, history, self._rules, self._recorder.elapsed_s())
         if isinstance(following, GiveUp):
-            self._record(attempt, _without_details(outcome), following)
+            self._record(attempt, _without_details(outcome), following.reason, final=True)
         self._do(attempt, outcome, history, following)
 
     def _reassign(
@@ -335,8 +337,9 @@ class Recovery:
 
     # The log
 
-    def _record(self, attempt: EndedAttempt, outcome: Unsuccessful, action: Action) -> None:
-        final = isinstance(action, GiveUp)
+    def _record(
+        self, attempt: EndedAttempt, outcome: Unsuccessful, decision: str, *, final: bool = False
+    ) -> None:
         stamp = self._recorder.task_stamp(attempt.task.id, attempt.number)
         if isinstance(outcome, Escalated):
             self._recorder.record(
@@ -348,7 +351,7 @@ class Recovery:
                     partial=outcome.partial,
                     call=outcome.call,
                     final=final,
-                    decision=action.reason,
+                    decision=decision,
                 )
             )
         else:
@@ -362,7 +365,7 @@ class Recovery:
                     transient=outcome.transient,
                     raised=outcome.raised,
                     final=final,
-                    decision=action.reason,
+                    decision=decision,
                 )
             )
 

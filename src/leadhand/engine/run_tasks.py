@@ -7,7 +7,7 @@ skipped.
 import asyncio
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 
 from leadhand.contracts import events
 from leadhand.contracts.event_fields import NO_TIMES, AttemptTimes
@@ -34,6 +34,7 @@ class RunTasks:
         *,
         rank: Mapping[str, float] | None,
         wake_up: Callable[[], None],
+        growing: bool = False,
     ) -> None:
         """`rank` by task id: the highest goes first. `wake_up` is called when a delay ends."""
         self._recorder = recorder
@@ -50,8 +51,15 @@ class RunTasks:
         """How many tasks have not ended."""
         self.impacts = deque(_impacts(self._state))
         """Plan impacts of results that were not considered yet, with their task ids."""
+        self.growing = growing
+        """Whether the plan is still being written, so that more tasks may come."""
         self.stopped: str | None = None
         """Why no task becomes ready any more; `None` while the run continues."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a task has not ended, or more may come."""
+        return self.unfinished > 0 or self.growing
 
     @property
     def can_continue(self) -> bool:
@@ -72,7 +80,7 @@ class RunTasks:
                 self._follow((), [one for one in skipped if not self._state.tasks[one[0]].ended])
         for id in self._dependencies.ready():
             task = self._state.tasks[id]
-            if task.unresolved is None and not task.waits_for_approval:
+            if task.status == "pending" and not (task.unresolved or task.waits_for_approval):
                 self.make_ready(id)
 
     def stop(self, reason: str) -> None:
@@ -138,6 +146,12 @@ class RunTasks:
         self._recorder.record(events.TaskCancelled(**stamp, **work, reason=reason, partial=partial))
         self.unfinished -= 1
 
+    def cancel_waiting(self, *, running: Container[str]) -> None:
+        """Cancel all tasks that have not ended, except those `running`, as the run is stopped."""
+        for task in list(self._state.tasks.values()):
+            if not task.ended and task.id not in running:
+                self.cancel(task.id, task.attempts, reason=self.stopped or "the run ended")
+
     def _ended(self, id: str, *, gave_result: bool) -> None:
         self.unfinished -= 1
         self._follow(*self._dependencies.finish(id, gave_result=gave_result))
@@ -159,6 +173,24 @@ class RunTasks:
 
     # Changes of the plan
 
+    def withdraw(self, ids: Collection[str]) -> None:
+        """Start none of these tasks. O(ready tasks)."""
+        self._ready_queues.remove(ids)
+        self.suspects = deque(id for id in self.suspects if id not in ids)
+
+    def adopt(self) -> None:
+        """Take over the tasks of the plan that was accepted now. Early ones go on. O(tasks)."""
+        tasks = [task.task for task in self._state.tasks.values()]
+        self.growing = False
+        self.withdraw(self._rank)
+        self._rank = dict(graph.remaining_path(tasks))
+        self._dependencies = Dependencies(tasks)
+        self.unfinished = sum(not task.ended for task in self._state.tasks.values())
+        self.impacts = deque(_impacts(self._state))
+        if self.stopped is None:
+            self.start()
+        self._wake_up()
+
     def dependants(self, id: str) -> list[Task]:
         """The tasks that depend on this one directly, including skipped ones. O(edges)."""
         tasks = [task.task for task in self._state.tasks.values()]
@@ -173,9 +205,7 @@ class RunTasks:
         """Change tasks that have not started; the amendment is recorded already. O(tasks)."""
         rank = graph.remaining_path([task.task for task in self._state.tasks.values()])
         self._rank.update({task.id: rank[task.id] for task in added})
-        gone = {task.id for task in (*dropped, *(old for old, _ in changed))}
-        self._ready_queues.remove(gone)
-        self.suspects = deque(id for id in self.suspects if id not in gone)
+        self.withdraw({task.id for task in (*dropped, *(old for old, _ in changed))})
         self._amend(added, dropped, changed)
 
     def _amend(self, added: Sequence[Task], dropped: Sequence[Task], changed: Pairs) -> None:

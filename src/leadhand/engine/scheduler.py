@@ -26,6 +26,7 @@ from leadhand.engine.attempts import (
 )
 from leadhand.engine.call_approvals import CallApprovals
 from leadhand.engine.consultations import Consultations
+from leadhand.engine.growing_plan import GrowingPlan
 from leadhand.engine.handoffs import handoff, limits_of
 from leadhand.engine.quarantine import Quarantine
 from leadhand.engine.ready_queues import ReadyQueues, Turn
@@ -59,6 +60,7 @@ class Scheduler:
         person: Person | None = None,
         grace_s: float = GRACE_S,
         run_context: object = None,
+        growing: bool = False,
     ) -> None:
         """`runners` and `shared_slots` are by worker name.
 
@@ -72,7 +74,7 @@ class Scheduler:
         `rank` by task id: the highest goes first if slots are short; by default the number of tasks
         on the longest path that waits for the task. Rungs that need `remedies` or a `person` are
         skipped without. The `decider` adds tasks if the plan is a stepwise planner's first round.
-        Workers receive the `run_context`.
+        Workers receive the `run_context`. A `growing` plan is still being written.
         """
         self._recorder = recorder
         self._state = recorder.state
@@ -103,7 +105,8 @@ class Scheduler:
             team_path=team_path,
             waiter=Waiter(self._wake_up),
         )
-        self._tasks = RunTasks(recorder, self._ready_queues, rank=rank, wake_up=self._wake_up.set)
+        wake_up, queues = self._wake_up.set, self._ready_queues
+        self._tasks = RunTasks(recorder, queues, rank=rank, wake_up=wake_up, growing=growing)
         self._call_approvals = CallApprovals(recorder, self._tasks, self._consultations, person)
         self._recovery = Recovery(
             recorder,
@@ -130,6 +133,8 @@ class Scheduler:
             approvals=self._approvals,
             decider=decider,
         )
+        parts = (self._tasks, self._attempts, self._recovery)
+        self.growing_plan = GrowingPlan(self._state, *parts, self._handle, self.drain)
 
     async def run(self, *, work_ends_s: float | None = None) -> None:
         """Return when every task has ended; all work is stopped `work_ends_s` into the run.
@@ -184,8 +189,9 @@ class Scheduler:
 
     def _consider(self) -> None:
         """Have a role consider whether there is other or more work, if it is time for that."""
-        self._revisions.consider()
-        self._rounds.consider()
+        if not self._tasks.growing:
+            self._revisions.consider()
+            self._rounds.consider()
 
     def _release_all(self) -> None:
         """Release everything shared with other runs, even if the journal has failed."""
@@ -199,7 +205,7 @@ class Scheduler:
         """Whether there is work left, or a revision of the plan may add some."""
         if self._tasks.stopped is not None:
             return bool(self._tasks.unfinished)
-        left = self._tasks.unfinished or self._revisions.in_progress or self._state.rounds_open
+        left = self._tasks.is_open or self._revisions.in_progress or self._state.rounds_open
         waits = bool(left) and self._waits_for_people()
         if self._person is not None:
             waits = self._person.hold(waits=waits, wake_up=self._wake_up.set)
@@ -212,7 +218,7 @@ class Scheduler:
         """
         person, asked = self._person, self._consultations.open
         open_too = self._approvals.unanswered + self._call_approvals.unanswered
-        if person is None or self._tasks.stopped is not None:
+        if person is None or self._tasks.stopped is not None or self._tasks.growing:
             return False
         return (
             (person.answers_later or not asked)
@@ -235,10 +241,7 @@ class Scheduler:
             return
         self._tasks.stop(reason)
         self._recovery.settle_judgements()
-        for task in list(self._state.tasks.values()):
-            id = task.id
-            if not task.ended and id not in self._attempts.running:
-                self._tasks.cancel(id, task.attempts, reason=reason)
+        self._tasks.cancel_waiting(running=self._attempts.running)
         self._wake_up.set()
 
     async def _leave(self) -> None:

@@ -81,7 +81,7 @@ class StoredSummary:
         before: "Callable[[], Iterable[Event]]",
         redact: Redact | None = None,
     ) -> None:
-        """Add an event. `before` reads the events before it, if tasks are done again."""
+        """Add an event. `before` reads the events before it, if tasks are done again or dropped."""
         self.updated_at = event.at
         self.seq = event.seq
         # By type name: listing runs imports this module, but not the events.
@@ -108,8 +108,12 @@ class StoredSummary:
                     self.completed = len(_completed(before()) - set(event.again))
             case "plan_proposed":
                 self.proposed = len(event.plan.tasks)
+            case "task_planned":
+                self.tasks += 1
             case "plan_accepted":
                 self.tasks = self.proposed
+                if self.completed:  # before there was a plan, which may not have these tasks
+                    self.completed = _completed_in([*before(), event])
             case "plan_amended":
                 self.tasks += len(event.added) - len(event.dropped)
             case "round_decided" if not event.needs_approval:
@@ -177,6 +181,13 @@ def _redacted(origin: dict[str, JsonValue], redact: Redact | None) -> dict[str, 
 def _place(event: "ApprovalRequested | ApprovalGiven") -> str:
     """Where a question was asked: the nested run, if any, and the task."""
     return ":".join(("/".join(event.within), event.task_id or ""))
+
+
+def _completed_in(events: "Iterable[Event]") -> int:
+    """How many tasks of the run's plan are completed."""
+    from leadhand.state.fold import fold
+
+    return sum(task.status == "completed" for task in fold(events).tasks.values())
 
 
 def _completed(events: "Iterable[Event]") -> set[str]:

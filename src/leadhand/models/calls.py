@@ -7,7 +7,7 @@ tier's next model. None of this counts as an attempt of a task.
 import asyncio
 import contextlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
@@ -32,7 +32,7 @@ from leadhand.engine.turns import turn
 from leadhand.errors import ModelError
 from leadhand.models.admission import CallReservation
 from leadhand.models.connections import Connection, Connections
-from leadhand.models.exchange import CUT_OFF, TextListener, exchange
+from leadhand.models.exchange import CUT_OFF, PieceListener, exchange
 from leadhand.models.failures import Failure
 from leadhand.models.gate import pause_s
 from leadhand.models.ledger import Account
@@ -117,6 +117,8 @@ class _Question:
     parameters: ModelRequestParameters
     hash: str
     """`request_hash` of the request."""
+    follow: "Callable[[], PieceListener] | None" = None
+    """Makes a listener for each answer that is streamed."""
 
 
 class Caller:
@@ -150,10 +152,13 @@ class Caller:
         *,
         request: CallRequest,
         models: Sequence[ModelSpec],
+        follow: Callable[[], PieceListener] | None = None,
     ) -> tuple[ModelResponse, Usage]:
         """The response of the first of `models` that answers, and its usage.
 
         If the run sent the same request before it was resumed, the recorded response is returned.
+        `follow` makes a listener for each answer, which hears it as it is written if the model can
+        stream. It may hear an answer that is then lost, and not hear the one that follows.
 
         Raises `ModelError` if none answers, `BudgetUsedUp` if the budget is too small for the call,
         and `InputError` for a model that can't be connected.
@@ -163,7 +168,9 @@ class Caller:
             kept := self._replay.take(requester.role, requester.task_id, requester.attempt, hash)
         ) is not None:
             return kept
-        question = _Question(requester, messages, request.model_settings, request.parameters, hash)
+        question = _Question(
+            requester, messages, request.model_settings, request.parameters, hash, follow
+        )
         failure: Failure | None = None
         for spec in models:
             answer = await self._ask_one(question, await self._connections.open(spec))
@@ -205,7 +212,7 @@ class Caller:
         came = connection.gate.round
         failure = _OVERLOADED
         malformed = 0
-        watch = self._watch(requester, connection)
+        watch = self._watch(question, connection)
         paused_s = 0.0
         for number in range(1, MAX_TRIES + 1):
             reservation = CallReservation(
@@ -270,13 +277,29 @@ class Caller:
             paused_s = pause.elapsed_s if failure.kind == "overloaded" else 0.0
         return failure
 
-    def _watch(self, requester: Requester, connection: Connection) -> TextListener | None:
+    def _watch(self, question: _Question, connection: Connection) -> PieceListener | None:
+        """Hears an answer as it is written, to show it or for its `follow`; None: neither."""
+        follow = question.follow() if question.follow is not None else None
+        show = self._show(question.requester) if connection.streams else None
+        if follow is None or not connection.can_stream:
+            return show
+
+        def hear(part: int, piece: str) -> None:
+            follow(part, piece)
+            if show is not None:
+                show(part, piece)
+
+        return hear
+
+    def _show(self, requester: Requester) -> PieceListener | None:
         """Shows an answer as it is written; None for workers, and if the run is not watched."""
-        watch = progress_listener()
-        if watch is None or requester.role not in _STREAMED or not connection.streams:
+        watch, text = progress_listener(), ""
+        if watch is None or requester.role not in _STREAMED:
             return None
 
-        def show(text: str) -> None:
+        def show(_: int, piece: str) -> None:
+            nonlocal text
+            text += piece
             with contextlib.suppress(Exception):  # a view that breaks must not break the run
                 watch(Progress(requester.role, self.recorder.path, text))
 

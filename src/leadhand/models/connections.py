@@ -61,6 +61,11 @@ class Connection:
     """Whether its responses can be streamed; a `Model` object of the user may not support it."""
 
     @property
+    def can_stream(self) -> bool:
+        """Whether it has code that streams, which may still fail."""
+        return self.streams or type(self.model).request_stream is not Model.request_stream
+
+    @property
     def gate(self) -> Gate:
         """Delays calls while the model is overloaded."""
         return self.limiter.gate

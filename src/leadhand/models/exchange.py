@@ -30,8 +30,9 @@ CALL_TIMEOUT_S = 300.0
 CUT_OFF = Failure("unreachable", "the model could not be reached: its answer ended midway")
 
 T = TypeVar("T")
-TextListener = Callable[[str], None]
-"""Called repeatedly with the whole text of an answer so far."""
+PieceListener = Callable[[int, str], None]
+"""Called with each piece of an answer's text, or of a tool call's arguments, as it arrives, after
+the index of the part of the response that it belongs to."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -43,7 +44,7 @@ async def exchange(
     settings: ModelSettings | None,
     parameters: ModelRequestParameters,
     *,
-    watch: TextListener | None,
+    watch: PieceListener | None,
 ) -> ModelResponse | Failure:
     """The result of one call, streamed if there is a `watch`. Leaves the gate afterwards."""
     ending: Ending = "lost"
@@ -72,23 +73,20 @@ async def _streamed(
     messages: list[ModelMessage],
     settings: ModelSettings | None,
     parameters: ModelRequestParameters,
-    watch: TextListener,
+    watch: PieceListener,
 ) -> ModelResponse:
-    text = ""
     async with model.request_stream(messages, settings, parameters) as stream:
         async for event in stream:
             match event:
-                case PartStartEvent(part=TextPart(content=str(piece))):
-                    text += piece
-                case PartStartEvent(part=ToolCallPart(args=str(piece))):
-                    text += piece
-                case PartDeltaEvent(delta=TextPartDelta(content_delta=piece)):
-                    text += piece
-                case PartDeltaEvent(delta=ToolCallPartDelta(args_delta=str(piece))):
-                    text += piece
+                case (
+                    PartStartEvent(index=part, part=TextPart(content=str(piece)))
+                    | PartStartEvent(index=part, part=ToolCallPart(args=str(piece)))
+                    | PartDeltaEvent(index=part, delta=TextPartDelta(content_delta=piece))
+                    | PartDeltaEvent(index=part, delta=ToolCallPartDelta(args_delta=str(piece)))
+                ):
+                    watch(part, piece)
                 case _:
-                    continue
-            watch(text)
+                    pass
         return stream.get()
 
 

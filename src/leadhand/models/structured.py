@@ -26,6 +26,7 @@ from pydantic_core import from_json, to_json
 from leadhand.contracts.team import ModelSpec
 from leadhand.errors import ModelError
 from leadhand.models.calls import MAX_OUTPUT_BYTES, Caller, CallRequest, Requester
+from leadhand.models.exchange import PieceListener
 
 _CUT_OFF = "its answer was cut off: it is longer than the model may write"
 MAX_REPAIRS = 2
@@ -79,8 +80,9 @@ async def ask_structured(
     request: CallRequest,
     models: Sequence[ModelSpec],
     read: Callable[[StructuredAnswer], T],
+    follow: Callable[[], PieceListener] | None = None,
 ) -> T:
-    """The model's answer to `text`, converted by `read`.
+    """The model's answer to `text`, converted by `read`; `follow` as in `Caller.ask`.
 
     `read` raises `BadAnswer` for an answer that can't be used; the model is told and may repair it.
     Raises `ModelError` if it still can't be used after `MAX_REPAIRS`, or no model answered.
@@ -88,7 +90,9 @@ async def ask_structured(
     messages: list[ModelMessage] = [first_message(text, request)]
     last = BadAnswer("")
     for _ in range(MAX_REPAIRS + 1):
-        response, _usage = await caller.ask(requester, messages, request=request, models=models)
+        response, _usage = await caller.ask(
+            requester, messages, request=request, models=models, follow=follow
+        )
         answer = answer_in(response, request)
         try:
             return read(answer.readable())

@@ -6,6 +6,7 @@ the runs that a request follows, digests as data.
 """
 
 import itertools
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from leadhand import ports
@@ -14,18 +15,22 @@ from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import PlanError
 from leadhand.models.calls import Caller, CallRequest, Requester
+from leadhand.models.exchange import PieceListener
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import MAX_REPAIRS, BadAnswer, StructuredAnswer, ask_structured
 from leadhand.planners import earlier
+from leadhand.planners.early_tasks import EarlyTasks, SoundTasks
 from leadhand.planners.levels import Level
 from leadhand.planners.proposal import (
     catalogue,
     form,
     object_in,
     proposed,
+    proposed_task,
     roster,
     shortened,
 )
+from leadhand.planners.task_reader import TaskReader
 from leadhand.plans.checks import Problem, check, errors_in
 from leadhand.untrusted.fence import Fence
 
@@ -41,14 +46,21 @@ class ModelPlanner:
     name = "planner"
 
     def __init__(
-        self, caller: Caller, fence: Fence, *, rejected: Rejected, level: Level | None = None
+        self,
+        caller: Caller,
+        fence: Fence,
+        *,
+        rejected: Rejected,
+        level: Level | None = None,
+        early: EarlyTasks | None = None,
     ) -> None:
         """`rejected` is called for each proposal that the model may still repair; `level` is that
-        of a recursive planner."""
+        of a recursive planner. Tasks that may start `early` do while the model still writes."""
         self._caller = caller
         self._fence = fence
         self._rejected = rejected
         self._level = level
+        self._early = early
 
     async def plan(self, request: ports.PlanRequest, team: Team) -> Plan:
         """A plan without errors.
@@ -75,6 +87,7 @@ class ModelPlanner:
             request=_asked(team, request.after),
             models=team.models_of(team.planner),
             read=read,
+            follow=self._follow(request, team),
         )
 
     def _question(self, request: ports.PlanRequest) -> str:
@@ -96,6 +109,24 @@ class ModelPlanner:
         found = check(plan, team, author="model", request=request.text, earlier=request.earlier)
         deeper = self._level.problems(plan) if self._level is not None else ()
         return plan, [*errors_in(found), *deeper]
+
+    def _follow(self, request: ports.PlanRequest, team: Team) -> Callable[[], PieceListener] | None:
+        """Makes a listener for each plan as it is written; None if no task may start early."""
+        early = self._early
+        if early is None or early.start is None:
+            return None
+
+        def listener() -> PieceListener:
+            tasks = SoundTasks(early, request, team)
+            readers: defaultdict[int, TaskReader] = defaultdict(TaskReader)
+
+            def hear(part: int, piece: str) -> None:
+                for data in readers[part].feed(piece):
+                    tasks.add(proposed_task(data, with_artifacts=bool(request.after)))
+
+            return hear
+
+        return listener
 
 
 def _asked(team: Team, after: Sequence[EarlierRun]) -> CallRequest:

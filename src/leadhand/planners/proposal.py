@@ -266,6 +266,16 @@ def proposed(
     )
 
 
+def proposed_task(data: JsonValue, *, with_artifacts: bool = False) -> Task | None:
+    """One task of a plan that is still being written, as `proposed` would have it; None if it can't
+    be parsed."""
+    try:
+        task = _Task.model_validate(data)
+    except ValidationError:
+        return None
+    return task.task(with_artifacts=with_artifacts, may_break_down=False)
+
+
 def _oversized(data: Mapping[str, JsonValue], team: Team) -> Iterator[Problem]:
     most, tasks, workers = MAX_TASKS["model"], data.get("tasks"), data.get("workers")
     if isinstance(workers, list) and (found := too_many_workers(len(workers), team)):

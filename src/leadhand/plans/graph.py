@@ -88,19 +88,25 @@ def remaining_path(
 
 
 def critical_path(
-    tasks: Sequence[Node], duration: Mapping[str, float]
+    tasks: Sequence[Node],
+    duration: Mapping[str, float],
+    released: Mapping[str, float] | None = None,
 ) -> tuple[float, tuple[str, ...]]:
-    """The length in seconds of the longest chain of dependent tasks, and its ids in order."""
+    """The end in seconds of the chain of dependent tasks that ends last, and its ids in order.
+
+    `released`: before when each task can't start; without it, all may start at 0.
+    """
     if not tasks:
         return 0.0, ()
     after = dependants(tasks)
     length = remaining_path(tasks, duration)
-    here = max((task.id for task in tasks), key=lambda id: length[id])
+    start = dict.fromkeys(length, 0.0) if released is None else released
+    here = max((task.id for task in tasks), key=lambda id: start[id] + length[id])
     path = [here]
     while here in after:
         here = max(after[here], key=lambda id: length[id])
         path.append(here)
-    return length[path[0]], tuple(path)
+    return start[path[0]] + length[path[0]], tuple(path)
 
 
 def descendants(after: Mapping[str, Collection[str]], root: str) -> set[str]:

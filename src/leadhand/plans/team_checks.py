@@ -151,6 +151,7 @@ def _team_problems(team: Team) -> Iterator[str]:
                 f"worker {worker.name!r} falls back to {worker.fallback!r}, who is not in the "
                 f"team: {instead(worker.fallback, names)}"
             )
+    yield from _early_start(team)
     yield from _routes(team, names)
     yield from sharing_problems(_with_catalogue(team))
     entries = {entry.id for entry in team.template}
@@ -179,6 +180,21 @@ def _with_catalogue(team: Team) -> Team:
     maker = Worker(_FACTORY, "Makes workers", tools=factory.tools)
     shared = (*team.shared_tools, *factory.shared_tools)
     return replace(team, workers=(*team.workers, maker), shared_tools=shared)
+
+
+def _early_start(team: Team) -> Iterator[str]:
+    if not team.early_start:
+        return
+    if team.planner.kind not in (None, "ahead"):
+        yield (
+            "`early_start` needs a planner that writes the whole plan at once, and this one is "
+            f"{team.planner.kind}: leave it out, or make the planner's kind `ahead`"
+        )
+    if team.worker_factory is not None:
+        yield (
+            "`early_start` and `worker_factory` don't combine: a plan that makes workers has to be "
+            "complete before any task starts; leave out one or the other"
+        )
 
 
 def _form_problem(output: object) -> str | None:

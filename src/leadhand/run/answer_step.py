@@ -16,6 +16,7 @@ from leadhand.run.context import StepContext
 from leadhand.run.gaps import confidence_of, gaps_of, results_of, status_of, with_gaps
 from leadhand.run.metrics import metrics, task_report
 from leadhand.run.questions import in_a_line, open_questions
+from leadhand.state.fold import RunState
 from leadhand.synthesis.citations import check_citations
 from leadhand.synthesis.merge import merge
 
@@ -32,6 +33,8 @@ async def final_answer(context: StepContext) -> Answer:
     if context.unplanned is not None:
         synthesis = Synthesis(answer="There is no answer, because there is no plan.")
         missing = (Gap(task_id="plan", why=context.unplanned),)
+    if state.plan is None and any(task.result is not None for task in state.tasks.values()):
+        synthesis = _merged(state, Plan(goal=state.request, tasks=tuple(state.early.values())))
     if state.plan is not None:
         if account is not None:
             account.begin_synthesis()
@@ -94,12 +97,17 @@ def cancelled_answer(recorder: Recorder, reason: str) -> Answer:
     state, plan = recorder.state, recorder.state.standing_plan
     synthesis = Synthesis(answer="")
     if plan is not None:
-        synthesis = merge(plan, results_of(state)).model_copy(update={"output": None})
+        synthesis = _merged(state, plan)
     gaps = tuple(gaps_of(state, None))
     if not gaps:
         step = "plan" if plan is None else "synthesis"
         gaps = (Gap(task_id=step, why=f"was not done: {reason}"),)
     return _answer_of(recorder, synthesis, gaps, cancelled=True, ended_by="person")
+
+
+def _merged(state: RunState, plan: Plan) -> Synthesis:
+    """The bare results, if the run ended before a synthesis."""
+    return merge(plan, results_of(state)).model_copy(update={"output": None})
 
 
 def _is_unanswered(context: StepContext) -> bool:
@@ -165,9 +173,11 @@ def _ended_by(context: StepContext) -> EndedBy | None:
         return "deadline"
     if account is not None and account.used_up is not None:
         return "budget"
-    tasks = context.recorder.state.tasks.values()
-    stopped = context.recorder.state.rounds_open or any(one.status == "cancelled" for one in tasks)
-    return "deadline" if stopped else None
+    state = context.recorder.state
+    if state.plan is None:
+        return None
+    stopped = any(task.status == "cancelled" for task in state.tasks.values())
+    return "deadline" if stopped or state.rounds_open else None
 
 
 async def _synthesized(

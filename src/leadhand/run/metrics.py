@@ -1,5 +1,6 @@
 """The figures of a run, from its state alone. Pure."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pydantic import JsonValue
@@ -17,13 +18,14 @@ EXACT = 1.05
 def metrics(state: RunState, now_s: float) -> Metrics:
     """The figures of a run that ends, or is under way, `now_s` seconds after its start."""
     planning_s, synthesis_s = planning_time(state, now_s), synthesis_time(state, now_s)
-    chain_s = sum(part.took_s for part in critical_chain(state))
+    chain = critical_chain(state)
+    chain_s = planned_before(state, chain, now_s) + sum(part.took_s for part in chain)
     low_s, high_s = sequential(state, now_s)
     usage = state.usage
     return Metrics(
         makespan_s=now_s,
         sequential_s=low_s,
-        critical_path_s=min(planning_s, now_s) + chain_s + min(synthesis_s, now_s),
+        critical_path_s=max(min(planning_s, now_s), chain_s) + min(synthesis_s, now_s),
         speedup=low_s / now_s if now_s > 0 else 0.0,
         speedup_high=high_s / now_s if now_s > 0 and high_s > low_s * EXACT else None,
         requests=usage.requests,
@@ -83,7 +85,7 @@ def critical_chain(state: RunState) -> tuple[ChainPart, ...]:
     """The longest chain of dependent tasks and of the decisions after the first, which is planning.
 
     A decision depends on the one before and on the results that were new to it; the tasks of its
-    round depend on it.
+    round depend on it. A task that started early had to wait for a part of the plan only.
     """
     nodes: list[graph.Node] = []
     seen: dict[int, list[str]] = {}
@@ -98,8 +100,22 @@ def critical_chain(state: RunState) -> tuple[ChainPart, ...]:
         nodes.append(_Node(_decision_id(number), (*before, *seen.get(number, ()))))
         took_s = state.decisions_s.get(number, 0.0)
         parts[nodes[-1].id] = ChainPart(f"round {number}", took_s, None)
-    _, path = graph.critical_path(nodes, {id: part.took_s for id, part in parts.items()})
+    released = dict.fromkeys(parts, state.planning_s)
+    released |= {
+        id: task.planned_s for id, task in state.tasks.items() if task.planned_s is not None
+    }
+    took = {id: part.took_s for id, part in parts.items()}
+    end_s, path = graph.critical_path(nodes, took, released)
+    if end_s < state.planning_s:
+        return ()  # all tasks ended before the plan was complete
     return tuple(parts[id] for id in path if parts[id].task_id or parts[id].took_s)
+
+
+def planned_before(state: RunState, chain: Sequence[ChainPart], now_s: float) -> float:
+    """The seconds of planning before the first task of the longest chain could start."""
+    first = state.tasks.get(chain[0].task_id or "") if chain else None
+    early_s = first.planned_s if first is not None else None
+    return min(planning_time(state, now_s) if early_s is None else early_s, now_s)
 
 
 def _decision_id(number: int) -> str:

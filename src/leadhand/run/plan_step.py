@@ -26,6 +26,7 @@ from leadhand.plans.planned_workers import with_chosen_tools
 from leadhand.plans.routes import named_workers
 from leadhand.run.cancellation import Cancelled
 from leadhand.run.context import StepContext
+from leadhand.run.early_start import EarlyStart
 
 _log = logging.getLogger("leadhand")
 
@@ -52,9 +53,12 @@ class _NoPlan:
     late: bool = False
 
 
-async def planned(context: StepContext, request: PlanRequest, plan: Plan | None) -> StepContext:
+async def planned(
+    context: StepContext, request: PlanRequest, plan: Plan | None, early: EarlyStart
+) -> StepContext:
     """Have a plan accepted: `plan`, one that was proposed before, or one made now.
 
+    Of the tasks that started `early`, those that it has go on, and the others are cancelled.
     Afterwards the run has no plan if it was stopped, if a person has not approved of one yet, or
     for the reason `unplanned`. Raises what `Supervisor.run` says.
     """
@@ -77,8 +81,10 @@ async def planned(context: StepContext, request: PlanRequest, plan: Plan | None)
         stamp = recorder.stamp()
         recorder.record(events.PlanProposed(**stamp, plan=approved, by="person"))
         problems = check(approved, team, request=request.text, earlier=request.earlier)
+    await early.drop_others(approved)
     warnings = tuple(problem.message for problem in problems)
     recorder.record(events.PlanAccepted(**recorder.stamp(), warnings=warnings, approved=was_asked))
+    early.accepted()
     await recorder.commit()
     return context
 

@@ -20,6 +20,7 @@ from leadhand.contracts.team import Role, Team
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.turns import turn
 from leadhand.models.ledger import Account, account_within
+from leadhand.planners.early_tasks import EarlyTasks
 from leadhand.planners.levels import Level, NoSubplanner
 from leadhand.planners.rounds import StepwisePlanner
 from leadhand.planners.routing import ROUTER, Chooser, RoutedRemedies, Router, RoutingPlanner
@@ -63,6 +64,8 @@ class Resources:
     inputs: Callable[[], tuple[str, ...]]
     offline_switch: OfflineSwitch
     """Whether models are available, for workers that have offline code."""
+    early: EarlyTasks
+    """What starts tasks while the planner still writes."""
     level: Level | None
     """The place of the run's plan, if the team's planner is recursive."""
     own_planner: "Planner | PlannerMaker | None" = None
@@ -97,6 +100,7 @@ class Resources:
             account=account,
             nonce=recorder.state.nonce or self.nonce,
             offline_switch=OfflineSwitch(self.offline_switch),
+            early=EarlyTasks(recorder.state),
             level=level,
             own_planner=own_planner,
         )
@@ -225,6 +229,7 @@ async def open_roles(
             tools=tools,
             inputs=lambda: recorder.state.inputs,
             offline_switch=OfflineSwitch(),
+            early=EarlyTasks(recorder.state),
             level=_first_level(team, recorder, asked),
             own_planner=None if isinstance(planner, Decider) else planner,
             after=after,
@@ -309,19 +314,18 @@ def _chooser(resources: Resources) -> Chooser | None:
 
 def _planner(resources: Resources, router: Router | None) -> Planner:
     caller, team, level = resources.caller, resources.team, resources.level
-    planner: Planner = TemplatePlanner()
-    if level is not None and level.is_nested:
-        planner = NoSubplanner()
-    kind = team.planner.kind
+    is_nested = level is not None and level.is_nested
+    planner: Planner = NoSubplanner() if is_nested else TemplatePlanner()
+    kind, fence, early = team.planner.kind, resources.fence, resources.early
     if caller is not None and kind != "template" and (team.tiers or team.planner.model):
         if kind == "stepwise":
             from leadhand.planners.stepwise import ModelDecider
 
-            return _stepwise(ModelDecider(caller, team, resources.fence), resources)
+            return _stepwise(ModelDecider(caller, team, fence), resources)
         from leadhand.planners.ahead import ModelPlanner
 
         rejected = _rejected_by(ModelPlanner.name, resources.recorder)
-        planner = ModelPlanner(caller, resources.fence, rejected=rejected, level=level)
+        planner = ModelPlanner(caller, fence, rejected=rejected, level=level, early=early)
     if router is None or kind not in (None, "routed"):
         return planner
     return RoutingPlanner(router, otherwise=planner)

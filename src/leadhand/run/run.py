@@ -18,6 +18,7 @@ from leadhand.run.answer_step import final_answer, waiting_answer
 from leadhand.run.cancellation import ActiveRun
 from leadhand.run.context import NESTED_GRACE, Capacity, RunSettings, StepContext
 from leadhand.run.deadline import Deadline
+from leadhand.run.early_start import EarlyStart
 from leadhand.run.metrics import metrics, sequential
 from leadhand.run.people import People
 from leadhand.run.plan_step import planned
@@ -82,16 +83,22 @@ class Run:
                 # From here on the run can be resumed, and a journal that can't be written is known
                 # before a model is asked. A plan of the caller's own is committed with the start.
                 await recorder.commit()
-            if state.plan is None:
-                self._context = await planned(context, request, plan)
+            waits = state.plan is None and await self._plan(request, plan)
             if state.plan is not None:
                 self._context = self._context.with_workers_of(state.plan)
-            waits = state.plan is None and bool(state.questions)
-            if state.plan is not None and _has_open_tasks(state):
+            if state.plan is not None and _has_open_tasks(state) and not waits:
                 waits = await self._work()
             if waits and context.active.reason is None and self._context.unplanned is None:
                 return await waiting_answer(self._context)
             return await final_answer(self._context)
+
+    async def _plan(self, request: PlanRequest, plan: Plan | None) -> bool:
+        """Plan, and do what may start early. Returns whether what is left waits for a person."""
+        state = self._context.recorder.state
+        async with EarlyStart(self._context, teams=self, given=plan) as early:
+            context = await planned(self._context, request, plan, early)
+            self._context, waits = await early.finish(context)
+        return waits or (state.plan is None and bool(state.questions))
 
     async def _work(self) -> bool:
         step = WorkStep(self._context, teams=self)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from leadhand.contracts import events
 from leadhand.contracts.task_events import stuck_message
+from leadhand.engine.growing_plan import GrowingPlan
 from leadhand.engine.scheduler import Scheduler
 from leadhand.ports import TeamRunner
 from leadhand.run.context import StepContext
@@ -15,11 +16,14 @@ from leadhand.workers.watchdog import Watchdog
 class WorkStep:
     """Does the tasks of a run that have not ended."""
 
-    def __init__(self, context: StepContext, *, teams: TeamRunner) -> None:
-        """`teams` runs the teams that are workers."""
+    def __init__(self, context: StepContext, *, teams: TeamRunner, growing: bool = False) -> None:
+        """`teams` runs the teams that are workers. A `growing` plan is still being written."""
         self.context = context
         """As it stands, when the step is cancelled too: the budget for models may be used up."""
         self._teams = teams
+        self.growing = growing
+        self.growing_plan: GrowingPlan | None = None
+        """What the planner does to the tasks, once they may start."""
 
     async def run(self) -> bool:
         """Do the tasks. Returns whether all that is left waits for a person."""
@@ -31,7 +35,7 @@ class WorkStep:
                 await stack.enter_async_context(started)
             except TimeoutError:
                 limit = f"the run's deadline of {context.deadline.limit_s:g} s"
-                self._cancel_all(f"{limit} came before the tools were ready")
+                self.cancel_all(f"{limit} came before the tools were ready")
                 return False
             return await self._run_tasks(context)
 
@@ -51,10 +55,14 @@ class WorkStep:
             person=context.people,
             grace_s=capacity.grace_s,
             run_context=roles.resources.run_context,
+            growing=self.growing,
         )
+        self.growing_plan = scheduler.growing_plan
         context.active.stop_with(scheduler)
         if roles.account is not None:
             roles.account.on_used_up = lambda why: self._without_budget(scheduler, why)
+            if roles.account.used_up is not None and context.recorder.state.early:
+                self._without_budget(scheduler, roles.account.used_up)
         # The outermost run's watchdog watches the loop for all runs within it.
         watchdog = nullcontext() if context.is_nested else Watchdog.shared()
         reserve = OfflineReserve(context)
@@ -82,7 +90,8 @@ class WorkStep:
         else:
             scheduler.drain(why)
 
-    def _cancel_all(self, reason: str) -> None:
+    def cancel_all(self, reason: str) -> None:
+        """Record that all tasks that have not ended are cancelled."""
         recorder = self.context.recorder
         for id, task in recorder.state.tasks.items():
             if not task.ended:

@@ -8,6 +8,7 @@ from leadhand.contracts.answer import TaskStatus
 from leadhand.contracts.event_fields import AttemptEvent
 from leadhand.contracts.outcome import Escalated, Failed, PausedAttempt, Result, Usage
 from leadhand.contracts.task import Task
+from leadhand.state.early import add_early
 from leadhand.state.run_events import apply_to_run, decided
 from leadhand.state.run_state import RunState, TaskState, find_task
 
@@ -21,6 +22,8 @@ def apply(state: RunState, event: events.Event) -> None:
         _within(state, event)
         return
     match event:
+        case events.TaskPlanned():
+            add_early(state, event)
         case events.TaskDispatched():
             _dispatched(state, state.tasks[event.task_id], event)
         case events.TaskCompleted():

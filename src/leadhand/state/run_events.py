@@ -8,6 +8,7 @@ from leadhand.contracts.earlier import earlier_results
 from leadhand.contracts.outcome import NO_USAGE, Escalated, PausedAttempt
 from leadhand.contracts.people import Reply
 from leadhand.contracts.task import Task
+from leadhand.state.early import take_over
 from leadhand.state.run_state import CallTimes, RunState, TaskState, find_task
 
 MAX_SHOWN_CHARS = 300
@@ -83,9 +84,7 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
             state.calls = CallTimes()
             state.approved, state.reply = event.approved, None
             if plan is not None:
-                state.tasks = {
-                    task.id: TaskState(task, task.worker, round=state.round) for task in plan.tasks
-                }
+                take_over(state, plan)
                 state.awaited = tuple(state.tasks) if state.rounds else ()
         case events.ApprovalRequested():
             _asked(state, event)

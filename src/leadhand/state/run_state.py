@@ -128,6 +128,8 @@ class TaskState:
     dispatch."""
     nested: "RunState | None" = None
     """The current or last nested run, if its worker is a team."""
+    planned_s: float | None = None
+    """Seconds of planning before it could start; None: it had to wait for the whole plan."""
     round: int = 0
     """The round that added it to the plan; 0 unless the planner is stepwise."""
     seen_in: int = 0
@@ -218,6 +220,8 @@ class RunState:
     """Problems of the last rejected plan, or warnings of the accepted one."""
     tasks: dict[str, TaskState] = field(default_factory=dict[str, TaskState])
     """By id, in plan order; parts of a split task and added ones follow."""
+    early: dict[str, Task] = field(default_factory=dict[str, Task])
+    """The tasks that could start before there was a plan, as they were planned."""
     retired: dict[str, TaskState] = field(default_factory=dict[str, TaskState])
     """Tasks that are no longer in the plan: split or dropped."""
     dispatched: int = 0

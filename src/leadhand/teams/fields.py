@@ -3,8 +3,7 @@
 These models check single files; `consistency` checks how they fit together.
 """
 
-from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
@@ -270,6 +269,8 @@ class TeamFields(Fields):
         PlannerFields()
     )
     """How a request becomes tasks: a kind of planner, or the settings of the role."""
+    early_start: bool = False
+    """True: tasks of read-only workers start while the planner still writes the plan."""
     synthesizer: Annotated[SynthesizerFields, _short("strategy", str, str | SynthesizerFields)] = (
         SynthesizerFields()
     )
@@ -369,6 +370,8 @@ class WorkerFields(Fields):
     """Seconds that one attempt at a task may take."""
     max_steps: values.Positive | None = None
     """Model calls that one attempt may make."""
+    read_only: bool | None = None
+    """Whether its work changes nothing outside the run; by default true with ready-made tools."""
     isolate: Isolation = "none"
     """`process`: its function runs in a process of its own."""
     offline: values.FunctionName | None = None
@@ -381,20 +384,3 @@ class WorkerFields(Fields):
     """An agent of LangGraph, OpenAI Agents or Agno that does the work, as `module:attribute`."""
     run: values.FunctionName | None = None
     """The function that always does the work, even if a model is available: `module:function`."""
-
-
-def _fields_in(annotation: object) -> Iterator[type[Fields]]:
-    if isinstance(annotation, type) and issubclass(annotation, Fields):
-        yield annotation
-    for part in get_args(annotation):
-        yield from _fields_in(part)
-
-
-_PARENTS = (TeamFields, WorkerFields, PlannerFields, RoleFields, SynthesizerFields)
-NESTED: dict[tuple[type[Fields], str], type[Fields]] = {
-    (model, name): nested
-    for model in _PARENTS
-    for name, info in model.model_fields.items()
-    for nested in _fields_in(info.annotation)
-}
-"""The fields of each mapping that is nested in another."""

@@ -7,8 +7,9 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from leadhand.contracts.arguments import expected
-from leadhand.teams.fields import NESTED, Fields, TeamFields
+from leadhand.teams.fields import Fields, TeamFields
 from leadhand.teams.files import KeyPath, TeamFile, Value
+from leadhand.teams.nested_fields import NESTED
 from leadhand.teams.notes import Notes, closest, intended_name
 
 M = TypeVar("M", bound=Fields)

@@ -16,7 +16,8 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from leadhand.teams import fields as fields_module
-from leadhand.teams.fields import NESTED, Fields, TeamFields, WorkerFields
+from leadhand.teams.fields import Fields, TeamFields, WorkerFields
+from leadhand.teams.nested_fields import NESTED
 
 FOLDER = Path(__file__).parent / "schemas"
 """Where the schema files are."""

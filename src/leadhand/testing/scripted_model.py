@@ -5,6 +5,7 @@ The SDK and what is above it are real, so a run in virtual time waits exactly as
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import httpx2
 from pydantic_ai.models import Model
@@ -58,6 +59,8 @@ class ScriptedModel(httpx2.AsyncBaseTransport):
             response = self._server.answer(request.method, request.url.path, body)
             # Never at once: requests that come in together are in flight together.
             await asyncio.sleep(max(response.delay_s, 0.001))
+            if response.reset_after == -1:
+                raise httpx2.ReadError("the connection was reset")
             status = response.status
         finally:
             counts.ended(status)
@@ -66,15 +69,17 @@ class ScriptedModel(httpx2.AsyncBaseTransport):
 
 
 class _Body(httpx2.AsyncByteStream):
-    """The body of a response, a stream at its rate."""
+    """The body of a response, a stream at its rate, as far as it is sent."""
 
     def __init__(self, response: Response) -> None:
         self._response = response
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        if not self._response.event_every_s:
-            yield self._response.body
-            return
-        for event in self._response.events:
-            yield event
-            await asyncio.sleep(self._response.event_every_s)
+        response, ends = self._response, self._response.reset_after
+        if ends is not None:
+            response = replace(response, body=response.body[:ends])
+        for part in response.events if response.event_every_s else [response.body]:
+            yield part
+            await asyncio.sleep(response.event_every_s)
+        if ends is not None:
+            raise httpx2.ReadError("the connection was reset")

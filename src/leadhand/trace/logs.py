@@ -123,13 +123,16 @@ def _call(event: events.ModelCalled | events.ToolCalled) -> str:
 
 
 def _task(
-    event: events.TaskDispatched
+    event: events.TaskPlanned
+    | events.TaskDispatched
     | events.AttemptEnd
     | events.TaskDecision
     | events.TaskSkipped
     | events.WorkerStuck,
 ) -> str:
     match event:
+        case events.TaskPlanned():
+            return f"planned for {event.task.worker}, before the plan is complete"
         case events.TaskDispatched():
             return f"given to {event.worker}, attempt {event.attempt}"
         case events.TaskCompleted():

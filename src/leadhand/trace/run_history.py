@@ -269,6 +269,8 @@ class RunHistory:
             ):
                 self.notices.append(notice(event))
                 self._add_tasks()
+            case events.TaskPlanned():
+                self._add_tasks()
             case events.ModelCalled():
                 attempt = self.last_attempt(event.task_id) if event.task_id is not None else None
                 if attempt is not None:
@@ -326,7 +328,11 @@ class RunHistory:
     ) -> None:
         self.plans = plan_versions(self.plans, event, tasks=len(self.state.tasks))
         if isinstance(event, events.PlanAccepted):
-            self.tasks = {id: TaskHistory(id) for id in self.state.tasks}
+            early = self.tasks
+            self.tasks = {id: early.get(id) or TaskHistory(id) for id in self.state.tasks}
+            for id in early.keys() - self.tasks.keys():
+                self.tasks[id] = early[id]
+                self.tasks[id].dropped = "the plan does not have it"
         elif isinstance(event, events.PlanAmended):
             self.tasks |= {task.id: TaskHistory(task.id) for task in event.added}
             for id in event.dropped:

@@ -28,6 +28,12 @@ def unchanged(team: Team) -> Team:
     return team
 
 
+def early(team: Team) -> Team:
+    """The team whose tasks start while the planner still writes."""
+    workers = [replace(worker, read_only=True) for worker in team.workers]
+    return replace(team, workers=workers, early_start=True)
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of supervisor, or a variant of one, with a request for which it starts known tasks."""
@@ -47,6 +53,8 @@ class Kind:
     """Changes the team: its options, its workers."""
     made: int = 0
     """How many of the tasks are done by workers made for the plan, always by the model."""
+    tokens_per_s: float = 0.0
+    """How fast the model writes; 0: at once."""
     follows: bool = False
     """Whether the request follows an earlier run."""
     within: int = 0
@@ -162,6 +170,18 @@ LEVELS = planning(
         part("n", "c", "Find figures on both in Peru"),
     ),
 )
+WRITTEN: Object = {
+    "match": {"role": "planner"},
+    "reply": {
+        "json": {
+            "tasks": [
+                {"id": worker, "worker": worker, "intent": f"Find figures on {worker}"}
+                for worker in "abc"
+            ]
+        }
+    },
+}
+"""A short plan, as it is written many times."""
 ROUTES = [Route("a", words=["copper"])]
 BESIDE = [Route("a", words=["copper"], also=["b"])]
 CHOICE: tuple[Object, ...] = (
@@ -196,6 +216,16 @@ KINDS = (
         script=(MADE,),
         made=1,
         variant=with_factory,
+    ),
+    Kind(
+        "early start",
+        "ahead",
+        tasks=3,
+        calls=3 + 2,
+        calls_of_one_task=1 + 1,
+        script=(WRITTEN,),
+        variant=early,
+        tokens_per_s=50.0,
     ),
     Kind("follow-up", "ahead", tasks=3, calls=3 + 2, calls_of_one_task=1 + 1, follows=True),
 )
@@ -284,7 +314,7 @@ def _earlier() -> Sequence[Event]:
 
 def endpoint(kind: Kind, *script: Object) -> InProcess:
     """A model for that kind, which answers by this script first."""
-    return InProcess(script=[*script, *kind.script])
+    return InProcess(script=[*script, *kind.script], tokens_per_s=kind.tokens_per_s)
 
 
 async def works(handoff: Handoff) -> str:

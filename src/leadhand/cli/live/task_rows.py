@@ -81,7 +81,8 @@ class Rows:
         state = self.state
         planned = [task.id for task in state.plan.tasks] if state.plan is not None else []
         parts = {part for id in state.retired for part in self._parts(id)}
-        return [id for id in dict.fromkeys([*planned, *state.tasks]) if id not in parts]
+        ids = dict.fromkeys([*planned, *state.tasks, *state.retired])
+        return [id for id in ids if id not in parts]
 
     def _parts(self, id: str) -> tuple[str, ...]:
         return self.seen.parts.get(f"{self.way}{id}", ())
@@ -140,7 +141,7 @@ class Rows:
     def _retired(self, task: TaskState, branch: str) -> Row:
         decided = self.seen.decided.get(f"{self.way}{task.id}")
         split = bool(self._parts(task.id))
-        said = "dropped: the plan was revised"
+        said = f"dropped: {task.error or 'the plan was revised'}"
         if split:
             said = f"split: {decided.why}" if decided is not None else "split"
         mark = _MARKS["split" if split else "dropped"]

@@ -15,7 +15,7 @@ from leadhand.cli.views.plan import worker_lines
 from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
 from leadhand.contracts.outcome import Usage
 from leadhand.run.gaps import reason
-from leadhand.run.metrics import critical_chain, planning_time, synthesis_time
+from leadhand.run.metrics import critical_chain, planned_before, synthesis_time
 from leadhand.run.resumption import failed_for_good, is_over, own_plan_rejected
 from leadhand.state.run_state import TaskState
 from leadhand.tools.text import counted
@@ -273,6 +273,7 @@ def _task(history: RunHistory, task: TaskHistory, indent: int, share: int) -> It
 def _task_head(state: TaskState, mark: Text, end: tuple[str, str]) -> Text:
     parts = [safe(state.worker)] if state.worker != state.task.id else []
     parts += [f"round {state.round}"] if state.round else []
+    parts += ["started early"] if state.planned_s is not None and state.attempts else []
     parts += [format_duration(state.busy_s)] if state.attempts else []
     parts += [format_usage(state.usage)] if state.usage.requests else []
     rest = "".join(f" · {part}" for part in parts)
@@ -340,8 +341,9 @@ def _critical_path(history: RunHistory) -> Iterator[Line]:
     figures, state = history.metrics, history.state
     if not state.dispatched:
         return
-    stops = [("planning", min(planning_time(state, figures.makespan_s), figures.makespan_s))]
-    stops += [(safe(part.name), part.took_s) for part in critical_chain(state)]
+    chain = critical_chain(state)
+    stops = [("planning", planned_before(state, chain, figures.makespan_s))]
+    stops += [(safe(part.name), part.took_s) for part in chain]
     if state.synthesis_started_s is not None:
         stops.append(("synthesis", synthesis_time(state, figures.makespan_s)))
     named = [f"{name} {format_duration(taken_s)}" for name, taken_s in stops]

@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import Role, Team, Worker, WorkerFactory, model_name, tool_name
+from leadhand.contracts.tools import is_read_only
 from leadhand.plans.payloads import DeclaredType, outline
 
 
@@ -38,6 +39,7 @@ def document(team: Team) -> dict[str, object]:
             ],
             "synthesis": team.template_synthesis,
         },
+        "early_start": team.early_start,
         "synthesizer": {
             "strategy": team.synthesis,
             **_role(team.synthesizer),
@@ -111,6 +113,7 @@ def _worker(worker: Worker) -> dict[str, object]:
         "max_output_mb": worker.max_output_mb,
         "fallback": worker.fallback,
         "retry": _retry(worker.retry),
+        "read_only": is_read_only(worker),
         "isolate": worker.isolate,
         "concurrency": worker.concurrency,
         "limits": worker.limits.model_dump(exclude_none=True),

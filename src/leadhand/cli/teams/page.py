@@ -26,6 +26,7 @@ from leadhand.contracts.team import (
     Worker,
     model_name,
 )
+from leadhand.contracts.tools import may_start_early
 from leadhand.plans import graph
 from leadhand.tools.text import counted
 
@@ -152,6 +153,9 @@ def _rules(team: Team) -> list[tuple[str, list[str]]]:
     own = " · ".join(_limits(team.limits))
     rows = [*_models(team), *_routes(team)]
     rows += [("rates", [_rate(name, rate) for name, rate in team.rates.items()])]
+    if team.early_start:
+        early = [worker.name for worker in team.workers if may_start_early(worker, team)]
+        rows.append(("early start", [f"tasks for {', '.join(early) or 'no worker'}"]))
     if team.max_depth != MAX_DEPTH or any(worker.team is not None for worker in team.workers):
         rows.append(("nesting", [f"at most {counted(team.max_depth, 'level')} of teams"]))
     rows += [

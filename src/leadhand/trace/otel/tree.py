@@ -288,6 +288,8 @@ class SpanTree:
                 team.tasks |= {task.id: task for task in (*event.added, *event.changed)}
             case events.RoundDecided():
                 team.tasks |= {task.id: task for task in event.tasks}
+            case events.TaskPlanned():
+                team.tasks[event.task.id] = event.task
             case events.TaskSplit():
                 whole = _path(event)[-1]
                 team.tasks |= {part.id: part for part in event.parts}
