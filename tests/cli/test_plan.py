@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from rich.console import Console
+from typer.testing import CliRunner
 
+from leadhand.cli.app import app
 from leadhand.cli.plan.command import planned
 from leadhand.cli.views.graph_drawing import MAX_TASKS, draw
 from leadhand.cli.views.plan import show_plan
@@ -22,6 +24,7 @@ from tests.cli.program import leadhand
 from tests.cli.support_team import support_team
 from tests.plans.samples import nothing, plan, plans, task
 from tests.programs import Ended
+from tests.scripted_server import start_over
 from tests.team_folders import worker, write_team
 
 ROOT = Path(__file__).parent.parent.parent
@@ -161,6 +164,23 @@ def test_a_plan_by_a_model_costs_one_call_and_can_be_run_as_it_is(
         folder=tmp_path, env={"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert [one["id"] for one in json.loads(run.out)["tasks"]] == [one.id for one in written.tasks]
+
+
+def test_the_plan_of_a_team_with_a_factory_counts_the_workers_that_it_makes(
+    tmp_path: Path, model_server: ScriptedServer
+) -> None:
+    start_over(model_server)
+    folder = tmp_path / "made"
+    folder.mkdir()
+    text = "name: made\nmodel: openai-chat:scripted\nworker_factory: [calculate]\n"
+    (folder / "team.yaml").write_text(text)
+    ended = CliRunner().invoke(app, ["plan", REQUEST, "--team", str(folder)])
+    assert ended.exit_code == 0, ended.output
+    lines = ended.stdout.splitlines()
+    assert "● t1  worker  openai-chat:scripted" in lines
+    assert "1 worker made for this plan" in lines
+    assert "    no tools · openai-chat:scripted" in lines
+    assert lines[-1] == "cost unknown: no known price of openai-chat:scripted; 1 call"
 
 
 def test_the_plan_of_a_stepwise_team_says_that_it_is_only_the_first_round(

@@ -1,10 +1,12 @@
 """Workers that a plan describes: the tools chosen for them, and what is wrong with them."""
 
+import dataclasses
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leadhand import Plan, PlannedWorker, Role, Task, Team, Worker, WorkerFactory
+from leadhand import Limits, Plan, PlannedWorker, Role, Task, Team, Worker, WorkerFactory
 from leadhand.planners.proposal import proposed
 from leadhand.plans.checks import check, errors_in
 from leadhand.plans.planned_workers import with_chosen_tools, with_planned_workers
@@ -182,6 +184,18 @@ def test_a_shared_tool_may_be_given_to_several_workers() -> None:
     assert "share the tool 'stock'" in problems(both)[0]
     shared = WorkerFactory([stock, price], shared_tools=["stock"])
     assert problems(both, team(worker_factory=shared)) == []
+
+
+def test_a_worker_starts_with_an_allowed_tier() -> None:
+    of = team(worker_factory=WorkerFactory([stock], tiers=["fast"]))
+    of_strong = dataclasses.replace(of, limits=Limits(tier="fast"))
+    found = [with_planned_workers(one, plan(made())).workers[1].tier for one in (of, of_strong)]
+    assert found == ["fast", None]
+    asks = plan(made())
+    task = asks.tasks[0].model_copy(update={"limits": Limits(tier="strong")})
+    assert problems(asks.model_copy(update={"tasks": (task,)}), of) == [
+        "task 't0' asks for the tier 'strong': 'made' may have fast"
+    ]
 
 
 def test_a_team_without_a_factory_makes_no_workers() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pydantic import JsonValue
 
 from leadhand.contracts.ready_made import READY_MADE_TOOLS
-from leadhand.contracts.role import SUBPLANNER, TIERS
+from leadhand.contracts.role import SUBPLANNER, TIERS, Tier
 from leadhand.contracts.task import Plan, PlannedWorker
 from leadhand.contracts.tools import sharing_problems
 from leadhand.contracts.worker_factory import MAX_TOOLS, WorkerFactory, granted_name
@@ -80,7 +80,7 @@ def with_planned_workers(team: "Team", plan: Plan) -> "Team":
                         for name in dict.fromkeys(one.tools or ())
                         if name in factory.catalogue
                     ),
-                    tier=one.tier if one.tier in TIERS else None,
+                    tier=_tier(one, factory, team),
                     output=one.output if isinstance(one.output, Mapping) else None,
                 )
                 for one in plan.workers
@@ -90,6 +90,14 @@ def with_planned_workers(team: "Team", plan: Plan) -> "Team":
         shared_tools=(*team.shared_tools, *factory.shared_tools),
         worker_factory=None,
     )
+
+
+def _tier(one: PlannedWorker, factory: WorkerFactory, team: "Team") -> Tier | None:
+    """The tier that it starts with: its own, else the team's usual one if that is allowed."""
+    if one.tier in TIERS:
+        return one.tier
+    usual = team.limits.tier or "standard"
+    return None if usual in factory.tiers else factory.tiers[0]
 
 
 def with_chosen_tools(plan: Plan, team: "Team") -> Plan:
@@ -142,6 +150,12 @@ def planned_worker_problems(plan: Plan, team: "Team", whole: "Team") -> Iterator
     for one in plan.workers:
         for problem in _problems(one, factory):
             yield f"worker {_label(one.name)} {problem}"
+    made = {one.name for one in plan.workers}
+    for task in plan.tasks:
+        tier = task.limits.tier
+        if tier is not None and task.worker in made and tier not in factory.tiers:
+            allowed = " or ".join(factory.tiers)
+            yield f"task {task.id!r} asks for the tier {tier!r}: {task.worker!r} may have {allowed}"
     yield from sharing_problems(whole)
 
 

@@ -12,7 +12,7 @@ from leadhand.contracts.task import Plan, PlannedWorker
 from leadhand.contracts.team import Team
 from leadhand.contracts.worker_factory import granted_name
 from leadhand.errors import InputError
-from leadhand.plans.planned_workers import missing_tools
+from leadhand.plans.planned_workers import missing_tools, with_planned_workers
 from leadhand.teams.draft import TEAM_FILE, WORKERS_FOLDER, Draft, read
 from leadhand.teams.files import Value
 from leadhand.teams.importing.definition import WorkerDefinition, file_stem, one_line, worker_text
@@ -62,11 +62,14 @@ def save_team(source: Path, plan: Plan, into: Path, *, trust: bool = False) -> l
 def _write_workers(plan: Plan, team: Team, draft: Draft, new: Path) -> list[SavedWorker]:
     written = _written_tools(team, draft)
     taken = {path.stem.casefold() for path in (new / WORKERS_FOLDER).iterdir()}
+    whole = with_planned_workers(team, plan)
     saved: list[SavedWorker] = []
     for one in plan.workers:
+        worker = whole.worker(one.name)
+        tier = worker.tier if worker is not None else None
         stem, tools = file_stem(one.name, taken), [written[name] for name in one.tools or ()]
         file = f"{WORKERS_FOLDER}/{stem}.md"
-        definition = WorkerDefinition(one.name, _front(one, tools), one.instructions)
+        definition = WorkerDefinition(one.name, _front(one, tier, tools), one.instructions)
         (new / file).write_text(worker_text(definition, stem), encoding="utf-8")
         saved.append(SavedWorker(one.name, file, tools))
     return saved
@@ -81,12 +84,12 @@ def _written_tools(team: Team, draft: Draft) -> dict[str, str]:
     return dict(zip(names, fields.tools, strict=True))
 
 
-def _front(worker: PlannedWorker, tools: list[str]) -> dict[str, Value]:
+def _front(worker: PlannedWorker, tier: str | None, tools: list[str]) -> dict[str, Value]:
     front: dict[str, Value] = {"description": one_line(worker.description)}
     if tools:
         front["tools"] = [*tools]
-    if worker.tier is not None:
-        front["tier"] = worker.tier
+    if tier is not None:
+        front["tier"] = tier
     if isinstance(worker.output, dict):
         front["output"] = worker.output  # pyright: ignore[reportArgumentType]
     return front
