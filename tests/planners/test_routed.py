@@ -1,10 +1,18 @@
 """A team with rules for whose a request is uses them for tasks that were handed back, too."""
 
 import asyncio
+import io
+
+import pytest
+from rich.console import Console
 
 from leadhand import Escalated, Handoff, Supervisor, Team, Worker
-from leadhand.contracts.events import Event, TaskEscalated, TaskReassigned
+from leadhand.cli.live.tree import PlainLines
+from leadhand.cli.runs.history_text import history_lines
+from leadhand.contracts.events import Event, PlanAccepted, TaskEscalated, TaskReassigned
 from leadhand.contracts.team import Route
+from leadhand.trace.run_history import RunHistory
+from tests.routing.routers import small_router
 
 
 def not_mine(handoff: Handoff) -> Escalated:
@@ -82,3 +90,35 @@ def test_of_workers_with_the_same_role_the_one_with_the_shortest_wait_gets_the_r
         return (await first).answer, second.answer
 
     assert asyncio.run(two_runs()) == ("ann", "bob")
+
+
+@pytest.mark.parametrize(
+    ("request_text", "shown"),
+    [
+        ("I was charged twice", "billing and sales (rules: rule 1: it has 'charged')"),
+        ("an error in the invoice", "technical (default worker: its route has no condition)"),
+        ("error error error", "technical (trained router: 9"),
+    ],
+)
+def test_a_run_says_which_step_placed_its_request_and_why(request_text: str, shown: str) -> None:
+    """In live lines and in the history, without what people are told of vague plans."""
+    rules = (Route("billing", words=("charged",), also=("sales",)), Route("technical"))
+    workers = [Worker(name, name, run=solved) for name in ("billing", "sales", "technical")]
+    team = Team(
+        "desk", workers=workers, routes=rules, planner="routed", trained_router=small_router()
+    )
+    written, events = io.StringIO(), list[Event]()
+    lines = PlainLines(Console(file=written, width=200))
+
+    def listener(event: Event) -> None:
+        events.append(event)
+        lines(event)
+
+    asyncio.run(Supervisor(team).run(request_text, listener=listener))
+    (accepted,) = [event for event in events if isinstance(event, PlanAccepted)]
+    assert accepted.warnings == ()
+    live = written.getvalue()
+    assert shown in live
+    step = shown.partition("(")[2].rstrip(")")
+    history = [text.plain for _, text in history_lines(RunHistory.of(events), held=False)]
+    assert any("by router, accepted after " in line and f": {step}" in line for line in history)

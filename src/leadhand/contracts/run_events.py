@@ -85,6 +85,8 @@ class PlanProposed(RunEvent):
     by: str
     task_id: str | None = None
     """The task whose result asks for an amendment of an approved plan; None for the first plan."""
+    why: str = ""
+    """Which step of a router chose the workers, and why; empty: no router did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

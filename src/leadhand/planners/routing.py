@@ -55,6 +55,11 @@ class Opinion(NamedTuple):
     """Who should get it, the first one first; empty: it abstains."""
     why: str
 
+    @property
+    def shown(self) -> str:
+        """The step, and why it chose these workers."""
+        return f"{self.step}: {self.why}"
+
 
 class Router:
     """Chooses workers of one team."""
@@ -211,6 +216,8 @@ class RoutingPlanner:
         self._router = router
         self._otherwise = otherwise
         self.name = ROUTER
+        self.why = ""
+        """Which step chose the workers of the plan, and why; empty if no step did."""
 
     def late(self, request: PlanRequest, team: Team, why: str) -> Unplaced | None:
         """Who gets a request if the router's model was too slow, which `why` says.
@@ -218,8 +225,10 @@ class RoutingPlanner:
         None if it was another planner that was too slow.
         """
         error, before = self._router.late(request.text, why), _as_before(request, team)
+        self.why = self._router.default.shown
         if error is None or error.default or before is None:
             return error
+        self.why = before.shown
         return Unplaced(error.why, default=before.workers, likeliest=before.workers)
 
     async def plan(self, request: PlanRequest, team: Team) -> Plan:
@@ -233,6 +242,7 @@ class RoutingPlanner:
         if opinion is None and team.planner.kind == "routed":
             opinion = _as_before(request, team)
         if opinion is None and team.planner.kind == "routed":
+            self.why = self._router.default.shown
             raise self._router.unplaced(request.text)
         if opinion is None and default_route(team.routes) is not None:
             opinion = self._router.default
@@ -241,6 +251,7 @@ class RoutingPlanner:
         if not names or any(one.input is not None for one in team.workers if one.name in names):
             self.name = self._otherwise.name
             return await self._otherwise.plan(request, team)
+        self.why = opinion.shown if opinion is not None else ""
         return routed_plan(request, names, team)
 
 

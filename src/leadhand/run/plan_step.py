@@ -15,7 +15,9 @@ from leadhand.errors import (
 )
 from leadhand.planners.levels import no_tasks_left
 from leadhand.planners.routing import (
+    BY_ROUTER,
     IN_DOUBT,
+    ROUTER,
     RoutingPlanner,
     Unplaced,
     routed_plan,
@@ -72,6 +74,7 @@ async def planned(
         context, proposed = await _proposed(context, request, plan)
     if proposed is None:
         return context
+    routed = recorder.state.proposed_by in BY_ROUTER
     problems = await _checked(context, proposed, request, known=known is not None)
     was_asked = _question(context) is not None
     context, approved = await _approved(context, proposed, request)
@@ -82,7 +85,9 @@ async def planned(
         recorder.record(events.PlanProposed(**stamp, plan=approved, by="person"))
         problems = check(approved, team, request=request.text, earlier=request.earlier)
     await early.drop_others(approved)
-    warnings = tuple(problem.message for problem in problems)
+    # The intents of a routed plan are the request, word for word.
+    noted = [one for one in problems if not routed or one.code != "vague_intent"]
+    warnings = tuple(problem.message for problem in noted)
     recorder.record(events.PlanAccepted(**recorder.stamp(), warnings=warnings, approved=was_asked))
     early.accepted()
     await recorder.commit()
@@ -115,7 +120,9 @@ async def _proposed(
             return replace(context, unplanned=why), None
         plan = made
     plan = with_chosen_tools(plan, context.team)
-    recorder.record(events.PlanProposed(**recorder.stamp(), plan=plan, by=author))
+    planner = context.roles.planner
+    why = planner.why if author == ROUTER and isinstance(planner, RoutingPlanner) else ""
+    recorder.record(events.PlanProposed(**recorder.stamp(), plan=plan, by=author, why=why))
     return context, plan
 
 

@@ -39,10 +39,11 @@ def _open_questions(state: RunState, path: str) -> Iterator[Question]:
 
 def in_a_line(question: str) -> str:
     """The text of a question in one line, without a list of what to choose from."""
-    lines = question.partition("\n- ")[0].split("\n")
-    whole = [line.strip() for line in lines if line.strip()]
-    ended = [line if line[-1] in ".:?!" else f"{line}." for line in whole[:-1]]
-    return " ".join([*ended, *whole[-1:]])
+    text, *others = question.partition("\n- ")[0].split("\n")
+    for line in others:
+        stop = "." if line[:1].isupper() and text.rstrip()[-1:] not in ".:?!" else ""
+        text = f"{text.rstrip()}{stop} {line}"
+    return " ".join(text.split())
 
 
 def calls_asked(state: RunState, id: str | None) -> tuple[ToolCall, ...]:

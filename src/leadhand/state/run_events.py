@@ -62,6 +62,7 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
         case events.PlanProposed():
             state.proposed, state.reply = event.plan, None
             state.proposed_by, state.proposed_for = event.by, event.task_id
+            state.proposed_why = event.why
         case events.PlanRejected():
             state.problems = event.problems
             if state.unapproved is not None and event.task_id == state.proposed_for:

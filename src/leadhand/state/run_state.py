@@ -201,6 +201,8 @@ class RunState:
     proposed: Plan | None = None
     """The last proposed plan, unless it was rejected."""
     proposed_by: str = ""
+    proposed_why: str = ""
+    """Which step of a router chose the workers, and why."""
     """Who made the last proposed plan, rejected or not: `person` or the planner's name."""
     proposed_for: str | None = None
     """The task that caused `proposed`, if it is an amendment."""

@@ -63,7 +63,7 @@ class PlanVersion:
     """How many the plan has in this version."""
     by: str = ""
     said: str = ""
-    """Why the plan was amended or rejected."""
+    """Why the plan was amended or rejected, or which step of a router chose its workers."""
     notes: tuple[str, ...] = ()
     """Warnings, problems, or what was added, changed and dropped, each in one line."""
 

@@ -102,7 +102,8 @@ def plan_versions(
     at_s = event.elapsed_s
     match event:
         case events.PlanProposed(plan=plan):
-            return [*known, PlanVersion(at_s, "proposed", plan.revision, len(plan.tasks), event.by)]
+            version = PlanVersion(at_s, "proposed", plan.revision, len(plan.tasks), event.by)
+            return [*known, replace(version, said=event.why)]
         case events.PlanAccepted() if known:
             accepted = replace(known[-1], at_s=at_s, what="accepted", notes=event.warnings)
             return [*known[:-1], accepted]

@@ -20,7 +20,7 @@ from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts import events
 from leadhand.models.progress import Progress
 from leadhand.run.questions import in_a_line
-from leadhand.state.fold import RunState, apply, find_task, fold
+from leadhand.state.fold import RunState, TaskState, apply, find_task, fold
 from leadhand.tools.text import counted
 
 _LAST = 4
@@ -208,10 +208,11 @@ class PlainLines:
             yield str(notice)
         match event:
             case events.PlanAccepted():
-                planned = _run_of(self._state, event.within).tasks.values()
+                run = _run_of(self._state, event.within)
+                planned, why = run.tasks.values(), run.proposed_why
                 workers = counted(len({task.worker for task in planned}), "worker")
                 who = "/".join([*event.within, "plan"])
-                yield f"{who}: {counted(len(planned), 'task')} for {workers}"
+                yield f"{who}: {counted(len(planned), 'task')} for {workers}{_routed(planned, why)}"
             case events.TaskFailed() | events.TaskEscalated() if event.final:
                 yield from self._ended(event.task_id)
             case events.TaskCompleted() | events.TaskSkipped() | events.TaskCancelled():
@@ -280,6 +281,11 @@ def _questions(state: RunState, way: str = "") -> Iterator[tuple[str | None, str
     for id, task in state.tasks.items():
         if task.nested is not None:
             yield from _questions(task.nested, f"{way}{id}/")
+
+
+def _routed(tasks: Iterable[TaskState], why: str) -> str:
+    """To whom a request was routed, and why; empty if it was planned."""
+    return f", {' and '.join(one.worker for one in tasks)} ({sentence(why)})" if why else ""
 
 
 def _asked_of(id: str | None) -> str:
