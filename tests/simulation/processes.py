@@ -16,6 +16,9 @@ Whereabouts = Literal["nobody", "away", "by message", "here"]
 RESUMED = 0.2
 """The share of the whole runs that go through more than one process."""
 
+APPROVED = 0.2
+"""The share of the other runs of a kind of planner whose plans a person approves."""
+
 
 @dataclass(frozen=True, slots=True)
 class Process:
@@ -35,11 +38,14 @@ class Process:
 def processes(made: Scenario, *, whole: bool) -> list[Process]:
     """The processes of the run of a scenario; most have one."""
     chance = Random(f"processes {made.seed}")
+    of_a_kind = made.team.planner.kind is not None
     if not whole or chance.random() >= RESUMED:
+        if of_a_kind and chance.random() < APPROVED:
+            return [Process(made, people="here", occasions=("plan", "escalation"))]
         return [Process(made)]
     asked = chance.random() < 0.5
     occasions: tuple[Occasion, ...] = ("escalation",)
-    if asked and chance.random() < 0.3:
+    if asked and chance.random() < (0.7 if of_a_kind else 0.3):
         occasions = ("plan", "escalation")
     people: Whereabouts = chance.choice(("away", "away", "here")) if asked else "nobody"
     found = [Process(made, 1, _lost_at(chance), None, people, occasions)]

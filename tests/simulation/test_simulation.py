@@ -84,7 +84,7 @@ def test_a_failing_seed_is_told_with_the_command_that_replays_it() -> None:
 Doctor = Callable[[Recording], None]
 
 
-def _numbered(recording: Recording, events: list[Event]) -> None:
+def numbered(recording: Recording, events: list[Event]) -> None:
     recording.events = tuple(
         dataclasses.replace(event, seq=number) for number, event in enumerate(events, start=1)
     )
@@ -113,17 +113,17 @@ def _start_before_a_dependency(recording: Recording) -> None:
     )
     events.remove(late)
     events.insert(_first(recording, TaskDispatched), late)
-    _numbered(recording, events)
+    numbered(recording, events)
 
 
 def _end_a_task_twice(recording: Recording) -> None:
     at = _first(recording, TaskCompleted)
-    _numbered(recording, [*recording.events[: at + 1], *recording.events[at:]])
+    numbered(recording, [*recording.events[: at + 1], *recording.events[at:]])
 
 
 def _never_end_a_task(recording: Recording) -> None:
     at = _first(recording, TaskCompleted)
-    _numbered(recording, [*recording.events[:at], *recording.events[at + 1 :]])
+    numbered(recording, [*recording.events[:at], *recording.events[at + 1 :]])
 
 
 def _try_too_often(recording: Recording) -> None:
@@ -137,7 +137,7 @@ def _try_too_often(recording: Recording) -> None:
             dataclasses.replace(recording.events[_first(recording, TaskDispatched)], **stamp),
             dataclasses.replace(failed, final=False, **stamp),
         ]
-    _numbered(recording, [*recording.events[:at], *events, *recording.events[at:]])
+    numbered(recording, [*recording.events[:at], *events, *recording.events[at:]])
 
 
 def _blame_somebody_else(recording: Recording) -> None:
@@ -173,26 +173,26 @@ def _leave_something(recording: Recording) -> None:
     recording.left.append("task:t1")
 
 
-def _forget_a_gap(recording: Recording) -> None:
+def forget_a_gap(recording: Recording) -> None:
     assert recording.answer is not None
     recording.answer = recording.answer.model_copy(update={"gaps": ()})
-    _put_in_the_log(recording)
+    put_in_the_log(recording)
 
 
 def _praise_itself(recording: Recording) -> None:
     assert recording.answer is not None
     recording.answer = recording.answer.model_copy(update={"status": "complete"})
-    _put_in_the_log(recording)
+    put_in_the_log(recording)
 
 
 def _forget_a_task(recording: Recording) -> None:
     assert recording.answer is not None
     fewer = recording.answer.tasks[1:]
     recording.answer = recording.answer.model_copy(update={"tasks": fewer})
-    _put_in_the_log(recording)
+    put_in_the_log(recording)
 
 
-def _put_in_the_log(recording: Recording) -> None:
+def put_in_the_log(recording: Recording) -> None:
     last = recording.events[-1]
     assert isinstance(last, RunFinished)
     assert recording.answer is not None
@@ -215,7 +215,7 @@ def _put_in_the_log(recording: Recording) -> None:
         (_go_on, "something was written down after the run"),
         (_take_too_long, "was to end after"),
         (_leave_something, "is left after the run"),
-        (_forget_a_gap, "have no result"),
+        (forget_a_gap, "have no result"),
         (_praise_itself, "complete where it should be"),
         (_forget_a_task, "the answer's tasks are not those of the log"),
     ],
