@@ -8,7 +8,7 @@ import functools
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import Annotated
+from typing import Annotated, cast
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
@@ -116,9 +116,12 @@ def granted_name(tool: object) -> str | None:
 def _description(tool: object) -> str:
     if isinstance(tool, str):
         return READY_MADE_TOOLS.get(tool, "")
-    said = getattr(tool, "description", None) or inspect.getdoc(tool)
-    text = said if isinstance(said, str) and not getattr(tool, "get_tools", None) else ""
-    return " ".join(text.split("\n\n")[0].split())
+    if hasattr(tool, "get_tools"):
+        tools = getattr(tool, "tools", None)  # those of other toolsets are known when they are used
+        known = [*cast("Mapping[str, object]", tools)] if isinstance(tools, Mapping) else []
+        return f"Tools: {', '.join(known)}" if known else ""
+    said = getattr(tool, "description", None) or inspect.getdoc(tool) or ""
+    return " ".join(str(said).split("\n\n")[0].split())
 
 
 def _words(text: str) -> Set[str]:
