@@ -54,11 +54,37 @@ def test_examples_with_wrong_labels_raise_the_threshold_until_enough_are_right()
 
 
 def test_too_few_examples_are_refused_with_their_number() -> None:
-    few = [Example("charged", "billing")] * 3 + [Example("crash", "technical")] * 9
-    with pytest.raises(InputError, match=r"each worker needs 8 examples .*: billing has 3$"):
-        train(few)
+    crashes = [Example(f"crash {number}", "technical") for number in range(9)]
+    few = [Example(text, "billing") for text in ("charged", "Charged ", "refund", "refund")]
+    with pytest.raises(
+        InputError, match=r"each worker needs 8 different examples .*: billing has 2$"
+    ):
+        train([*few, *crashes])
     with pytest.raises(InputError, match="there is nothing to tell apart"):
-        train([Example("charged", "billing")] * 9)
+        train(crashes)
+    with pytest.raises(InputError, match="no words that a router could learn from"):
+        train([Example(mark * n, mark) for mark in "!?" for n in range(1, 9)])
+
+
+def test_repeated_examples_are_held_back_together() -> None:
+    """Else the router would know by heart what it can't learn from the others."""
+    unlike = [
+        Example(word, WORKERS[number % 2])
+        for number, word in enumerate("abcdefghijklmnopqrstuvwxyzäöüß")
+    ]
+    again = [example._replace(text=f" {example.text.upper()}") for example in unlike]
+    assert train([*unlike, *again]).figures.accuracy == train(unlike).figures.accuracy
+
+
+def test_texts_that_are_for_two_workers_are_accepted_for_neither() -> None:
+    same = [
+        Example(f"hello {number}", worker)
+        for worker in ("billing", "technical")
+        for number in range(20)
+    ]
+    measured = train(same).figures
+    assert measured.accepted == 0
+    assert measured.calibration_error is not None
 
 
 def test_the_card_has_the_figures_and_the_confusion_matrix() -> None:

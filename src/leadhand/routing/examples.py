@@ -47,6 +47,22 @@ def written(examples: Iterable[Example]) -> str:
     return "".join(f"{row}\n" for row in rows)
 
 
+def plain(example: Example) -> Example:
+    """The example without differences of spaces and case, to find repeated ones."""
+    return example._replace(text=" ".join(example.text.split()).casefold())
+
+
+def contradictions(examples: Iterable[Example]) -> list[str]:
+    """The texts that are for more than one worker, in the words of the first of each."""
+    first: dict[str, Example] = {}
+    found: dict[str, str] = {}
+    for example in examples:
+        before = first.setdefault(plain(example).text, example)
+        if before.worker != example.worker:
+            found.setdefault(plain(example).text, before.text)
+    return [*found.values()]
+
+
 def too_few(examples: Sequence[Example], workers: Iterable[str], *, least: int) -> dict[str, int]:
     """The workers with fewer examples than `least`, and how many they have."""
     counts = Counter(example.worker for example in examples)

@@ -1,6 +1,6 @@
 """How good a trained router is on examples: the figures that are printed and kept. Pure."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -76,7 +76,11 @@ def _share(hits: Sequence[bool]) -> float | None:
 
 def _calibration_error(guesses: Sequence[tuple[float, bool]]) -> float | None:
     """The expected calibration error over groups of the same size (Nixon et al. 2019)."""
-    ranked = sorted(guesses)
+    # Guesses of the same confidence have no order: each counts as their share that is right.
+    alike: defaultdict[float, list[bool]] = defaultdict(list)
+    for confidence, hit in guesses:
+        alike[confidence].append(hit)
+    ranked = sorted((one, sum(alike[one]) / len(alike[one])) for one, _ in guesses)
     bounds = [len(ranked) * n // BINS for n in range(BINS + 1)]
     groups = [ranked[start:end] for start, end in pairwise(bounds)]
     gaps = [abs(sum(one for one, _ in group) - sum(hit for _, hit in group)) for group in groups]

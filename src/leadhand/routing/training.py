@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from leadhand.contracts.routes import Guess
 from leadhand.errors import InputError
-from leadhand.routing.examples import Example, too_few
+from leadhand.routing.examples import Example, plain, too_few
 from leadhand.routing.figures import Figures, figures
 from leadhand.routing.ngrams import ngrams
 from leadhand.routing.trained import TrainedRouter, idf, log_odds, probability, vector
@@ -63,7 +63,7 @@ def train(
     # Too few examples of no worker teach nothing, but still count where the threshold is chosen.
     used = [number for number, example in enumerate(examples) if example.worker in places]
     wanted = [places[examples[number].worker] for number in used]
-    folds = _folds(wanted)
+    folds = _folds([examples[number] for number in used])
     held: dict[int, Sequence[float]] = {}
     for fold in range(FOLDS):
         progress(f"part {fold + 1} of {FOLDS}, held back")
@@ -94,13 +94,16 @@ def train(
 def _labels(examples: Sequence[Example]) -> tuple[str | None, ...]:
     """What the router learns to tell apart. Raises `InputError`."""
     workers = sorted({example.worker for example in examples if example.worker is not None})
-    few = too_few(examples, workers, least=LEAST_EXAMPLES)
+    # The same text again says nothing new.
+    distinct = [Example(text, worker) for text, worker in {*map(plain, examples)}]
+    few = too_few(distinct, workers, least=LEAST_EXAMPLES)
     if few:
         shown = ", ".join(f"{worker} has {count}" for worker, count in few.items())
         raise InputError(
-            f"each worker needs {LEAST_EXAMPLES} examples or more, better {FEW_EXAMPLES}: {shown}"
+            f"each worker needs {LEAST_EXAMPLES} different examples or more, better "
+            f"{FEW_EXAMPLES}: {shown}"
         )
-    unplaced = sum(example.worker is None for example in examples)
+    unplaced = sum(example.worker is None for example in distinct)
     labels = (*workers, None) if unplaced >= LEAST_EXAMPLES else (*workers,)
     if len(labels) < 2:
         raise InputError(
@@ -112,14 +115,18 @@ def _labels(examples: Sequence[Example]) -> tuple[str | None, ...]:
     return labels
 
 
-def _folds(wanted: Sequence[int]) -> list[int]:
-    """In which part each example is held back: those of each label are dealt out in turn."""
-    seen: Counter[int] = Counter()
-    folds: list[int] = []
-    for label in wanted:
-        folds.append(seen[label] % FOLDS)
-        seen[label] += 1
-    return folds
+def _folds(examples: Sequence[Example]) -> list[int]:
+    """In which part each example is held back: those of each label are dealt out in turn.
+
+    Repeated examples are in the same part: else the router would have seen what is held back.
+    """
+    seen: Counter[str | None] = Counter()
+    folds: dict[Example, int] = {}
+    for example in map(plain, examples):
+        if example not in folds:
+            folds[example] = seen[example.worker] % FOLDS
+            seen[example.worker] += 1
+    return [folds[plain(example)] for example in examples]
 
 
 class _Fitted(NamedTuple):
@@ -139,6 +146,8 @@ class _Fitted(NamedTuple):
         seen = Counter(ngram for example in examples for ngram in ngrams(example.text))
         least = 2 if len(examples) >= _MANY else 1
         counts = {ngram: count for ngram, count in sorted(seen.items()) if count >= least}
+        if not counts:
+            raise InputError("the examples have no words that a router could learn from")
         places = {ngram: place for place, ngram in enumerate(counts)}
         svm = importlib.import_module("sklearn.svm").LinearSVC(C=1.0, tol=1e-3, random_state=0)
         is_pair = max(wanted) == 1
@@ -269,10 +278,13 @@ def _threshold(
         if example.worker is not None
     )
     start = min(len(ranked) - 1, math.floor(len(ranked) * (1 - accept) + 1e-9))
+    while start > 0 and ranked[start - 1][0] == ranked[start][0]:
+        start -= 1  # guesses of the same confidence are accepted together
     hits = sum(hit for _, hit in ranked[start:])
     for place in range(start, len(ranked)):
         confidence, hit = ranked[place]
-        if hits >= right * (len(ranked) - place):
+        is_first = place == start or ranked[place - 1][0] < confidence
+        if is_first and hits >= right * (len(ranked) - place):
             return min(confidence, right)
         hits -= hit
     return right

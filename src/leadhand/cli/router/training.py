@@ -7,13 +7,13 @@ from leadhand.cli.views.consoles import print_note
 from leadhand.cli.views.terminal import sentence
 from leadhand.errors import InputError
 from leadhand.routing.card import card, share
-from leadhand.routing.examples import too_few
+from leadhand.routing.examples import contradictions, too_few
 from leadhand.routing.training import FEW_EXAMPLES, Training, train
 from leadhand.teams.loader import ready_made
 from leadhand.teams.trained_router import KEY, ROUTER_FILE, name_in_team_file
 from leadhand.tools.text import counted
 
-_SHOWN = 5
+MAX_SHOWN_CHARS = 60
 
 
 def train_router(
@@ -46,6 +46,8 @@ def train_router(
     print(_report(training, path, beside))
     for worker in too_few(examples, workers, least=FEW_EXAMPLES).items():
         print(_warning(*worker))
+    if both := contradictions(examples):
+        print(f"warning: {counted(len(both), 'text')} for more than one worker: {_shown(both[0])}")
     if out is None and not name_in_team_file(Path(team), ROUTER_FILE):
         print(f"add this line to {Path(team, 'team.yaml')}:\n{KEY}: {ROUTER_FILE}")
     elif out is None:
@@ -65,6 +67,12 @@ def _report(training: Training, path: Path, beside: Path) -> str:
         lines.append(f"  {share(found.out_of_scope_accepted)} of those of no worker are accepted")
     lines.append(f"  the confidence is off by {share(found.calibration_error)} on average")
     return "\n".join([*lines, f"wrote {path} and {beside}"])
+
+
+def _shown(text: str) -> str:
+    """A text of the examples, quoted and cut."""
+    line = sentence(text)
+    return f"'{line}'" if len(line) <= MAX_SHOWN_CHARS else f"'{line[: MAX_SHOWN_CHARS - 1]}…'"
 
 
 def _warning(worker: str, count: int) -> str:
