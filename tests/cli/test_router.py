@@ -173,6 +173,11 @@ def test_what_cannot_be_used_is_one_line(folder: Path) -> None:
     assert "the trained router knows 'sales', who is not in the team" in refused(
         "explain", "desk", "x"
     )
+    (desk / "router.json").write_text(small_router().to_json(), encoding="utf-8")
+    front = (desk / "workers" / "billing.md").read_text(encoding="utf-8")
+    (desk / "workers" / "legal.md").write_text(front, encoding="utf-8")
+    checked = leadhand("teams", "check", "desk", folder=folder)
+    assert "has no examples of 'legal', so never chooses it" in checked.out + checked.err
     (desk / "team.yaml").write_text("planner: routed\n", encoding="utf-8")
     assert "team 'desk' has no trained router: make one with `leadhand router train" in refused(
         "test", "desk", "--examples", "a.jsonl"

@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -12,6 +11,7 @@ from leadhand import InputError, TrainedRouter
 from leadhand.contracts.routes import Classifier
 from leadhand.routing.ngrams import ngrams
 from leadhand.routing.trained import idf, probability, vector
+from leadhand.routing.weights import to_json
 from tests.routing.routers import LABELS, LEARNT, small_router, weights
 
 
@@ -75,6 +75,11 @@ def test_a_text_is_explained_by_the_ngrams_with_the_largest_weights() -> None:
     assert [one.worker for one in router.candidates("invoice")] == ["billing", "technical", None]
 
 
+def test_scores_that_are_far_apart_are_a_probability_too() -> None:
+    far = small_router(step=1_000.0)
+    assert far.guess("invoice").confidence == 1.0
+
+
 def test_extreme_odds_are_probabilities_too() -> None:
     assert probability(-1e6) == 0
     assert probability(1e6) == 1
@@ -124,14 +129,14 @@ def test_a_foreign_newer_or_changed_file_is_refused_in_one_line(text: str, why: 
         {"counts": (5,)},
         {"counts": (500,) * len(LEARNT)},
         {"labels": ("billing", "billing", None)},
+        {"step": float("inf")},
+        {"threshold": float("nan")},
+        {"bias": (0.0, float("nan"), 0.0)},
+        {"examples": 10**400},
+        {"slope": 10**400},
     ],
 )
 def test_columns_that_do_not_fit_together_are_damage(wrong: dict[str, object]) -> None:
     """A checksum shows accidents; a file that someone wrote by hand may have a good one."""
-    make: Callable[[], str] = (
-        small_router(**wrong).to_json
-        if "counts" in wrong
-        else (lambda: TrainedRouter.to_json(small_router(**wrong)))
-    )
     with pytest.raises(InputError, match="is damaged"):
-        TrainedRouter.from_json(make())
+        TrainedRouter.from_json(to_json(weights(**wrong)))

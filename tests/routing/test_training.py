@@ -112,6 +112,13 @@ def test_a_folder_team_is_trained_tested_and_routed_by_its_router(tmp_path: Path
     assert "# Trained router of desk" in (desk / "router.md").read_text(encoding="utf-8")
     again = leadhand("router", "train", "desk", "--examples", "a.jsonl", "-q", folder=tmp_path)
     assert (again.status, again.err) == (0, "")
+    ours = tmp_path / "notes.md"
+    ours.write_text("My notes", encoding="utf-8")
+    for out, why in {"notes.json": "notes.md exists", "notes.md": "is for the model card"}.items():
+        kept = leadhand("router", "train", "desk", "--examples", "a.jsonl", "--out", out,
+                        folder=tmp_path)  # fmt: skip
+        assert (kept.status, ours.read_text(encoding="utf-8")) == (2, "My notes")
+        assert why in kept.err
     tested = leadhand("router", "test", "desk", "--examples", "a.jsonl", folder=tmp_path)
     assert re.search(r"right worker, without abstention +100.0%", tested.out), tested.err
     ran = leadhand("run", "the app crashes", "--team", "desk", "--no-model", folder=tmp_path)

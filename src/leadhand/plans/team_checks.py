@@ -234,5 +234,5 @@ def _routes(team: Team, names: list[str]) -> Iterator[str]:
         if name not in names:
             yield (
                 f"the trained router knows {name!r}, who is not in the team: "
-                f"{instead(name, names)}, or train it again"
+                f"{instead(name, names)}; if it was renamed or removed, train the router again"
             )

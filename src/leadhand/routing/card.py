@@ -12,13 +12,15 @@ from leadhand.untrusted.markdown import escaped
 MOST_COLUMNS = 12
 """Workers up to which the confusion matrix is a table."""
 NO_WORKER = "no worker"
+TITLE = "# Trained router of "
+"""How every card begins."""
 
 
 def card(training: Training, examples: Sequence[Example], team: str) -> str:
     """The card as Markdown. Its figures are those of examples while they were held back."""
     found, weights = training.figures, training.router.weights
     learnt = "no worker is one of the labels" if None in weights.labels else "only workers"
-    return f"""# Trained router of {escaped(team)}
+    return f"""{TITLE}{escaped(team)}
 
 Chooses the worker for a request by its words and pieces of words, or abstains. Trained by
 `leadhand router train` on {found.examples:,} examples of {len(training.router.workers):,} workers

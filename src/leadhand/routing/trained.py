@@ -6,6 +6,7 @@ It needs neither scikit-learn nor numpy, and takes a fraction of a millisecond f
 import heapq
 import math
 import struct
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -180,7 +181,7 @@ def log_odds(scores: Sequence[float], best: int) -> float:
         for place, score in enumerate(scores)
         if place != best
     )
-    return -math.log(others)
+    return -math.log(others or sys.float_info.min)
 
 
 def probability(x: float) -> float:

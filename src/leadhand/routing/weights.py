@@ -8,6 +8,7 @@ import base64
 import binascii
 import hashlib
 import json
+import math
 import zlib
 from array import array
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ VERSION = 1
 MAX_BYTES = 64 * 1024 * 1024
 """The largest column that is read."""
 MAX_WORKERS = 2_000
+MAX_EXAMPLES = 1_000_000_000
 _AGAIN = "train it again with `leadhand router train`"
 
 
@@ -90,7 +92,7 @@ def from_json(text: str | bytes, source: str) -> Weights:
         raise damaged
     try:
         weights = _weights(content)
-    except (KeyError, TypeError, ValueError, zlib.error, binascii.Error) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, zlib.error, binascii.Error) as error:
         raise damaged from error
     if not _fits(weights):
         raise damaged
@@ -119,7 +121,9 @@ def _weights(content: Mapping[str, object]) -> Weights:
 
 
 def _fits(weights: Weights) -> bool:
-    """Whether the columns have the same length, as in every file that leadhand wrote."""
+    """Whether the columns have the same length, as in every file that leadhand wrote, and the
+    numbers are such that every text has a score."""
+    numbers = (weights.step, weights.slope, weights.offset, weights.threshold, *weights.bias)
     labels, ngrams = len(weights.labels), len(weights.ngrams)
     return (
         1 < labels <= MAX_WORKERS
@@ -127,7 +131,8 @@ def _fits(weights: Weights) -> bool:
         and all(label is None or isinstance(label, str) for label in weights.labels)  # pyright: ignore[reportUnnecessaryIsInstance]
         and ngrams == len(weights.counts)
         and len(weights.rows) == labels * ngrams
-        and all(0 < count <= weights.examples for count in weights.counts)
+        and all(0 < count <= weights.examples <= MAX_EXAMPLES for count in weights.counts)
+        and all(math.isfinite(number) for number in numbers)
     )
 
 

@@ -19,11 +19,20 @@ def trained_router(draft: Draft, notes: Notes) -> TrainedRouter | None:
     named = draft.team.trained_router if draft.team is not None else None
     if named is None:
         return None
+    place = draft.document.place(KEY)
     try:
-        return read_router(draft.folder / named, shown=named)
+        router = read_router(draft.folder / named, shown=named)
     except InputError as error:
-        notes.problem(draft.document.place(KEY), str(error))
+        notes.problem(place, str(error))
         return None
+    routes = draft.team.routes if draft.team is not None else []
+    reached = {*router.workers, *(name for one in routes for name in (one.worker, *one.also))}
+    if new := ", ".join(repr(name) for name in draft.names if name not in reached):
+        notes.warn(
+            place,
+            f"the trained router has no examples of {new}, so never chooses it: train it again",
+        )
+    return router
 
 
 def read_router(path: Path, *, shown: str = "") -> TrainedRouter:

@@ -6,9 +6,11 @@ from leadhand.cli.router.files import examples_in, workers_of, write_text
 from leadhand.cli.views.consoles import print_note
 from leadhand.cli.views.terminal import sentence
 from leadhand.errors import InputError
+from leadhand.routing.card import TITLE as CARD_TITLE
 from leadhand.routing.card import card, share
 from leadhand.routing.examples import contradictions, too_few
 from leadhand.routing.training import FEW_EXAMPLES, Training, train
+from leadhand.routing.weights import FORMAT as ROUTER_FORMAT
 from leadhand.teams.loader import ready_made
 from leadhand.teams.trained_router import KEY, ROUTER_FILE, name_in_team_file
 from leadhand.tools.text import counted
@@ -31,6 +33,9 @@ def train_router(
         raise InputError(
             f"{team!r} has no folder of its own to keep a router in: name a file with --out"
         )
+    path = out or Path(team, ROUTER_FILE)
+    beside = path.with_suffix(".md")
+    _check_replaceable(path, beside)
     name, workers = workers_of(team, trust=trust)
     examples = examples_in(file, workers)
 
@@ -39,8 +44,6 @@ def train_router(
             print_note(f"training on {sentence(what)}")
 
     training = train(examples, accept=accept, right=right, progress=progress)
-    path = out or Path(team, ROUTER_FILE)
-    beside = path.with_suffix(".md")
     write_text(path, training.router.to_json())
     write_text(beside, card(training, examples, name))
     print(_report(training, path, beside))
@@ -52,6 +55,22 @@ def train_router(
         print(f"add this line to {Path(team, 'team.yaml')}:\n{KEY}: {ROUTER_FILE}")
     elif out is None:
         print(f"{Path(team, 'team.yaml')} names it: {KEY}: {ROUTER_FILE}")
+
+
+def _check_replaceable(path: Path, beside: Path) -> None:
+    """Raises `InputError` if training would overwrite files that are no router and no card."""
+    if path == beside:
+        raise InputError(f"{path} is for the model card: name the router's file FILE.json")
+    for file, mark in {path: ROUTER_FORMAT, beside: CARD_TITLE}.items():
+        if not file.exists():
+            continue
+        try:
+            with file.open("rb") as stream:
+                known = mark.encode() in stream.read(200)
+        except OSError as error:
+            raise InputError(f"{file} can't be read: {error.strerror or error}") from error
+        if not known:
+            raise InputError(f"{file} exists and is not of a trained router: name another --out")
 
 
 def _report(training: Training, path: Path, beside: Path) -> str:
