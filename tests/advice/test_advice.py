@@ -1,12 +1,15 @@
 """`leadhand teams advise` and `teams freeze`, through runs that a scripted model planned."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from leadhand import Event, Supervisor
+from leadhand.journal.sqlite import FILE
 from leadhand.teams.loader import load
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, items, mapping
@@ -147,6 +150,57 @@ def test_what_does_not_count_is_said(desk: Desk) -> None:
     )
     assert "nothing to advise from these runs" in shown
     assert "workers that are never used: that takes 10 runs, and there are 1" in shown
+
+
+def test_damaged_and_older_runs_are_left_out_and_said(desk: Desk) -> None:
+    desk.usual_runs(4)
+    with closing(sqlite3.connect(desk.home / FILE)) as stored, stored:
+        stored.execute("UPDATE events SET body = '{}' WHERE run = 4 AND seq = 4")
+        (run_id,) = stored.execute("SELECT run_id FROM runs WHERE id = 4").fetchone()
+    shown = desk.command("advise", str(desk.folder))
+    assert "team 'desk': 3 runs (" in shown
+    assert "left out: 1 damaged, or not readable here" in shown
+    assert "older than" not in shown
+    shown = desk.command("advise", str(desk.folder), "--runs", "2")
+    assert "team 'desk': 1 run (" in shown
+    assert "left out: 1 damaged, or not readable here" in shown
+    assert "left out: 2 older than the latest 2; --runs reads more" in shown
+    before = (desk.folder / "team.yaml").read_text()
+    refused = desk.command("freeze", run_id, "--into", str(desk.folder), status=1)
+    assert f"run '{run_id}' can't be frozen" in refused
+    assert (desk.folder / "team.yaml").read_text() == before
+
+
+def test_a_frozen_run_that_was_amended_gives_the_plan_that_was_accepted_first(
+    desk: Desk, model_server: ScriptedServer
+) -> None:
+    found: dict[str, Json] = {
+        "answer": "A contract", "summary": "A contract", "confidence": 90, "evidence": [],
+        "plan_impact": "adds", "impact_reason": "the contract has to be read",
+    }  # fmt: skip
+    added: list[Json] = [task("terms", "legal", "Read the terms of the contract in full")]
+    answer = desk.run(
+        REQUESTS[0],
+        two_tasks(TOWNS[0]),
+        {"match": {"role": "worker", "contains": "List all charges"}, "reply": {"json": found}},
+        {"match": {"system": "The plan is under way"}, "reply": {"json": {"tasks": [*added]}}},
+    )
+    assert [one.id for one in answer.tasks] == ["charges", "terms"]
+    told = desk.command("freeze", "last", "--into", str(desk.folder))
+    assert "the run amended its plan later: the template is the plan as it was accepted" in told
+    assert [one.id for one in load(desk.folder).template] == ["charges", "reply"]
+    assert desk.run(REQUESTS[1]).metrics.requests == 3
+
+
+def test_a_file_with_the_line_ends_of_windows_keeps_them(desk: Desk) -> None:
+    desk.usual_runs(1)
+    file = desk.folder / "team.yaml"
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    desk.command("freeze", "last", "--into", str(desk.folder))
+    written = file.read_bytes()
+    assert b"kind: template\r\n" in written
+    assert written.count(b"\n") == written.count(b"\r\n")
+    assert load(desk.folder).planner.kind == "template"
 
 
 def test_a_plan_that_cannot_be_a_template_leaves_the_folder_as_it_was(desk: Desk) -> None:
