@@ -18,7 +18,7 @@ ALONE = (
     "peers",
     "stepwise",
 )
-WITH_WORKLOADS = ("workflows", "insecure", "undone")
+WITH_WORKLOADS = ("workflows", "insecure", "undone", "overlap")
 
 
 def main() -> None:

@@ -171,6 +171,25 @@ def test_damaged_and_older_runs_are_left_out_and_said(desk: Desk) -> None:
     assert (desk.folder / "team.yaml").read_text() == before
 
 
+def test_plans_for_made_workers_are_neither_frozen_nor_one_workers(desk: Desk) -> None:
+    factory = "worker_factory:\n  tools: tests.advice.desks:invoice\n"
+    (desk.folder / "team.yaml").write_text(f"{TEAM}{factory}")
+    made: dict[str, Json] = {
+        "name": "counter", "description": "Counts invoices of a month", "instructions": "Count.",
+        "tools": ["invoice"], "tier": None, "output": None,
+    }  # fmt: skip
+    tasks: list[Json] = [task("a", "counter", "Count the invoices of the customer in May")]
+    plan: Json = {"workers": [made], "tasks": tasks, "synthesis": "merge", "instruction": ""}
+    planned: Json = {"match": {"role": "planner"}, "reply": {"json": plan}}
+    desk.runs(dict.fromkeys(REQUESTS, ()), planned)
+    advice = desk.advice()
+    assert advice["runs"] == 10
+    assert {str(mapping(one)["kind"]) for one in items(advice["advice"])} == {"unused_worker"}
+    assert "workers made for a plan: `leadhand teams save` keeps them" in str(advice["not_judged"])
+    refused = desk.command("freeze", "last", "--into", str(desk.folder), status=1)
+    assert "is for 'counter', who is not in the team" in refused
+
+
 def test_a_frozen_run_that_was_amended_gives_the_plan_that_was_accepted_first(
     desk: Desk, model_server: ScriptedServer
 ) -> None:

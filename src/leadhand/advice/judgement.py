@@ -13,7 +13,7 @@ from typing import Literal
 from leadhand.advice.observed import Given, ObservedRun
 from leadhand.advice.overlap import MIN_TASKS, Overlap, overlap
 from leadhand.advice.shapes import shape
-from leadhand.contracts.team import Team, Worker
+from leadhand.contracts.team import Team, Worker, uses_model
 from leadhand.contracts.tools import tools_of
 
 AdviceKind = Literal[
@@ -104,8 +104,9 @@ def _one_worker(team: Team, runs: Sequence[ObservedRun]) -> Iterator[Advice]:
     if len(planned) < MIN_RUNS or len(used) != 1 or not _plans_by_model(team):
         return
     (name,) = used
-    if any(worker.input is not None for worker in team.workers if worker.name == name):
-        return  # without a plan there is no payload
+    worker = team.worker(name)
+    if worker is None or worker.input is not None:
+        return  # made for a plan; or without a plan there is no payload
     sizes = sorted(len(run.plan.tasks) for run in planned)
     each = "1 task" if sizes[-1] == 1 else f"{sizes[0]} to {sizes[-1]} tasks"
     found = f"{name!r} does everything, in each of {len(runs):,} runs; a plan has {each}"
@@ -128,6 +129,8 @@ def _same_plan(team: Team, runs: Sequence[ObservedRun]) -> Iterator[Advice]:
         return
     (same,) = shapes
     workers = tuple(task.worker for task in same.tasks)
+    if not all(map(team.worker, workers)):
+        return  # a template has no workers that are made for a plan
     edges = sum(len(task.after) for task in same.tasks)
     order = "no dependencies" if not edges else f"{edges:,} of the same dependencies"
     found = (
@@ -282,6 +285,10 @@ def _unjudged(team: Team, runs: Sequence[ObservedRun]) -> Iterator[str]:
     tools = [one.name for one in team.workers if one.tools and attempts[one.name] < MIN_RUNS]
     if tools:
         yield (f"the tools of {', '.join(tools)}: that takes {MIN_RUNS} attempts each with a model")
+    if team.worker_factory is not None:
+        yield "workers made for a plan: `leadhand teams save` keeps them, for later runs to judge"
+    if any(worker.run is not None and uses_model(worker) for worker in team.workers):
+        yield "the tools of agents: only their own libraries know them"
     if any(tool.name is None for worker in team.workers for tool in tools_of(worker)):
         yield "toolsets: their tools are known only when they are used"
     if any(worker.team is not None for worker in team.workers):
