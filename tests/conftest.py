@@ -23,6 +23,7 @@ from leadhand.testing import ScriptedServer
 from tests.in_process import InProcess
 from tests.scripted_server import start_over
 
+gc.disable()  # until all is imported: that creates many objects and no garbage
 os.environ["LEADHAND_LOOPBACK_ONLY"] = "1"
 _home = tempfile.mkdtemp(prefix="leadhand-tests-")
 atexit.register(shutil.rmtree, _home, ignore_errors=True)
@@ -93,6 +94,7 @@ def pytest_collection_finish() -> None:
     """Leave all that is imported now out of garbage collection, which else takes long each time."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def _refuse(event: str, arguments: tuple[object, ...]) -> None:

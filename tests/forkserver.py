@@ -28,10 +28,13 @@ from contextlib import suppress
 from types import ModuleType
 from typing import NamedTuple, NoReturn, TextIO, TypedDict, cast
 
+from pydantic import BaseModel
+
 LAZY = (
     "aiohttp",
     "anyio._backends._asyncio",
     "genai_prices.data",
+    "openai.lib.streaming.chat",
     "openai.resources.chat",
     "openai.resources.responses",
     "pydantic_ai.models.openai",
@@ -39,6 +42,8 @@ LAZY = (
     "typer.rich_utils",
 )
 """What leadhand uses imports late, and takes long."""
+BUILT = ("leadhand", "openai.types.chat", "pydantic_ai")
+"""Packages whose pydantic models would be built at their first use, in each program again."""
 
 
 class Request(TypedDict):
@@ -81,11 +86,23 @@ def preload() -> None:
     for name in LAZY:
         importlib.import_module(name)
     from leadhand.cli import start_time
+    from leadhand.models.clients import model_client
+    from leadhand.models.replay import load_response
 
+    _build(BaseModel)
+    load_response({"parts": []})
+    model_client()  # reads the certificates
     start_time.begin()  # so that a deadline counts from when a program is forked
     assert threading.active_count() == 1, "a process with threads must not fork"
     gc.collect()
     gc.freeze()  # or a collection in a program would copy all of this memory
+
+
+def _build(kind: type[BaseModel]) -> None:
+    for model in kind.__subclasses__():
+        if model.__module__.startswith(BUILT):
+            model.model_rebuild(raise_errors=False)
+        _build(model)
 
 
 def serve(listener: socket.socket) -> Asked:
