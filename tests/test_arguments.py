@@ -33,7 +33,6 @@ from leadhand import (
         (Worker, {"retry": 5}, "`retry.bool` is 5 and must be true or false"),
         (Worker, {"name": ""}, "Worker '': `name` is '' and must not be empty"),
         (Team, {"workers": [1, "x"]}, "Team 'a': `workers.0` is 1 and must be a Worker"),
-        (Team, {}, "Team 'a': `workers` is missing"),
         (Role, {"temperature": 1}, "there is no `temperature`: there are tier, model, settings"),
         (Ladder, {"failed": ["retri"]}, "`failed.0` is 'retri' and must be 'retry', "),
         (Retry, {"on": ValueError}, "Retry: `on` is a type and must be a list"),

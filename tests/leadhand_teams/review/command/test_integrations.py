@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from tests.repositories import Repo, hermetic
 
 ROOT = Path(__file__).parents[4]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+FILES = ("markdown", "json")
 MARKER = "<!-- leadhand review -->"
 BEGIN = "def run() -> None:\n    print(1)\n"
 CARELESS = BEGIN.replace("1", "undefined")
@@ -149,33 +151,43 @@ def test_a_pull_request_that_switches_its_review_off_gets_a_comment(
     assert "edits the settings of its own review" in text
 
 
-def test_without_a_token_or_with_one_that_may_only_read_the_review_stands(
-    pull: Repo, hub: GitHub
-) -> None:
+def test_without_a_token_the_review_stands(pull: Repo) -> None:
     done = step(pull, None, event(pull), **{"fail-on": "warning"})
     assert done.status == 1
     assert "::notice title=leadhand::no comment: there is no token" in done.out
     assert "sarif" in done.outputs
+
+
+def test_what_github_refuses_or_answers_oddly_costs_only_the_comment(
+    pull: Repo,
+    hub: GitHub,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The token may only read, or would follow a redirect, or there is no list of comments."""
     hub.read_only = True
     done = step(pull, hub, event(pull), **{"fail-on": "never"})
     assert done.status == 0
     assert "::notice title=leadhand::no comment: HTTP Error 403" in done.out
 
-
-def test_the_token_does_not_follow_a_redirect(pull: Repo, hub: GitHub) -> None:
+    # The same comment again, without another review.
+    comment = runpy.run_path(str(ROOT / "action" / "review.py"))["comment"]
+    text, document = (pull.folder.parent / f"runner/leadhand-review.{kind}" for kind in FILES)
+    monkeypatch.setenv("GITHUB_API_URL", hub.url)
+    monkeypatch.setenv("GITHUB_REPOSITORY", "shop/orders")
+    monkeypatch.setenv("GITHUB_TOKEN", "a-token")
+    asked = len(hub.requests)
     with github() as other:
         hub.location = f"{other.url}/evil"
-        done = step(pull, hub, event(pull), **{"fail-on": "never"})
+        comment(event(pull), text, json.loads(document.read_text(encoding="utf-8")))
         assert other.requests == []
-    assert done.status == 0
-    assert "::notice title=leadhand::no comment: HTTP Error 302" in done.out
-
-
-def test_odd_answers_of_github_cost_only_the_comment(pull: Repo, hub: GitHub) -> None:
+    hub.location = ""
     hub.listing = [{"id": 1, "body": 5}]
-    done = step(pull, hub, event(pull), **{"fail-on": "never"})
-    assert done.status == 0
-    assert "no comment: the answer of GitHub's API is no list of comments" in done.out
+    comment(event(pull), text, json.loads(document.read_text(encoding="utf-8")))
+    assert len(hub.requests) == asked + 2
+    redirected, odd = capsys.readouterr().out.splitlines()
+    assert redirected.startswith("::notice title=leadhand::no comment: HTTP Error 302")
+    assert odd.endswith("no comment: the answer of GitHub's API is no list of comments")
 
 
 def test_inputs_become_options_and_a_push_has_no_comment(pull: Repo, hub: GitHub) -> None:
