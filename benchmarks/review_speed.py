@@ -84,10 +84,7 @@ def prepared(folder: Path, count: int) -> list[Sample]:
     third = _commit(added)
     for number, text in enumerate(texts):
         _write(added, number, text)
-    return [
-        Sample("edited", edited, first, second),
-        Sample("added", added, third, _commit(added)),
-    ]
+    return [Sample("edited", edited, first, second), Sample("added", added, third, _commit(added))]
 
 
 def _write(repo: Path, number: int, text: bytes) -> None:

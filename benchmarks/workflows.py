@@ -30,9 +30,7 @@ from leadhand.testing import VirtualClock, run_virtual
 SLOTS = 8
 SEEDS = 20
 TEAM = Team(
-    "bench",
-    workers=(Worker("trace", "takes its time", run=str),),
-    limits=Limits(timeout_s=1e9),
+    "bench", workers=(Worker("trace", "takes its time", run=str),), limits=Limits(timeout_s=1e9)
 )
 
 

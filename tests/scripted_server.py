@@ -8,11 +8,6 @@ def start_over(
 ) -> ScriptedServer:
     """The server as if it had just been started, with this script."""
     server.reset(
-        script=script,
-        faults={},
-        seed=0,
-        latency_ms=latency_ms,
-        model="scripted",
-        keep_bodies=1_000,
+        script=script, faults={}, seed=0, latency_ms=latency_ms, model="scripted", keep_bodies=1_000
     )
     return server

@@ -41,12 +41,7 @@ async def measure(opened: Opened, shape: str, tasks: int, home: Path | None) -> 
         await work(shape, tasks)
         wall_s, cpu_s = time.perf_counter() - wall_s, time.process_time() - cpu_s
         open_bytes = _size(home)
-    return {
-        "wall_s": wall_s,
-        "cpu_s": cpu_s,
-        "open_bytes": open_bytes,
-        "closed_bytes": _size(home),
-    }
+    return {"wall_s": wall_s, "cpu_s": cpu_s, "open_bytes": open_bytes, "closed_bytes": _size(home)}
 
 
 def main(opened: Opened) -> None:

@@ -292,10 +292,7 @@ def test_a_question_stands_above_the_tree_until_it_is_answered() -> None:
 
 
 def test_a_plan_waits_for_approval_before_there_are_tasks() -> None:
-    story = [
-        *planned(task("a"))[:2],
-        made(ApprovalRequested, question="1 task: carry it out?"),
-    ]
+    story = [*planned(task("a"))[:2], made(ApprovalRequested, question="1 task: carry it out?")]
     assert lines_of(story)[0] == "? the plan waits for your approval: 1 task: carry it out?"
     assert tree_of(story)[1] == "? the plan waits for your approval: 1 task: carry it out?"
     refused = made(ApprovalGiven, verdict="refused", text="too dear", by="ada")

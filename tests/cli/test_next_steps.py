@@ -46,9 +46,7 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_process: InProces
 GO_ON = "continue with: leadhand resume RUN --home runs"
 
 
-def test_after_an_outage_a_run_is_gone_on_with_by_the_command_that_it_names(
-    office: Office,
-) -> None:
+def test_after_an_outage_a_run_is_gone_on_with_by_the_command_that_it_names(office: Office) -> None:
     ended = office.runs("asker", "asker")
     assert (ended.status, steps(ended)) == (3, [GO_ON])
     again = office.does("resume", "last")

@@ -241,9 +241,7 @@ def test_f11_a_plan_edited_to_name_unknown_workers_is_refused_before_it_is_appro
         assert "filed: paint the north wall" in terminal.text
 
 
-def test_ctrl_c_at_a_question_leaves_a_run_that_asks_again_when_it_is_resumed(
-    house: House,
-) -> None:
+def test_ctrl_c_at_a_question_leaves_a_run_that_asks_again_when_it_is_resumed(house: House) -> None:
     """F37"""
     run = ("run", "--team", "desk", "--plan", "plan.json", "--approve", "escalation")
     with house.at_terminal(*run) as terminal:

@@ -126,9 +126,7 @@ def logged(folder: Path, log: Path, env: dict[str, str] | None = None) -> tuple[
     return ended, [parse(line) for line in log.read_text(encoding="utf-8").splitlines()]
 
 
-def test_without_a_model_there_is_one_report_that_says_so(
-    told: tuple[Ended, list[Event]],
-) -> None:
+def test_without_a_model_there_is_one_report_that_says_so(told: tuple[Ended, list[Event]]) -> None:
     ended, _ = told
     lines = ended.out.splitlines()
     assert ended.status == 3, ended.err

@@ -84,7 +84,7 @@ def test_what_takes_work_away_is_done_without_a_word() -> None:
 def test_a_revision_that_changes_nothing_is_no_new_revision() -> None:
     recorder, _ = run(None, FIX)
     assert of_plan(recorder) == [
-        ("plan_amended", "look", {"reason": IMPACT.reason, "revision": 1, "by": "test"}),
+        ("plan_amended", "look", {"reason": IMPACT.reason, "revision": 1, "by": "test"})
     ]
 
 

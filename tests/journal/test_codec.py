@@ -139,8 +139,7 @@ def test_a_body_from_before_a_field_was_added_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
-    ["", "{", "[]", "null", "{}", '{"type":"task_danced","at":"2026-03-01T12:00:00Z"}'],
+    "body", ["", "{", "[]", "null", "{}", '{"type":"task_danced","at":"2026-03-01T12:00:00Z"}']
 )
 def test_what_is_no_event_is_called_that(body: str) -> None:
     """F31: with its place, in one line."""

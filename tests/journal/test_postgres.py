@@ -133,10 +133,7 @@ def test_the_defaults_of_a_managed_server_do_no_harm(server: PostgresServer) -> 
 
 
 def test_a_read_only_database_is_read_and_not_written(
-    url: str,
-    server: PostgresServer,
-    journal: PostgresStore,
-    reopened: Callable[[], PostgresStore],
+    url: str, server: PostgresServer, journal: PostgresStore, reopened: Callable[[], PostgresStore]
 ) -> None:
     """F31: as a standby is, or a managed server that is full."""
     story = Story("r")
@@ -148,10 +145,7 @@ def test_a_read_only_database_is_read_and_not_written(
     with pytest.raises(JournalError, match=r"can't be kept.*read-only"):
         keep(other, [story.dispatched("a")])
     for _ in range(2):
-        with (
-            pytest.raises(JournalError, match=r"can't lock run 'r'.*read-only"),
-            other.hold("r"),
-        ):
+        with pytest.raises(JournalError, match=r"can't lock run 'r'.*read-only"), other.hold("r"):
             pass
     with journal.hold("r"):
         keep(journal, [story.dispatched("a")])

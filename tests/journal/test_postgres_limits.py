@@ -20,11 +20,7 @@ def test_a_statement_that_takes_too_long_is_not_said_to_be_out_of_reach(
     database = PostgresDatabase(server.database())
     connection = database.connect()
     connection.execute("SET statement_timeout = '10ms'")
-    with (
-        connection,
-        pytest.raises(JournalError) as error,
-        database.explained("can't be reached"),
-    ):
+    with connection, pytest.raises(JournalError) as error, database.explained("can't be reached"):
         connection.execute("SELECT pg_sleep(60)")
     assert "is too slow: canceling statement due to statement timeout: find" in str(error.value)
     assert "reached" not in str(error.value)

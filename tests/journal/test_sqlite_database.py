@@ -29,11 +29,7 @@ def test_a_full_disk_is_called_that() -> None:
             "the disk reports an error (hm)",
             "check that it has space and works",
         ),
-        (
-            sqlite3.SQLITE_BUSY,
-            "another process has locked it",
-            "wait for that process, or end it",
-        ),
+        (sqlite3.SQLITE_BUSY, "another process has locked it", "wait for that process, or end it"),
         (sqlite3.SQLITE_CORRUPT, "it is damaged (hm)", "restore a copy of it, or move it away"),
         (
             sqlite3.SQLITE_READONLY,

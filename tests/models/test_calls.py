@@ -43,10 +43,7 @@ def test_an_answered_call_is_one_event_with_tokens_and_duration(
     (call,) = asked.calls
     assert asked.text
     assert (call.role, call.model, call.error, call.retry_in_s) == ("worker", model, None, None)
-    assert (call.input_tokens, call.output_tokens) == (
-        stats.prompt_tokens,
-        stats.completion_tokens,
-    )
+    assert (call.input_tokens, call.output_tokens) == (stats.prompt_tokens, stats.completion_tokens)
     assert call.duration_s > 0
     assert parse(dump(call)) == call
 

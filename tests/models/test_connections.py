@@ -72,9 +72,7 @@ def test_stand_ins_that_are_nowhere_are_let_through() -> None:
     assert connect(TestModel(), NO_MODEL)[0] == "test:test"
 
 
-def test_a_bare_name_is_a_model_at_openai_base_url(
-    model_server: ScriptedServer,
-) -> None:
+def test_a_bare_name_is_a_model_at_openai_base_url(model_server: ScriptedServer) -> None:
     assert asyncio.run(ask("my-model")).usage.model == "my-model"
     assert model_server.stats().bodies[0]["protocol"] == "openai"
 

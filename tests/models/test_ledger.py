@@ -306,10 +306,7 @@ class Call:
 
 
 AMOUNTS = st.builds(
-    Amount,
-    requests=st.just(1),
-    tokens=st.integers(0, 60),
-    nano_usd=st.integers(0, 60),
+    Amount, requests=st.just(1), tokens=st.integers(0, 60), nano_usd=st.integers(0, 60)
 )
 CALLS = st.builds(
     Call,

@@ -58,10 +58,7 @@ async def called_by_everyone(count: int, *models: FunctionModel) -> list[str]:
         async def call() -> str:
             try:
                 response, usage = await caller.ask(
-                    ASKER,
-                    [first_message("hello", PLAIN)],
-                    request=PLAIN,
-                    models=models,
+                    ASKER, [first_message("hello", PLAIN)], request=PLAIN, models=models
                 )
             except ModelError:
                 return "error"

@@ -34,10 +34,7 @@ def response(model: str, provider: str, **used: int) -> ModelResponse:
 
 
 @given(
-    st.sampled_from(MODELS),
-    st.integers(1, 300_000),
-    st.integers(0, 100_000),
-    st.integers(0, 1_000),
+    st.sampled_from(MODELS), st.integers(1, 300_000), st.integers(0, 100_000), st.integers(0, 1_000)
 )
 def test_a_price_that_is_multiplied_out_is_the_one_that_is_looked_up(
     model: tuple[str, str], input_tokens: int, output_tokens: int, cached: int

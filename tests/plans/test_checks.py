@@ -79,9 +79,7 @@ def test_every_problem_is_named_at_once_with_its_task_and_what_to_do() -> None:
             "h",
         ),
         Problem(
-            "self_dependency",
-            "task 'a' depends on itself: remove 'a' from its depends_on",
-            "a",
+            "self_dependency", "task 'a' depends on itself: remove 'a' from its depends_on", "a"
         ),
         Problem("duplicate_dependency", "task 'b' names a dependency twice: name each once", "b"),
         unknown,
@@ -233,11 +231,7 @@ def test_a_teams_problems_are_named_at_once_with_what_to_do() -> None:
             Worker("n", "d", team=inner, run=nothing),
             Worker("e", "d", model="auto", plain=True, output=int),
         ),
-        routes=(
-            Route("a"),
-            Route("f", pattern="[", secondary="g"),
-            Route("a"),
-        ),
+        routes=(Route("a"), Route("f", pattern="[", secondary="g"), Route("a")),
         template=(TaskTemplate("x", "zzz", "do x well", depends_on=("y",)),),
     )
     known = "it has a, a, b, d, n, e"

@@ -16,12 +16,7 @@ from leadhand.contracts.events import (
     unnested,
 )
 from leadhand.contracts.team import Team, Worker
-from leadhand.plans.nesting import (
-    NestedTeam,
-    nested_teams,
-    nesting_problems,
-    with_inherited_models,
-)
+from leadhand.plans.nesting import NestedTeam, nested_teams, nesting_problems, with_inherited_models
 from tests.journal.runs import NOON
 from tests.plans.samples import nothing
 

@@ -162,9 +162,7 @@ def test_limits_that_say_nothing_are_none(server: ScriptedServer, limits: Json) 
     assert plan.tasks[0].limits == Limits()
 
 
-def test_a_planner_repairs_a_payload_that_the_worker_does_not_take(
-    server: ScriptedServer,
-) -> None:
+def test_a_planner_repairs_a_payload_that_the_worker_does_not_take(server: ScriptedServer) -> None:
     bad = planned({**FULL, "payload": {"id": "seven"}})
     server.reset(script=[{**bad, "times": 1}, planned(FULL)])
     plan = asyncio.run(Supervisor(crew()).plan("What is wrong with order 7?"))

@@ -1,14 +1,6 @@
 """A desk of clerks, the run about April, and runs that follow it."""
 
-from leadhand import (
-    Handoff,
-    Plan,
-    Result,
-    Supervisor,
-    Task,
-    Team,
-    Worker,
-)
+from leadhand import Handoff, Plan, Result, Supervisor, Task, Team, Worker
 from leadhand.contracts.answer import Answer
 from leadhand.testing import run_virtual
 from tests.run.kinds.kinds import fails

@@ -229,10 +229,7 @@ def test_a_run_that_one_caller_resumes_and_another_one_joins_takes_a_reply_after
 
     async def main() -> None:
         await supervisor.run(plan=PAINT, run_id=RUN)
-        both = [
-            supervisor.resume(RUN),
-            supervisor.run(plan=PAINT, run_id=RUN, if_exists="join"),
-        ]
+        both = [supervisor.resume(RUN), supervisor.run(plan=PAINT, run_id=RUN, if_exists="join")]
         parked = await asyncio.gather(*both, return_exceptions=True)
         for one in parked:
             assert isinstance(one, RunTaken) or (isinstance(one, Answer) and one.waiting)

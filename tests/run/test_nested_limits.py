@@ -38,9 +38,7 @@ def test_a_nested_teams_workers_start_with_the_tier_of_its_task(
     assert models_of_workers(its_own) == {STANDARD}
 
 
-def test_a_nested_team_takes_no_more_tokens_than_its_task_may(
-    model_server: ScriptedServer,
-) -> None:
+def test_a_nested_team_takes_no_more_tokens_than_its_task_may(model_server: ScriptedServer) -> None:
     free = ran(Limits())
     assert free.answer.status == "complete"
     used = free.answer.metrics.input_tokens + free.answer.metrics.output_tokens

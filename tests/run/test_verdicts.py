@@ -7,17 +7,7 @@ from typing import Literal
 
 import pytest
 
-from leadhand import (
-    Answer,
-    Escalated,
-    Handoff,
-    Outcome,
-    Plan,
-    Result,
-    Supervisor,
-    Team,
-    Worker,
-)
+from leadhand import Answer, Escalated, Handoff, Outcome, Plan, Result, Supervisor, Team, Worker
 from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.outcome import TaskResult
 from leadhand.testing import ScriptedServer

@@ -85,10 +85,7 @@ async def synthesized(
 ) -> Run:
     """The results put together by the model that the environment leads to."""
     team = Team(
-        "team",
-        workers=(Worker("worker", "does it all"),),
-        model=model,
-        synthesizer=role or Role(),
+        "team", workers=(Worker("worker", "does it all"),), model=model, synthesizer=role or Role()
     )
     the_plan = plan_of(results, synthesis=synthesis, instruction=instruction)
     journal = MemoryJournal()

@@ -157,9 +157,7 @@ def test_where_the_time_is_short_the_critic_is_not_asked_and_that_is_said() -> N
 def test_a_critic_that_hangs_does_not_cost_the_answer() -> None:
     model = InProcess()
     script(
-        model,
-        rule("synthesizer", json=DRAFT),
-        rule("critic", misbehave={"latency_ms": 3_600_000}),
+        model, rule("synthesizer", json=DRAFT), rule("critic", misbehave={"latency_ms": 3_600_000})
     )
     run = ran(model, TEXTS, critic=Role(), deadline_s=20.0)
     assert gap(run).startswith("the critic did not read the answer: ")

@@ -268,11 +268,7 @@ def reported(lens: str, findings: list[Finding]) -> tuple[str, LensReport]:
 
 
 REPORTS = st.lists(
-    st.builds(
-        reported,
-        st.sampled_from(["bugs", "security"]),
-        st.lists(FINDINGS, max_size=6),
-    ),
+    st.builds(reported, st.sampled_from(["bugs", "security"]), st.lists(FINDINGS, max_size=6)),
     max_size=4,
 )
 

@@ -25,9 +25,7 @@ def answering(server: ScriptedServer, *replies: Json) -> None:
     server.reset(script=[{"match": {}, "reply": reply, "times": 1} for reply in replies])
 
 
-def test_one_request_shows_the_model_every_result_once_in_one_fence(
-    server: ScriptedServer,
-) -> None:
+def test_one_request_shows_the_model_every_result_once_in_one_fence(server: ScriptedServer) -> None:
     run = asyncio.run(synthesized(RESULTS, instruction="Name the numbers."))
     stats = server.stats()
     assert (stats.requests, stats.by_role) == (1, {"synthesizer": 1})

@@ -14,10 +14,7 @@ def test_a_team_reorders_and_cuts_the_ladder_and_the_rest_is_as_usual(tmp_path: 
     )
     team = load(write_team(tmp_path, text))
     assert team.ladder == Ladder(
-        failed=("raise_tier", "fallback"),
-        timeout=(),
-        breaker_failures=2,
-        breaker_pause_s=1.5,
+        failed=("raise_tier", "fallback"), timeout=(), breaker_failures=2, breaker_pause_s=1.5
     )
 
 

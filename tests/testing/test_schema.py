@@ -98,8 +98,5 @@ def test_a_percentage_wished_for_becomes_a_share_where_one_is_the_most() -> None
 def test_a_schema_written_out_in_a_prompt_is_found() -> None:
     assert schema_in(
         'Use {"a": 1} or {x}.\nAnswer in:\n{"type": "object", "properties": {}}\n'
-    ) == {
-        "type": "object",
-        "properties": {},
-    }
+    ) == {"type": "object", "properties": {}}
     assert schema_in("{" * 5_000) is None

@@ -88,9 +88,7 @@ def test_its_environment_is_all_that_the_sdks_need(
         assert [model.id for model in client.models.list()] == ["scripted"]
 
 
-def test_the_responses_protocol_is_refused_with_what_to_use_instead(
-    server: ScriptedServer,
-) -> None:
+def test_the_responses_protocol_is_refused_with_what_to_use_instead(server: ScriptedServer) -> None:
     with (
         OpenAI(base_url=server.url, api_key="dummy") as client,
         pytest.raises(NotFoundError, match="chat completions, not responses"),

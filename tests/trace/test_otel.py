@@ -128,9 +128,7 @@ def test_calls_of_models_and_tools_are_within_the_attempt_that_made_them(
 
     model_server.configure(
         script=steps(
-            call("measure", building="Eiffel"),
-            call("measure", building="ruin"),
-            final("324 m"),
+            call("measure", building="Eiffel"), call("measure", building="ruin"), final("324 m")
         )
     )
     tree, body, _ = traced(team(worker(tools=[measure])), one_task())

@@ -77,11 +77,7 @@ SCHEMA: dict[str, object] = {
     "$defs": {"Part": {"type": "object", "required": ["name"]}},
     "definitions": {"Best": {"type": "string", "minLength": 2}},
 }
-BUILDING: Json = {
-    "kind": "tower",
-    "built": "1889-03-31",
-    "parts": [{"name": "top", "floors": 3}],
-}
+BUILDING: Json = {"kind": "tower", "built": "1889-03-31", "parts": [{"name": "top", "floors": 3}]}
 FORMS: list[tuple[object, Json, Json]] = [
     (Building, BUILDING, {"kind": "castle", "built": "soon", "colour": "grey"}),
     (Height, {"metres": 324.0, "source": "map"}, {"metres": "high"}),

@@ -60,9 +60,7 @@ def test_a_function_of_the_program_s_own_script_works(tmp_path: Path) -> None:
     assert json.loads(ended.stdout)["result"]["output"] == {"words": 3}
 
 
-def test_a_script_that_runs_when_it_is_imported_fails_with_advice(
-    tmp_path: Path,
-) -> None:
+def test_a_script_that_runs_when_it_is_imported_fails_with_advice(tmp_path: Path) -> None:
     ended = run_program(tmp_path, WORK + "\n    asyncio.run(main())")
     assert (ended.returncode, ended.stderr) == (0, "")
     outcome = json.loads(ended.stdout)

@@ -38,9 +38,7 @@ def run(
     request: Annotated[
         str | None,
         typer.Argument(
-            help="What is to be done; - reads it from stdin.",
-            metavar="REQUEST",
-            show_default=False,
+            help="What is to be done; - reads it from stdin.", metavar="REQUEST", show_default=False
         ),
     ] = None,
     inputs: opt.Inputs = None,
@@ -135,10 +133,7 @@ def show_plan(
 
 @app.command()
 def doctor(
-    team: Annotated[
-        str | None,
-        typer.Option(help=opt.TEAM_HELP, metavar="TEAM"),
-    ] = None,
+    team: Annotated[str | None, typer.Option(help=opt.TEAM_HELP, metavar="TEAM")] = None,
     model: opt.Model = None,
     no_model: opt.NoModel = False,
     json: Annotated[bool, typer.Option("--json", help="The findings as JSON on stdout.")] = False,
@@ -193,8 +188,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
     debug: opt.Debug = False,
 ) -> None:

@@ -73,8 +73,7 @@ Inputs = Annotated[
     typer.Option("--input", help="A file or folder to work on; may be repeated.", metavar="PATH"),
 ]
 Model = Annotated[
-    str | None,
-    typer.Option(help="The model of every role, or `none`.", metavar="PROVIDER:NAME"),
+    str | None, typer.Option(help="The model of every role, or `none`.", metavar="PROVIDER:NAME")
 ]
 NoModel = Annotated[bool, typer.Option("--no-model", help="Use no model.")]
 NoInput = Annotated[bool, typer.Option("--no-input", help="Ask no questions at the terminal.")]
@@ -99,8 +98,7 @@ RunId = Annotated[
 Approve = Annotated[
     str | None,
     typer.Option(
-        help="When a person is asked: plan, escalation, or both with a comma.",
-        metavar="WHEN",
+        help="When a person is asked: plan, escalation, or both with a comma.", metavar="WHEN"
     ),
 ]
 

@@ -195,12 +195,7 @@ class Attempts:
     """The running attempts of one run."""
 
     def __init__(
-        self,
-        recorder: Recorder,
-        wake_up: asyncio.Event,
-        *,
-        quarantine: Quarantine,
-        grace_s: float,
+        self, recorder: Recorder, wake_up: asyncio.Event, *, quarantine: Quarantine, grace_s: float
     ) -> None:
         """`wake_up` is set when one has ended; `grace_s` is how long each may take to clean up."""
         self._recorder = recorder

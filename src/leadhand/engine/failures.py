@@ -45,9 +45,7 @@ def failure_of(error: BaseException, *, on: Collection[str] | None = None) -> Fa
         message=bounded(described(error)),
         transient=_is_transient(error, on),
         raised=Raised(
-            type=legible(type(error).__name__),
-            where=_where(error),
-            traceback=_traceback(error),
+            type=legible(type(error).__name__), where=_where(error), traceback=_traceback(error)
         ),
     )
 

@@ -33,12 +33,7 @@ if TYPE_CHECKING:
     from leadhand.run.roles import open_roles
     from leadhand.run.run import Run
     from leadhand.run.run_context import ContextRules
-    from leadhand.run.service import (
-        cancel,
-        check_journal,
-        resume_interrupted,
-        shut_down,
-    )
+    from leadhand.run.service import cancel, check_journal, resume_interrupted, shut_down
     from leadhand.run.spending import account_of
     from leadhand.run.stored import StoredRun, answer_within
 

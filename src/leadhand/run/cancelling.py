@@ -22,12 +22,7 @@ TAKE_S = 10.0
 
 
 async def cancel_stored(
-    journal: Journal,
-    run_id: str,
-    *,
-    reason: str,
-    clock: Clock,
-    listeners: Sequence[Listener] = (),
+    journal: Journal, run_id: str, *, reason: str, clock: Clock, listeners: Sequence[Listener] = ()
 ) -> str | None:
     """Stop a run of another process, or end one that waits or was interrupted.
 

@@ -38,9 +38,7 @@ def gaps_of(state: RunState, team: "Team | None") -> Iterator[Gap]:
         worker = team.worker(task.worker) if team is not None else None
         if task.status != "completed":
             yield Gap(
-                task_id=id,
-                why=task.why or task.status,
-                what=_cut(task.task.intent, MAX_WHAT_CHARS),
+                task_id=id, why=task.why or task.status, what=_cut(task.task.intent, MAX_WHAT_CHARS)
             )
             yield from _not_done(id, task.refusals)
         elif task.error is not None:

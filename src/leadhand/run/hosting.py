@@ -309,9 +309,7 @@ class RunHost:
             with suppress(RuntimeError):  # outside of an event loop
                 models = rates.health()
         return Health(
-            runs=tuple(self.active),
-            workers=self._shared_workers.health(self.clock),
-            models=models,
+            runs=tuple(self.active), workers=self._shared_workers.health(self.clock), models=models
         )
 
     async def _find_models(self) -> None:

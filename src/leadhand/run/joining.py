@@ -17,10 +17,7 @@ from leadhand.run.stored import StoredRun
 
 
 async def joined_answer(
-    journal: Journal,
-    held: HeldRuns,
-    run_id: str,
-    resume: Callable[[], Awaitable[Answer]],
+    journal: Journal, held: HeldRuns, run_id: str, resume: Callable[[], Awaitable[Answer]]
 ) -> Answer:
     """The answer of a run once it is finished, or waits with no reply left to read.
 

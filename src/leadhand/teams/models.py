@@ -103,6 +103,5 @@ def _idle(worker: WorkerDraft, notes: Notes) -> None:
 
 def _both(document: TeamFile, path: tuple[str, ...], notes: Notes) -> None:
     notes.warn(
-        document.place(*path),
-        "`model` replaces the tier's models: `tier` has no effect beside it",
+        document.place(*path), "`model` replaces the tier's models: `tier` has no effect beside it"
     )

@@ -155,9 +155,7 @@ ModelNames = Annotated[
 WorkerModel = Annotated[ModelName | None, BeforeValidator(_without_inherit)]
 """In subagent files `inherit` means no model of its own."""
 Thinking = Annotated[
-    JsonValue,
-    AfterValidator(_thinking),
-    WithJsonSchema({"enum": [True, False, *_EFFORTS]}),
+    JsonValue, AfterValidator(_thinking), WithJsonSchema({"enum": [True, False, *_EFFORTS]})
 ]
 OutputForm = Annotated[
     JsonValue,

@@ -160,17 +160,7 @@ TO_ANSWERS: dict[str, ToAnswer] = {
 }
 TO_RESPONSES: dict[str, ToResponse] = {
     function.__name__: function
-    for function in (
-        html,
-        empty,
-        nan,
-        deep,
-        cut_body,
-        reset,
-        reset_midway,
-        slow,
-        latency_ms,
-    )
+    for function in (html, empty, nan, deep, cut_body, reset, reset_midway, slow, latency_ms)
 }
 
 
@@ -227,8 +217,7 @@ def _with_strings(completion: Completion, change: Callable[[str], str]) -> Compl
     if not completion.tool_calls:
         return replace(completion, text=change(completion.text))
     return replace(
-        completion,
-        tool_calls=tuple(_first_string(call, change) for call in completion.tool_calls),
+        completion, tool_calls=tuple(_first_string(call, change) for call in completion.tool_calls)
     )
 
 

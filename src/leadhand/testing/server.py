@@ -159,13 +159,7 @@ def _models(name: str) -> Object:
     """The list of models, in a format that both protocols understand."""
     model: Object = {"id": name, "object": "model", "created": 1_700_000_000, "owned_by": "script"}
     model |= {"type": "model", "display_name": name, "created_at": "2023-11-14T22:13:20Z"}
-    return {
-        "object": "list",
-        "data": [model],
-        "has_more": False,
-        "first_id": name,
-        "last_id": name,
-    }
+    return {"object": "list", "data": [model], "has_more": False, "first_id": name, "last_id": name}
 
 
 async def serve(model_server: ModelServer, *, port: int, piped: bool) -> None:

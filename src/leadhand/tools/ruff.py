@@ -144,11 +144,7 @@ def _chunks(names: list[str]) -> Iterator[list[str]]:
 
 
 def _run(
-    command: list[str],
-    names: list[str],
-    given: Mapping[str, Path],
-    neutral: Path,
-    deadline: float,
+    command: list[str], names: list[str], given: Mapping[str, Path], neutral: Path, deadline: float
 ) -> list[Diagnostic]:
     """The diagnostics for `names`. A batch that crashes ruff is halved until the file is found."""
     waiting = [names]
@@ -175,11 +171,7 @@ def _run(
 
 
 def _call(
-    command: list[str],
-    output: IO[bytes],
-    complaints: IO[bytes],
-    neutral: Path,
-    deadline: float,
+    command: list[str], output: IO[bytes], complaints: IO[bytes], neutral: Path, deadline: float
 ) -> int:
     try:
         return subprocess.run(

@@ -156,10 +156,7 @@ class Conversation:
         )
         asked = tuple(
             ToolCall(
-                id=call.key,
-                tool=call.part.tool_name,
-                worker=self._worker,
-                arguments=call.arguments,
+                id=call.key, tool=call.part.tool_name, worker=self._worker, arguments=call.arguments
             )
             for call in calls
         )

@@ -201,8 +201,7 @@ def _percent(confidence: float | None) -> int | None:
 def _problems(error: ValidationError, where: str) -> str:
     rows = error.errors(include_url=False, include_input=False, include_context=False)
     return _problem_list(
-        where,
-        [f"- {'.'.join(map(str, row['loc'])) or 'arguments'}: {row['msg']}" for row in rows],
+        where, [f"- {'.'.join(map(str, row['loc'])) or 'arguments'}: {row['msg']}" for row in rows]
     )
 
 

@@ -8,11 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 
 from pydantic_ai.exceptions import UserError
-from pydantic_ai.messages import (
-    ModelRequestPart,
-    ModelResponse,
-    UserPromptPart,
-)
+from pydantic_ai.messages import ModelRequestPart, ModelResponse, UserPromptPart
 
 from leadhand.contracts.outcome import (
     Completed,

@@ -44,8 +44,7 @@ def test_a_file_is_read_as_it_is_after_the_change_page_by_page(change: Change) -
 
 
 @pytest.mark.parametrize(
-    "path",
-    ["../secret.txt", "/etc/passwd", "link", ".git/config", "a\0b", "", ":(top)app.py", "*"],
+    "path", ["../secret.txt", "/etc/passwd", "link", ".git/config", "a\0b", "", ":(top)app.py", "*"]
 )
 def test_f17_no_other_file_can_be_read(change: Change, path: str) -> None:
     tools = LookupTools(change)

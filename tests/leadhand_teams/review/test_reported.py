@@ -83,9 +83,7 @@ def test_what_the_change_does_not_have_is_dropped_and_counted(
     assert [(row.rule, row.path) for row in made.dropped] == [("bugs/model-some-rule", path)]
 
 
-def test_a_quote_is_looked_for_in_no_time_however_many_places_a_change_has(
-    tmp_path: Path,
-) -> None:
+def test_a_quote_is_looked_for_in_no_time_however_many_places_a_change_has(tmp_path: Path) -> None:
     def change_of(places: int) -> Change:
         lines = [f"x_{n} = {n}" for n in range(2 * places)]
         after = [line + "0" if n % 2 else line for n, line in enumerate(lines)]

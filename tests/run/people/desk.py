@@ -5,9 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from leadhand import Supervisor, Team, Worker
-from leadhand.contracts.events import (
-    Event,
-)
+from leadhand.contracts.events import Event
 from leadhand.contracts.outcome import Completed, Escalated, Handoff, Outcome, Result
 from leadhand.contracts.people import Question, Reply
 from leadhand.contracts.task import Plan

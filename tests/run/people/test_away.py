@@ -26,16 +26,7 @@ from leadhand.run.resumption import tasks_from
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock, run_virtual
 from tests.plans.samples import plan, task
-from tests.run.people.desk import (
-    FILE,
-    PAINT,
-    RUN,
-    Desk,
-    answered,
-    approved,
-    log,
-    until,
-)
+from tests.run.people.desk import FILE, PAINT, RUN, Desk, answered, approved, log, until
 from tests.stored import store_of
 
 

@@ -7,10 +7,7 @@ import pytest
 
 from leadhand import Supervisor, Team, Worker
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.events import (
-    PlanProposed,
-    RunFinished,
-)
+from leadhand.contracts.events import PlanProposed, RunFinished
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.people import Question, Reply
 from leadhand.contracts.task import Plan
@@ -19,15 +16,7 @@ from leadhand.run.people import Ask
 from leadhand.state.fold import fold
 from leadhand.testing import run_virtual
 from tests.plans.samples import plan, task
-from tests.run.people.desk import (
-    FILE,
-    RUN,
-    Desk,
-    approved,
-    log,
-    raises,
-    says,
-)
+from tests.run.people.desk import FILE, RUN, Desk, approved, log, raises, says
 
 
 def test_a_plan_is_shown_to_a_person_and_carried_out_when_they_approve() -> None:

@@ -3,9 +3,7 @@
 import asyncio
 
 from leadhand import Supervisor
-from leadhand.contracts.events import (
-    ApprovalGiven,
-)
+from leadhand.contracts.events import ApprovalGiven
 from leadhand.contracts.people import Reply
 from leadhand.journal import MemoryJournal
 from leadhand.testing import run_virtual

@@ -96,8 +96,7 @@ def test_the_recorded_plan_wins_over_a_new_template(journal: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    ("run_id", "gone"),
-    [(ON_THE_LADDER, "guesser"), (ON_THE_LADDER, "clerk"), (NESTED, "annex")],
+    ("run_id", "gone"), [(ON_THE_LADDER, "guesser"), (ON_THE_LADDER, "clerk"), (NESTED, "annex")]
 )
 def test_a_team_without_a_worker_that_is_still_needed_is_refused(
     journal: Store, run_id: str, gone: str

@@ -74,10 +74,7 @@ class TestText:
 
     @pytest.mark.parametrize(
         ("name", "data", "why"),
-        [
-            ("a.parquet", b"PAR1", "query it as a table"),
-            ("a.bin", b"\0\1\2", "it is not text"),
-        ],
+        [("a.parquet", b"PAR1", "query it as a table"), ("a.bin", b"\0\1\2", "it is not text")],
     )
     def test_what_has_no_text_says_so(
         self, tmp_path: Path, name: str, data: bytes, why: str

@@ -43,10 +43,7 @@ def places(index: SearchIndex, query: str) -> list[str]:
 
 
 class TestCutting:
-    @given(
-        st.text(alphabet="ab #.\n", max_size=6_000),
-        st.sets(st.integers(1, 6_000), max_size=4),
-    )
+    @given(st.text(alphabet="ab #.\n", max_size=6_000), st.sets(st.integers(1, 6_000), max_size=4))
     def test_passages_are_all_of_the_text_in_order_and_bounded(
         self, text: str, starts: set[int]
     ) -> None:

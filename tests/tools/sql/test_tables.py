@@ -133,13 +133,7 @@ def test_broken_files_are_named_and_the_others_still_work(tmp_path: Path) -> Non
     with tools:
         assert [table.name for table in tools.tables] == ["sales"]
         said = {broken.file: broken.why for broken in tools.broken}
-        assert set(said) == {
-            "cut.json",
-            "deep.json",
-            "empty.csv",
-            "junk.csv",
-            "junk.parquet",
-        }
+        assert set(said) == {"cut.json", "deep.json", "empty.csv", "junk.csv", "junk.parquet"}
         for file, why in said.items():
             assert f"{file} is not a table: {why}" in tools.list_tables().split("\n")
             assert str(tmp_path) not in why
@@ -179,15 +173,7 @@ def test_without_tables_a_query_says_so(tmp_path: Path) -> None:
 
 
 def test_tables_are_named_so_that_they_can_be_typed() -> None:
-    names = [
-        "2024 Sales.csv",
-        "a/b.csv",
-        "c/b.json",
-        "Größe.csv",
-        "left.csv",
-        "数据.csv",
-        "--.csv",
-    ]
+    names = ["2024 Sales.csv", "a/b.csv", "c/b.json", "Größe.csv", "left.csv", "数据.csv", "--.csv"]
     assert table_names(names) == {
         "2024 Sales.csv": "t_2024_sales",
         "a/b.csv": "b",

@@ -62,11 +62,7 @@ def router_train(
 
 @router_app.command("test")
 def router_test(
-    team: Team,
-    examples: Examples,
-    json: Json = False,
-    trust: Trust = False,
-    debug: Debug = False,
+    team: Team, examples: Examples, json: Json = False, trust: Trust = False, debug: Debug = False
 ) -> None:
     """Measure a team's trained router on examples that it was not trained on."""
     from leadhand.cli.router.testing import test_router
@@ -97,8 +93,7 @@ def router_explain(
 @router_app.command("examples")
 def router_examples(
     team: Annotated[
-        str | None,
-        typer.Option(help="Only runs of the team with this name.", metavar="NAME"),
+        str | None, typer.Option(help="Only runs of the team with this name.", metavar="NAME")
     ] = None,
     home: Home = None,
     debug: Debug = False,

@@ -49,8 +49,7 @@ def runs(
 def prune(
     context: typer.Context,
     older_than: Annotated[
-        str,
-        typer.Option(help="The time since their last event: 30d, 8w, 12h.", metavar="DURATION"),
+        str, typer.Option(help="The time since their last event: 30d, 8w, 12h.", metavar="DURATION")
     ],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be deleted; delete nothing.")

@@ -78,12 +78,7 @@ def list_runs(store: "Store | None", home: Path | str, *, limit: int | None, as_
 
 
 def prune_runs(
-    store: "Store | None",
-    home: Path | str,
-    *,
-    before: dt.datetime,
-    dry_run: bool,
-    as_json: bool,
+    store: "Store | None", home: Path | str, *, before: dt.datetime, dry_run: bool, as_json: bool
 ) -> Sequence[str]:
     """Delete runs whose last event is older than `before`, or only list them; returns their ids.
 

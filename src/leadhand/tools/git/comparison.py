@@ -62,12 +62,7 @@ class DiffLimits:
 
 
 def compare(
-    git_dir: Path,
-    base: str,
-    head: str,
-    *,
-    limits: DiffLimits,
-    huge_bytes: int = 32 << 20,
+    git_dir: Path, base: str, head: str, *, limits: DiffLimits, huge_bytes: int = 32 << 20
 ) -> tuple[list[Difference], int]:
     """The files that differ between two trees or commits, in git's order, and how many more do.
 

@@ -26,12 +26,7 @@ class BlamedLine:
 
 
 def blame(
-    git_dir: Path,
-    commit: str,
-    path: str,
-    *,
-    first_line: int,
-    last_line: int,
+    git_dir: Path, commit: str, path: str, *, first_line: int, last_line: int
 ) -> list[BlamedLine]:
     """The lines of `path` in `commit` from `first_line` to `last_line`, counted from 1.
 

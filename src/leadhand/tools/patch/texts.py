@@ -178,10 +178,7 @@ def _names(header: list[bytes]) -> tuple[str | None, str | None]:
     before, after = _without_prefixes(_side(old), _side(new))
     source, target = facts.get(b"rename from"), facts.get(b"rename to")
     source, target = source or facts.get(b"copy from"), target or facts.get(b"copy to")
-    return (
-        path_text(source) if source else before,
-        path_text(target) if target else after,
-    )
+    return (path_text(source) if source else before, path_text(target) if target else after)
 
 
 def _git_names(line: bytes) -> tuple[bytes, bytes]:

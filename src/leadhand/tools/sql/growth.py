@@ -104,10 +104,7 @@ def _function(measure: str) -> str:
 
 
 def _growth(
-    measure: str,
-    group: tuple[str, str] | None,
-    grain: Grain,
-    totals: Sequence[tuple[str, float]],
+    measure: str, group: tuple[str, str] | None, grain: Grain, totals: Sequence[tuple[str, float]]
 ) -> Growth:
     places = [period_number(period, grain) for period, _ in totals]
     periods = [PeriodTotal(*totals[0], None)]

@@ -33,10 +33,7 @@ _NEEDED = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
 
 @contextlib.contextmanager
 def spans_from_environment(
-    *,
-    warn: Callable[[str], object],
-    redact: Callable[[str], str] = str,
-    flush_s: float = FLUSH_S,
+    *, warn: Callable[[str], object], redact: Callable[[str], str] = str, flush_s: float = FLUSH_S
 ) -> Generator[Listener | None]:
     """A listener whose spans go to the collector that the environment names, or `None`.
 

@@ -38,8 +38,7 @@ def review(
     ] = None,
     repo: Annotated[Path, typer.Option(help="The repository.", metavar="DIR")] = Path(),
     diff: Annotated[
-        str | None,
-        typer.Option(help="Review a patch instead; - is stdin.", metavar="FILE"),
+        str | None, typer.Option(help="Review a patch instead; - is stdin.", metavar="FILE")
     ] = None,
     staged: Annotated[bool, typer.Option("--staged", help="Review what is staged.")] = False,
     worktree: Annotated[

@@ -105,9 +105,7 @@ def ruff_findings(lens: str, files: Sequence[ChangedFile]) -> Iterator[Seen]:
 
 
 def _judged(
-    file: ChangedFile,
-    wanted: Sequence[tuple[RuffRule, Diagnostic]],
-    found: Sequence[Diagnostic],
+    file: ChangedFile, wanted: Sequence[tuple[RuffRule, Diagnostic]], found: Sequence[Diagnostic]
 ) -> Iterator[Seen]:
     in_test = is_test(file.path)
     reported: set[tuple[str, int | str]] = set()

@@ -159,10 +159,7 @@ def test_without_a_token_the_review_stands(pull: Repo) -> None:
 
 
 def test_what_github_refuses_or_answers_oddly_costs_only_the_comment(
-    pull: Repo,
-    hub: GitHub,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    pull: Repo, hub: GitHub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The token may only read, or would follow a redirect, or there is no list of comments."""
     hub.read_only = True

@@ -103,9 +103,7 @@ def sent(reviewed: Reviewed) -> dict[str, dict[str, str]]:
     return found
 
 
-def test_lenses_are_sent_the_removed_protection_its_callers_and_its_tests(
-    judged: Reviewed,
-) -> None:
+def test_lenses_are_sent_the_removed_protection_its_callers_and_its_tests(judged: Reviewed) -> None:
     given = sent(judged)
     removed = given["security"]["removed protections"]
     assert re.match(r"\[[0-9a-f]{8}\] pay\.py:4 security/removed-access-guard: ", removed)

@@ -228,9 +228,7 @@ def test_a_removed_method_that_its_class_still_calls_is_found(tmp_path: Path) ->
     assert look(tmp_path / "three", before, {"a.py": f"class A:\n{rest}"}, others) == ()
 
 
-def test_without_a_repository_only_the_change_is_searched(
-    tmp_path: Path,
-) -> None:
+def test_without_a_repository_only_the_change_is_searched(tmp_path: Path) -> None:
     user = "from store import save\n\nprint(save)\n"
     change = make_change(
         tmp_path, {"store.py": NEW, "app.py": user}, {"store.py": OLD, "app.py": "x = 1\n"}

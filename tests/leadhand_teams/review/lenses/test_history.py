@@ -304,8 +304,5 @@ class TestWithoutHistory:
 
 
 def test_every_rule_is_named_for_the_lens() -> None:
-    assert [rule.id.removeprefix("history/") for rule in RULES] == [
-        "reintroduced",
-        "reverted-fix",
-    ]
+    assert [rule.id.removeprefix("history/") for rule in RULES] == ["reintroduced", "reverted-fix"]
     assert {rule.family for rule in RULES} == {"history/reintroduced"}

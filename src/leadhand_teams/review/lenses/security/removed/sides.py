@@ -22,9 +22,7 @@ from leadhand_teams.review.lenses.security.removed.code import (
     span,
     squeezed,
 )
-from leadhand_teams.review.lenses.security.removed.guards import (
-    subjects_of,
-)
+from leadhand_teams.review.lenses.security.removed.guards import subjects_of
 from leadhand_teams.review.lenses.security.removed.learned import BaseNames
 from leadhand_teams.review.syntax import is_test
 
