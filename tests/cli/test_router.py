@@ -49,7 +49,7 @@ def test_explain_says_which_step_decides_and_what_the_others_say(folder: Path) -
     assert re.search(r"\n  trained router  billing: \d\d% confident\n", shown.out)
     assert re.search(r"\n +scores: billing \+\d.\d\d, technical -\d.\d\d, no worker", shown.out)
     assert "for billing: 'charged' +" in shown.out or "for billing: 'invoice' +" in shown.out
-    assert "\n  model           abstains: the team has none for its router\n" in shown.out
+    assert "\n  model           abstains: the team names none; a run asks" in shown.out
     trained = router("explain", "desk", "-", "--json", folder=folder, given="It crashes!")
     found = json.loads(trained.out)
     assert (found["workers"], found["decided_by"]) == (["technical"], "trained router")
@@ -76,6 +76,11 @@ def test_a_request_that_no_step_places_waits_for_the_name_of_a_worker(
     assert "'biling' names no worker: name one of billing, technical, or give" in typo.err
     answered = in_process("answer", "last", "billing", *kept)
     assert (answered.status, answered.out.splitlines()[0]) == (0, "billing: A joke about an error")
+    found = in_process("router", "examples", "--team", "desk", "--home", "runs")
+    assert json.loads(found.out)["why"] == "a person named the worker"
+    typo = in_process("router", "examples", "--team", "dekc", "--home", "runs")
+    assert typo.status == 2
+    assert "no stored run is of a team called 'dekc': there are runs of desk" in typo.err
 
 
 def test_at_the_terminal_the_name_of_the_worker_is_the_reply(folder: Path) -> None:
@@ -181,6 +186,25 @@ def test_what_cannot_be_used_is_one_line(folder: Path) -> None:
     (desk / "team.yaml").write_text("planner: routed\n", encoding="utf-8")
     assert "team 'desk' has no trained router: make one with `leadhand router train" in refused(
         "test", "desk", "--examples", "a.jsonl"
+    )
+
+
+def test_the_model_that_a_run_would_find_is_asked_by_explain_too(
+    folder: Path, model_server: ScriptedServer
+) -> None:
+    """A team whose models are named by the environment, as on the command line."""
+    chosen = {"why": "fun", "worker": "technical", "confidence": 90}
+    model_server.configure(script=[{"match": {"role": "router"}, "reply": {"json": chosen}}])
+    env = {**model_server.env(), "LEADHAND_MODEL": "openai-chat:scripted"}
+    words = ("router", "explain", "desk", "Tell me a joke", "--ask-model")
+    shown = leadhand(*words, folder=folder, env=env)
+    assert shown.out.startswith("technical, by the model\n"), shown.err
+    assert model_server.stats().by_role == {"router": 1}
+
+
+def test_the_help_names_the_extra_that_training_needs(in_process: InProcess) -> None:
+    assert 'pip install "leadhand[router]"' in " ".join(
+        in_process("router", "train", "-h").out.split()
     )
 
 

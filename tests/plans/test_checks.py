@@ -231,7 +231,7 @@ def test_a_teams_problems_are_named_at_once_with_what_to_do() -> None:
             Worker("n", "d", team=inner, run=nothing),
             Worker("e", "d", model="auto", plain=True, output=int),
         ),
-        routes=(Route("a"), Route("f", pattern="[", secondary="g"), Route("a")),
+        routes=(Route("a"), Route("f", pattern="[", secondary="g"), Route("a", also=["a"])),
         template=(TaskTemplate("x", "zzz", "do x well", depends_on=("y",)),),
     )
     known = "it has a, a, b, d, n, e"
@@ -252,6 +252,7 @@ def test_a_teams_problems_are_named_at_once_with_what_to_do() -> None:
         f"route 2 leads to 'f', who is not in the team: {known}",
         f"route 2 leads to 'g', who is not in the team: {known}",
         "the pattern of route 2 can't be used: unclosed character class",
+        "route 3 names 'a' more than once: leave it out of `secondary` and `also`",
         f"template entry 'x' is for 'zzz', who is not in the team: {known}",
         "template entry 'x' depends on 'y', which is not an entry",
         "in team 'in': `run` of worker 'w' does not take a handoff: <lambda>() can't be called "
@@ -262,10 +263,10 @@ def test_a_teams_problems_are_named_at_once_with_what_to_do() -> None:
         '(`model="provider:name"`), have leadhand look for one (`model="auto"`), or write code '
         "that does the work without one (`offline=function`)"
     )
-    assert len(team_problems(broken, model_at_hand=True)) == 15
+    assert len(team_problems(broken, model_at_hand=True)) == 16
     with pytest.raises(TeamError, match="is its own fallback") as caught:
         Supervisor(broken)
-    assert len(caught.value.problems) == 17
+    assert len(caught.value.problems) == 18
 
 
 def test_a_team_without_workers_is_refused() -> None:

@@ -226,6 +226,9 @@ def _routes(team: Team, names: list[str]) -> Iterator[str]:
                     f"route {number} leads to {name!r}, who is not in the team: "
                     f"{instead(name, names)}"
                 )
+        if route.worker in (route.secondary, *route.also):
+            instead_of = "leave it out of `secondary` and `also`"
+            yield f"route {number} names {route.worker!r} more than once: {instead_of}"
         if route.is_default and number < len(team.routes):
             yield f"route {number} takes everything, so those after it never apply: put it last"
         if route.pattern is not None and (problem := pattern_problem(route.pattern)):

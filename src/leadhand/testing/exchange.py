@@ -9,7 +9,7 @@ from typing import Literal
 from leadhand.testing.json_data import Json, Object, compact
 
 Role = Literal[
-    "planner", "worker", "synthesizer", "scorer", "judge", "critic", "structured", "plain"
+    "planner", "router", "worker", "synthesizer", "scorer", "judge", "critic", "structured", "plain"
 ]
 """The role that a request is for, judged by the tools and schema in it."""
 Protocol = Literal["openai", "anthropic"]

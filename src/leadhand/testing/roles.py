@@ -63,6 +63,8 @@ def role_of(request: Request) -> Role:
     if is_plan(output.schema):
         return "planner"
     wanted = properties(output.schema)
+    if {"worker", "confidence"} <= {*wanted}:
+        return "router"
     if "contradictions" in wanted:
         return "synthesizer"
     if "score" in wanted:

@@ -5,7 +5,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from leadhand.cli.views.consoles import print_note
-from leadhand.errors import JournalError
+from leadhand.errors import InputError, JournalError
 from leadhand.tools.text import counted
 from leadhand.trace.route_examples import RouteExample, route_examples
 
@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 def collect_examples(store: "Store | None", team: str | None) -> None:
     """Print an example a line, each once; of all runs, or those of one team by its name."""
     found: dict[tuple[str, str], tuple[RouteExample, str]] = {}
-    runs = () if store is None else store.runs(where=lambda run: team in (None, run.team))
+    stored = () if store is None else store.runs()
+    runs = [run for run in stored if team in (None, run.team)]
+    if team is not None and stored and not runs:
+        names = sorted({run.team for run in stored})
+        raise InputError(
+            f"no stored run is of a team called {team!r}: there are runs of {', '.join(names)}"
+        )
     unread = 0
     for run in runs:
         assert store is not None

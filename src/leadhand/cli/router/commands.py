@@ -53,7 +53,7 @@ def router_train(
 ) -> None:
     """Train a router on examples, and write it with a model card beside it.
 
-    Needs scikit-learn: pip install "leadhand[router]". The trained router runs without it.
+    Needs scikit-learn: pip install "leadhand\\[router]". The trained router runs without it.
     """
     from leadhand.cli.router.training import train_router
 

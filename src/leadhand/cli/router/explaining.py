@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import os
 from dataclasses import replace
 from typing import NamedTuple
 
 from leadhand.cli.router.files import text_of
 from leadhand.cli.views.terminal import sentence
 from leadhand.contracts.team import Role, Team
+from leadhand.models.choice import choose
 from leadhand.planners.routing import Opinion, Router, Unplaced
 from leadhand.routing.card import NO_WORKER
 from leadhand.routing.ngrams import PIECE
@@ -30,6 +32,7 @@ def explain_route(team: str, given: str, *, ask_model: bool, as_json: bool, trus
     A model costs money, so it says something only with `ask_model`.
     """
     found, text = team_of(team, trust=trust), text_of(given)
+    found = _with_model(found) if ask_model else found
     router = Router(found)
     opinions = [*router.by_code(text), _of_model(found, text, ask=ask_model), router.default]
     decides = next((one for one in opinions if one.workers), None)
@@ -47,6 +50,14 @@ def explain_route(team: str, given: str, *, ask_model: bool, as_json: bool, trus
             print(_shown(learnt))
 
 
+def _with_model(team: Team) -> Team:
+    """The team with the model that a run of it would ask. Raises `InputError`."""
+    choice = asyncio.run(choose(team, model=None, no_model=False, environ=os.environ))
+    # The provider's client reads the address of a server on this machine from here.
+    os.environ.update(choice.environ)
+    return choice.team
+
+
 def _has_model(team: Team) -> bool:
     """Whether a model is the router's last step."""
     asks = team.router is not None or team.planner.kind == "routed"
@@ -55,7 +66,11 @@ def _has_model(team: Team) -> bool:
 
 def _of_model(team: Team, text: str, *, ask: bool) -> Opinion:
     if not _has_model(team):
-        return Opinion("model", (), "the team has none for its router")
+        asks = team.router is not None or team.planner.kind == "routed"
+        if ask or not asks:
+            return Opinion("model", (), "the team has none for its router")
+        found = "the team names none; a run asks the one that it finds, and so does --ask-model"
+        return Opinion("model", (), found)
     if not ask:
         return Opinion("model", (), "not asked; --ask-model asks it, as a run does if it must")
     # The same team without what decides before and after its model. A payload is no matter here.

@@ -124,6 +124,8 @@ class TeamPage:
             return [self._text("plan", "bold"), self._indented("each by its planner's model")]
         if not team.template:
             told = "without a template every worker gets one task, all at once"
+            if team.planner.kind == "routed":
+                told = "one task for each worker to which the request is routed, all at once"
             return [self._text("plan", "bold"), self._indented(told)]
         by_id = {entry.id: entry for entry in team.template}
         entries = [by_id[id] for id in graph.order(team.template)]
