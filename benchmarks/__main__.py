@@ -17,6 +17,7 @@ ALONE = (
     "service",
     "peers",
     "stepwise",
+    "early_start",
 )
 WITH_WORKLOADS = ("workflows", "insecure", "undone", "overlap")
 

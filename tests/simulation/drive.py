@@ -239,6 +239,7 @@ async def _whole(recording: Recording, workers: Workers) -> None:
     ledger = Ledger(made.budget, spent=spent(past)) if made.budget is not None else None
     account = Account(ledger) if ledger is not None else None
     workers.account, workers.recorder = account, recorder
+    planner = _planner(recording)
     synthesizer = ScriptedSynthesizer(made.synthesis) if made.synthesis != "code" else None
     stop = _stop_in_time(recording, active.stop)
     try:
@@ -246,12 +247,14 @@ async def _whole(recording: Recording, workers: Workers) -> None:
             made.team,
             recorder,
             request="do it all",
-            planner=_planner(recording),
+            planner=planner,
             synthesizer=synthesizer,
             remedies=_remedies(recording),
             account=account,
             after=made.after,
         ) as roles:
+            if isinstance(planner, ScriptedPlanner):
+                planner.early = roles.resources.early
             run = Run(
                 made.team,
                 recorder,

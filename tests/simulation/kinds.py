@@ -15,6 +15,7 @@ from leadhand.contracts.routes import Guess, Route
 from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import PlannerKind, Team
 from leadhand.errors import ModelError
+from leadhand.planners.early_tasks import EarlyTasks, SoundTasks
 from tests.simulation.recording import Recording
 from tests.simulation.scenario import Scenario, template_of
 from tests.simulation.seen import Seen
@@ -51,7 +52,18 @@ def of_kind(made: Scenario, kind: PlannerKind) -> Scenario:
         trained = TrainedRouter.by_chance(chance, names) if chance.random() < 0.4 else None
         routes.sort(key=lambda route: route.is_default)  # what is behind it is never reached
         team = replace(team, routes=routes, trained_router=trained)
+    if kind == "ahead":
+        team = _early(Random(f"early {made.seed}"), team)
     return replace(made, team=team, plan=plan, after=after)
+
+
+def _early(chance: Random, team: Team) -> Team:
+    """The team, perhaps one whose tasks start while the planner writes."""
+    if chance.random() < 0.5:
+        return team
+    share = chance.choice((0.3, 0.9, 1.0))
+    workers = [replace(one, read_only=chance.random() < share) for one in team.workers]
+    return replace(team, workers=workers, early_start=True)
 
 
 def _earlier(chance: Random, team: Team) -> tuple[EarlierRun, ...]:
@@ -120,9 +132,15 @@ class ScriptedPlanner:
         self._chance = Random(f"planner {made.seed} in process {process}")
         self._plan = made.plan
         self._may_never = may_never
+        self._drafts = Random(f"drafts {made.seed} in process {process}")
+        self.early: EarlyTasks | None = None
+        """What starts tasks of its drafts, if the team has them started."""
 
     async def plan(self, request: PlanRequest, team: Team) -> Plan:
         """Whatever it is, the same for the same seed and process."""
+        if self.early is not None and self.early.start is not None:
+            for _ in range(self._drafts.choice((1, 1, 2))):
+                await self._write(SoundTasks(self.early, request, team))
         chance = self._chance
         if self._may_never and chance.random() < 0.04:
             await asyncio.get_running_loop().create_future()
@@ -143,6 +161,20 @@ class ScriptedPlanner:
             )
         )
         return self._plan.model_copy(update={"tasks": (first.model_copy(update=change), *others)})
+
+    async def _write(self, tasks: SoundTasks) -> None:
+        """Write a draft, whose tasks may be others than those of the plan, in another order."""
+        chance = self._drafts
+        drafted = [task for task in self._plan.tasks if chance.random() < 0.95]
+        if chance.random() < 0.2:
+            chance.shuffle(drafted)
+        for task in drafted:
+            if chance.random() < 0.5:
+                await asyncio.sleep(chance.expovariate(1.0))
+            change = chance.choice(
+                ({"intent": "find the figures of tin"}, {"depends_on": ()}, {"worker": "nobody"})
+            )
+            tasks.add(task if chance.random() < 0.93 else task.model_copy(update=change))
 
 
 def planned(recording: Recording) -> Iterator[str]:

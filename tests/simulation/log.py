@@ -271,7 +271,7 @@ class Log:
             breaker.succeeded()
 
     def _skipped(self, seen: Seen, event: TaskSkipped) -> Iterator[str]:
-        if seen.attempts or seen.running:
+        if seen.attempts > seen.forgiven or seen.running:
             yield "it was skipped after it had been started"
         if seen.task.tolerates_missing:
             yield "it was skipped and tolerates missing results"

@@ -239,8 +239,10 @@ def _told(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[st
         own = [one for one in handoff.context if not one.task_id.startswith(("../", PREVIOUS))]
         if needs is None or (within and log.finished is False):
             continue
-        if not within:
-            yield from told_of_earlier(recording, log.known(id), handoff)
+        known = log.known(id)
+        # Of a task that began early and was planned anew, only the last plan is at hand.
+        if not within and (known is None or handoff.attempt > known.forgiven):
+            yield from told_of_earlier(recording, known, handoff)
         if not within and [(one.task_id, one.status) for one in own] != needs:
             yield f"{way}, attempt {handoff.attempt}, was told of {own}, not of {needs}"
         for one in own:
@@ -359,7 +361,9 @@ def _waits(recording: Recording) -> Iterator[str]:
     answer, state = recording.answer, recording.state
     if answer is None:
         return
-    if state.plan is None and not answer.waiting and answer.status not in ("failed", "cancelled"):
+    early = any(task.status == "completed" for task in state.tasks.values())
+    ends = ("partial" if early else "failed", "cancelled")
+    if state.plan is None and not answer.waiting and answer.status not in ends:
         yield f"the answer is {answer.status}, and there is no plan"
     if (answer.status == "waiting") != bool(answer.waiting):
         yield f"the answer is {answer.status}, and waits for {answer.waiting}"

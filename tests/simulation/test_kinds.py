@@ -1,4 +1,4 @@
-"""Each promise about rounds, routes, templates and follow-ups is noticed if it is broken."""
+"""Each promise about rounds, early tasks, routes, templates and follow-ups is noticed if broken."""
 
 import dataclasses
 import functools
@@ -15,9 +15,12 @@ from leadhand.contracts.events import (
     RoundDecided,
     RunFinished,
     RunResumed,
+    TaskCancelled,
     TaskDispatched,
+    TaskPlanned,
 )
 from leadhand.contracts.team import PlannerKind
+from leadhand.run.early_start import NOT_IN_PLAN
 from tests.simulation.__main__ import OF_A_KIND_IN_TESTS
 from tests.simulation.drive import simulate
 from tests.simulation.promises import broken
@@ -73,6 +76,21 @@ def _follows(recording: Recording) -> bool:
     return recording.before is None and any(
         "previous" in handoff.inputs for _, way, handoff in recording.given if "/" not in way
     )
+
+
+def _early(recording: Recording) -> list[TaskPlanned]:
+    return [one for one in recording.events if isinstance(one, TaskPlanned) and not one.within]
+
+
+def _not_in_plan(recording: Recording) -> list[TaskCancelled]:
+    cancelled = [one for one in recording.events if isinstance(one, TaskCancelled)]
+    return [one for one in cancelled if one.reason == NOT_IN_PLAN and not one.within]
+
+
+def _starts_early(recording: Recording) -> bool:
+    """A run of which the plan has some of its early tasks, and others not."""
+    gone = _not_in_plan(recording)
+    return recording.before is None and bool(gone) and len(_early(recording)) > len(gone)
 
 
 @functools.cache
@@ -209,6 +227,20 @@ def _tell_nothing_of_before(recording: Recording) -> None:
     ]
 
 
+def _plan_for_a_writer(recording: Recording) -> None:
+    first = _early(recording)[0]
+    _change(recording, first, task=first.task.model_copy(update={"worker": "nobody"}))
+
+
+def _plan_twice(recording: Recording) -> None:
+    events, first = [*recording.events], _early(recording)[0]
+    numbered(recording, [*events, dataclasses.replace(first, elapsed_s=events[-1].elapsed_s)])
+
+
+def _let_all_go_on(recording: Recording) -> None:
+    _drop(recording, *_not_in_plan(recording))
+
+
 @pytest.mark.parametrize(
     ("kind", "fits", "doctor", "said"),
     [
@@ -229,6 +261,9 @@ def _tell_nothing_of_before(recording: Recording) -> None:
         ("stepwise", _was_approved, _decide_before_the_approval, "waited for its approval"),
         ("ahead", _is_planned, _have_another_plan, "router plans, and the planner is ahead"),
         ("ahead", _is_planned, _give_a_task_to_another, "is right"),
+        ("ahead", _starts_early, _plan_for_a_writer, "does more than read"),
+        ("ahead", _starts_early, _plan_twice, "it is no new id"),
+        ("ahead", _starts_early, _let_all_go_on, "goes on, and the plan has no such task"),
         ("template", _is_planned, _give_a_task_to_another, "is right"),
         ("routed", _goes_beside, _give_a_task_to_another, "is right"),
         ("routed", _goes_beside, _be_in_doubt, "is right"),

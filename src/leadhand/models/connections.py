@@ -63,7 +63,9 @@ class Connection:
     @property
     def can_stream(self) -> bool:
         """Whether it has code that streams, which may still fail."""
-        return self.streams or type(self.model).request_stream is not Model.request_stream
+        has_code = type(self.model).request_stream is not Model.request_stream
+        # A `FunctionModel` has it in vain without such a function.
+        return self.streams or (has_code and getattr(self.model, "stream_function", "") is not None)
 
     @property
     def gate(self) -> Gate:

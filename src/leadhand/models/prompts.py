@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from leadhand.contracts.team import Team
 
-PROMPTS = "7f8d6cad5b084540"
+PROMPTS = "88b624372b4704d2"
 """A digest of every text that leadhand itself sends to models. `tests/models/test_prompts.py`
 fails when one of them changes and says what to write here."""
 

@@ -141,6 +141,7 @@ def _asked(team: Team, after: Sequence[EarlierRun]) -> CallRequest:
         joined(prompt(_PACKAGE, "factory"), catalogue(factory)) if factory is not None else "",
         last,
         prompt(_PACKAGE, "recursive") if team.subplanner is not None else "",
+        prompt(_PACKAGE, "early") if team.early_start else "",
         earlier.rules(after),
         role.instructions,
     )

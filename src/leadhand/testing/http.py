@@ -100,14 +100,20 @@ class HttpConnection(asyncio.Protocol):
             transport.write(response.body)
             self._done(response.status)
 
-    def _drip(self, parts: list[bytes], response: Response, every_s: float, sent: int = 0) -> None:
-        if self._transport is None:
-            return
-        self._transport.write(b"".join(parts[sent : sent + 1]))
-        if sent + 1 >= len(parts):
-            self._done(response.status)
-        else:
-            self._later(every_s, lambda: self._drip(parts, response, every_s, sent + 1))
+    def _drip(self, parts: list[bytes], response: Response, every_s: float) -> None:
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+
+        def send(sent: int) -> None:
+            if self._transport is None:
+                return
+            self._transport.write(b"".join(parts[sent : sent + 1]))
+            if sent + 1 >= len(parts):
+                self._done(response.status)
+            else:  # by the clock, as late timers would add up
+                self._timer = loop.call_at(began_s + (sent + 1) * every_s, send, sent + 1)
+
+        send(0)
 
     def _later(self, seconds: float, action: Callable[[], None]) -> None:
         self._timer = asyncio.get_running_loop().call_later(seconds, action)
