@@ -72,6 +72,10 @@ class Terminal:
         line = keys if keys in (CTRL_C, CTRL_D) else f"{keys}\n"
         os.write(self._main, line.encode())
 
+    def gets(self, number: int) -> None:
+        """Send it a signal."""
+        os.kill(self._program.pid, number)
+
     def ended(self) -> int:
         """Its exit status, once it has ended."""
         while self._more():

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import signal
 import sqlite3
 from pathlib import Path
 
@@ -205,6 +206,15 @@ def test_f37_ctrl_c_stops_one_answer_and_the_next_request_follows_the_last_finis
         terminal.shows("echo> ")
         terminal.types(CTRL_D)
         assert terminal.ended() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_session_that_waits_for_a_request_ends_at_a_signal(house: House, number: int) -> None:
+    with house.at_terminal() as terminal:
+        terminal.shows("echo> ")
+        terminal.waits()
+        terminal.gets(number)
+        assert terminal.ended() == 130
 
 
 def test_a_session_with_a_model_shows_the_planner_what_was_answered(

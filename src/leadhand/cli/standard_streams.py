@@ -53,5 +53,9 @@ def prepare() -> None:
             signal.signal(number, _interrupt)
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM or SIGHUP: the process has to end, where Ctrl-C may discard only a line."""
+
+
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+    raise Terminated

@@ -7,6 +7,7 @@ import termios
 from collections.abc import Callable
 
 from leadhand.cli import start_time
+from leadhand.cli.standard_streams import Terminated
 from leadhand.cli.views.consoles import print_note
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.contracts.answer import Answer
@@ -56,6 +57,8 @@ def _read(prompt: str) -> str:
             lines = [_line(prompt)]
             while select.select([sys.stdin], [], [], PASTE_S)[0]:
                 lines.append(_line(""))
+        except Terminated:
+            raise
         except KeyboardInterrupt:
             print_note("an empty line ends the session")
         except EOFError:
