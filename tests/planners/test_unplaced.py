@@ -8,7 +8,7 @@ import pytest
 from leadhand import Answer, Handoff, LeadhandError, Reply, Role, Route, Supervisor, Team, Worker
 from leadhand.cli.live.notices import Notices
 from leadhand.cli.runs.history_text import history_lines
-from leadhand.contracts.events import Event, PlanProposed, PlanRejected
+from leadhand.contracts.events import Event, PlanProposed, PlanRejected, TaskDispatched, unnested
 from leadhand.contracts.people import Question
 from leadhand.contracts.team import TaskTemplate
 from leadhand.journal import MemoryJournal
@@ -233,3 +233,66 @@ def test_a_router_in_doubt_whose_run_is_resumed_without_people_takes_the_default
     left = kept(events[: place + 1])
     answer = run_virtual(Supervisor(of, journal=left, clock=VirtualClock()).resume(RUN))
     assert answer.answer == "desk replies", "not the likeliest one, about whom nobody was asked"
+
+
+# Nested teams
+
+
+def nested(*routes: Route) -> Team:
+    inner = Worker("support", "Answers customers", team=team(*routes))
+    return Team("office", workers=[inner, Worker("other", "Other", run=reply)], planner="template",
+                template=[TaskTemplate("help", "support", "{request}")])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("said", "workers", "proposed"),
+    [
+        ("technical", ["technical"], ["router in doubt", "person"]),
+        ("", ["desk"], ["router in doubt"]),
+        (None, ["desk"], ["router in doubt", "router"]),
+    ],
+)
+def test_a_nested_team_in_doubt_asks_the_person_at_hand(
+    said: str | None, workers: list[str], proposed: list[str]
+) -> None:
+    asked: list[Question] = []
+
+    async def person(question: Question) -> str | None:
+        asked.append(question)
+        return said
+
+    def supervisor(journal: MemoryJournal) -> Supervisor:
+        of, clock = nested(RULE, DEFAULT), VirtualClock()
+        return Supervisor(of, journal=journal, approve=["escalation"], person=person, clock=clock)
+
+    journal = MemoryJournal()
+    whole = run_virtual(supervisor(journal).run("Good morning", run_id=RUN))
+    (question,) = asked
+    assert (question.task_id, question.route) == ("help", True)
+    assert question.workers == ("billing", "technical", "desk")
+    assert "- technical: Does technical" in question.text
+    assert whole.status == "complete"
+    events = journal.store.events(RUN)
+    live = [str(notice) for event in events if (notice := Notices().of_run(event))]
+    assert [line for line in live if line.startswith("help: ")] == live
+    inside = [unnested(event) for event in events if event.within]
+    assert [event.by for event in inside if isinstance(event, PlanProposed)] == proposed
+    assert [event.worker for event in inside if isinstance(event, TaskDispatched)] == workers
+    for stop in range(1, len(events)):
+        asked.clear()
+        answer = run_virtual(supervisor(kept(events[:stop])).resume(RUN))
+        assert told(answer) == told(whole), f"after {[event.type for event in events[:stop]]}"
+        replied = any(event.type == "approval_given" for event in events[:stop])
+        assert asked == ([] if replied else [question])
+
+
+@pytest.mark.parametrize("routes", [[RULE, DEFAULT], [RULE]])
+def test_a_nested_team_in_doubt_takes_its_default_worker_if_people_answer_later(
+    routes: list[Route],
+) -> None:
+    answer, _ = run(nested(*routes), approve=["escalation"])
+    if len(routes) == 2:
+        assert (answer.status, answer.answer) == ("complete", "desk replies")
+    else:
+        assert answer.status == "failed"
+        assert "no worker was found for this request (rules: no rule matches" in answer.gaps[0].why

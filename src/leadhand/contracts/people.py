@@ -50,6 +50,8 @@ class Question(Record):
     """The tool calls that it is about; none if a function asks, or leadhand 0.1 wrote it."""
     route: bool = False
     """Whether no step of a router placed the request: the text of a refusal may name workers."""
+    workers: tuple[str, ...] = ()
+    """The workers that it may name; empty if the question was read from a stored run."""
 
 
 @checked

@@ -8,13 +8,12 @@ the reply, and the run is resumed.
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from leadhand.contracts import events
 from leadhand.contracts.event_fields import NO_TIMES, AttemptTimes
 from leadhand.contracts.outcome import Escalated, Failed, PausedAttempt
 from leadhand.contracts.people import Occasion, Question, Reply, RunMessage, checked_reply
-from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan, Task
 from leadhand.engine.failures import failure_of
 from leadhand.engine.recorder import Recorder
@@ -26,11 +25,11 @@ from leadhand.run.questions import (
     call_question,
     calls_asked,
     names_calls,
+    occasions_of,
     open_questions,
     task_question,
     wanted_key,
 )
-from leadhand.state.fold import RunState
 
 UNSOUND_PLANS = 3
 """How many plans with problems a person may send before the question is left open."""
@@ -92,7 +91,7 @@ class People:
         About tool calls that need an approval they are asked on any occasion, and so they are if
         they were asked before the run was resumed.
         """
-        asked: set[Occasion] = {*occasions, *_occasions(recorder.state)}
+        asked: set[Occasion] = {*occasions, *occasions_of(recorder.state)}
         return cls(recorder, journal, occasions=asked, ask=ask)
 
     @property
@@ -214,12 +213,13 @@ class People:
         *,
         problems: Callable[[Plan], Sequence[str]],
         patiently: bool,
+        workers: Sequence[str] = (),
     ) -> Reply | None:
         """The verdict on `plan`; `None` if the question stays open.
 
         A plan that the person sends instead has none of the `problems`: the person is told what is
         wrong and asked again, `UNSOUND_PLANS` times. Without `patiently` the run does not wait for
-        a person who answers later.
+        a person who answers later. `workers` are those of the team.
         """
         state = self._recorder.state
         self.post_plan_question(question)
@@ -227,8 +227,18 @@ class People:
             reply = state.reply
             if reply is None:
                 text, route = state.questions[None], state.proposed_by == IN_DOUBT
-                asked = Question(task_id=self._key(None), text=text, plan=plan, route=route)
+                asked = Question(
+                    task_id=self._key(None),
+                    text=text,
+                    plan=plan,
+                    route=route,
+                    workers=tuple(workers) if route else (),
+                )
                 reply = await self._reply(None, asked, patiently=patiently)
+            if reply is None and self._first._recorder.path:
+                # A nested team's run can't wait for a later reply.
+                reply = Reply(verdict="declined")
+                await self._close(None, reply)
             if reply is None or reply.verdict != "approved" or reply.plan is None:
                 return reply
             found = problems(reply.plan)
@@ -350,18 +360,6 @@ def _positions(recorder: Recorder) -> dict[str | None, int]:
             if isinstance(event, events.ApprovalRequested):
                 found.setdefault(event.task_id, event.seq)
     return found
-
-
-def _occasions(state: RunState) -> Iterator[Occasion]:
-    """When people were asked before the run was resumed."""
-    if None in state.questions or state.reply is not None or state.approved:
-        yield "plan"
-    for id, task in state.tasks.items():
-        replied = task.reply is not None and not task.ended
-        if (id in state.questions and task.paused is None) or replied:
-            yield "escalation"
-        if task.worker == SUBPLANNER and task.nested is not None and not task.ended:
-            yield from _occasions(task.nested)
 
 
 async def _asked(ask: Ask, question: Question) -> Reply | None:

@@ -18,6 +18,7 @@ from leadhand.planners.routing import (
     BY_ROUTER,
     IN_DOUBT,
     ROUTER,
+    Router,
     RoutingPlanner,
     Unplaced,
     routed_plan,
@@ -82,7 +83,9 @@ async def planned(
         return context
     if approved is not proposed:
         stamp = recorder.stamp()
-        recorder.record(events.PlanProposed(**stamp, plan=approved, by="person"))
+        reply = recorder.state.reply
+        by = ROUTER if reply is not None and reply.verdict == "declined" else "person"
+        recorder.record(events.PlanProposed(**stamp, plan=approved, by=by))
         problems = check(approved, team, request=request.text, earlier=request.earlier)
     await early.drop_others(approved)
     # The intents of a routed plan are the request, word for word.
@@ -176,8 +179,7 @@ def _unplaced(
 ) -> Plan | _InDoubt | _NoPlan:
     """Who gets a request that no route places: a person says so, else the default worker."""
     people, team = context.people, context.team
-    # A question about a plan names no task, so that it can't come from a nested team.
-    if people is not None and "escalation" in people.occasions and not context.is_nested:
+    if people is not None and "escalation" in people.occasions:
         return _InDoubt(routed_plan(request, error.likeliest, team))
     if error.default:
         return routed_plan(request, error.default, team)
@@ -268,7 +270,10 @@ async def _approved(
 
     since_s = recorder.elapsed_s()
     patiently = context.breaks_down  # the run around it may have more to do
-    asking = people.approve_plan(plan, question, problems=problems, patiently=patiently)
+    names = [worker.name for worker in context.team.workers]
+    asking = people.approve_plan(
+        plan, question, problems=problems, patiently=patiently, workers=names
+    )
     try:
         reply = await context.active.unless_stopped(people.only(asking))
     except Cancelled:
@@ -277,12 +282,13 @@ async def _approved(
         context = context.with_deadline(context.deadline.extended(recorder.elapsed_s() - since_s))
     if reply is None:
         return context, None
-    names = [worker.name for worker in context.team.workers]
     named = named_workers(reply.text, names) if in_doubt else ()
+    if reply.verdict == "declined":
+        named = Router(context.team).default.workers
     if reply.verdict != "approved" and named:
         return context, routed_plan(request, named, context.team)
     if reply.verdict != "approved":
-        why = f"a person refused the plan: {reply.text.strip()}".rstrip(": ")
+        why = f"a person {reply.verdict} the plan: {reply.text.strip()}".rstrip(": ")
         _reject(context, why)
         return replace(context, unplanned=why), None
     return context, with_chosen_tools(reply.plan or plan, context.team)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from leadhand.contracts.outcome import Escalated, Failed, with_location
-from leadhand.contracts.people import Question, Reply, RunMessage, ToolCall
+from leadhand.contracts.people import Occasion, Question, Reply, RunMessage, ToolCall
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Task
 from leadhand.errors import InputError
@@ -35,6 +35,18 @@ def _open_questions(state: RunState, path: str) -> Iterator[Question]:
     for id, task in state.tasks.items():
         if task.worker == SUBPLANNER and task.nested is not None and not task.ended:
             yield from _open_questions(task.nested, f"{path}{id}/")
+
+
+def occasions_of(state: RunState) -> Iterator[Occasion]:
+    """When people were asked before the run was resumed."""
+    if None in state.questions or state.reply is not None or state.approved:
+        yield "plan"
+    for id, task in state.tasks.items():
+        replied = task.reply is not None and not task.ended
+        if (id in state.questions and task.paused is None) or replied:
+            yield "escalation"
+        if task.worker == SUBPLANNER and task.nested is not None and not task.ended:
+            yield from occasions_of(task.nested)
 
 
 def in_a_line(question: str) -> str:

@@ -83,8 +83,8 @@ class Notices:
         if refused and isinstance(event, events.PlanRejected):
             return None  # the refusal was shown
         notice = _of_run(event)
-        if notice is None or not event.within:
-            return notice
+        if notice is None or not event.within or isinstance(event, events.ApprovalGiven):
+            return notice  # an approval has the whole path already
         return notice._replace(about="/".join((*event.within, notice.about)))
 
 

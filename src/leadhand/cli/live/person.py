@@ -92,7 +92,9 @@ class TerminalPerson:
         plan = shown
         show_plan(plan, self._console)
         self._say(question.text)
-        route = question.route and bool(self._workers)
+        # Those of a nested team, if it asks.
+        workers = question.workers or self._workers
+        route = question.route and bool(workers)
         asked = "[a]pprove, [r]efuse, or the worker's name: "
         while (said := await self._line(asked if route else _CHOICES)) is not None:
             match said.strip().lower():
@@ -104,12 +106,12 @@ class TerminalPerson:
                     return Reply(
                         task_id=question.task_id, verdict="refused", text=(why or "").strip()
                     )
-                case "e" | "edit":
+                case "e" | "edit" if not route:
                     plan = await self._edited(plan)
-                case name if route and named_workers(name, self._workers):
+                case name if route and named_workers(name, workers):
                     return Reply(verdict="refused", text=said.strip())
                 case name if route and name:
-                    self._say(f"That names no worker: {', '.join(self._workers)}")
+                    self._say(f"That names no worker: {', '.join(workers)}")
                 case _:
                     pass  # asked again
         return None
