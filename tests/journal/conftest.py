@@ -7,6 +7,7 @@ import pytest
 
 from leadhand.journal.postgres import PostgresStore
 from tests.journal.postgres_server import PostgresServer
+from tests.journal.runs import reopening
 
 
 @pytest.fixture(scope="session")
@@ -38,15 +39,8 @@ def url(database: str) -> Iterator[str]:
 @pytest.fixture
 def reopened(url: str) -> Iterator[Callable[[], PostgresStore]]:
     """Opens the journal, as often as one likes."""
-    opened: list[PostgresStore] = []
-
-    def reopen() -> PostgresStore:
-        opened.append(PostgresStore(url))
-        return opened[-1]
-
-    yield reopen
-    for journal in opened:
-        journal.close()
+    with reopening(lambda: PostgresStore(url)) as reopen:
+        yield reopen
 
 
 @pytest.fixture

@@ -48,10 +48,7 @@ class ListingConformance:
         """Tasks done again count as completed only when they are."""
         story = Story("r")
         keep(journal, story.whole("a", "b", "c"))
-        seq, at, elapsed_s = story.stamp()
-        resumed = RunResumed(
-            seq=seq, at=at, elapsed_s=elapsed_s, run_id="r", deadline_s=None, again=("b", "c")
-        )
+        resumed = RunResumed(**story.stamp(), deadline_s=None, again=("b", "c"))
         keep(journal, [resumed])
         summary = only_run(journal)
         assert (summary.status, summary.tasks, summary.completed) == ("interrupted", 3, 1)
@@ -62,24 +59,16 @@ class ListingConformance:
     def test_the_summary_counts_parts_amendments_and_no_nested_tasks(self, journal: Store) -> None:
         story, inner = Story("r"), Story("r")
         keep(journal, [story.started(), *story.planned("a", "b")])
-        seq, at, elapsed_s = story.stamp()
         split = TaskSplit(
-            seq=seq,
-            at=at,
-            elapsed_s=elapsed_s,
-            run_id="r",
+            **story.stamp(),
             task_id="a",
             attempt=1,
             parts=(task("a1"), task("a2"), task("a3")),
             rewired=(),
             reason="too much",
         )
-        seq, at, elapsed_s = story.stamp()
         amended = PlanAmended(
-            seq=seq,
-            at=at,
-            elapsed_s=elapsed_s,
-            run_id="r",
+            **story.stamp(),
             task_id="a1",
             reason="new facts",
             revision=2,
@@ -90,7 +79,7 @@ class ListingConformance:
         keep(journal, [split, amended])
         assert only_run(journal).tasks == 3
         for event in inner.whole("x", "y"):
-            keep(journal, [replace(nested(event, "c"), seq=story.stamp()[0])])
+            keep(journal, [replace(nested(event, "c"), seq=story.stamp()["seq"])])
         summary = only_run(journal)
         assert (summary.tasks, summary.completed, summary.status) == (3, 0, "interrupted")
         assert summary.request == "count the words"
@@ -100,22 +89,10 @@ class ListingConformance:
         story = Story("r")
 
         def asked(task_id: str | None) -> Event:
-            seq, at, elapsed_s = story.stamp()
-            return ApprovalRequested(
-                seq=seq, at=at, elapsed_s=elapsed_s, run_id="r", task_id=task_id, question="Well?"
-            )
+            return ApprovalRequested(**story.stamp(), task_id=task_id, question="Well?")
 
         def answered(task_id: str | None) -> Event:
-            seq, at, elapsed_s = story.stamp()
-            return ApprovalGiven(
-                seq=seq,
-                at=at,
-                elapsed_s=elapsed_s,
-                run_id="r",
-                task_id=task_id,
-                verdict="approved",
-                by="ann",
-            )
+            return ApprovalGiven(**story.stamp(), task_id=task_id, verdict="approved", by="ann")
 
         keep(journal, [story.started(), asked(None), nested(asked(None), "legal")])
         assert only_run(journal).status == "waiting"
@@ -132,16 +109,16 @@ class ListingConformance:
         """One that died with a question open has more to do. Older releases did not record it."""
         story = Story("r")
         started = replace(story.started(), fingerprint="f")
-        seq, at, elapsed_s = story.stamp()
-        asked = ApprovalRequested(seq=seq, at=at, elapsed_s=elapsed_s, run_id="r", question="Well?")
+        asked = ApprovalRequested(**story.stamp(), question="Well?")
         keep(journal, [started, asked])
         assert only_run(journal).status == "interrupted"
         answer = story.finished().answer.model_copy(update={"status": "waiting"})
-        waiting = RunWaiting(seq=3, at=at, elapsed_s=elapsed_s, run_id="r", answer=answer)
+        stamp = story.stamp()
+        waiting = replace(RunWaiting(**stamp, answer=answer), seq=3)
         keep(journal, [waiting])
         with journal.hold("r"):
             assert only_run(journal).status == "waiting"
-        keep(journal, [RunResumed(seq=4, at=at, elapsed_s=9.0, run_id="r", deadline_s=None)])
+        keep(journal, [replace(RunResumed(**stamp, deadline_s=None), seq=4)])
         assert only_run(journal).status == "interrupted"
 
     def test_runs_are_listed_the_last_begun_first(self, journal: Store) -> None:

@@ -2,7 +2,9 @@
 
 import asyncio
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import ExitStack, closing, contextmanager
+from typing import TypeVar
 
 from leadhand.contracts.answer import Answer, Metrics
 from leadhand.contracts.events import (
@@ -17,8 +19,10 @@ from leadhand.contracts.events import (
 from leadhand.contracts.outcome import Result
 from leadhand.contracts.summary import RunSummary
 from leadhand.contracts.task import Plan, Task
+from leadhand.engine.recorder import EventStamp
 from leadhand.journal.store import Store
 
+S = TypeVar("S", bound=Store)
 NOON = dt.datetime(2026, 3, 1, 12, 0, 0, 5, tzinfo=dt.UTC)
 
 
@@ -30,18 +34,15 @@ class Story:
         self.seq = 0
         self._begun = begun
 
-    def stamp(self) -> tuple[int, dt.datetime, float]:
-        """Position, time and seconds of the next event."""
+    def stamp(self) -> EventStamp:
+        """Position, time and seconds of the next event, and its run."""
         self.seq += 1
-        return self.seq, self._begun + dt.timedelta(seconds=self.seq), float(self.seq)
+        at = self._begun + dt.timedelta(seconds=self.seq)
+        return {"seq": self.seq, "at": at, "elapsed_s": float(self.seq), "run_id": self.run_id}
 
     def started(self, request: str = "count the words") -> RunStarted:
-        seq, at, elapsed_s = self.stamp()
         return RunStarted(
-            seq=seq,
-            at=at,
-            elapsed_s=elapsed_s,
-            run_id=self.run_id,
+            **self.stamp(),
             team="counters",
             request=request,
             engine="deterministic",
@@ -51,45 +52,23 @@ class Story:
     def planned(self, *ids: str) -> tuple[Event, Event]:
         """A plan with these tasks, proposed and accepted."""
         tasks = tuple(task(id) for id in ids)
-        seq, at, elapsed_s = self.stamp()
-        proposed = PlanProposed(
-            seq=seq,
-            at=at,
-            elapsed_s=elapsed_s,
-            run_id=self.run_id,
-            plan=Plan(goal="count", tasks=tasks),
-            by="planner",
-        )
-        seq, at, elapsed_s = self.stamp()
-        accepted = PlanAccepted(seq=seq, at=at, elapsed_s=elapsed_s, run_id=self.run_id)
+        proposed = PlanProposed(**self.stamp(), plan=Plan(goal="count", tasks=tasks), by="planner")
+        accepted = PlanAccepted(**self.stamp())
         return proposed, accepted
 
     def dispatched(self, task_id: str, attempt: int = 1) -> Event:
-        seq, at, elapsed_s = self.stamp()
-        return TaskDispatched(
-            seq=seq,
-            at=at,
-            elapsed_s=elapsed_s,
-            run_id=self.run_id,
-            task_id=task_id,
-            attempt=attempt,
-            worker="count",
-        )
+        return TaskDispatched(**self.stamp(), task_id=task_id, attempt=attempt, worker="count")
 
     def completed(self, task_id: str, attempt: int = 1, output: str = "3 words") -> Event:
-        seq, at, elapsed_s = self.stamp()
         return TaskCompleted(
-            seq=seq,
-            at=at,
-            elapsed_s=elapsed_s,
-            run_id=self.run_id,
+            **self.stamp(),
             task_id=task_id,
             attempt=attempt,
             result=Result(output=output, summary="counted", confidence=90),
         )
 
     def finished(self) -> RunFinished:
-        seq, at, elapsed_s = self.stamp()
+        stamp = self.stamp()
         answer = Answer(
             run_id=self.run_id,
             status="complete",
@@ -97,9 +76,9 @@ class Story:
             team="counters",
             request="count the words",
             answer="6 words",
-            metrics=Metrics(makespan_s=elapsed_s, cost_usd=0.25),
+            metrics=Metrics(makespan_s=stamp["elapsed_s"], cost_usd=0.25),
         )
-        return RunFinished(seq=seq, at=at, elapsed_s=elapsed_s, run_id=self.run_id, answer=answer)
+        return RunFinished(**stamp, answer=answer)
 
     def whole(self, *ids: str) -> list[Event]:
         """A run from its start to its answer, in which these tasks are done."""
@@ -118,6 +97,13 @@ def keep(journal: Store, events: Iterable[Event]) -> None:
         await journal.commit()
 
     asyncio.run(commit())
+
+
+@contextmanager
+def reopening(reopen: Callable[[], S]) -> Generator[Callable[[], S]]:
+    """Opens journals, which are closed at the end."""
+    with ExitStack() as opened:
+        yield lambda: opened.enter_context(closing(reopen()))
 
 
 def only_run(journal: Store) -> RunSummary:

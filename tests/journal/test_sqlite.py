@@ -23,7 +23,7 @@ from leadhand.journal.store import Store
 from tests.journal.blocking import Blocking
 from tests.journal.conformance import DurableConformance
 from tests.journal.damage import DamageConformance, Spoil, spoiling
-from tests.journal.runs import NOON, Story, keep
+from tests.journal.runs import NOON, Story, keep, reopening
 
 
 @pytest.fixture
@@ -34,15 +34,8 @@ def home(tmp_path: Path) -> Path:
 @pytest.fixture
 def reopened(home: Path) -> Iterator[Callable[[], Store]]:
     """Opens the journal in the test's folder, as often as it is called."""
-    opened: list[Store] = []
-
-    def reopen() -> Store:
-        opened.append(open_store(home))
-        return opened[-1]
-
-    yield reopen
-    for journal in opened:
-        journal.close()
+    with reopening(lambda: open_store(home)) as reopen:
+        yield reopen
 
 
 @pytest.fixture

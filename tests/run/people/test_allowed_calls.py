@@ -40,6 +40,7 @@ from leadhand.workers.idempotency import key
 from leadhand.workers.threads import DaemonThreads
 from leadhand.workers.toolsets import toolset_of
 from tests.models.asking import OPENAI
+from tests.run.people.desk import says
 from tests.workers.model_runs import bodies, call, calls, final, one_task, said, steps, worker
 
 RUN = "allowed"
@@ -89,18 +90,6 @@ def supervisor(
     return Supervisor(
         team, synthesizer=Merge(), person=person, approve=(), journal=journal, clock=clock
     )
-
-
-def says(*replies: Reply) -> tuple[Ask, list[Question]]:
-    """A person who says this, one after the other, and what they were asked."""
-    asked: list[Question] = []
-    left = list(replies)
-
-    async def ask(question: Question) -> Reply:
-        asked.append(question)
-        return left.pop(0)
-
-    return ask, asked
 
 
 @pytest.mark.parametrize("make", [wrapped, declared, asking])
