@@ -2,12 +2,14 @@
 
 import difflib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
-from leadhand.contracts.finding import LensReport
+from leadhand.contracts.finding import Finding, LensReport
 from leadhand.contracts.outcome import Handoff
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.lens import LensWorker
+from leadhand_teams.review.quotes import ChangeQuotes
 
 _LANGUAGES = {"py": "python", "pyi": "python", "js": "javascript", "md": "markdown", "go": "go"}
 
@@ -75,6 +77,20 @@ def run_lens(lens: LensWorker, change: Change, *paths: str) -> LensReport:
         return_to="supervisor",
     )
     return lens(handoff, change=str(change.folder))
+
+
+def quoted_report(lens: LensWorker, change: Change) -> LensReport:
+    """The same on all files; every quote is checked against the change."""
+    report, quotes = run_lens(lens, change), ChangeQuotes(change)
+    for one in report.findings:
+        assert quotes.quoted(one) is not None, one
+    return report
+
+
+def only(found: LensReport | Sequence[Finding]) -> Finding:
+    """The only one that there is."""
+    (one,) = found.findings if isinstance(found, LensReport) else found
+    return one
 
 
 def _lines(text: str) -> list[str]:

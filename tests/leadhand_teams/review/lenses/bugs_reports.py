@@ -3,30 +3,14 @@
 from pathlib import Path
 
 from leadhand.contracts.finding import Finding, LensReport
-from leadhand.contracts.outcome import Handoff
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.lenses import bugs
-from leadhand_teams.review.quotes import ChangeQuotes
-from tests.leadhand_teams.review.changes import make_change
+from tests.leadhand_teams.review.changes import make_change, quoted_report
 
 
 def report(change: Change) -> LensReport:
     """The lens's report on all files of a change; every quote is checked against the change."""
-    handoff = Handoff(
-        run_id="run",
-        task_id="bugs",
-        attempt=1,
-        from_agent="supervisor",
-        to_agent="bugs",
-        intent="find bugs",
-        artifacts=tuple(file.path for file in change.files),
-        return_to="supervisor",
-    )
-    found = bugs.review(handoff, change=str(change.folder))
-    quotes = ChangeQuotes(change)
-    for one in found.findings:
-        assert quotes.quoted(one) is not None, one
-    return found
+    return quoted_report(bugs.review, change)
 
 
 def findings(

@@ -3,30 +3,13 @@
 from pathlib import Path
 
 from leadhand.contracts.finding import LensReport
-from leadhand.contracts.outcome import Handoff
 from leadhand_teams.review.lenses import security
-from leadhand_teams.review.quotes import ChangeQuotes
-from tests.leadhand_teams.review.changes import make_change
+from tests.leadhand_teams.review.changes import make_change, quoted_report
 
 
 def look(folder: Path, after: dict[str, str], before: dict[str, str] | None = None) -> LensReport:
     """The lens's report on the change; every quote is checked against the change."""
-    change = make_change(folder, after, before)
-    handoff = Handoff(
-        run_id="run",
-        task_id="security",
-        attempt=1,
-        from_agent="supervisor",
-        to_agent="security",
-        intent="find weaknesses",
-        artifacts=tuple(file.path for file in change.files),
-        return_to="supervisor",
-    )
-    report = security.review(handoff, change=str(folder))
-    quotes = ChangeQuotes(change)
-    for one in report.findings:
-        assert quotes.quoted(one) is not None, one
-    return report
+    return quoted_report(security.review, make_change(folder, after, before))
 
 
 def rules(folder: Path, code: str) -> set[str]:

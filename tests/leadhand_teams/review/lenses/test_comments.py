@@ -8,7 +8,7 @@ from leadhand.contracts.finding import Finding, LensReport
 from leadhand.tools.git.repository import open_repository
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.lenses.comments import RULES, review
-from tests.leadhand_teams.review.changes import make_change, run_lens
+from tests.leadhand_teams.review.changes import make_change, only, run_lens
 from tests.repositories import Repo
 
 SYNC = "# keep in sync with B_LIST\n"
@@ -20,11 +20,6 @@ def look(change: Change) -> LensReport:
 
 def seen(folder: Path, before: str, after: str, *, path: str = "a.py") -> tuple[Finding, ...]:
     return look(make_change(folder, {path: after}, {path: before})).findings
-
-
-def only(findings: tuple[Finding, ...]) -> Finding:
-    assert len(findings) == 1, findings
-    return findings[0]
 
 
 class TestStaleNumber:

@@ -6,7 +6,7 @@ import pytest
 
 from leadhand.contracts.finding import Finding, LensReport
 from leadhand_teams.review.lenses.comments import review
-from tests.leadhand_teams.review.changes import make_change, run_lens
+from tests.leadhand_teams.review.changes import make_change, only, run_lens
 
 SPHINX = '''\
 def send({}):
@@ -84,11 +84,6 @@ def look(folder: Path, before: str, after: str) -> LensReport:
 
 def signatures(folder: Path, shape: str, before: str, after: str) -> tuple[Finding, ...]:
     return look(folder, shape.format(before), shape.format(after)).findings
-
-
-def only(findings: tuple[Finding, ...]) -> Finding:
-    assert len(findings) == 1, findings
-    return findings[0]
 
 
 class TestParameterGone:

@@ -8,7 +8,7 @@ from leadhand.contracts.finding import Finding, LensReport
 from leadhand.tools.git.repository import open_repository
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.lenses.guidelines import RULES, review
-from tests.leadhand_teams.review.changes import make_change, run_lens
+from tests.leadhand_teams.review.changes import make_change, only, run_lens
 from tests.repositories import Repo
 
 
@@ -30,11 +30,6 @@ def seen(
     after = {"AGENTS.md": document, path: code, **(more or {})}
     old = {"AGENTS.md": document} | ({path: before} if before is not None else {})
     return look(make_change(folder, after, old)).findings
-
-
-def only(findings: tuple[Finding, ...]) -> Finding:
-    assert len(findings) == 1, findings
-    return findings[0]
 
 
 CASES = [

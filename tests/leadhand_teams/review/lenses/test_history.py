@@ -7,11 +7,11 @@ from shutil import which
 
 import pytest
 
-from leadhand.contracts.finding import Finding, LensReport
+from leadhand.contracts.finding import LensReport
 from leadhand.tools.git.repository import open_repository
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.lenses.history import RULES, review
-from tests.leadhand_teams.review.changes import make_change, run_lens
+from tests.leadhand_teams.review.changes import make_change, only, run_lens
 from tests.repositories import Repo
 
 LOGIN = """\
@@ -81,11 +81,6 @@ def titled(change: Change, title: str) -> Change:
     file.write_text(json.dumps(json.loads(file.read_text()) | {"title": title}))
     Change.load.cache_clear()
     return Change.load(str(change.folder))
-
-
-def only(report: LensReport) -> Finding:
-    assert len(report.findings) == 1, report
-    return report.findings[0]
 
 
 @pytest.fixture

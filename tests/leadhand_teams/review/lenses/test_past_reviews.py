@@ -8,11 +8,11 @@ from tempfile import mkdtemp
 
 import pytest
 
-from leadhand.contracts.finding import Finding, LensReport
+from leadhand.contracts.finding import LensReport
 from leadhand.errors import InputError
 from leadhand_teams.review.lenses.past_reviews import RULES, load_export, review
 from tests.costs import assert_linear
-from tests.leadhand_teams.review.changes import make_change, run_lens
+from tests.leadhand_teams.review.changes import make_change, only, run_lens
 
 SESSION = "response = requests.get(profile_url, verify=False, timeout=settings.timeout)"
 LOOP = [
@@ -56,11 +56,6 @@ def look(folder: Path, after: dict[str, str], export: Path | None) -> LensReport
 
 def text(*lines: str) -> str:
     return "\n".join(["import requests", "", *lines, ""])
-
-
-def only(report: LensReport) -> Finding:
-    assert len(report.findings) == 1, report
-    return report.findings[0]
 
 
 class TestSimilarHunks:

@@ -7,7 +7,7 @@ import pytest
 from leadhand.contracts.finding import Finding, LensReport
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.lenses.tests import RULES, review
-from tests.leadhand_teams.review.changes import make_change, run_lens
+from tests.leadhand_teams.review.changes import make_change, only, run_lens
 
 
 def look(change: Change) -> LensReport:
@@ -24,11 +24,6 @@ def seen(
 
 def rules_of(findings: tuple[Finding, ...]) -> list[str]:
     return [finding.rule for finding in findings]
-
-
-def only(findings: tuple[Finding, ...]) -> Finding:
-    assert len(findings) == 1, findings
-    return findings[0]
 
 
 class TestAlwaysTrue:
