@@ -26,6 +26,7 @@ def terms(heading: str) -> set[str]:
 
 def test_every_public_name_is_explained() -> None:
     assert set(leadhand.__all__) - terms("Names in Python") == set()
+    assert dir(leadhand) == sorted(leadhand.__all__), "what completion offers"
 
 
 def test_every_status_reason_and_rung_is_explained_and_no_other() -> None:

@@ -139,3 +139,8 @@ _MODULES = {
 
 if not TYPE_CHECKING:  # else checkers would take any name for one of leadhand's
     __getattr__ = lazy_attributes(__name__, _MODULES, renamed={"PlanRejected": "PlanError"})
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion in a terminal or a notebook."""
+    return __all__

@@ -55,12 +55,17 @@ def test_the_only_worker_of_a_team_is_its_default_worker() -> None:
     assert run(of)[0].answer == "only replies"
 
 
-def test_without_a_default_worker_the_answer_says_why_and_names_the_contact() -> None:
+def test_without_a_default_worker_the_answer_says_why_and_names_the_contact(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """The team's template is not a plan for it: the request may be for no worker at all."""
     of = team(
         RULE, trained_router=small_router(), template=[TaskTemplate("t", "desk", "{request}")]
     )
-    answer, _ = run(of)
+    with caplog.at_level("WARNING"):
+        answer, _ = run(of)
+    assert "plan rejected, 1 problem\n" in caplog.text
+    assert "finished failed with 1 gap in " in caplog.text
     assert answer.status == "failed"
     assert answer.contact == "Write to help@example.com"
     (gap,) = answer.gaps

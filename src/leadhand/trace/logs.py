@@ -11,6 +11,7 @@ from typing import assert_never
 
 from leadhand.contracts import events
 from leadhand.state.run_events import RunLevelEvent
+from leadhand.tools.text import counted
 
 _LEVELS = {
     "task_dispatched": logging.DEBUG,
@@ -184,16 +185,16 @@ def _run(event: RunLevelEvent | events.BreakerOpened | events.BreakerClosed) -> 
         case events.PlanRejected() if event.by:
             return f"no plan by {event.by}: {'; '.join(event.problems)}"
         case events.PlanRejected():
-            return f"plan rejected, {len(event.problems)} problems"
+            return f"plan rejected, {counted(len(event.problems), 'problem')}"
         case events.PlanAccepted():
-            return f"plan accepted, {len(event.warnings)} warnings"
+            return f"plan accepted, {counted(len(event.warnings), 'warning')}"
         case events.PlanAmended():
             added, changed, dropped = len(event.added), len(event.changed), len(event.dropped)
-            changes = f"{added} tasks added, {changed} changed, {dropped} dropped"
+            changes = f"{counted(added, 'task')} added, {changed} changed, {dropped} dropped"
             return f"plan amended to revision {event.revision} after {event.task_id}: {changes}"
         case events.RoundDecided():
             end = f", {event.end}" if event.end else ""
-            tasks = f", {len(event.tasks)} tasks" if event.tasks else ""
+            tasks = f", {counted(len(event.tasks), 'task')}" if event.tasks else ""
             return f"round {event.round} decided by {event.by}{tasks}{end}"
         case events.ApprovalRequested():
             return f"a person is asked about {_subject(event)}"
@@ -216,8 +217,8 @@ def _run(event: RunLevelEvent | events.BreakerOpened | events.BreakerClosed) -> 
         case events.RunWaiting():
             return f"stopped to wait for a person, {len(event.answer.waiting)} questions are open"
         case events.RunFinished():
-            gaps, took = len(event.answer.gaps), event.answer.metrics.makespan_s
-            return f"finished {event.answer.status} with {gaps} gaps in {took:.2f} s"
+            gaps, took = counted(len(event.answer.gaps), "gap"), event.answer.metrics.makespan_s
+            return f"finished {event.answer.status} with {gaps} in {took:.2f} s"
         case _:
             assert_never(event)
 
