@@ -122,7 +122,7 @@ class ModelPlanner:
 
             def hear(part: int, piece: str) -> None:
                 for data in readers[part].feed(piece):
-                    tasks.add(proposed_task(data, with_artifacts=bool(request.after)))
+                    tasks.add(proposed_task(data, team, with_artifacts=bool(request.after)))
 
             return hear
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan, PlanRequest, Task
 from leadhand.contracts.team import Team
 from leadhand.contracts.tools import may_start_early
@@ -66,4 +67,6 @@ class SoundTasks:
         found = check(plan, self._team, author="model", request=request, earlier=earlier)
         self._is_sound = self._is_sound and not errors_in(found)
         worker = self._team.worker(task.worker)
-        return self._is_sound and worker is not None and may_start_early(worker, self._team)
+        if worker is None or worker.name == SUBPLANNER:  # which has to see the tasks beside it
+            return False
+        return self._is_sound and may_start_early(worker, self._team)

@@ -115,8 +115,10 @@ def no_tasks_left() -> str:
 
 def _planned(state: RunState) -> int:
     """The tasks in plans of models, those of the run and of the plans below it. O(tasks)."""
-    proposed = len(state.proposed.tasks) if state.proposed is not None and not state.tasks else 0
-    own = 0 if state.proposed_by == "person" else len(state.tasks) + proposed
+    proposed = state.proposed.tasks if state.proposed is not None else ()
+    # Tasks that started early are among those of the plan.
+    count = len(proposed) if state.plan is None else len(state.tasks)
+    own = 0 if state.proposed_by == "person" else count
     nested = (one.nested for one in state.tasks.values() if one.task.worker == SUBPLANNER)
     return own + sum(_planned(one) for one in nested if one is not None)
 

@@ -266,14 +266,14 @@ def proposed(
     )
 
 
-def proposed_task(data: JsonValue, *, with_artifacts: bool = False) -> Task | None:
+def proposed_task(data: JsonValue, team: Team, *, with_artifacts: bool = False) -> Task | None:
     """One task of a plan that is still being written, as `proposed` would have it; None if it can't
     be parsed."""
     try:
         task = _Task.model_validate(data)
     except ValidationError:
         return None
-    return task.task(with_artifacts=with_artifacts, may_break_down=False)
+    return task.task(with_artifacts=with_artifacts, may_break_down=team.subplanner is not None)
 
 
 def _oversized(data: Mapping[str, JsonValue], team: Team) -> Iterator[Problem]:

@@ -185,7 +185,7 @@ def _with_catalogue(team: Team) -> Team:
 def _early_start(team: Team) -> Iterator[str]:
     if not team.early_start:
         return
-    if team.planner.kind not in (None, "ahead"):
+    if team.planner.kind not in (None, "ahead", "recursive"):
         yield (
             "`early_start` needs a planner that writes the whole plan at once, and this one is "
             f"{team.planner.kind}: leave it out, or make the planner's kind `ahead`"

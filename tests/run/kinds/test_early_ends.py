@@ -23,7 +23,8 @@ from leadhand.contracts.team import Team
 from leadhand.journal import MemoryJournal
 from leadhand.testing import VirtualClock, run_virtual
 from leadhand.testing.json_data import Object
-from tests.run.kinds.kinds import REQUEST
+from tests.run.kinds.kinds import KINDS, REQUEST, endpoint, works
+from tests.run.kinds.kinds import team as kind_team
 from tests.run.kinds.test_early_start import ask, checked, early, model, seq, task, team, writes
 from tests.run.resuming.story import RUN, Stops, kept, told
 
@@ -191,6 +192,13 @@ def test_a_nested_team_starts_early_as_a_worker_and_within_itself() -> None:
     assert early(log)[:1] == ["a"]
     inside = [event for event in log if event.within == ("a",)]
     assert early(inside)[:1] == ["a/x"]
+
+
+def test_of_a_recursive_plan_tasks_start_early_at_each_level_and_subplans_do_not() -> None:
+    kind = next(one for one in KINDS if one.name == "recursive early start")
+    _, log = ask(kind_team(kind, endpoint(kind).model, run=works))
+    planned = [(event.within, event.task_id) for event in log if isinstance(event, TaskPlanned)]
+    assert planned == [((), "n"), (("m",), "m/x"), (("m",), "m/y")]
 
 
 def test_the_planner_is_told_what_is_wrong_though_tasks_have_started() -> None:

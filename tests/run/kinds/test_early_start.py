@@ -194,7 +194,7 @@ def test_who_is_read_only() -> None:
 
 
 def test_with_a_kind_that_writes_no_whole_plan_the_team_is_refused() -> None:
-    for kind in ("stepwise", "recursive", "routed", "template"):
+    for kind in ("stepwise", "routed", "template"):
         wrong = replace(team(model()), planner=kind)  # pyright: ignore[reportArgumentType]
         assert [one for one in team_problems(wrong) if "early_start" in one] != []
     wrong = replace(team(model()), worker_factory=WorkerFactory(tools=["calculate"]))
