@@ -115,7 +115,7 @@ def test_every_problem_of_described_workers_is_named_at_once() -> None:
         "worker 'Bad name\\n' has no instructions: say what it does, and for what it is not",
         "worker 'Bad name\\n' has the tool 'shell', which is not in the catalogue: there are "
         "stock, price",
-        "worker 'Bad name\\n' has the tier 'huge': it may have fast or standard or strong",
+        "worker 'Bad name\\n' has the tier 'huge': it may have fast, standard, strong",
         "worker 'Bad name\\n' has an output that can't be used: it must be a JSON Schema as an "
         "object, or null for text",
         "worker 'judge' has description of 400 characters and may have 300: shorten it",

@@ -154,7 +154,7 @@ def planned_worker_problems(plan: Plan, team: "Team", whole: "Team") -> Iterator
     for task in plan.tasks:
         tier = task.limits.tier
         if tier is not None and task.worker in made and tier not in factory.tiers:
-            allowed = " or ".join(factory.tiers)
+            allowed = ", ".join(factory.tiers)
             yield f"task {task.id!r} asks for the tier {tier!r}: {task.worker!r} may have {allowed}"
     yield from sharing_problems(whole)
 
@@ -203,7 +203,7 @@ def _problems(one: PlannedWorker, factory: WorkerFactory) -> Iterator[str]:
             known = ", ".join(factory.catalogue) or "none"
             yield f"has the tool {_label(name)}, which is not in the catalogue: there are {known}"
     if one.tier is not None and one.tier not in factory.tiers:
-        yield f"has the tier {_label(one.tier)}: it may have {' or '.join(factory.tiers)}"
+        yield f"has the tier {_label(one.tier)}: it may have {', '.join(factory.tiers)}"
     for problem in _output_problems(one.output):
         yield f"has an output that can't be used: {problem}"
 
