@@ -138,9 +138,9 @@ def test_a_team_as_json_has_the_names_that_its_files_use(tmp_path: Path) -> None
     show_team(str(support(tmp_path)), screen.console, as_json=True)
     shown = json.loads(screen.text)
     assert list(shown) == [
-        "name", "description", "models", "workers", "planner", "synthesizer", "output", "judge",
-        "critic", "limits", "ladder", "rates", "contact", "max_depth", "routes", "router",
-        "trained_router", "shared_tools", "worker_factory",
+        "name", "description", "models", "workers", "planner", "early_start", "synthesizer",
+        "output", "judge", "critic", "limits", "ladder", "rates", "contact", "max_depth", "routes",
+        "router", "trained_router", "shared_tools", "worker_factory",
     ]  # fmt: skip
     assert shown["workers"][1] == {
         "name": "technical",
@@ -157,6 +157,7 @@ def test_a_team_as_json_has_the_names_that_its_files_use(tmp_path: Path) -> None
         "max_output_mb": 1.0,
         "fallback": "billing",
         "retry": True,
+        "read_only": False,
         "isolate": "process",
         "concurrency": 2,
         "limits": {"max_steps": 7},
