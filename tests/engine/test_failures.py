@@ -22,6 +22,7 @@ from leadhand.state.fold import fold
 from leadhand.workers import FunctionWorker, ProcessPool, ProcessWorker
 from tests.plans.samples import plan, task
 from tests.stored import store_of
+from tests.workers.worker_samples import make_handoff
 
 HERE = Path(__file__)
 
@@ -57,15 +58,7 @@ async def in_a_group(handoff: Handoff) -> None:
         group.create_task(parse_reply_later(handoff))
 
 
-HANDOFF = Handoff(
-    run_id="run",
-    task_id="t1",
-    attempt=1,
-    from_agent="lead",
-    to_agent="worker",
-    intent="do it",
-    return_to="lead",
-)
+HANDOFF = make_handoff()
 PLACE = f"{HERE}:{line_of('raised in the library, called here')}"
 
 

@@ -3,21 +3,14 @@
 import pytest
 
 from leadhand.contracts.answer import Answer, EndedBy, Gap, Source, Status
-from leadhand.contracts.outcome import Completed, Digest, Escalated, Failed, Handoff, Result
+from leadhand.contracts.outcome import Completed, Digest, Escalated, Failed, Result
 from leadhand.contracts.task import Batch
 from leadhand.state.fold import RunState, TaskState
 from leadhand.workers.nested import MAX_SUMMARY, outcome_of, request_of
 from tests.plans.samples import task
+from tests.workers.worker_samples import make_handoff
 
-HANDOFF = Handoff(
-    run_id="run",
-    task_id="t1",
-    attempt=1,
-    from_agent="supervisor",
-    to_agent="legal",
-    intent="Say whether it can be cancelled.",
-    return_to="supervisor",
-)
+HANDOFF = make_handoff("Say whether it can be cancelled.")
 
 
 def ended(
