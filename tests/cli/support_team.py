@@ -17,6 +17,12 @@ def find(handoff: Handoff) -> str:
     return f"Found: {handoff.intent}"
 
 
+def talk(handoff: Handoff) -> str:
+    """Prints, as libraries of agents do."""
+    print("not part of the answer")
+    return "done"
+
+
 def attack(handoff: Handoff) -> str:
     """What a hostile page may make a worker say."""
     return HOSTILE

@@ -49,6 +49,16 @@ def test_without_a_model_the_work_is_done_by_code_and_the_report_says_so(tmp_pat
     ]
 
 
+def test_what_workers_print_goes_to_stderr(tmp_path: Path) -> None:
+    team = support_team(tmp_path, "talk")
+    ended = run(REQUEST, "--team", str(team), "--json", "--events", "-", folder=tmp_path)
+    *events, finished = [json.loads(line) for line in ended.out.partition("\n{\n")[0].splitlines()]
+    assert events
+    assert finished["type"] == "run_finished"
+    assert json.loads("{" + ended.out.partition("\n{\n")[2])["status"] == "complete"
+    assert "not part of the answer" in ended.err
+
+
 def test_with_a_model_the_roles_are_told_before_anything_is_spent(
     tmp_path: Path, scripted: ScriptedServer
 ) -> None:

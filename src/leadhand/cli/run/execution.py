@@ -76,6 +76,9 @@ class LiveRun:
             listeners: list[Listener] = []
             if watch.events is not None:
                 listeners.append(stack.enter_context(_event_lines(watch.events, watch.append)))
+            if not sys.stdout.isatty():
+                # What workers print is not part of the answer.
+                stack.enter_context(contextlib.redirect_stdout(sys.stderr))
             spans = stack.enter_context(spans_from_environment(warn=_warn, redact=redact))
             if spans is not None:
                 listeners.append(spans)
