@@ -377,7 +377,8 @@ def _waits(recording: Recording) -> Iterator[str]:
         yield "somebody is waited for, and there is nobody"
     for id, task in state.tasks.items():
         open_needs = [need for need in task.task.depends_on if not state.tasks[need].ended]
-        if task.status == "running" or not (task.ended or open_needs or id in state.questions):
+        asked = id in state.questions or id == state.proposed_for  # about the task, or its split
+        if task.status == "running" or not (task.ended or open_needs or asked):
             yield f"{id} is {task.status} while the run waits for people"
 
 

@@ -96,7 +96,9 @@ class Consultations:
                 raise
         except TimeoutError:
             _log.warning("there was no answer to %r within %g s", what, PATIENCE_S)
-        except Exception as error:
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # whatever it is, the run must not wait for an answer
             _log.warning("there was no answer to %r: %s", what, error)
         # First: the scheduler that this wakes must not count the question as open.
         self._forget(asyncio.current_task())

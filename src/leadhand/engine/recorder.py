@@ -124,10 +124,11 @@ class Recorder:
     def nested(self, task_id: str) -> "tuple[Recorder, NestedLog]":
         """The recorder of a nested run that does `task_id`, and its log.
 
-        If the attempt began before this run was resumed, the nested run is resumed too.
+        If the attempt began before this run was resumed, the nested run is resumed too, unless the
+        task was to be done again and the new one has not started.
         """
         task = self.state.tasks[task_id]
-        past = self._past_within(task_id) if task.resumable else []
+        past = self._past_within(task_id) if task.resumable and task.nested is not None else []
         crashes = known_crashes(task.nested) if past and task.nested is not None else {}
         log = NestedLog(self, task_id)
         path = f"{self.path}{task_id}/"

@@ -6,7 +6,12 @@ worker and normalized intent, is refused. If a person approved the plan, each de
 tasks needs their approval too.
 """
 
+import functools
+import logging
 from collections.abc import Sequence
+from dataclasses import asdict, replace
+
+from pydantic import TypeAdapter, ValidationError
 
 from leadhand.contracts import events
 from leadhand.contracts.outcome import TaskResult
@@ -16,12 +21,15 @@ from leadhand.contracts.team import Team
 from leadhand.engine.amendments import Amendment, added, amended, amendment
 from leadhand.engine.approvals import Approvals, Proposal
 from leadhand.engine.consultations import Consultations
+from leadhand.engine.failures import failure_of
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.run_tasks import RunTasks
-from leadhand.errors import ModelError
+from leadhand.errors import InputError, ModelError
 from leadhand.plans.checks import without_punctuation
 from leadhand.ports import Decider
 from leadhand.state.fold import RunState
+
+_log = logging.getLogger("leadhand")
 
 
 class Rounds:
@@ -82,12 +90,17 @@ class Rounds:
         now = next_round(self._state, self._team)
         self._seen = tuple(sorted(now.new))
         try:
-            return await decider.decide(now, problems=self._problems)
+            return checked(await decider.decide(now, problems=self._problems))
         except ModelError as error:
             return str(error)
+        except Exception as error:
+            # A planner of the user's own may raise anything.
+            _log.warning("the planner failed", exc_info=error)
+            return f"the planner failed: {failure_of(error).message}"
 
     def _problems(self, decision: Decision) -> Sequence[str]:
-        found = _added(self._state, decision, self._team)
+        sound = checked(decision)
+        found = (sound,) if isinstance(sound, str) else _added(self._state, sound, self._team)
         return () if isinstance(found, Amendment) else found
 
     def _decided(self, decision: Decision | str | None) -> None:
@@ -195,6 +208,27 @@ class Rounds:
             )
         )
         self._tasks.amend(found.added, dropped, list(zip(before, found.changed, strict=True)))
+
+
+def checked(decided: object) -> Decision | str:
+    """The decision, every field of the right type; else what is wrong with it.
+
+    A decider may be anyone's code.
+    """
+    if not isinstance(decided, Decision):
+        return f"the planner gave no Decision but {type(decided).__name__}"
+    try:
+        fields: dict[str, object] = asdict(replace(decided, tasks=()))
+        return _form().validate_python(fields | {"tasks": [dict(one) for one in decided.tasks]})
+    except (TypeError, ValidationError, InputError) as error:
+        found = error.errors()[0] if isinstance(error, ValidationError) else None
+        where = ".".join(map(str, found["loc"])) if found else "tasks"
+        return f"the planner's decision is not sound: {where}: {found['msg'] if found else error}"
+
+
+@functools.cache
+def _form() -> TypeAdapter[Decision]:
+    return TypeAdapter(Decision)
 
 
 def next_round(state: RunState, team: Team) -> Round:

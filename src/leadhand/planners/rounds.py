@@ -6,8 +6,8 @@ from dataclasses import replace
 from leadhand.contracts.rounds import Decision
 from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Team
-from leadhand.engine.rounds import next_round
-from leadhand.errors import PlanError
+from leadhand.engine.rounds import checked, next_round, repeats
+from leadhand.errors import ModelError, PlanError
 from leadhand.plans.checks import Problem, check, errors_in
 from leadhand.ports import Decider
 from leadhand.state.fold import RunState
@@ -49,7 +49,10 @@ class StepwisePlanner:
             )
 
         def problems(decision: Decision) -> Sequence[str]:
-            plan = plan_of(decision)
+            sound = checked(decision)
+            if isinstance(sound, str):
+                return (sound,)
+            plan = plan_of(sound)
             found = _checked(plan, request, team)
             messages = [problem.message for problem in found]
             if messages:
@@ -62,7 +65,9 @@ class StepwisePlanner:
             inputs=request.inputs,
             after=request.after,
         )
-        decision = await self.decider.decide(now, problems=problems)
+        decision = checked(await self.decider.decide(now, problems=problems))
+        if isinstance(decision, str):
+            raise ModelError(decision, transient=False)
         plan = plan_of(decision)
         if found := _checked(plan, request, team):
             raise PlanError(found)
@@ -72,6 +77,6 @@ class StepwisePlanner:
 
 def _checked(plan: Plan, request: PlanRequest, team: Team) -> Sequence[Problem]:
     """The errors of a plan."""
-    return errors_in(
-        check(plan, team, author="model", request=request.text, earlier=request.earlier)
-    )
+    found = check(plan, team, author="model", request=request.text, earlier=request.earlier)
+    repeated = (Problem("repeated_task", message) for message in repeats(plan.tasks, ()))
+    return (*errors_in(found), *repeated)

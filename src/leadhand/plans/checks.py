@@ -1,6 +1,7 @@
 """Validates plans: every problem at once, each with how to fix it. Pure."""
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -309,8 +310,10 @@ def _vague(task: Task, asked: str, *, alone: bool) -> str | None:
 
 
 def without_punctuation(text: str) -> str:
-    """`text` as it compares to others: whatever the case, blanks and punctuation."""
-    return _NOT_A_WORD.sub(" ", text.casefold()).strip()
+    """`text` as it compares to others: whatever case, blanks, punctuation, invisible characters."""
+    text = unicodedata.normalize("NFKC", text).casefold()
+    shown = "".join(one for one in text if unicodedata.category(one) != "Cf")
+    return _NOT_A_WORD.sub(" ", shown).strip()
 
 
 def _plain(text: str) -> str:

@@ -208,6 +208,7 @@ def _resumed(state: RunState, event: events.RunResumed) -> None:
     for id in event.goes_on:
         task = state.tasks[id]
         task.status, task.finished_s, task.error = "pending", None, None
+        task.seen_in = 0  # a stepwise planner has seen how it ended, and not how it will
         if task.interrupted:
             # The same attempt is made again, or continues after a person's reply.
             task.interrupted, task.resumable = False, True
