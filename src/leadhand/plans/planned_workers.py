@@ -7,20 +7,16 @@ import dataclasses
 import json
 import re
 from collections.abc import Iterator, Mapping, Set
-from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
 from leadhand.contracts.ready_made import READY_MADE_TOOLS
 from leadhand.contracts.role import SUBPLANNER, TIERS, Tier
 from leadhand.contracts.task import Plan, PlannedWorker
+from leadhand.contracts.team import Team, Worker
 from leadhand.contracts.tools import sharing_problems
 from leadhand.contracts.worker_factory import MAX_TOOLS, WorkerFactory, granted_name
 from leadhand.plans.payloads import is_too_deep, schema_mistakes
-
-if TYPE_CHECKING:
-    # `leadhand show` needs no teams, whose import takes longer than showing the run.
-    from leadhand.contracts.team import Team
 
 MAX_DESCRIPTION_CHARS = 300
 MAX_INSTRUCTIONS_CHARS = 8_000
@@ -55,7 +51,7 @@ _DATA = frozenset(("const", "default", "enum", "example", "examples"))
 """Keywords whose values are data."""
 
 
-def with_planned_workers(team: "Team", plan: Plan) -> "Team":
+def with_planned_workers(team: Team, plan: Plan) -> Team:
     """`team` and the workers that `plan` describes. It makes no more of them.
 
     What is wrong with a description is left out, so that the rest of its plan can be checked.
@@ -63,9 +59,6 @@ def with_planned_workers(team: "Team", plan: Plan) -> "Team":
     factory = team.worker_factory
     if factory is None or not plan.workers:
         return team
-    # Imported here, because most plans describe no workers.
-    from leadhand.contracts.team import Worker
-
     return dataclasses.replace(
         team,
         workers=(
@@ -92,7 +85,7 @@ def with_planned_workers(team: "Team", plan: Plan) -> "Team":
     )
 
 
-def _tier(one: PlannedWorker, factory: WorkerFactory, team: "Team") -> Tier | None:
+def _tier(one: PlannedWorker, factory: WorkerFactory, team: Team) -> Tier | None:
     """The tier that it starts with: its own, else the team's usual one if that is allowed."""
     if one.tier in TIERS:
         return one.tier
@@ -100,7 +93,7 @@ def _tier(one: PlannedWorker, factory: WorkerFactory, team: "Team") -> Tier | No
     return None if usual in factory.tiers else factory.tiers[0]
 
 
-def with_chosen_tools(plan: Plan, team: "Team") -> Plan:
+def with_chosen_tools(plan: Plan, team: Team) -> Plan:
     """`plan`, with tools for the described workers that leave them open."""
     factory = team.worker_factory
     if factory is None or all(one.tools is not None for one in plan.workers):
@@ -114,14 +107,14 @@ def with_chosen_tools(plan: Plan, team: "Team") -> Plan:
     return plan.model_copy(update={"workers": tuple(chosen)})
 
 
-def missing_tools(plan: Plan, team: "Team") -> Set[str]:
+def missing_tools(plan: Plan, team: Team) -> Set[str]:
     """The tools of described workers that the catalogue of `team` lacks."""
     factory = team.worker_factory
     granted = {name for one in plan.workers for name in one.tools or ()}
     return granted - (factory.catalogue.keys() if factory is not None else set[str]())
 
 
-def too_many_workers(count: int, team: "Team") -> str | None:
+def too_many_workers(count: int, team: Team) -> str | None:
     """The problem of a plan that describes more workers than its team allows, if it does."""
     factory = team.worker_factory
     if factory is None or count <= factory.max_workers:
@@ -132,7 +125,7 @@ def too_many_workers(count: int, team: "Team") -> str | None:
     )
 
 
-def planned_worker_problems(plan: Plan, team: "Team", whole: "Team") -> Iterator[str]:
+def planned_worker_problems(plan: Plan, team: Team, whole: Team) -> Iterator[str]:
     """Everything wrong with the workers that `plan` describes, each with how to fix it.
 
     `whole` is `team` with these workers.
@@ -167,7 +160,7 @@ def unused_workers(plan: Plan) -> Iterator[str]:
             yield f"worker {_label(one.name)} has no task: give it one, or leave it out"
 
 
-def _names(plan: Plan, team: "Team") -> Iterator[str]:
+def _names(plan: Plan, team: Team) -> Iterator[str]:
     declared = {worker.name.casefold() for worker in team.workers}
     seen: set[str] = set()
     for one in plan.workers:
@@ -243,7 +236,7 @@ def _label(name: str) -> str:
     return repr(name) if len(name) <= 60 else f"{name[:60]!r}..."
 
 
-def factory_problems(team: "Team") -> Iterator[str]:
+def factory_problems(team: Team) -> Iterator[str]:
     """Everything wrong with the worker factory of a team, each with how to fix it."""
     factory = team.worker_factory
     if factory is None:

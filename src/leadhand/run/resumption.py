@@ -7,7 +7,6 @@ from leadhand.contracts import events
 from leadhand.contracts.task import Task
 from leadhand.errors import InputError
 from leadhand.plans.graph import dependants, descendants, order
-from leadhand.plans.planned_workers import missing_tools, with_planned_workers
 from leadhand.state.fold import RunState, TaskState
 
 if TYPE_CHECKING:
@@ -26,7 +25,10 @@ def check_resumable(
             f"run {run_id!r} can't be resumed: the plan that it was given was rejected "
             f"({'; '.join(state.problems)}); start a new run with a correct plan"
         )
-    if state.plan is not None:
+    if state.plan is not None and state.plan.workers:
+        # Imported here because it needs teams, as above.
+        from leadhand.plans.planned_workers import missing_tools, with_planned_workers
+
         missing = sorted(missing_tools(state.plan, team))
         if missing:
             raise InputError(

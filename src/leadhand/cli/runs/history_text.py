@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from leadhand.cli.views.marks import ASCII, MARKS, drawable
-from leadhand.cli.views.plan import worker_lines
+from leadhand.cli.views.planned_workers import worker_lines
 from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
 from leadhand.contracts.outcome import Usage
 from leadhand.run.gaps import reason

@@ -7,17 +7,16 @@ from rich.console import Console
 from rich.text import Text
 
 from leadhand.cli.views.graph_drawing import Row, draw
+from leadhand.cli.views.planned_workers import MAX_CHARS, cut, worker_lines
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.contracts.earlier import EarlierRun
-from leadhand.contracts.task import Plan, PlannedWorker, Task
+from leadhand.contracts.task import Plan, Task
 from leadhand.planners.earlier import listing
 from leadhand.plans import graph
-from leadhand.plans.payloads import outline
 from leadhand.tools.text import counted
 
 MAX_WIDTH = 100
 """The longest line, on wider terminals too."""
-MAX_PAYLOAD_CHARS = 400
 MAX_ARTIFACTS = 5
 
 
@@ -74,25 +73,6 @@ def show_earlier(after: Sequence[EarlierRun], console: Console) -> None:
     console.print()
 
 
-def worker_lines(
-    worker: PlannedWorker, model: str | None = None, *, max_chars: int = MAX_PAYLOAD_CHARS
-) -> list[str]:
-    """A worker that a plan describes, a safe line for each of its parts.
-
-    Its instructions and the schema of its output are cut at `max_chars`.
-    """
-    tools = ", ".join(worker.tools or ()) or "no tools"
-    facts = [tools if tools == "no tools" else f"tools: {tools}"]
-    facts += [f"tier {worker.tier}"] if worker.tier is not None else []
-    facts += [model] if model is not None else []
-    lines = [sentence(worker.description), sentence(" · ".join(facts))]
-    lines.append(f"Instructions: {_cut(worker.instructions, max_chars)}")
-    if worker.output is not None:
-        form = outline(worker.output) if isinstance(worker.output, dict) else str(worker.output)
-        lines.append(f"Output: {_cut(form, max_chars)}")
-    return lines
-
-
 def _show_workers(
     plan: Plan, console: Console, width: int, models: Mapping[str, str], *, unicode: bool
 ) -> None:
@@ -107,11 +87,6 @@ def _show_workers(
             for part in text.wrap(console, max(20, width - 4)):
                 part.rstrip()
                 console.print(Text("    ") + part, soft_wrap=True, highlight=False)
-
-
-def _cut(text: str, max_chars: int) -> str:
-    more = f"… ({len(text):,} characters in all)" if len(text) > max_chars else ""
-    return f"{sentence(text[:max_chars])}{more}"
 
 
 def _list(plan: Plan, bullet: str) -> list[Row]:
@@ -142,7 +117,7 @@ def _beside(task: Task) -> Iterator[str]:
     """What a task has besides its intent, a line each."""
     if task.payload is not None:
         data = json.dumps(task.payload, ensure_ascii=False)
-        yield f"Payload: {_cut(data, MAX_PAYLOAD_CHARS)}"
+        yield f"Payload: {cut(data, MAX_CHARS)}"
     if task.artifacts:
         more = len(task.artifacts) - MAX_ARTIFACTS
         names = [safe(name) for name in task.artifacts[:MAX_ARTIFACTS]]
