@@ -2,6 +2,8 @@
 team's contact."""
 
 import asyncio
+import math
+from dataclasses import dataclass
 
 import pytest
 
@@ -10,6 +12,7 @@ from leadhand.cli.live.notices import Notices
 from leadhand.cli.runs.history_text import history_lines
 from leadhand.contracts.events import Event, PlanProposed, PlanRejected, TaskDispatched, unnested
 from leadhand.contracts.people import Question
+from leadhand.contracts.routes import Guess
 from leadhand.contracts.team import TaskTemplate
 from leadhand.journal import MemoryJournal
 from leadhand.testing import ScriptedServer, VirtualClock, run_virtual
@@ -238,6 +241,34 @@ def test_a_router_in_doubt_whose_run_is_resumed_without_people_takes_the_default
     left = kept(events[: place + 1])
     answer = run_virtual(Supervisor(of, journal=left, clock=VirtualClock()).resume(RUN))
     assert answer.answer == "desk replies", "not the likeliest one, about whom nobody was asked"
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """A classifier of the user's own."""
+
+    gives: Guess | None
+    workers: tuple[str, ...] = ("billing",)
+
+    def guess(self, text: str) -> Guess:
+        if self.gives is None:
+            raise ValueError("no such file")
+        return self.gives
+
+
+@pytest.mark.parametrize(
+    ("gives", "why"),
+    [
+        (None, "it failed: ValueError: no such file"),
+        (Guess("ghost", 0.9, accepted=True), "it chose 'ghost', which is not in the team"),
+        (Guess("billing", math.nan, accepted=True), "its confidence is nan, not 0 to 1"),
+    ],
+)
+def test_a_classifier_whose_guess_cannot_be_used_abstains(gives: Guess | None, why: str) -> None:
+    answer, _ = run(team(RULE, DEFAULT, trained_router=Classifier(gives)))
+    assert answer.answer == "desk replies"
+    answer, _ = run(team(RULE, trained_router=Classifier(gives)))
+    assert f"trained router: {why}" in answer.gaps[0].why
 
 
 # Nested teams

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 from leadhand.contracts.earlier import PREVIOUS, EarlierRun
 from leadhand.contracts.outcome import Escalated, Failed, PlanImpact, Result
+from leadhand.contracts.routes import Guess
 from leadhand.contracts.task import Plan, PlanRequest, Task
 from leadhand.contracts.team import Team, Worker
 from leadhand.errors import LeadhandError, ModelError
@@ -135,8 +136,8 @@ class Router:
         why = "; ".join(f"{one.step}: {one.why}" for one in opinions)
         if self._chooser is not None:
             why += f"; model: {model}"
-        router = self._team.trained_router
-        guess = router.guess(text).worker if router is not None else None
+        made = self._guess(text)
+        guess = made.worker if isinstance(made, Guess) else None
         default = self.default.workers
         likeliest = (guess,) if guess is not None else default or (self._likeliest(text),)
         return Unplaced(why, default=default, likeliest=likeliest)
@@ -173,10 +174,9 @@ class Router:
         return Opinion("rules", route.workers, f"rule {number}: {reason(route, text)}")
 
     def _by_training(self, text: str) -> Opinion:
-        router = self._team.trained_router
-        if router is None:
-            return Opinion("trained router", (), "the team has none")
-        guess = router.guess(text)
+        guess = self._guess(text)
+        if isinstance(guess, str):
+            return Opinion("trained router", (), guess)
         if guess.worker is None:
             return Opinion("trained router", (), "it is unlike the examples of any worker")
         percent = min(int(guess.confidence * 100), 99)
@@ -184,6 +184,23 @@ class Router:
             why = f"{guess.worker} is likeliest, but at {percent}% too uncertain"
             return Opinion("trained router", (), why)
         return Opinion("trained router", (guess.worker,), f"{percent}% confident")
+
+    def _guess(self, text: str) -> Guess | str:
+        """What the trained router says, or why it says nothing that can be used."""
+        router = self._team.trained_router
+        if router is None:
+            return "the team has none"
+        try:
+            guess = router.guess(text)
+        except Exception as error:
+            # A classifier of the user's own may raise anything; the next step decides.
+            _log.warning("the trained router failed", exc_info=error)
+            return f"it failed: {type(error).__name__}: {error}"
+        if guess.worker is not None and self._team.worker(guess.worker) is None:
+            return f"it chose {guess.worker!r}, which is not in the team"
+        if not 0 <= guess.confidence <= 1:
+            return f"its confidence is {guess.confidence}, not 0 to 1"
+        return guess
 
     async def _chosen(self, text: str, among: Sequence[Worker], *, said: str) -> str | None:
         if self._chooser is None or not among:

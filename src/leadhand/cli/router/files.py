@@ -28,9 +28,10 @@ def routed_team(team: str, *, trust: bool) -> Team:
     """A team with a trained router. Raises `InputError` if it has none."""
     found = team_of(team, trust=trust)
     if found.trained_router is None:
+        out = "" if Path(team).is_dir() else " --out FILE.json"
         raise InputError(
             f"team {found.name!r} has no trained router: make one with "
-            f"`leadhand router train {team} --examples FILE.jsonl`"
+            f"`leadhand router train {team} --examples FILE.jsonl{out}`"
         )
     return found
 
