@@ -27,6 +27,7 @@ class CallApprovals:
         self._tasks = tasks
         self._consultations = consultations
         self._person = person
+        self._postponed: list[tuple[Task, PausedAttempt, int, AttemptTimes]] = []
         self.unanswered = 0
         """Questions that a person who was asked left open."""
 
@@ -43,6 +44,9 @@ class CallApprovals:
         person = self._person
         if person is None:
             return False
+        if self._tasks.growing and self._tasks.stopped is None:
+            self._postponed.append((task, paused, attempt, work))
+            return True
         person.post_call_question(task, paused, attempt=attempt, work=work)
         if self._tasks.stopped is not None:
             # A run that is resumed asks again.
@@ -55,6 +59,14 @@ class CallApprovals:
             patiently=True,
         )
         return True
+
+    def ask_postponed(self) -> None:
+        """Ask about the attempts that paused before there was a plan, as far as it has them."""
+        for task, paused, attempt, work in self._postponed:
+            now = self._state.tasks.get(task.id)
+            if now is not None and (now.status == "running" or now.waits_for_approval):
+                self.pause(task, paused, attempt=attempt, work=work)
+        self._postponed.clear()
 
     def _replied(self, id: str, *, replied: bool) -> None:
         if not replied:

@@ -1,7 +1,7 @@
 """A plan that is still being written while its first tasks run.
 
-Until there is a plan, no task is tried again or handed to another worker, and no result changes the
-plan: what follows an attempt that did not complete is decided afterwards.
+Until there is a plan, no task is tried again or handed to another worker, no person is asked about
+one, and no result changes the plan: all of this follows afterwards.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from leadhand.contracts.outcome import Outcome
 from leadhand.contracts.task import Task
 from leadhand.engine.attempts import Attempt, Attempts
+from leadhand.engine.call_approvals import CallApprovals
 from leadhand.engine.recovery import Recovery
 from leadhand.engine.run_tasks import RunTasks
 from leadhand.state.fold import RunState
@@ -24,6 +25,7 @@ class GrowingPlan:
         tasks: RunTasks,
         attempts: Attempts,
         recovery: Recovery,
+        call_approvals: CallApprovals,
         handle: Callable[[Attempt, Outcome | None], None],
         stop: Callable[[str], None],
     ) -> None:
@@ -32,6 +34,7 @@ class GrowingPlan:
         self._tasks = tasks
         self._attempts = attempts
         self._recovery = recovery
+        self._call_approvals = call_approvals
         self._handle = handle
         self._stop = stop
 
@@ -64,6 +67,7 @@ class GrowingPlan:
         self._tasks.adopt()
         if self._tasks.stopped is None:
             self._recovery.resume()
+            self._call_approvals.ask_postponed()
         else:
             self._tasks.cancel_waiting(running=self._attempts.running)
 

@@ -133,7 +133,7 @@ class Scheduler:
             approvals=self._approvals,
             decider=decider,
         )
-        parts = (self._tasks, self._attempts, self._recovery)
+        parts = (self._tasks, self._attempts, self._recovery, self._call_approvals)
         self.growing_plan = GrowingPlan(self._state, *parts, self._handle, self.drain)
 
     async def run(self, *, work_ends_s: float | None = None) -> None:

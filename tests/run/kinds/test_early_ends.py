@@ -4,9 +4,12 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from pydantic_ai.tools import Tool
 
 from leadhand import Budget, Handoff, Reply, Supervisor, Worker
 from leadhand.contracts.events import (
+    ApprovalRequested,
+    Event,
     PlanAccepted,
     PlanAmended,
     PlanRejected,
@@ -214,3 +217,38 @@ def test_a_team_without_a_model_plans_as_before() -> None:
     of = Team("t", workers=[Worker("reader", "Reads", run=_slow)], early_start=True)
     answer, log = ask(of)
     assert (answer.status, early(log)) == ("complete", [])
+
+
+def test_a_call_that_needs_an_approval_is_put_to_a_person_once_there_is_a_plan() -> None:
+    def demolish(building: str) -> str:
+        """Takes a building down."""
+        return f"{building} is down"
+
+    async def approve(question: Question) -> Reply:
+        return Reply(verdict="approved")
+
+    reader = Worker(
+        "reader",
+        "Demolishes",
+        instructions="Demolish.",
+        tools=[Tool(demolish, requires_approval=True)],
+        read_only=True,
+    )
+    call: Object = {"name": "demolish", "arguments": {"building": "tower"}}
+    tool: Object = {
+        "match": {"role": "worker", "step": 1},
+        "reply": {"tool_calls": [call]},
+    }
+    # The second plan does not have `gone`, whose call nobody is asked about.
+    unsound, sound = [task("a"), task("gone"), task("x", "nowhere")], [task("a"), task("b")]
+    by = model(tool, writes(*unsound), writes(*sound))
+    log: list[Event] = []
+    supervisor = Supervisor(
+        team(by, reader), approve=["escalation"], person=approve, clock=VirtualClock()
+    )
+    answer = run_virtual(supervisor.run(REQUEST, listener=log.append))
+    assert answer.status == "complete", answer.answer
+    asked = [event for event in log if isinstance(event, ApprovalRequested)]
+    assert sorted(str(event.task_id) for event in asked) == ["a", "b"]
+    assert min(event.seq for event in asked) > seq(log, PlanAccepted)
+    assert "gone" in {event.task_id for event in log if isinstance(event, TaskCancelled)}
