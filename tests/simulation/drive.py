@@ -29,6 +29,7 @@ from leadhand.run import Run
 from leadhand.run.cancellation import ActiveRun
 from leadhand.run.context import Capacity, RunSettings
 from leadhand.run.people import People
+from leadhand.run.questions import open_questions
 from leadhand.run.resumption import check_resumable, tasks_from
 from leadhand.run.roles import open_roles
 from leadhand.state.fold import fold
@@ -36,6 +37,7 @@ from leadhand.testing import VirtualClock
 from leadhand.workers.function import FunctionWorker
 from tests.simulation.behaviours import Behaviour
 from tests.simulation.kinds import ScriptedPlanner, of_kind
+from tests.simulation.levels import LevelsPlanner
 from tests.simulation.loop import SimulatedLoop, Stalled
 from tests.simulation.processes import Process, processes
 from tests.simulation.recording import MortalJournal, Recording
@@ -293,9 +295,9 @@ def _people(recording: Recording, recorder: Recorder) -> People | None:
     process, journal = recording.process, recording.journal
     chance = Random(f"people {process.made.seed} {process.number}")
     if process.people == "by message":
-        for id in fold(recording.events).questions:
+        for asked in open_questions(fold(recording.events)):
             if chance.random() < 0.8:
-                journal.store.post(RunMessage(run_id="run", reply=reply_to(id, chance)))
+                journal.store.post(RunMessage(run_id="run", reply=reply_to(asked, chance)))
     occasions = process.occasions if process.people != "nobody" else ()
     ends = process.made.deadline_s is not None or process.made.ends is not None
     here = PersonHere(chance, may_never=ends) if process.people == "here" else None
@@ -339,12 +341,15 @@ async def _engine(recording: Recording, workers: Workers) -> None:
             stop.cancel()
 
 
-def _planner(recording: Recording) -> ScriptedPlanner | ScriptedDecider | None:
+def _planner(recording: Recording) -> ScriptedPlanner | ScriptedDecider | LevelsPlanner | None:
     made, process = recording.scenario, recording.process.number
     ends = made.deadline_s is not None or made.ends is not None
     match made.team.planner.kind:
         case "ahead":
             return ScriptedPlanner(made, process=process, may_never=ends)
+        case "recursive":
+            names = [worker.name for worker in made.team.workers]
+            return LevelsPlanner(made.seed, names, process=process, may_never=ends)
         case "stepwise":
             names = [worker.name for worker in made.team.workers]
             return ScriptedDecider(made.seed, names, process=process, may_never=ends)

@@ -20,11 +20,12 @@ from tests.simulation.recording import Recording
 from tests.simulation.scenario import Scenario, template_of
 from tests.simulation.seen import Seen
 
-KINDS: tuple[PlannerKind, ...] = ("ahead", "stepwise", "routed", "template")
+KINDS: tuple[PlannerKind, ...] = ("ahead", "stepwise", "recursive", "routed", "template")
 SCRIPTED, TEMPLATE, ROUTER, IN_DOUBT = "scripted", "template", "router", "router in doubt"
 PLANS_BY = {
     "ahead": (SCRIPTED, TEMPLATE),
     "stepwise": (SCRIPTED, TEMPLATE),
+    "recursive": (SCRIPTED, TEMPLATE),
     "routed": (ROUTER, IN_DOUBT),
     "template": (TEMPLATE,),
 }

@@ -34,6 +34,7 @@ from leadhand.contracts.events import (
     TierRaised,
     WorkerStuck,
 )
+from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.engine.attempts import GRACE_S
@@ -178,6 +179,8 @@ class Log:
             yield "it was started after the run was stopped"
         if seen.running:
             yield "it was started while it ran"
+        if event.worker == SUBPLANNER and seen.failed_last:
+            yield "it was broken down again"
         if seen.undecided:
             yield "it was started, and nobody had said what follows from its last attempt"
         if event.worker != seen.worker:
@@ -238,7 +241,8 @@ class Log:
                 seen.status = "completed"
             case TaskFailed() if event.final:
                 seen.status = "timed_out" if event.kind == "timeout" else "failed"
-                seen.interrupted = event.kind == "budget"
+                stops = ("budget", "timeout") if seen.worker == SUBPLANNER else ("budget",)
+                seen.interrupted = event.kind in stops
                 seen.retryable = seen.interrupted or event.transient
             case TaskEscalated() if event.final:
                 seen.status = "escalated"
@@ -261,8 +265,10 @@ class Log:
         if timeout_s is not None and took_s > timeout_s + grace_s + EPSILON_S and not judged:
             yield f"the attempt took {took_s:.2f} s of {timeout_s:g} s"
         breaker = self._breaker(worker.name)
-        if isinstance(event, TaskCancelled) or (
-            isinstance(event, TaskFailed) and not event.transient
+        if (
+            isinstance(event, TaskCancelled)
+            or worker.name == SUBPLANNER
+            or (isinstance(event, TaskFailed) and not event.transient)
         ):
             breaker.released(self._key(event))
         elif isinstance(event, TaskFailed):
@@ -336,7 +342,11 @@ class Log:
         seen = self.tasks[id]
         if seen.running or seen.status == "cancelled" or (seen.ended and seen.retryable):
             return True
-        needs = [one for one in seen.task.depends_on if self.tasks[one].status != "completed"]
+        needs = [
+            one
+            for one in seen.task.depends_on
+            if self.tasks[one].status not in ("completed", "pending") or self.tasks[one].running
+        ]
         return seen.status == "skipped" and others.issuperset(needs)
 
     # Changing the plan

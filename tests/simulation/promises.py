@@ -22,16 +22,19 @@ from leadhand.contracts.events import (
     parse,
     unnested,
 )
+from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.attempts import GRACE_S
 from leadhand.engine.quarantine import SUSPECT_CRASHES
 from leadhand.models.ledger import NOTHING, nano_usd
+from leadhand.run.questions import open_questions
 from leadhand.state.fold import apply, find_task, fold
 from leadhand.state.run_state import RunState
 from tests.simulation.drive import spent
 from tests.simulation.kinds import planned, told_of_earlier
 from tests.simulation.log import ENDINGS, EPSILON_S, Log
 from tests.simulation.recording import Recording
+from tests.simulation.waiting import waits
 
 ANSWER_S = 0.5
 """How long after its deadline, or after it was told to stop, a run may take to its answer."""
@@ -55,7 +58,7 @@ def broken(recording: Recording) -> list[str]:
         *_end(recording),
         *_state(recording, logs),
         *_answer(recording, logs),
-        *_waits(recording),
+        *waits(recording),
         *planned(recording),
         *_spent(recording),
     ]
@@ -131,7 +134,8 @@ def _began(team: Team, logs: dict[tuple[str, ...], Log], event: RunStarted) -> L
             worker.team,
             attempt_around=(around, around.attempts, around.worker),
             within=event.within,
-            way=(*outer.way, around.worker),
+            # What is broken down has the workers of the run around it.
+            way=outer.way if around.worker == SUBPLANNER else (*outer.way, around.worker),
             breakers=outer.breakers,
         )
     else:
@@ -287,13 +291,16 @@ def _state(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[s
     log = logs.get(())
     if log is None:
         return
+    asked = open_questions(live)
     if log.tasks.keys() != live.tasks.keys() or log.retired.keys() != live.retired.keys():
         yield f"the state has {[*live.tasks]}, and the log {[*log.tasks]}"
     for id, task in live.tasks.items():
         if not live.tasks.keys() >= {*task.task.depends_on}:
             yield f"{id} needs a task that is not in the plan any more"
-        if not task.ended and not live.questions:
+        if not task.ended and not asked:
             yield f"{id} is {task.status} for ever"
+        elif task.status == "running" and id in log.tasks and log.tasks[id].running:
+            pass  # a plan within it waits for a person
         elif id in log.tasks and log.tasks[id].status != task.status:
             yield f"{id} is {task.status} in the state and {log.tasks[id].status} in the log"
     if live.plan is not None and recording.error is None and not live.tasks:
@@ -354,32 +361,6 @@ def _status(recording: Recording, *, done: bool, gaps: bool) -> Iterator[str]:
         yield f"the answer is {answer.status} where it should be {right}"
     if (answer.ended_by == "person") != (stopped and gaps):
         yield f"the answer was ended by {answer.ended_by}"
-
-
-def _waits(recording: Recording) -> Iterator[str]:
-    """A run that waits for people waits for nothing else, and one that does not has ended."""
-    answer, state = recording.answer, recording.state
-    if answer is None:
-        return
-    early = any(task.status == "completed" for task in state.tasks.values())
-    ends = ("partial" if early else "failed", "cancelled")
-    if state.plan is None and not answer.waiting and answer.status not in ends:
-        yield f"the answer is {answer.status}, and there is no plan"
-    if (answer.status == "waiting") != bool(answer.waiting):
-        yield f"the answer is {answer.status}, and waits for {answer.waiting}"
-    if not answer.waiting:
-        if state.answer != answer:
-            yield "nobody is waited for, and the answer is not in the log"
-        return
-    if {one.task_id for one in answer.waiting} != state.questions.keys():
-        yield f"the answer waits for {answer.waiting}, and the run for {[*state.questions]}"
-    if recording.process.people == "nobody":
-        yield "somebody is waited for, and there is nobody"
-    for id, task in state.tasks.items():
-        open_needs = [need for need in task.task.depends_on if not state.tasks[need].ended]
-        asked = id in state.questions or id == state.proposed_for  # about the task, or its split
-        if task.status == "running" or not (task.ended or open_needs or asked):
-            yield f"{id} is {task.status} while the run waits for people"
 
 
 def _spent(recording: Recording) -> Iterator[str]:

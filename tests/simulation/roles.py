@@ -193,17 +193,17 @@ class PersonHere:
         if question.plan is not None:
             # What they take to think of a plan is not of the run's time.
             await asyncio.sleep(0)
-            return chance.choices(
-                (reply_to(None, chance), "", None, "not like that"), (5, 5, 2, 1)
-            )[0]
+            replies = (reply_to(question, chance), "", None, "not like that")
+            return chance.choices(replies, (5, 5, 2, 1))[0]
         await _thought(chance, may_never=self._may_never)
-        return chance.choice((reply_to(question.task_id, chance), "it is in there", "  ", None))
+        return chance.choice((reply_to(question, chance), "it is in there", "  ", None))
 
 
-def reply_to(task_id: str | None, chance: Random) -> Reply:
-    """What somebody says, now or in a message, about a task, or the plan where there is none."""
-    if task_id is None:
-        return Reply(verdict="approved" if chance.random() < 0.9 else "refused")
+def reply_to(question: Question, chance: Random) -> Reply:
+    """What somebody says, now or in a message, about a task or a plan."""
+    task_id = question.task_id
+    if question.plan is not None:
+        return Reply(task_id=task_id, verdict="approved" if chance.random() < 0.9 else "refused")
     verdict = "answered" if chance.random() < 0.7 else "declined"
     return Reply(task_id=task_id, verdict=verdict, text="it is in the second cupboard")
 

@@ -22,6 +22,7 @@ from leadhand.contracts.team import (
     Worker,
 )
 from tests.simulation.behaviours import BAD, GOOD, Behaviour
+from tests.simulation.levels import MAX_LEVELS
 from tests.simulation.rounds import MAX_ROUNDS
 
 Ending = Literal["stop", "cancel"]
@@ -63,7 +64,7 @@ def scenario(
     chance = Random(f"scenario {seed}")
     names = [f"w{number}" for number in range(chance.randint(1, 5))]
     team = _team(chance, names, work, nesting=nesting)
-    team = replace(team, planner=Role(kind=kind, max_rounds=MAX_ROUNDS))
+    team = replace(team, planner=Role(kind=kind, max_rounds=MAX_ROUNDS, max_levels=MAX_LEVELS))
     moods = {name: _mood(chance) for name in names}
     deadline_s = chance.choice((None, None, None, chance.random(), 20.0, 120.0))
     return Scenario(

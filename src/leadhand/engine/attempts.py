@@ -209,6 +209,11 @@ class Attempts:
         """Attempts that ended and are still to be handled, with what their work returned."""
 
     @property
+    def works(self) -> list[asyncio.Task[None]]:
+        """The work of the running attempts; none of those whose dispatch is not committed yet."""
+        return [one.work for one in self.running.values() if one.work is not None]
+
+    @property
     def any_working(self) -> bool:
         """Whether a worker of this run, other than a nested team, is working."""
         return any(one.queue.worker.team is None for one in self.running.values())

@@ -143,13 +143,12 @@ class Scheduler:
         not ended. Nothing is left running: work that does not stop within its grace period is
         abandoned and recorded as stuck.
         """
-        loop = asyncio.get_running_loop()
         alarm: asyncio.TimerHandle | None = None
         self._recovery.work_ends_s = work_ends_s
         if work_ends_s is not None:
             why = why_work_ends(self._state, work_ends_s)
+            loop = asyncio.get_running_loop()
             alarm = loop.call_at(self._recorder.monotonic(work_ends_s), self.stop, why)
-        ended = self._attempts.ended
         self._slots.users.append(self._wake_up)
         self._quarantine.users.append(self._wake_up)
         try:
@@ -163,8 +162,8 @@ class Scheduler:
             while self._is_unfinished():
                 await self._wake_up.wait()
                 self._wake_up.clear()
-                while ended:
-                    self._handle(*ended.popleft())
+                while self._attempts.ended:
+                    self._handle(*self._attempts.ended.popleft())
                 self._consultations.deliver()
                 self._consider()
                 await self._start()
@@ -175,8 +174,8 @@ class Scheduler:
             self._quarantine.users.remove(self._wake_up)
             self._quarantine.release(self._wake_up)
             self._ready_queues.line_up(idle=True)
-            left = self._person is not None and self._person.leaves
-            self.waits_for_person = left or self._waits_for_people()
+            waits = self._hold(waits=self._waits_for_people())
+            self.waits_for_person = waits or (self._person is not None and self._person.leaves)
             try:
                 if self.waits_for_person:
                     await self._leave()
@@ -204,12 +203,17 @@ class Scheduler:
     def _is_unfinished(self) -> bool:
         """Whether there is work left, or a revision of the plan may add some."""
         if self._tasks.stopped is not None:
+            waiting = self._person.waiting if self._person is not None else ()
+            for id in {*waiting}.intersection(self._attempts.running):
+                self._attempts.request_stop(self._attempts.running[id], self._tasks.stopped)
             return bool(self._tasks.unfinished)
         left = self._tasks.is_open or self._revisions.in_progress or self._state.rounds_open
-        waits = bool(left) and self._waits_for_people()
-        if self._person is not None:
-            waits = self._person.hold(waits=waits, wake_up=self._wake_up.set)
-        return bool(left) and not waits
+        return bool(left) and not self._hold(waits=bool(left) and self._waits_for_people())
+
+    def _hold(self, *, waits: bool) -> bool:
+        """Tell the run around this one whether all waits; returns whether this one ends for now."""
+        wake_up, person = self._wake_up.set, self._person
+        return person is not None and person.hold(waits=waits, wake_up=wake_up)
 
     def _waits_for_people(self) -> bool:
         """Whether everything left waits for replies that come later than this process lives.
@@ -223,7 +227,7 @@ class Scheduler:
         return (
             (person.answers_later or not asked)
             and len(self._state.questions) == asked + open_too
-            and bool(self._state.questions or person.waiting)
+            and bool(self._state.questions or self._attempts.running)
             and not self._attempts.ended
             and {*person.waiting}.issuperset(self._attempts.running)
             and (self._revisions.in_progress or not self._tasks.can_continue)
@@ -245,9 +249,8 @@ class Scheduler:
         self._wake_up.set()
 
     async def _leave(self) -> None:
-        """Leave the runs that break down tasks, which wait for a person, as they are."""
-        works = [one.work for one in self._attempts.running.values() if one.work is not None]
-        if self._person is not None and works:
+        """Leave the runs that break down tasks as they are."""
+        if self._person is not None and (works := self._attempts.works):
             self._person.leave()
             for work in works:
                 work.cancel()
@@ -255,10 +258,8 @@ class Scheduler:
 
     async def _wind_down(self) -> None:
         """End the running attempts because `run` itself was cancelled."""
-        running = list(self._attempts.running.values())
         try:
-            # An attempt has no work yet if the commit of its dispatch failed.
-            if works := [attempt.work for attempt in running if attempt.work is not None]:
+            if works := self._attempts.works:
                 await asyncio.wait(works, timeout=self._grace_s)
         finally:
             while self._attempts.ended:
@@ -358,9 +359,8 @@ class Scheduler:
             self._quarantine.release(self._wake_up)
         ending, work = attempt.outcome(outcome), attempt.abandonable.watch.work()
         now_s = asyncio.get_running_loop().time()
-        # A task that can't be broken down says nothing about the next one.
-        said = None if attempt.queue.worker is self._team.subplanner else ending
-        breaker_changes = shared.ended(self._key(task.id), said, self._team.ladder, now_s)
+        about_worker = None if attempt.queue.worker is self._team.subplanner else ending
+        breaker_changes = shared.ended(self._key(task.id), about_worker, self._team.ladder, now_s)
         if ending is None:
             reason = attempt.stop_requested or "the run ended"
             left = partial_result(outcome)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from leadhand.contracts import events
 from leadhand.contracts.answer import JOURNAL_GAP, Answer, EndedBy, Gap, Synthesis
 from leadhand.contracts.people import Question
+from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
@@ -176,7 +177,12 @@ def _ended_by(context: StepContext) -> EndedBy | None:
     state = context.recorder.state
     if state.plan is None:
         return None
-    stopped = any(task.status == "cancelled" for task in state.tasks.values())
+    tasks = state.tasks.values()
+    levels = (one.nested for one in tasks if one.worker == SUBPLANNER and one.nested is not None)
+    for answer in (one.answer for one in levels if one.answer is not None):
+        if answer.ended_by in ("budget", "deadline"):
+            return answer.ended_by
+    stopped = any(task.status == "cancelled" for task in tasks)
     return "deadline" if stopped or state.rounds_open else None
 
 

@@ -156,9 +156,9 @@ def _was_stopped(task: TaskState) -> bool:
 
 
 def _lacks_only(task: Task, state: RunState, found: set[str]) -> bool:
-    """Whether every result that the task lacks would come from one of `found`."""
-    lacking = [id for id in task.depends_on if state.tasks[id].status != "completed"]
-    return all(id in found for id in lacking)
+    """Whether every result that the task lacks would come from one of `found`, or is to come."""
+    needs = {id: state.tasks[id] for id in task.depends_on}
+    return all(id in found or one.status in ("completed", "pending") for id, one in needs.items())
 
 
 def _known_tasks(state: RunState, task_id: str) -> str:

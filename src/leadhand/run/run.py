@@ -113,13 +113,15 @@ class Run:
         state = recorder.state
         # What a nested run that is resumed did before is counted already.
         past_low_s, past_high_s = sequential(state, recorder.elapsed_s()) if state.seq else (0, 0)
+        first = handoff.attempt == 1
+        past_path_s = self._context.recorder.state.tasks[handoff.task_id].path_s if first else 0.0
         with ExcludedTime() as block:
             try:
                 return await self._run_team(team, handoff, recorder, log)
             finally:
                 now_s = recorder.elapsed_s()
                 low_s, high_s = sequential(state, now_s)
-                path_s = metrics(state, now_s).critical_path_s
+                path_s = max(metrics(state, now_s).critical_path_s - past_path_s, 0.0)
                 block.took_all(low_s - past_low_s, high_s - past_high_s, path_s=path_s)
 
     async def _run_team(
@@ -150,6 +152,8 @@ class Run:
                     await final_answer(run._context)
             return recorder.state
         finally:
+            if people is not None:
+                people.hold(waits=False)
             log.close()
 
     def _nested_deadline_s(self, timeout_s: float | None) -> float | None:

@@ -7,6 +7,7 @@ from leadhand.contracts import events
 from leadhand.contracts.answer import TaskStatus
 from leadhand.contracts.event_fields import AttemptEvent
 from leadhand.contracts.outcome import Escalated, Failed, PausedAttempt, Result, Usage
+from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Task
 from leadhand.state.early import add_early
 from leadhand.state.run_events import apply_to_run, decided
@@ -160,8 +161,9 @@ def _unsuccessful(
         _end(task, "escalated", event.elapsed_s, f"{event.reason}: {event.message}")
     else:
         status = "timed_out" if event.kind == "timeout" else "failed"
-        # The run stopped the attempt: with a larger budget it can be resumed.
-        task.interrupted = event.kind == "budget"
+        # The run stopped the attempt: with a larger budget, or more time, it can be resumed.
+        stopped = ("budget", "timeout") if task.worker == SUBPLANNER else ("budget",)
+        task.interrupted = event.kind in stopped
         task.retryable = task.interrupted or event.transient
         _end(task, status, event.elapsed_s, event.message)
         task.where = event.where

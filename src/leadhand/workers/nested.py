@@ -57,10 +57,7 @@ class NestedWorker:
             return Failed(kind="error", message=str(error))
         typed = self._team.output is not None
         outcome = outcome_of(ended, min_confidence=self._worker.min_confidence, typed=typed)
-        if isinstance(outcome, Escalated) and self._worker.name == SUBPLANNER:
-            # Its tasks have had the whole ladder, and the team has no other workers.
-            return Failed(kind="error", message=outcome.message, partial=outcome.partial)
-        return outcome
+        return _of_level(outcome, ended) if self._worker.name == SUBPLANNER else outcome
 
 
 def limited(team: Team, limits: Limits) -> Team:
@@ -108,6 +105,21 @@ def outcome_of(run: RunState, *, min_confidence: int | None = None, typed: bool 
     if reason is not None:
         return Escalated(reason=reason, message=_reasons(answer, run), partial=partial)
     return Failed(kind=_kind(answer), message=_reasons(answer, run), partial=partial)
+
+
+def _of_level(outcome: Outcome, run: RunState) -> Outcome:
+    """The outcome of a task that was broken down.
+
+    It does not escalate: its parts have had the whole ladder, and there are no other workers. If
+    budget or deadline ended it early, it fails with what there is, and a resumed run continues it.
+    """
+    if isinstance(outcome, Escalated):
+        return Failed(kind="error", message=outcome.message, partial=outcome.partial)
+    answer = run.answer
+    if isinstance(outcome, Failed) or answer is None or answer.ended_by is None:
+        return outcome
+    message = _reasons(answer, run)
+    return Failed(kind=_kind(answer), message=message, partial=outcome.result)
 
 
 def _result(answer: Answer, run: RunState, *, typed: bool) -> Result:
