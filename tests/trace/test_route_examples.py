@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from leadhand import Escalated, Handoff, Outcome, Result, Route, Supervisor, Team, Worker
+from leadhand import (
+    Escalated,
+    Handoff,
+    InputError,
+    Outcome,
+    Result,
+    Route,
+    Supervisor,
+    Team,
+    Worker,
+)
 from leadhand.cli.router.collecting import collect_examples
 from leadhand.cli.views.answer import markdown
 from leadhand.contracts.answer import Answer
@@ -155,6 +165,7 @@ def test_what_is_collected_from_stored_runs_can_be_trained_on(
     ]
     assert json.loads(out)["why"] == "billing handed it back"
     assert "1 example in 3 runs" in err
-    collect_examples(store_of(supervisor), "other")
+    with pytest.raises(InputError, match="no stored run is of a team called 'other'"):
+        collect_examples(store_of(supervisor), "other")
     collect_examples(None, None)
     assert capsys.readouterr().out == ""
