@@ -270,7 +270,7 @@ def test_a_teams_problems_are_named_at_once_with_what_to_do() -> None:
 
 
 def test_a_team_without_workers_is_refused() -> None:
-    with pytest.raises(TeamError, match="it has no workers: add at least one"):
+    with pytest.raises(TeamError, match=r"it has no workers: add at least one$"):
         Supervisor(Team("empty", workers=()))
 
 

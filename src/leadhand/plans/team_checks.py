@@ -70,7 +70,7 @@ def without_model(team: Team) -> tuple[str, ...]:
 
 
 def _without_model(team: Team, path: str) -> Iterator[str]:
-    if not team.workers and not team.tiers:
+    if team.worker_factory is not None and not team.workers and not team.tiers:
         yield f"{path}{_FACTORY}"  # without a model, a team without workers has none
     for worker in team.workers:
         if worker.team is not None:
