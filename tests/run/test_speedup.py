@@ -166,6 +166,30 @@ def test_the_tasks_of_a_nested_team_count_one_by_one() -> None:
     assert of_one.critical_path_s == pytest.approx(1.0)
 
 
+def test_what_did_not_wait_for_a_task_is_not_on_a_chain_with_it() -> None:
+    async def fails(_: Handoff) -> str:
+        raise ValueError("no")
+
+    team = function_team(
+        Worker("reader", "Reads", run=second), Worker("bad", "Fails", run=fails, retry=False)
+    )
+    slow, bad = (
+        Task(id="slow", worker="reader", intent="Read."),
+        Task(id="bad", worker="bad", intent="Read on."),
+    )
+    skipped = Task(id="skipped", worker="reader", intent="Read both.", depends_on=("slow", "bad"))
+    last = Task(
+        id="last",
+        worker="reader",
+        intent="Read it all.",
+        depends_on=("skipped",),
+        tolerates_missing=True,
+    )
+    of_all = figures(team, Plan(goal="Read all of it.", tasks=(slow, bad, skipped, last)))
+    assert of_all.makespan_s == pytest.approx(1.0)
+    assert of_all.critical_path_s == pytest.approx(1.0)
+
+
 def test_the_longest_chain_has_the_wait_for_a_retry_and_the_sequence_has_not() -> None:
     tried: list[int] = []
 

@@ -29,7 +29,8 @@ def waits(recording: Recording) -> Iterator[str]:
     for id, task in state.tasks.items():
         open_needs = [need for need in task.task.depends_on if not state.tasks[need].ended]
         within = any(one is not None and f"{one}/".startswith(f"{id}/") for one in asked)
-        asked_of = id in state.questions or id == state.proposed_for  # the task, or its split
+        # No task starts while a person is asked about an amendment; splits wait for each other.
+        asked_of = id in state.questions or state.amendment_open
         may_wait = task.ended or open_needs or asked_of or within
         if not may_wait or (task.status == "running" and not within):
             yield f"{id} is {task.status} while the run waits for people"

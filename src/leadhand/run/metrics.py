@@ -85,15 +85,18 @@ def critical_chain(state: RunState) -> tuple[ChainPart, ...]:
     """The longest chain of dependent tasks and of the decisions after the first, which is planning.
 
     A decision depends on the one before and on the results that were new to it; the tasks of its
-    round depend on it. A task that started early had to wait for a part of the plan only.
+    round depend on it. A task that started early had to wait for a part of the plan only; one that
+    was skipped, or had started before an earlier one was tried again, did not wait for that one.
     """
     nodes: list[graph.Node] = []
     seen: dict[int, list[str]] = {}
     parts: dict[str, ChainPart] = {}
     for id, task in state.tasks.items():
         seen.setdefault(task.seen_in, []).append(id)
-        after = (*task.task.depends_on, _decision_id(task.round))
-        nodes.append(task.task if task.round < 2 else _Node(id, after))
+        began_s = task.started_s if task.started_s is not None else task.finished_s
+        after = [one for one in task.task.depends_on if _waited(state.tasks.get(one), began_s)]
+        after += [_decision_id(task.round)] if task.round > 1 else []
+        nodes.append(_Node(id, tuple(after)))
         parts[id] = ChainPart(id, task.path_s, id)
     for number in range(2, max((state.round, *state.decisions_s)) + 1):
         before = [_decision_id(number - 1)] if number > 2 else []
@@ -116,6 +119,12 @@ def planned_before(state: RunState, chain: Sequence[ChainPart], now_s: float) ->
     first = state.tasks.get(chain[0].task_id or "") if chain else None
     early_s = first.planned_s if first is not None else None
     return min(planning_time(state, now_s) if early_s is None else early_s, now_s)
+
+
+def _waited(needed: TaskState | None, began_s: float | None) -> bool:
+    """Whether a task that began, or was skipped, at that time had to wait for another."""
+    ended_s = needed.finished_s if needed is not None else None
+    return began_s is None or (ended_s is not None and ended_s <= began_s)
 
 
 def _decision_id(number: int) -> str:
