@@ -81,7 +81,9 @@ def test_action_and_advice_are_named_after_the_rung(rung: Rung) -> None:
     name = "".join(word.capitalize() for word in rung.split("_"))
     assert re.fullmatch(f"{name}(Task|Result)?", action_of(rung).__name__)
     action, advice, _ = documented()[rung]
-    assert (action, advice) == (action_of(rung).__name__, advice_on(rung))
+    assert action == action_of(rung).__name__
+    # A person may also name another worker: tests/run/people/test_escalations.py.
+    assert advice.removesuffix(", `Reassignment`") == advice_on(rung)
     if (known := RUNG_OF.get(action_of(rung))) is not None:
         assert known == rung
         assert rung == "ask_person" or hasattr(ScriptedRemedies, rung)
@@ -90,4 +92,6 @@ def test_action_and_advice_are_named_after_the_rung(rung: Rung) -> None:
 @pytest.mark.parametrize("rung", RUNGS)
 def test_the_event_is_the_documented_one(rung: Rung) -> None:
     _, _, events = documented()[rung]
+    if rung == "ask_person":
+        events = events.removesuffix(", `task_reassigned`")
     assert ", ".join(f"`{type}`" for type in events_after(rung)) == events
