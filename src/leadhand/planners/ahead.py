@@ -19,7 +19,7 @@ from leadhand.models.exchange import PieceListener
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import MAX_REPAIRS, BadAnswer, StructuredAnswer, ask_structured
 from leadhand.planners import earlier
-from leadhand.planners.early_tasks import EarlyTasks, SoundTasks
+from leadhand.planners.early_tasks import EarlyTasks, SoundTasks, told
 from leadhand.planners.levels import Level
 from leadhand.planners.proposal import (
     catalogue,
@@ -94,7 +94,8 @@ class ModelPlanner:
         inputs = " ".join(request.inputs.split())
         before = earlier.shown(request.after, self._fence)
         around = self._level.shown(self._fence) if self._level is not None else ""
-        return joined(request.text, f"Inputs: {inputs}" if inputs else "", before, around)
+        known = f"Inputs: {inputs}" if inputs else ""
+        return joined(request.text, known, before, around, told(self._early))
 
     def _read(
         self, answer: StructuredAnswer, request: ports.PlanRequest, team: Team

@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from pydantic_core import to_json
+
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan, PlanRequest, Task
 from leadhand.contracts.team import Team
 from leadhand.contracts.tools import may_start_early
+from leadhand.models.prompts import joined, prompt
 from leadhand.plans.checks import MAX_TASKS, check, errors_in
 from leadhand.state.fold import RunState
 
@@ -18,6 +21,16 @@ class EarlyTasks:
     state: RunState
     start: Callable[[Task], None] | None = None
     """Starts a task; None while none may start early."""
+
+
+def told(early: EarlyTasks | None) -> str:
+    """What a planner that is asked again is told of the tasks that had started."""
+    ids = early.state.early_told if early is not None and early.start is not None else ()
+    if early is None or not ids:
+        return ""
+    tasks = [early.state.early[id].model_dump(exclude_defaults=True) for id in ids]
+    lines = "\n".join(to_json(task).decode() for task in tasks)
+    return joined(prompt("leadhand.planners", "again"), lines)
 
 
 class SoundTasks:

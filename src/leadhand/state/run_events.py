@@ -193,6 +193,9 @@ def _judged(state: RunState, event: events.ConflictJudged) -> None:
 def _resumed(state: RunState, event: events.RunResumed) -> None:
     """Continue what was only interrupted. Tasks done again start as the plan has them now."""
     state.phase = "planning" if state.plan is None else "working"
+    if state.plan is None and not state.early_told and not state.deciding.requests:
+        # Always the same ones, and none if it has answered: a recorded answer is not asked again.
+        state.early_told = tuple(state.early)
     state.asked_s = state.resumed_s = event.elapsed_s
     state.deadline_s = event.deadline_s
     state.due_s = None if event.deadline_s is None else event.elapsed_s + event.deadline_s

@@ -224,6 +224,8 @@ class RunState:
     """By id, in plan order; parts of a split task and added ones follow."""
     early: dict[str, Task] = field(default_factory=dict[str, Task])
     """The tasks that could start before there was a plan, as they were planned."""
+    early_told: tuple[str, ...] = ()
+    """Those of them that the planner is told of, as it is asked again after the first resume."""
     retired: dict[str, TaskState] = field(default_factory=dict[str, TaskState])
     """Tasks that are no longer in the plan: split or dropped."""
     dispatched: int = 0

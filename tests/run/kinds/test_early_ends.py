@@ -121,6 +121,20 @@ def test_a_resumed_run_goes_on_with_what_had_started_and_asks_the_planner_again(
         assert sum(isinstance(e, TaskCompleted) and e.task_id == "a" for e in second) == 1
 
 
+def test_a_planner_that_is_asked_again_is_told_what_has_started() -> None:
+    of, journal = team(model(writes(*TASKS))), Stops()
+    _, log = ask(of, journal=journal)
+    done = next(e.seq for e in log if isinstance(e, TaskCompleted))
+    for stop in (done, seq(log, PlanAccepted) - 2):
+        left, by = kept(log[:stop]), model(writes(*TASKS))
+        again = Supervisor(replace(of, model=by.model), journal=left, clock=VirtualClock())
+        assert run_virtual(again.resume(RUN)).status == "complete"
+        asked = [str(one["body"]) for one in by.stats().bodies if one["role"] == "planner"]
+        # Its recorded answer is taken as it is.
+        assert len(asked) == (stop == done)
+        assert all('"id":"a"' in one.replace("\\", "") for one in asked)
+
+
 def test_an_answer_without_a_plan_is_planned_again_when_its_run_is_resumed() -> None:
     by = model(writes(*TASKS, reset_midway=True), {**DEAD, "times": 1}, writes(*TASKS))
     of, journal = team(by), MemoryJournal()
