@@ -1,14 +1,27 @@
 """Agents of LangGraph, OpenAI Agents and Agno as workers, run by the real libraries."""
 
 import asyncio
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from leadhand import Answer, Handoff, InputError, Limits, Plan, Supervisor, Task, Team, Worker
+from leadhand import (
+    Answer,
+    Budget,
+    Handoff,
+    InputError,
+    Limits,
+    Plan,
+    Supervisor,
+    Task,
+    Team,
+    Worker,
+)
 from leadhand.testing import ScriptedServer
 from tests.team_folders import problems, worker, write_team
 from tests.workers.foreign_agents import library
@@ -37,14 +50,15 @@ def graph(node: object) -> object:
     return builder.compile()
 
 
-def run(agent: object, *more: Worker, request: str = "Weigh the tea", **named: Any) -> Answer:
+def run(agent: object, *more: Worker, budget: Budget | None = None, **named: Any) -> Answer:
     first = Worker("foreign", "Does it", agent=agent, **named)
-    return asyncio.run(_answer([first, *more], request))
+    return asyncio.run(_answer([first, *more], budget))
 
 
-async def _answer(workers: list[Worker], request: str) -> Answer:
-    plan = Plan(goal=request, tasks=[Task(id="a", worker="foreign", intent=request)])
-    return await Supervisor(Team("t", workers=workers), deadline_s=60).run(plan=plan)
+async def _answer(workers: list[Worker], budget: Budget | None = None) -> Answer:
+    plan = Plan(goal="Weigh", tasks=[Task(id="a", worker="foreign", intent="Weigh the tea")])
+    supervisor = Supervisor(Team("t", workers=workers), deadline_s=60, budget=budget)
+    return await supervisor.run(plan=plan)
 
 
 def run_with_client(make: Callable[[Any], object]) -> Answer:
@@ -53,7 +67,7 @@ def run_with_client(make: Callable[[Any], object]) -> Answer:
     async def run_and_close() -> Answer:
         async with library("httpx").AsyncClient() as client:
             worker = Worker("foreign", "Does it", agent=make(client), retry=False)
-            return await _answer([worker], "Weigh the tea")
+            return await _answer([worker])
 
     return asyncio.run(run_and_close())
 
@@ -174,3 +188,80 @@ def test_a_teams_folder_names_an_agent_by_module_and_attribute(tmp_path: Path) -
     folder = write_team(tmp_path, one=worker(front).replace("offline:", "#"))
     (problem,) = problems(folder)
     assert problem.startswith("workers/one.md:2: `agent` is tests.workers.test_foreign.Stranger")
+
+
+def scripted(calls: list[str]) -> Any:
+    """A chat model that notes each call, in whatever thread."""
+    messages, outputs = library("langchain_core.messages"), library("langchain_core.outputs")
+    base: Any = library("langchain_core.language_models.chat_models").BaseChatModel
+
+    def generate(_self: object, given: list[Any], *_: object, **_more: object) -> Any:
+        calls.append(threading.current_thread().name)
+        counts = {"input_tokens": 7, "output_tokens": 2, "total_tokens": 9}
+        said = messages.AIMessage("Ten grams", usage_metadata=counts)
+        return outputs.ChatResult(generations=[outputs.ChatGeneration(message=said)])
+
+    own = {"_generate": generate, "_llm_type": "scripted", "__module__": __name__}
+    return type("Scripted", (base,), own)()
+
+
+def test_calls_that_a_graph_makes_in_threads_are_counted_and_limited() -> None:
+    calls: list[str] = []
+    model = scripted(calls)
+
+    def node(state: Any) -> object:
+        return {"messages": [model.invoke(state["messages"]) for _ in range(3)]}
+
+    answer = run(graph(node), retry=False)
+    assert (answer.status, answer.metrics.requests, answer.metrics.input_tokens) == (
+        "complete", 3, 21,
+    )  # fmt: skip
+    assert threading.current_thread().name not in calls
+    answer = run(graph(node), retry=False, budget=Budget(requests=2))
+    assert (answer.ended_by, answer.metrics.requests, len(calls)) == ("budget", 2, 5)
+
+
+def test_an_agent_that_ignores_its_cancellation_makes_no_more_calls() -> None:
+    calls: list[str] = []
+    model, cancelled = scripted(calls), list[bool]()
+
+    async def node(state: Any) -> object:
+        await model.ainvoke(state["messages"])
+        with suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        cancelled.append(True)
+        await model.ainvoke(state["messages"])
+        return {}
+
+    answer = run(graph(node), limits=Limits(timeout_s=0.5), retry=False)
+    assert (answer.tasks[0].status, answer.metrics.requests) == ("timed_out", 1)
+    assert (cancelled, len(calls)) == ([True], 1)
+
+
+class Odd(BaseException):
+    """What no library is prepared for."""
+
+
+def test_whatever_an_agent_raises_fails_its_task_alone() -> None:
+    async def node(state: object) -> object:
+        raise Odd("odd")
+
+    answer = run(graph(node), retry=False)
+    assert (answer.status, answer.tasks[0].status) == ("failed", "failed")
+    assert "Odd: odd" in answer.gaps[0].why
+
+
+def test_what_an_agent_returns_that_is_not_data_fails_its_task() -> None:
+    module = library("langgraph.graph")
+
+    def only(state: object) -> object:
+        return {"found": object()}
+
+    builder = module.StateGraph(dict)
+    builder.add_node("only", only)
+    builder.add_edge(module.START, "only")
+    plan = Plan(goal="x", tasks=[Task(id="a", worker="w", intent="Weigh", payload={"of": "tea"})])
+    team = Team("t", workers=[Worker("w", "Does it", agent=builder.compile(), retry=False)])
+    answer = asyncio.run(Supervisor(team, deadline_s=60).run(plan=plan))
+    assert answer.status == "failed"
+    assert "is of type object, which can't be written as JSON" in answer.gaps[0].why

@@ -47,13 +47,15 @@ class Meter:
         self._account = account
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
+        self._attempt = asyncio.current_task()
         self._open: dict[object, _Call] = {}
         self._is_closed = False
         self._recorded = asyncio.Event()
 
     def starting(self, call: object, *, model: str | None) -> None:
         """Note a call, known by `call`, before it is made. Raises `ModelError` if it is refused."""
-        if self._is_closed or self._recorder.state.answer is not None:
+        cancelled = self._attempt is not None and self._attempt.cancelling()
+        if self._is_closed or cancelled or self._recorder.state.answer is not None:
             raise ModelError("the attempt is over: it can make no more calls", transient=False)
         try:
             self._reserve(model or UNNAMED)
