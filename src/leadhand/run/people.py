@@ -126,22 +126,26 @@ class People:
     def hold(self, *, waits: bool, wake_up: Callable[[], None] | None = None) -> bool:
         """Note whether everything left of the run waits for the person; see `ports.Person`."""
         self._wake_up = wake_up
+        self._rest(waits=waits)
+        return waits and self._around is None
+
+    def _rest(self, *, waits: bool) -> None:
+        """Tell the run around this one whether this one waits for nothing but the person."""
         around, way = self._around, self._recorder.path.split("/")
         if around is None:
-            return waits
+            return
         id = way[-2]
         if waits != (id in around.waiting):
             (around.waiting.add if waits else around.waiting.discard)(id)
             if around._wake_up is not None:
                 around._wake_up()
-        return False
 
     async def only(self, asking: Awaitable[Reply | None]) -> Reply | None:
         """The reply of `asking`, with which the run does nothing else.
 
         A run that breaks down a task waits until the run around it ends.
         """
-        self.hold(waits=self._ask is None)
+        self.hold(waits=self.answers_later)
         try:
             reply = await asking
             if reply is None and self._around is not None:
@@ -300,6 +304,7 @@ class People:
 
     async def _close(self, id: str | None, reply: Reply) -> None:
         """Record the reply, and delete the message that brought it."""
+        self._rest(waits=False)
         asked = calls_asked(self._recorder.state, id)
         calls = reply.on_calls(call.id for call in asked)
         verdict = reply.verdict
