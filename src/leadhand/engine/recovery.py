@@ -82,7 +82,9 @@ class Recovery:
         """Seconds into the run at which its work must stop."""
 
     def resume(self) -> None:
-        """Decide about the outcomes that were still undecided when the run ended."""
+        """Decide about the outcomes that were undecided when the run ended, once it has a plan."""
+        if self._tasks.growing:
+            return
         for task in list(self._state.tasks.values()):
             if task.unresolved is not None and not task.ended:
                 worker = self._team.worker(task.worker)

@@ -17,7 +17,9 @@ from leadhand.contracts.events import (
     TaskCancelled,
     TaskCompleted,
     TaskDispatched,
+    TaskEscalated,
     TaskPlanned,
+    TaskReassigned,
     TaskRetried,
 )
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, PlanImpact, Result
@@ -165,6 +167,22 @@ def test_what_follows_a_failure_is_decided_once_there_is_a_plan() -> None:
     assert answer.status == "complete"
     assert seq(log, TaskDispatched, "a") > seq(log, TaskRetried, "a") > seq(log, PlanAccepted)
     assert len(early(log)) == 3
+
+
+def test_a_resumed_run_decides_what_follows_a_failure_once_and_with_a_plan() -> None:
+    async def hands_back(handoff: Handoff) -> Outcome:
+        return Escalated(reason="out_of_scope", message="not figures")
+
+    lost = Worker("lost", "Hands back", run=hands_back, read_only=True, fallback="reader")
+    tasks = [task("a", worker="lost"), *(task(f"more-{n}") for n in range(5))]
+    of = team(model(writes(*tasks, times=2)), lost)
+    _, log = ask(of)
+    left = kept(log[: seq(log, TaskEscalated, "a")])
+    again = Supervisor(of, journal=left, clock=VirtualClock())
+    assert run_virtual(again.resume(RUN)).status == "complete"
+    second = checked(left, of)
+    (reassigned,) = [event.seq for event in second if isinstance(event, TaskReassigned)]
+    assert reassigned > seq(second, PlanAccepted)
 
 
 def test_a_person_is_asked_about_an_early_task_once_there_is_a_plan() -> None:
