@@ -20,6 +20,7 @@ from leadhand.errors import ModelError
 from leadhand.models.estimate import estimate
 from leadhand.supervisor import Supervisor
 from leadhand.testing import ScriptedServer, run_virtual
+from leadhand.testing.json_data import Json
 from tests.cli.program import leadhand
 from tests.cli.support_team import support_team
 from tests.plans.samples import nothing, plan, plans, task
@@ -206,6 +207,25 @@ def test_the_plan_of_a_stepwise_team_says_that_it_is_only_the_first_round(
     )  # fmt: skip
     assert [one["id"] for one in json.loads(run.out)["tasks"]] == ["t1"]
     assert "only the first round: its planner is not asked what is next" in run.err
+
+
+def test_the_plan_of_a_recursive_team_says_that_nested_plans_are_not_known(
+    tmp_path: Path, scripted: ScriptedServer
+) -> None:
+    tasks: list[Json] = [
+        {"id": id, "worker": "find", "intent": f"Find part {id}", "break_down": id == "a"}
+        for id in "ab"
+    ]
+    scripted.configure(script=[{"match": {"role": "planner"}, "reply": {"json": {"tasks": tasks}}}])
+    find = worker("description: Does the part called find\ninstructions: Find it.")
+    team = write_team(tmp_path / "levels", "name: levels\nplanner: recursive\n", find=find)
+    env = {**scripted.env(), "LEADHAND_MODEL": ""}
+    lines = shown(REQUEST, "--team", str(team), folder=tmp_path, env=env).out.splitlines()
+    assert any("a  subplanner" in line for line in lines)
+    assert lines[-1] == (
+        "cost unknown: no known price of openai-chat:scripted; 4 calls; 1 nested plan is not known "
+        "yet: assumed is one task for each worker and no deeper plan, the limit is 200 tasks in all"
+    )
 
 
 class Late:

@@ -203,3 +203,40 @@ def test_a_larger_budget_continues_the_nested_plan_where_it_stood(requests: int)
     calls = 3 + 2 + 2
     assert calls <= model.stats().requests <= calls + 2, "only syntheses are written again"
     assert len(told(model)) == 2, "no plan is made twice"
+
+
+def test_nested_plans_of_a_follow_up_get_the_earlier_results_of_their_task() -> None:
+    given: list[Handoff] = []
+
+    async def taken_down(handoff: Handoff) -> str:
+        given.append(handoff)
+        return "found"
+
+    follows: Object = {**M, "artifacts": ["previous"]}
+    model = InProcess(script=list(planning(plan(X), plan(follows, N))))
+    journal = MemoryJournal()
+    by = Supervisor(team(model, taken_down), journal=journal, clock=VirtualClock())
+
+    async def story() -> Answer:
+        await by.run(REQUEST, run_id=RUN)
+        given.clear()
+        return await by.run("And in Chile?", after=RUN)
+
+    assert run_virtual(story()).status == "complete"
+    (inner,) = [one for one in given if one.task_id == "x"]
+    assert [digest.task_id for digest in inner.context] == ["../previous"]
+
+
+def test_a_worker_may_be_a_team_at_any_level_and_offline_code_has_its_time() -> None:
+    law = Team("law", workers=[Worker("clerk", "Files", run=works)], planner="template")
+    model = InProcess(script=list(planning(plan(X, part("y", "b", "Ask the lawyers")), plan(M, N))))
+    of = replace(
+        team(model),
+        workers=[
+            Worker("a", "Knows a", instructions="Find it.", offline=works),
+            Worker("b", "Lawyers", team=law),
+        ],
+    )
+    answer = ran(model, of, deadline_s=60.0)
+    assert answer.status == "complete"
+    assert "clerk: Ask the lawyers" in answer.answer

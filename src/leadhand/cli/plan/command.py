@@ -21,6 +21,7 @@ from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.cli.views.plan import show_earlier, show_plan
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.contracts.budget import Budget
+from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, ModelError, PlanError, ToolError
@@ -28,6 +29,7 @@ from leadhand.journal import MemoryStore, StoreJournal
 from leadhand.journal.store import Store
 from leadhand.models.choice import models_by_role
 from leadhand.planners.template import TemplatePlanner
+from leadhand.plans.checks import MAX_TASKS
 from leadhand.plans.planned_workers import with_planned_workers
 from leadhand.run.following import earlier_runs
 from leadhand.state.fold import fold
@@ -170,6 +172,16 @@ def _later_rounds(plan: Plan, budget: Budget | None) -> str:
     return f"{said}{limit} and the budget" if budget else f"{said}{limit}: no budget is set"
 
 
+def _deeper_plans(plan: Plan) -> str:
+    """What an estimate has to guess if tasks are broken down, and what limits that."""
+    count = sum(task.worker == SUBPLANNER for task in plan.tasks)
+    if not count:
+        return ""
+    plans = counted(count, "nested plan is", "nested plans are")
+    guess = f"; {plans} not known yet: assumed is one task for each worker and no deeper plan, "
+    return f"{guess}the limit is {MAX_TASKS['model']} tasks in all"
+
+
 def _cost_line(plan: Plan, team: Team, used: dict[str, str], budget: Budget | None) -> str:
     if not used:
         return "costs nothing: no model is used"
@@ -181,7 +193,8 @@ def _cost_line(plan: Plan, team: Team, used: dict[str, str], budget: Budget | No
         return "costs nothing: none of its tasks uses a model"
     low_calls = f"{expected.calls.low:,} to " if expected.calls.low < expected.calls.high else ""
     calls = f"{low_calls}{counted(expected.calls.high, 'call')}"
-    beyond = budget_note(budget, expected.cost_usd) + _later_rounds(plan, budget)
+    beyond = budget_note(budget, expected.cost_usd)
+    beyond += _later_rounds(plan, budget) + _deeper_plans(plan)
     if expected.cost_usd is None:
         unpriced = ", ".join(expected.unpriced)
         return f"cost unknown: no known price of {unpriced}; {calls}{beyond}"
