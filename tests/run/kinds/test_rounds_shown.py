@@ -71,6 +71,6 @@ def test_the_log_has_a_line_for_each_decision(
     told = [record.getMessage() for record in caplog.records if "round " in record.getMessage()]
     assert [line.partition(": ")[2] for line in told] == [
         "round 1 decided by steps",
-        "round 2 decided by steps, 1 tasks",
+        "round 2 decided by steps, 1 task",
         "round 3 decided by steps, done",
     ]
