@@ -56,7 +56,7 @@ def started(*, obedient: bool, blocks_s: float = 0.0) -> Program:
     """The program, once its second task has begun."""
     code = PROGRAM.format(obedient=obedient, blocks_s=blocks_s)
     program = forkserver().start("-c", code, folder=ROOT)
-    program.says("begun\n")
+    program.says("begun\n", "err")
     return program
 
 
@@ -65,7 +65,7 @@ def test_one_signal_stops_the_work_and_keeps_what_is_done(number: signal.Signals
     """F37"""
     with started(obedient=True) as program:
         program.kill(number)
-        assert program.ended() == Ended(7, "begun\ncancelled {'a': 'done'}\n", "")
+        assert program.ended() == Ended(7, "cancelled {'a': 'done'}\n", "begun\n")
 
 
 def test_one_signal_is_enough_for_a_worker_that_ignores_its_cancellation() -> None:
@@ -73,7 +73,7 @@ def test_one_signal_is_enough_for_a_worker_that_ignores_its_cancellation() -> No
     with started(obedient=False) as program:
         program.kill(signal.SIGINT)
         ended = program.ended()
-    assert ended.out == "begun\ncancelled {'a': 'done'}\n"
+    assert ended.out == "cancelled {'a': 'done'}\n"
     assert ended.status == 7
 
 
@@ -81,7 +81,7 @@ def test_a_second_signal_ends_the_process_even_while_the_loop_is_blocked() -> No
     """F37"""
     with started(obedient=False, blocks_s=HANG_S) as program:
         program.kill(signal.SIGINT)
-        program.says("blocking\n")
+        program.says("blocking\n", "err")
         program.kill(signal.SIGINT)
         assert program.ended().status == 130
 
