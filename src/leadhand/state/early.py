@@ -7,7 +7,7 @@ from leadhand.state.run_state import RunState, TaskState
 
 def add_early(state: RunState, event: events.TaskPlanned) -> None:
     """Add a task that may start before there is a plan."""
-    planning_s = state.calls.worked_s(event.elapsed_s - state.asking_s)
+    planning_s = state.calls.worked_s(event.elapsed_s - state.started_s - state.asking_s)
     state.early[event.task_id] = event.task
     state.tasks[event.task_id] = TaskState(event.task, event.task.worker, planned_s=planning_s)
 

@@ -26,6 +26,7 @@ from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Pl
 from leadhand.contracts.people import Question
 from leadhand.contracts.team import Team
 from leadhand.journal import MemoryJournal
+from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock, run_virtual
 from leadhand.testing.json_data import Object
 from tests.run.kinds.kinds import KINDS, REQUEST, endpoint, works
@@ -234,6 +235,9 @@ def test_of_a_recursive_plan_tasks_start_early_at_each_level_and_subplans_do_not
     _, log = ask(kind_team(kind, endpoint(kind).model, run=works))
     planned = [(event.within, event.task_id) for event in log if isinstance(event, TaskPlanned)]
     assert planned == [((), "n"), (("m",), "m/x"), (("m",), "m/y")]
+    nested = fold(log).tasks["m"].nested
+    assert nested is not None
+    assert (nested.tasks["x"].planned_s or 0.0) < nested.planning_s - 0.5  # y was written meanwhile
 
 
 def test_the_planner_is_told_what_is_wrong_though_tasks_have_started() -> None:
