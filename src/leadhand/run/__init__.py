@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from leadhand.run.preparation import prepare
     from leadhand.run.questions import reply_message
     from leadhand.run.reading import POLL_S, Readers, run_summaries, run_view
-    from leadhand.run.resumption import check_resumable, is_over, tasks_from
+    from leadhand.run.resumption import check_decider, check_resumable, is_over, tasks_from
     from leadhand.run.roles import open_roles
     from leadhand.run.run import Run
     from leadhand.run.run_context import ContextRules
@@ -61,6 +61,7 @@ __all__ = [
     "account_of",
     "answer_within",
     "cancel",
+    "check_decider",
     "check_journal",
     "check_resumable",
     "ended_with",
@@ -100,7 +101,7 @@ __getattr__ = lazy_attributes(
         "run.questions": "reply_message",
         "run.reading": "POLL_S Readers run_summaries run_view",
         "run.preparation": "prepare",
-        "run.resumption": "check_resumable is_over tasks_from",
+        "run.resumption": "check_decider check_resumable is_over tasks_from",
         "run.roles": "open_roles",
         "run.spending": "account_of",
         "run.run": "Run",

@@ -227,6 +227,8 @@ class RunHost:
             settings = running.RunSettings(limits.budget, limits.own, state.inputs, state.origin)
             again = running.tasks_from(state, from_task) if from_task is not None else ()
             running.check_resumable(state, run_id, self.team, again)
+            if self._settings.planner is None:
+                running.check_decider(state, run_id)
             context = None
             if again or not running.is_over(state):
                 contexts = self._settings.contexts

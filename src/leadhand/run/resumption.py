@@ -52,6 +52,20 @@ def check_resumable(
             check_resumable(task.nested, run_id, worker.team)
 
 
+def check_decider(state: RunState, run_id: str) -> None:
+    """Raises `InputError` if a planner in code has more to decide.
+
+    For a supervisor without one: its team's model must not take over decisions of the user's code.
+    """
+    undecided = state.rounds_open or state.rounds_end == "failed"
+    if undecided and state.decided_by not in ("", "planner"):
+        raise InputError(
+            f"run {run_id!r} can't be resumed here: its rounds are decided by "
+            f"{state.decided_by!r}, a planner in code; resume it in a program that has it: "
+            "Supervisor(team, planner=...)"
+        )
+
+
 def own_plan_rejected(state: RunState) -> bool:
     """Whether the run was given a plan that can't be carried out; no other plan may replace it."""
     return (

@@ -281,6 +281,7 @@ def _round_decided(state: RunState, event: events.RoundDecided) -> None:
         state.rounds_why = event.reason
         return  # no decision was made
     state.rounds = (*state.rounds[: event.round - 1], event.reason)
+    state.decided_by = event.by
     state.asks_after = event.asks_after
     if state.plan is None:
         return  # the tasks of the first round are the plan

@@ -253,6 +253,8 @@ class RunState:
     """The model of each role and worker."""
     synthesis_started_s: float | None = None
     finished_s: float | None = None
+    decided_by: str = ""
+    """The stepwise planner that made the last decision; empty for planners of other kinds."""
     rounds: tuple[str, ...] = ()
     """The reasons of a stepwise planner's decisions so far; empty for planners of other kinds."""
     asks_after: AsksAfter = "all"

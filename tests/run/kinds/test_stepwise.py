@@ -19,9 +19,9 @@ from leadhand.contracts.outcome import PlanImpact
 from leadhand.contracts.people import Question
 from leadhand.contracts.rounds import Decision, Round
 from leadhand.contracts.team import Role, WorkFunction
-from leadhand.errors import ModelError
+from leadhand.errors import InputError, ModelError
 from leadhand.journal import MemoryJournal
-from leadhand.testing import VirtualClock, run_virtual
+from leadhand.testing import ScriptedModel, VirtualClock, run_virtual
 from leadhand.testing.json_data import Object, mapping
 from tests.run.kinds.kinds import fails, works
 from tests.run.resuming.story import RUN, kept
@@ -224,6 +224,19 @@ def test_a_planner_that_fails_ends_the_rounds_and_a_resumed_run_asks_it_again() 
     assert again.status == "complete"
     assert [now.number for now in works_now.seen] == [2, 3]
     assert {task.id for task in again.tasks} == {"x", "y"}
+
+
+def test_no_model_takes_over_what_a_planner_in_code_decides() -> None:
+    """`leadhand resume` of such a run has the team's planner only."""
+    broken = Steps([start(find("x")), ModelError("no model answered", transient=True)])
+    journal = MemoryJournal()
+    run_virtual(supervisor(broken, journal=journal).run("Compare", run_id=RUN))
+    model = ScriptedModel()
+    with pytest.raises(InputError, match="its rounds are decided by 'steps', a planner in code"):
+        run_virtual(
+            supervisor(None, replace(team(), model=model.model), journal=journal).resume(RUN)
+        )
+    assert model.stats().by_role == {}
 
 
 def test_a_result_that_does_not_fit_the_plan_has_the_planner_asked_at_once() -> None:
