@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from pydantic import JsonValue
 
+from leadhand.contracts.role import Role
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Route, TaskTemplate, Team, Worker
 from leadhand.errors import TeamError
@@ -32,6 +33,17 @@ def codes(the_plan: Plan, author: str = "person") -> list[str]:
 
 def test_a_sound_plan_has_no_problems() -> None:
     assert check(plan(task("a", worker="billing")), TEAM) == ()
+
+
+def test_no_task_has_the_path_of_one_in_a_nested_plan() -> None:
+    tasks = (task("e", worker="inner"), task("e/f", worker="billing"), task("g/f", worker="inner"))
+    inner = replace(TEAM, workers=(*TEAM.workers, Worker("inner", "Both", team=TEAM)))
+    (problem,) = check(plan(*tasks), inner)
+    assert (problem.code, problem.task_id) == ("ambiguous_id", "e/f")
+    levels = replace(TEAM, planner=Role(kind="recursive"))
+    broken_down = plan(task("e", worker="subplanner"), *tasks[1:2], task("e/g/h", worker="billing"))
+    assert [one.task_id for one in check(broken_down, levels)] == ["e/f", "e/g/h"]
+    assert check(plan(task("e", worker="billing"), tasks[1]), inner) == ()
 
 
 def test_every_problem_is_named_at_once_with_its_task_and_what_to_do() -> None:

@@ -83,6 +83,7 @@ def check(
     return (
         *_described(plan, declared, team, author),
         *_duplicates(plan),
+        *_paths(plan, team),
         *_workers(plan, team),
         *_payloads(plan, team),
         *_edges(plan, ids),
@@ -148,6 +149,22 @@ def _duplicates(plan: Plan) -> Iterator[Problem]:
                 task.id,
             )
         seen.add(task.id)
+
+
+def _paths(plan: Plan, team: Team) -> Iterator[Problem]:
+    """Tasks that have the path of a task of a nested run: calls, questions and gaps go by paths."""
+    nested = {worker.name for worker in team.all_workers if worker.team is not None}
+    around = {task.id for task in plan.tasks if task.worker in nested}
+    for task in plan.tasks if around else ():
+        places = (at for at, sign in enumerate(task.id) if sign == "/")
+        outer = next((task.id[:at] for at in places if task.id[:at] in around), None)
+        if outer is not None:
+            yield Problem(
+                "ambiguous_id",
+                f"task {task.id!r} has an id like a part of task {outer!r}, which has a plan of "
+                "its own: give it another id",
+                task.id,
+            )
 
 
 def _workers(plan: Plan, team: Team) -> Iterator[Problem]:
