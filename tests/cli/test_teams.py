@@ -124,6 +124,15 @@ def test_a_team_without_a_template_is_shown_with_what_happens_then(tmp_path: Pat
     assert "  limits     none but the run's own\n  ladder     1 attempt\n" in screen.text
 
 
+def test_a_stepwise_team_is_shown_with_its_limit_of_rounds(tmp_path: Path) -> None:
+    screen = Screen()
+    team = "name: x\nplanner: {kind: stepwise, max_rounds: 5}\n"
+    show_team(str(write_team(tmp_path, team)), screen.console)
+    assert (
+        "  decided in at most 5 rounds; without a model every worker gets one task\n" in screen.text
+    )
+
+
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
 def test_a_team_fits_the_terminal_and_lines_stay_readable(tmp_path: Path, width: int) -> None:
     folder = write_team(tmp_path, solo=worker(f"name: {'n' * 90}\ndescription: {'word ' * 80}"))

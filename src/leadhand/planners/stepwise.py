@@ -48,8 +48,9 @@ class ModelDecider:
         def read(answer: StructuredAnswer) -> Decision:
             decision = _decision(answer, now, self._team)
             if found := problems(decision):
-                lines = "\n".join(f"- {one}" for one in shortened(found))
-                raise BadAnswer(f"This can't be done. Decide again:\n{lines}")
+                said = shortened(found)
+                lines = "\n".join(f"- {one}" for one in said)
+                raise BadAnswer(f"This can't be done. Decide again:\n{lines}", why="; ".join(said))
             return decision
 
         return await ask_structured(

@@ -87,8 +87,8 @@ def decision(event: events.RoundDecided) -> str:
     if event.end not in (None, "done"):
         return f"no round {event.round}"
     said = f"round {event.round}"
-    said += f" starts {_named(task.id for task in event.tasks)}" if event.tasks else ""
-    said += ", after an approval" if event.needs_approval else ""
+    starts = "asks to start" if event.needs_approval else "starts"
+    said += f" {starts} {_named(task.id for task in event.tasks)}" if event.tasks else ""
     return f"{said}, and the planner is done" if event.end else said
 
 

@@ -8,14 +8,16 @@ from collections.abc import Sequence
 import pytest
 from rich.console import Console
 
+from leadhand import Question, Reply, Supervisor
 from leadhand.cli.live.tree import LiveTree, PlainLines
 from leadhand.cli.runs.history_text import history_lines
 from leadhand.contracts.events import Event, dump, parse
+from leadhand.testing import VirtualClock, run_virtual
 from leadhand.trace.logs import Logs
 from leadhand.trace.overview import overview
 from leadhand.trace.page import page
 from leadhand.trace.run_history import RunHistory
-from tests.run.kinds.test_stepwise import DONE, Steps, find, ran, start
+from tests.run.kinds.test_stepwise import DONE, Steps, find, ran, start, team
 
 CONTROL = re.compile(r"\x1b\[[?\d;]*[A-Za-z]|\r")
 
@@ -39,6 +41,7 @@ def test_the_live_tree_has_a_heading_for_each_round(events: Sequence[Event]) -> 
         "1", "task", "task", "2", "task", "3",
     ]  # fmt: skip
     assert "it is all there" in last
+    assert "plan: round" not in out.getvalue(), "the headings say so"
 
 
 def test_plain_lines_say_what_each_round_starts_and_why(events: Sequence[Event]) -> None:
@@ -59,6 +62,22 @@ def test_show_page_and_document_have_the_rounds(events: Sequence[Event]) -> None
     document = overview(history, held=False)
     assert isinstance(document["tasks"], list)
     assert [one["round"] for one in document["tasks"] if isinstance(one, dict)] == [1, 1, 2]
+
+
+def test_a_round_that_a_person_refused_is_not_shown_as_started() -> None:
+    replies = [Reply(verdict="approved"), Reply(verdict="refused")]
+
+    async def ask(question: Question) -> Reply:
+        return replies.pop(0)
+
+    events: list[Event] = []
+    steps = Steps([start(find("x")), start(find("y"))])
+    asked = Supervisor(team(), planner=steps, approve=["plan"], person=ask, clock=VirtualClock())
+    run_virtual(asked.run("Compare", listener=events.append))
+    history = RunHistory.of(events)
+    told = "\n".join(text.plain for _, text in history_lines(history, held=False))
+    assert "round 2 asks to start y: to know more" in told
+    assert "Round 2 adds y: to know more. Is the plan to be amended like this?" in told
 
 
 def test_the_log_has_a_line_for_each_decision(

@@ -53,6 +53,7 @@ def test_a_model_that_repeats_itself_is_told_and_ends_the_rounds_if_it_goes_on()
     assert answer.status == "partial"
     assert [len(answer.tasks), answer.metrics.requests] == [1, 1 + 3]
     assert "asks a for the same as 'a1'" in answer.gaps[0].why
+    assert "Decide again" not in answer.gaps[0].why, "that was for the model"
 
 
 def test_f14_a_result_that_gives_orders_is_data_to_the_planner() -> None:

@@ -90,7 +90,9 @@ class LiveTree:
         if decided is not None:
             self._seen.decided[decided.about] = decided
         notice = self._notices.of_run(event)
-        if notice is not None:
+        # The tree has a heading for each round that was decided.
+        in_tree = isinstance(event, events.RoundDecided) and event.end in (None, "done")
+        if notice is not None and not in_tree:
             self._latest.append(str(notice))
         match event:
             case events.TaskDispatched():

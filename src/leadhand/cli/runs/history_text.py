@@ -16,6 +16,7 @@ from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
 from leadhand.contracts.outcome import Usage
 from leadhand.run.gaps import reason
 from leadhand.run.metrics import critical_chain, planned_before, synthesis_time
+from leadhand.run.questions import in_a_line
 from leadhand.run.resumption import failed_for_good, is_over, own_plan_rejected
 from leadhand.state.run_state import TaskState
 from leadhand.tools.text import counted
@@ -175,7 +176,7 @@ def _next_step(history: RunHistory, *, held: bool, options: str) -> list[Line]:
 
 def _question(asked: QuestionHistory) -> str:
     about = safe(asked.task_id) if asked.task_id is not None else "the plan"
-    return f"{about}: {sentence(asked.question)}"
+    return f"{about}: {sentence(in_a_line(asked.question))}"
 
 
 def _plan(history: RunHistory) -> Iterator[Line]:

@@ -126,6 +126,9 @@ class TeamPage:
             told = "without a template every worker gets one task, all at once"
             if team.planner.kind == "routed":
                 told = "one task for each worker to which the request is routed, all at once"
+            if team.planner.kind == "stepwise":
+                rounds = counted(team.planner.max_rounds, "round")
+                told = f"decided in at most {rounds}; without a model every worker gets one task"
             return [self._text("plan", "bold"), self._indented(told)]
         by_id = {entry.id: entry for entry in team.template}
         entries = [by_id[id] for id in graph.order(team.template)]
