@@ -1,14 +1,18 @@
 """Rounds are shown wherever a run is: live, in `show`, on the page, in the log and in spans."""
 
+import asyncio
 import io
 import logging
 import re
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from leadhand import Question, Reply, Supervisor
+from leadhand.cli import main
 from leadhand.cli.live.tree import LiveTree, PlainLines
 from leadhand.cli.runs.history_text import history_lines
 from leadhand.contracts.events import Event, dump, parse
@@ -78,6 +82,25 @@ def test_a_round_that_a_person_refused_is_not_shown_as_started() -> None:
     told = "\n".join(text.plain for _, text in history_lines(history, held=False))
     assert "round 2 asks to start y: to know more" in told
     assert "Round 2 adds y: to know more. Is the plan to be amended like this?" in told
+
+
+def test_the_question_about_a_round_says_what_is_done_and_what_is_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def started() -> None:
+        steps = Steps([start(find("x")), start(find("y", "x"))])
+        by = Supervisor(team(), planner=steps, home=tmp_path, approve=["plan"])
+        await by.run("Compare", run_id="r")
+        await by.answer("r", Reply(verdict="approved"))
+        await by.close()
+
+    asyncio.run(started())
+    monkeypatch.setattr(sys, "argv", ["leadhand", "answer", "r", "--home", str(tmp_path)])
+    with pytest.raises(SystemExit):
+        main()
+    asked = capsys.readouterr().out
+    assert "● x  a  completed" in asked
+    assert "● y  a  new" in asked
 
 
 def test_the_log_has_a_line_for_each_decision(

@@ -88,7 +88,7 @@ def answer_run(options: ResumeOptions, given: ReplyOptions, storage: RunStorage)
         raise InputError(f"run {run_id!r} asks no question: `leadhand show {run_id}` shows why")
     replies = _replies(given, questions, state, options)
     if not replies:
-        _show_questions(questions, storage, run_id, options.output)
+        _show_questions(questions, storage, state, options.output)
         return 0
     for reply in replies:
         storage.store.post(RunMessage(run_id=run_id, reply=reply, seq=state.seq))
@@ -303,7 +303,7 @@ def _check_plan(plan: Plan, team: Team, *, request: str) -> None:
 
 
 def _show_questions(
-    questions: Sequence[Question], storage: RunStorage, run_id: str, output: OutputOptions
+    questions: Sequence[Question], storage: RunStorage, state: RunState, output: OutputOptions
 ) -> None:
     """Print the questions and how to answer them."""
     if output.answer_format == "json":
@@ -311,10 +311,12 @@ def _show_questions(
         sys.stdout.write(json.dumps(asked, indent=2) + "\n")
         return
     console = DataConsole()
-    answer = storage.command("answer", run_id)
+    answer = storage.command("answer", state.run_id)
+    statuses = {id: task.status for id, task in state.tasks.items()}
     for question in questions:
         if question.plan is not None:
-            show_plan(question.plan, console)
+            own = question.task_id is None
+            show_plan(question.plan, console, statuses=statuses if own else None)
         _write(question.text, console)
         _write(f"  {answer}{how_to_reply(question)}\n", console)
 

@@ -28,10 +28,17 @@ _ENDS = {
 }
 
 
-def show_plan(plan: Plan, console: Console, *, models: Mapping[str, str] | None = None) -> None:
+def show_plan(
+    plan: Plan,
+    console: Console,
+    *,
+    models: Mapping[str, str] | None = None,
+    statuses: Mapping[str, str] | None = None,
+) -> None:
     """Print the plan's tasks in the order in which they can run, as a graph.
 
-    `models` says which model each worker would use; workers that it lacks use none.
+    `models` says which model each worker would use; workers that it lacks use none. `statuses` has
+    those of tasks that have started; others are new.
     """
     width = min(console.width, MAX_WIDTH)
     workers = counted(len({task.worker for task in plan.tasks}), "worker")
@@ -47,6 +54,10 @@ def show_plan(plan: Plan, console: Console, *, models: Mapping[str, str] | None 
         lines = [Text()]
         if row.task is not None:
             text = _task(row.task, console, models or {}, says_after=not drawn)
+            if statuses:
+                name, *rest = text.split("\n")
+                name.append(f"  {statuses.get(row.task.id, 'new')}", "not bold dim")
+                text = Text("\n").join([name, *rest])
             lines = list(text.wrap(console, max(20, width - gutter)))
         for number, line in enumerate(lines):
             beside = Text((row.body if number else row.head).ljust(gutter), "dim")
