@@ -293,7 +293,7 @@ class Team(metaclass=Checked):
         own = worker.model is not None or worker.team is not None or worker.run is not None
         if own or not models:
             return None
-        now = next((known for known in TIERS if known == tier), "standard")
+        now = tier if tier in TIERS else "standard"
         above = TIERS[TIERS.index(now) + 1 :]
         return next((other for other in above if models[other] != models[now]), None)
 
