@@ -62,6 +62,9 @@ def test_show_page_and_document_have_the_rounds(events: Sequence[Event]) -> None
     told = "\n".join(text.plain for _, text in history_lines(history, held=False))
     assert "round 2 starts z: to know more" in told
     assert re.search(r"z completed · b · round 2", told)
+    assert re.search(
+        r"revision 1, 2 tasks, by steps, accepted .*\n1 task added in rounds 2 to 3\n", told
+    )
     assert "round 2 starts z: to know more" in "".join(page(events, held=False))
     document = overview(history, held=False)
     assert isinstance(document["tasks"], list)

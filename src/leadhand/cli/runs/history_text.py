@@ -185,6 +185,8 @@ def _plan(history: RunHistory) -> Iterator[Line]:
         yield 2, Text(f"{safe(version.title)} after {format_duration(version.at_s)}{said}")
         for note in version.notes:
             yield 4, Text(f"- {sentence(note)}")
+    if later := sum(task.round > 1 for task in history.state.tasks.values()):
+        yield 2, Text(f"{counted(later, 'task')} added in rounds 2 to {history.state.round}")
 
 
 def _workers(history: RunHistory) -> Iterator[Line]:
