@@ -4,7 +4,8 @@ In virtual time, where work takes exactly as long as it says.
 """
 
 import asyncio
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -164,6 +165,31 @@ def test_the_tasks_of_a_nested_team_count_one_by_one() -> None:
     assert of_one.makespan_s == pytest.approx(1.0)
     assert of_one.sequential_s == pytest.approx(2.0)
     assert of_one.critical_path_s == pytest.approx(1.0)
+
+
+def test_a_nested_team_that_is_resumed_counts_its_past_once_at_a_later_attempt_too() -> None:
+    async def fails(_: Handoff) -> str:
+        await asyncio.sleep(1.0)
+        raise ValueError("no")
+
+    async def slow(_: Handoff) -> str:
+        await asyncio.sleep(3.0)
+        return "done"
+
+    async def stopped(run: Awaitable[object], *, after_s: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(run, after_s)
+
+    inner = Team("inner", workers=(Worker("a", "Reads", run=slow), Worker("b", "Counts", run=slow)))
+    bad = Worker("bad", "Fails", run=fails, retry=False, fallback="nested")
+    team = function_team(bad, Worker("nested", "Has others read", team=inner))
+    supervisor = Supervisor(team, journal=MemoryJournal(), synthesizer=Merge())
+    run_virtual(stopped(supervisor.run(plan=plan(1, "bad"), run_id="r"), after_s=2.0))
+    run_virtual(stopped(supervisor.resume("r"), after_s=1.0))
+    of_all = run_virtual(supervisor.resume("r")).metrics
+    assert of_all.makespan_s == pytest.approx(6.0)
+    assert of_all.critical_path_s == pytest.approx(1 + 1 + 1 + 3)
+    assert of_all.sequential_s == pytest.approx(1 + 2 * (1 + 1 + 3))
 
 
 def test_what_did_not_wait_for_a_task_is_not_on_a_chain_with_it() -> None:

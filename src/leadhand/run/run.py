@@ -110,18 +110,16 @@ class Run:
     async def run_team(self, team: Team, handoff: Handoff) -> RunState:
         """`handoff`'s task done by `team`, as `TeamRunner` says: a run within this one."""
         recorder, log = self._context.recorder.nested(handoff.task_id)
-        state = recorder.state
+        state, task = recorder.state, self._context.recorder.state.tasks[handoff.task_id]
         # What a nested run that is resumed did before is counted already.
         past_low_s, past_high_s = sequential(state, recorder.elapsed_s()) if state.seq else (0, 0)
-        first = handoff.attempt == 1
-        past_path_s = self._context.recorder.state.tasks[handoff.task_id].path_s if first else 0.0
         with ExcludedTime() as block:
             try:
                 return await self._run_team(team, handoff, recorder, log)
             finally:
                 now_s = recorder.elapsed_s()
                 low_s, high_s = sequential(state, now_s)
-                path_s = max(metrics(state, now_s).critical_path_s - past_path_s, 0.0)
+                path_s = max(metrics(state, now_s).critical_path_s - task.nested_path_s, 0.0)
                 block.took_all(low_s - past_low_s, high_s - past_high_s, path_s=path_s)
 
     async def _run_team(

@@ -74,7 +74,7 @@ def _within(state: RunState, event: events.Event) -> None:
     if isinstance(event, events.RunStarted | events.RunResumed) and not inner_event.within:
         task.called = True  # from here on, usage is counted call by call
     if task.nested is None or (isinstance(event, events.RunStarted) and not inner_event.within):
-        task.nested = RunState()
+        task.nested, task.nested_path_s = RunState(), 0.0
     usage = _used(task.nested, inner_event)
     apply(task.nested, inner_event)
     if usage is not None:
@@ -288,4 +288,6 @@ def _worked(task: TaskState, event: AttemptEvent | events.ApprovalRequested) -> 
     task.busy_s += busy_s
     task.worked_s += worked_s
     task.worked_high_s += worked_s if event.worked_high_s is None else event.worked_high_s
-    task.path_s += worked_s if event.path_s is None else event.path_s
+    path_s = worked_s if event.path_s is None else event.path_s
+    task.path_s += path_s
+    task.nested_path_s += path_s if task.nested is not None else 0.0

@@ -80,6 +80,8 @@ class TaskState:
     """The most that it can have been, where waits can't be told from work."""
     path_s: float = 0.0
     """The longest chain of work in it: its attempts, and the delays before retries."""
+    nested_path_s: float = 0.0
+    """How much of that is of `nested`: a nested run that is resumed has counted its past."""
     retry_in_s: float = 0.0
     """The delay before the next attempt."""
     failed_s: float = 0.0
@@ -124,8 +126,7 @@ class TaskState:
     attempts_before: int = 0
     """Attempts at the tasks that were split into it."""
     crashes: int = 0
-    """How often in a row the process died while it ran and had committed nothing since its
-    dispatch."""
+    """How often in a row the process died while it ran, with nothing committed since dispatch."""
     nested: "RunState | None" = None
     """The current or last nested run, if its worker is a team."""
     planned_s: float | None = None
