@@ -2,8 +2,12 @@
 
 import asyncio
 
+import pytest
+
 from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.events import Event, TaskDispatched
+from leadhand.contracts.task import PlanRequest
+from leadhand.run.cancellation import ROLE_GRACE_S
 from leadhand.testing import run_virtual
 from leadhand.testing.virtual_time import VirtualTimeLoop
 
@@ -52,3 +56,37 @@ def test_a_worker_that_blocks_past_the_deadline_does_not_hold_the_run() -> None:
     answer = run_virtual(supervisor.run(plan=PLAN))
     assert answer.status == "partial"
     assert [task.status for task in answer.tasks] == ["completed", "cancelled"]
+
+
+class StubbornPlanner:
+    """Never plans, and ignores its cancellation until it is released."""
+
+    name = "stubborn"
+    released = False
+
+    async def plan(self, request: PlanRequest, team: Team) -> Plan:
+        while not self.released:
+            try:
+                await asyncio.get_running_loop().create_future()
+            except asyncio.CancelledError:
+                continue
+        return PLAN
+
+
+def test_a_run_cancelled_again_while_it_stops_its_planner_leaves_no_task() -> None:
+    """F37: the deadline had cancelled the planner when the program cancelled the run."""
+    planner = StubbornPlanner()
+
+    async def main() -> set[asyncio.Task[object]]:
+        loop = asyncio.get_running_loop()
+        team = Team("pair", workers=(Worker("first", "First", run=quick),))
+        supervisor = Supervisor(team, planner=planner, deadline_s=1.0)
+        run = loop.create_task(supervisor.run("Do both parts."))
+        loop.call_later(1.0 + ROLE_GRACE_S / 2, run.cancel)
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        planner.released = True  # else what is left would never end
+        return left
+
+    assert run_virtual(main()) == set()

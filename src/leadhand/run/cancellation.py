@@ -77,9 +77,11 @@ async def run_until(
     finally:
         stopping.cancel()
         working.cancel()
-        await asyncio.wait([working, stopping], timeout=ROLE_GRACE_S)
-        abandonable.abandon()
-        working.cancel()
-        await asyncio.wait([working])
+        try:
+            await asyncio.wait([working, stopping], timeout=ROLE_GRACE_S)
+        finally:  # the run may be cancelled meanwhile, too
+            abandonable.abandon()
+            working.cancel()
+            await asyncio.wait([working])
         if not working.cancelled():
             working.exception()  # retrieved, so that asyncio does not log it
