@@ -12,6 +12,7 @@ from leadhand.contracts.answer import MISSING_HEADING
 from leadhand.contracts.earlier import PREVIOUS
 from leadhand.contracts.events import (
     Event,
+    PlanRejected,
     RunFinished,
     RunResumed,
     RunStarted,
@@ -328,7 +329,7 @@ def _answer(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[
         id
         for id, task in recording.state.tasks.items()
         if task.status == "completed" and task.error
-    }
+    } | _not_amended(recording)
     if logs[()].rounds.has_gap != ("plan" in gaps):
         yield f"the gaps are {sorted(gaps)}, and the rounds ended as {logs[()].rounds.end}"
     if logs[()].rounds.awaits_decision and answer.ended_by is None:
@@ -349,6 +350,17 @@ def _answer(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[
     if gaps and not (MISSING_HEADING in text and all(f"- `{id}`: " in text for id in gaps)):
         yield "a gap is not in the answer's text"
     yield from _status(recording, done=len(missing) < len(tasks), gaps=bool(gaps))
+
+
+def _not_amended(recording: Recording) -> set[str]:
+    """The tasks that asked for another plan where the approved one had to stay as it is."""
+    found: set[str] = set()
+    for event in recording.events:
+        if isinstance(event, RunResumed) and not event.within:
+            found -= {*event.again}
+        elif isinstance(event, PlanRejected) and not event.within and event.missing is not None:
+            found.add(event.task_id or "plan")
+    return found
 
 
 def _status(recording: Recording, *, done: bool, gaps: bool) -> Iterator[str]:
