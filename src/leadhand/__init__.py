@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Handoff,
         Outcome,
         Result,
+        TaskResult,
     )
     from leadhand.contracts.people import CallReply, Question, Reply, ToolCall
     from leadhand.contracts.retry import Retry
@@ -99,6 +100,7 @@ __all__ = [
     "Source",
     "Supervisor",
     "Task",
+    "TaskResult",
     "TaskTemplate",
     "Team",
     "TeamError",
@@ -120,7 +122,7 @@ _MODULES = {
     "contracts.earlier": "EarlierResult EarlierRun",
     "contracts.events": "Event",
     "contracts.health": "Health",
-    "contracts.outcome": "Completed Digest Escalated Failed Handoff Outcome Result",
+    "contracts.outcome": "Completed Digest Escalated Failed Handoff Outcome Result TaskResult",
     "contracts.people": "CallReply Question Reply ToolCall",
     "contracts.retry": "Retry",
     "contracts.rounds": "Decision Round",

@@ -6,7 +6,18 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from leadhand import Handoff, Ladder, Plan, Reply, Result, Supervisor, Task, Team, Worker
+from leadhand import (
+    Handoff,
+    Ladder,
+    Plan,
+    Reply,
+    Result,
+    Supervisor,
+    Task,
+    TaskResult,
+    Team,
+    Worker,
+)
 from leadhand.contracts.events import (
     Event,
     PlanAmended,
@@ -109,6 +120,7 @@ def test_each_round_sees_the_request_the_results_and_what_is_left() -> None:
         ("x", "completed"),
         ("y", "completed"),
     ]
+    assert all(isinstance(one, TaskResult) for one in second.tasks)
     assert second.new == {"x", "y"}
     assert third.new == {"z"}
     z = next(one for one in third.tasks if one.task.id == "z")
