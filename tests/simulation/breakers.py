@@ -3,10 +3,20 @@
 Like the log it is told of events alone, and knows nothing of the engine's own breakers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from leadhand.contracts.events import BreakerOpened
+from leadhand.contracts.events import (
+    BreakerOpened,
+    Event,
+    OpinionJudged,
+    RunFinished,
+    TaskCancelled,
+    TaskCompleted,
+    TaskDispatched,
+    TaskEscalated,
+    TaskFailed,
+)
 from leadhand.contracts.team import Ladder, Worker
 
 Key = tuple[str, ...]
@@ -81,3 +91,32 @@ class Watched:
             yield f"the breaker of {worker.name} is open"
         if self.openings and self.probe is None:
             self.probe = task
+
+
+def second_results(
+    events: Sequence[Event], returned: Sequence[tuple[int, str, int]]
+) -> dict[int, list[str]]:
+    """By the last event before it: the tasks whose second result came, to be judged.
+
+    The breaker counts a worker's success at once; the log tells of it with the judge's verdict.
+    """
+    found: dict[int, list[str]] = {}
+    since: dict[str, TaskDispatched] = {}
+    finished = [
+        (event.seq, "/".join(event.within), 0) for event in events if isinstance(event, RunFinished)
+    ]
+    for event in events:
+        if isinstance(event, TaskDispatched):
+            since[event.task_id] = event
+        elif isinstance(event, OpinionJudged) and (start := since.pop(event.task_id, None)):
+            came = [
+                seq
+                for seq, way, attempt in (*returned, *finished)
+                if way == event.task_id
+                and attempt in (start.attempt, 0)
+                and start.seq <= seq < event.seq
+            ]
+            found.setdefault(max(came, default=event.seq - 1), []).append(event.task_id)
+        elif isinstance(event, (TaskCancelled, TaskCompleted, TaskEscalated, TaskFailed)):
+            since.pop(event.task_id, None)
+    return found

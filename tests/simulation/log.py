@@ -112,9 +112,9 @@ class Log:
             case PlanAmended():
                 yield from self._amended(event)
             case BreakerOpened():
-                yield from self._breaker(event.worker).opened(event)
+                yield from self.breaker(event.worker).opened(event)
             case BreakerClosed():
-                yield from self._breaker(event.worker).closed()
+                yield from self.breaker(event.worker).closed()
             case RunResumed():
                 yield from self._goes_on(event)
             case RunFinished():
@@ -206,7 +206,8 @@ class Log:
         seen.started, seen.interrupted = True, False
         seen.dispatched_s = event.elapsed_s
 
-    def _breaker(self, worker: str) -> Watched:
+    def breaker(self, worker: str) -> Watched:
+        """The worker's."""
         return self.breakers.setdefault((*self.way, worker), Watched())
 
     def _key(self, event: TaskEvent) -> tuple[str, ...]:
@@ -215,7 +216,7 @@ class Log:
     def _admitted(self, event: TaskDispatched) -> Iterator[str]:
         worker = self.team.worker(event.worker)
         if worker is not None:
-            yield from self._breaker(event.worker).given(
+            yield from self.breaker(event.worker).given(
                 self._key(event), worker, event.elapsed_s, retry=event.attempt > 1
             )
 
@@ -264,7 +265,7 @@ class Log:
         grace_s = GRACE_S * (2 if self._stopped else 1)
         if timeout_s is not None and took_s > timeout_s + grace_s + EPSILON_S and not judged:
             yield f"the attempt took {took_s:.2f} s of {timeout_s:g} s"
-        breaker = self._breaker(worker.name)
+        breaker = self.breaker(worker.name)
         if (
             isinstance(event, TaskCancelled)
             or worker.name == SUBPLANNER
@@ -273,7 +274,7 @@ class Log:
             breaker.released(self._key(event))
         elif isinstance(event, TaskFailed):
             breaker.failed(self._key(event), self.team.ladder)
-        else:
+        elif not isinstance(event, OpinionJudged):  # for the breaker it ended before
             breaker.succeeded()
 
     def _skipped(self, seen: Seen, event: TaskSkipped) -> Iterator[str]:
@@ -304,7 +305,7 @@ class Log:
         """A worker's tasks are refused, or go to another, while its breaker is open."""
         # A retry that could be an early probe goes to the fallback, if there is one.
         retry = seen.attempts > 0 and isinstance(event, TaskFailed)
-        if self._breaker(seen.worker).admits(event.elapsed_s, retry=retry):
+        if self.breaker(seen.worker).admits(event.elapsed_s, retry=retry):
             yield f"{seen.worker} could have had it: its breaker is not open, or a probe was due"
 
     # Going on

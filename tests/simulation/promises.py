@@ -5,7 +5,7 @@ workers and the event loop.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import fields
 
 from leadhand.contracts.answer import MISSING_HEADING
@@ -31,6 +31,7 @@ from leadhand.models.ledger import NOTHING, nano_usd
 from leadhand.run.questions import open_questions
 from leadhand.state.fold import apply, find_task, fold
 from leadhand.state.run_state import RunState
+from tests.simulation.breakers import second_results
 from tests.simulation.drive import spent
 from tests.simulation.kinds import planned, told_of_earlier
 from tests.simulation.log import ENDINGS, EPSILON_S, Log
@@ -51,7 +52,7 @@ def broken(recording: Recording) -> list[str]:
         *_before(recording),
         *recording.noticed,
         *_order(recording),
-        *rules(recording.events, recording.scenario.team, logs, dispatched),
+        *rules(recording, logs, dispatched),
         *_slots(recording, dispatched),
         *_alone(recording, dispatched),
         *_told(recording, logs),
@@ -92,22 +93,24 @@ def _order(recording: Recording) -> Iterator[str]:
 
 
 def rules(
-    events: Sequence[Event],
-    team: Team,
-    logs: dict[tuple[str, ...], Log],
-    dispatched: dict[int, Worker],
+    recording: Recording, logs: dict[tuple[str, ...], Log], dispatched: dict[int, Worker]
 ) -> Iterator[str]:
     """Every event is allowed by those before it, in the run and in each nested one.
 
     Fills `logs`, by the tasks that a run is within, and who was dispatched by which event.
     """
-    for event in events:
+    second = second_results(recording.events, recording.returned)
+    for event in recording.events:
+        for way in second.get(event.seq - 1, ()):
+            *within, id = way.split("/")
+            around = logs[tuple(within)]
+            around.breaker(around.tasks[id].worker).succeeded()
         own, log = event, logs.get(event.within)
         while own.within:
             own = unnested(own)
         if isinstance(event, RunStarted):
             yield from _begins(logs, event)
-            log = _began(team, logs, event)
+            log = _began(recording.scenario.team, logs, event)
         if log is None:
             yield f"event {event.seq} is of a run that never began"
             continue

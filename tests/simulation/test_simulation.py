@@ -53,6 +53,12 @@ def test_no_seed_of_a_kind_of_planner_breaks_a_promise(kind: PlannerKind) -> Non
     assert not found, "\n".join(found)
 
 
+@pytest.mark.parametrize("seed", [7232, 8764, 3832, 4000, 1717, 20076])
+def test_no_seed_that_once_did_breaks_a_promise(seed: int) -> None:
+    """Cancelled while a role stops; an amendment refused; failures beside a second opinion."""
+    assert broken(simulate(seed)) == []
+
+
 def test_every_kind_of_event_happens_in_some_run() -> None:
     # No tool is used, and nobody looks for conflicts or criticizes.
     others = {ToolCalled, ConflictFound, ConflictJudged, CritiqueGiven}
