@@ -32,13 +32,18 @@ def test_a_wrong_field_is_explained_in_words(tmp_path: Path, front: str, said: s
 @pytest.mark.parametrize(
     ("team", "said"),
     [
-        ("planner: 3", "team.yaml:1: `planner` is 3 and must have `key: value` lines"),
+        (
+            "planner: 3",
+            "team.yaml:1: `planner` is 3 and must be a word, such as `stepwise`, or have "
+            "`key: value` lines",
+        ),
         ("planner:\n  template: x", "team.yaml:2: `template` is 'x' and must be a list"),
         ("planner:\n  template:\n    - x", "team.yaml:3: item 1 of `template` is 'x' and must"),
         ("limits:\n  max_tokens: many", "team.yaml:2: `max_tokens` is 'many' and must be a whole"),
         (
             "synthesizer: [a]",
-            "team.yaml:1: `synthesizer` is a list and must have `key: value` lines",
+            "team.yaml:1: `synthesizer` is a list and must be a word, such as `merge`, or have "
+            "`key: value` lines",
         ),
         ("- a\n- b", "team.yaml:1: is not a mapping: write `key: value` lines"),
         ("name: a\n\nname: b", "team.yaml:3: `name` is on line 1 too: keep one of them"),

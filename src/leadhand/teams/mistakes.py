@@ -16,6 +16,11 @@ M = TypeVar("M", bound=Fields)
 
 _MIN_SIMILARITY = 75
 """The similarity, 0 to 100, from which an unknown key of team.yaml counts as misspelt."""
+_SHORT: dict[KeyPath, str] = {
+    ("planner",): "be a word, such as `stepwise`, or ",
+    ("synthesizer",): "be a word, such as `merge`, or ",
+}
+"""Field that may be something shorter than a mapping -> what."""
 
 
 def validated(model: type[M], document: TeamFile, notes: Notes) -> M | None:
@@ -110,7 +115,8 @@ def _sentence(row: ErrorDetails, model: type[Fields], document: TeamFile) -> str
         case "list_type":
             return f"{field} is {_shown(given)} and must be a list: one `- item` a line"
         case "model_type" | "model_attributes_type" | "dict_type":
-            return f"{field} is {_shown(given)} and must have `key: value` lines"
+            short = _SHORT.get(tuple(path), "")
+            return f"{field} is {_shown(given)} and must {short}have `key: value` lines"
         case _:
             return f"{field} is {_shown(given)} and {expected(row)}"
 
