@@ -229,6 +229,23 @@ def test_a_python_team_is_checked_too(folder: Path, capsys: pytest.CaptureFixtur
         leadhand("teams", "check", "cli_talk.py", "--no-code")
 
 
+def test_a_setting_without_effect_is_a_warning_in_a_python_team_and_those_inside_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "cli_talk.py").write_text(
+        "from leadhand import *\n"
+        "work = Worker('a', 'A', run=lambda handoff: 1)\n"
+        "inner = Team('inner', workers=[work], planner=Role(kind='template', max_rounds=2))\n"
+        "t = Team('t', workers=[Worker('b', 'B', team=inner)],\n"
+        "         planner=Role(kind='ahead', max_levels=2))\n"
+    )
+    assert leadhand("teams", "check", "cli_talk.py:t") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "warning `max_levels` has no effect: it is for a `recursive` planner" in told
+    assert "warning in team 'inner': `max_rounds` has no effect: it is for a `step" in told
+    assert told.endswith("1 worker, 2 warnings")
+
+
 @pytest.mark.parametrize("command", [("teams", "list"), ("doctor", "--no-model")])
 def test_python_m_leadhand_imports_nothing_of_the_folder_it_is_run_in(
     tmp_path: Path, command: tuple[str, ...]

@@ -21,6 +21,23 @@ def test_template_entries_that_wait_for_each_other_are_a_problem(tmp_path: Path)
     ]
 
 
+@pytest.mark.parametrize(
+    ("planner", "said"),
+    [
+        ("kind: ahead\n  max_levels: 2", "3: `max_levels` has no effect: it is for a `recursive` "
+         "planner, and this one is `ahead`: leave it out, or make the planner's kind `recursive`"),
+        ("max_rounds: 2", "2: `max_rounds` has no effect: it is for a `stepwise` planner, and this "
+         "one has no kind: leave it out, or make the planner's kind `stepwise`"),
+    ],
+)  # fmt: skip
+def test_a_setting_that_the_kind_of_planner_does_not_have_is_warned_of(
+    tmp_path: Path, planner: str, said: str
+) -> None:
+    assert warnings(write_team(tmp_path, f"planner:\n  {planner}\n")) == [f"team.yaml:{said}"]
+    own = "planner:\n  kind: stepwise\n  max_rounds: 2\n"
+    assert warnings(write_team(tmp_path, own)) == []
+
+
 def test_two_workers_of_one_name_are_a_problem(tmp_path: Path) -> None:
     folder = write_team(
         tmp_path, one=worker(), two=worker("description: Else\nname: one\ntools: [x]")

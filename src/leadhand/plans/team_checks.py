@@ -1,25 +1,27 @@
 """Validates teams: every problem at once, each with how to fix it. Pure."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import fields, replace
 from types import FunctionType
 from typing import cast
 
 from pydantic import PydanticUserError, TypeAdapter
 
 from leadhand.contracts.foreign import ForeignAgent
-from leadhand.contracts.role import SUBPLANNER
+from leadhand.contracts.role import SUBPLANNER, PlannerKind
 from leadhand.contracts.team import Team, Worker
 from leadhand.contracts.tools import sharing_problems
 from leadhand.contracts.typed import type_name
 from leadhand.plans import graph
 from leadhand.plans.checks import STRATEGIES, instead
-from leadhand.plans.nesting import nesting_problems, with_inherited_models
+from leadhand.plans.nesting import nested_teams, nesting_problems, with_inherited_models
 from leadhand.plans.planned_workers import factory_problems
 from leadhand.plans.routes import pattern_problem
 from leadhand.plans.signatures import handoff_problem
 
 _FACTORY = "the worker factory"
+_KIND_WITH: Mapping[str, PlannerKind] = {"max_rounds": "stepwise", "max_levels": "recursive"}
+"""Setting of a planner -> the only kind that it means something for."""
 
 
 def team_problems(team: Team, *, model_at_hand: bool = False) -> tuple[str, ...]:
@@ -33,6 +35,32 @@ def team_problems(team: Team, *, model_at_hand: bool = False) -> tuple[str, ...]
         return endless
     late = () if model_at_hand else (*signature_problems(team), *_idle(team))
     return (*_team_problems(team), *late)
+
+
+def team_warnings(team: Team) -> Iterator[str]:
+    """What has no effect in a team without problems and its nested teams."""
+    for path, one in (
+        ((), team),
+        *((nested.path[1:], nested.team) for nested in nested_teams(team)),
+    ):
+        role = one.planner
+        # Without a kind, the planner may be code that decides in rounds.
+        if role.kind is not None:
+            given = [one.name for one in fields(role) if getattr(role, one.name) != one.default]
+            where = f"in team {'/'.join(path)!r}: " if path else ""
+            yield from (f"{where}{text}" for _, text in unused_settings(role.kind, given))
+
+
+def unused_settings(kind: PlannerKind | None, given: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Each of the settings `given` to a planner that its kind does not have, and what to do."""
+    for name, only in _KIND_WITH.items():
+        if name in given and kind != only:
+            own = f"is `{kind}`" if kind is not None else "has no kind"
+            yield (
+                name,
+                f"`{name}` has no effect: it is for a `{only}` planner, and this one {own}: leave "
+                f"it out, or make the planner's kind `{only}`",
+            )
 
 
 def signature_problems(team: Team) -> Iterator[str]:

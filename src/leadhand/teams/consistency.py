@@ -11,6 +11,7 @@ from itertools import combinations
 from rapidfuzz import fuzz, utils
 
 from leadhand.plans import graph
+from leadhand.plans.team_checks import unused_settings
 from leadhand.teams import models
 from leadhand.teams.draft import TEAM_FILE, Draft, WorkerDraft
 from leadhand.teams.fields import EntryFields, TeamFields
@@ -41,6 +42,9 @@ def check(draft: Draft, notes: Notes) -> None:
         models.check_rates(draft, draft.team, notes)
         _tools(draft, notes)
         _factory(draft, draft.team, notes)
+        planner = draft.team.planner
+        for key, text in unused_settings(planner.kind, planner.model_fields_set):
+            notes.warn(draft.document.place("planner", key), text)
         if draft.team.planner.template:
             _template(draft, notes)
             # A planner with a model can give tasks to any worker.

@@ -18,7 +18,7 @@ from leadhand.cli.views.consoles import print_note
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.errors import InputError
 from leadhand.plans.nesting import nested_teams
-from leadhand.plans.team_checks import signature_problems, team_problems
+from leadhand.plans.team_checks import signature_problems, team_problems, team_warnings
 from leadhand.teams.importing import ImportProblems, import_team
 from leadhand.teams.installed import unusable_teams
 from leadhand.teams.loader import TeamInspection, inspect, ready_made, summary
@@ -101,7 +101,8 @@ def _inspected(source: str | Path, *, trust: bool, code: bool) -> TeamInspection
         raise InputError(f"{source!r} is Python: with --no-code there is nothing to check")
     team = team_of(source, trust=trust)
     problems = (*team_problems(team, model_at_hand=True), *signature_problems(team))
-    return TeamInspection(None if problems else team, problems, ())
+    warnings = () if problems else tuple(team_warnings(team))
+    return TeamInspection(None if problems else team, problems, warnings)
 
 
 def new_team(folder: Path, console: Console) -> None:
