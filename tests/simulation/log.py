@@ -5,7 +5,7 @@ event, keeps what it needs in plain dicts, and says which rule the event breaks.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import (
@@ -146,8 +146,8 @@ class Log:
                     yield f"{event.worker} is not in the team"
                 if event.reason.startswith("the breaker of "):
                     yield from self._rests(seen, event)
-                seen.worker, seen.second_opinion = event.worker, event.second_opinion
-                seen.undecided = False
+                self.tasks[event.task_id] = replace(seen, worker=event.worker, undecided=False)
+                self.tasks[event.task_id].second_opinion = event.second_opinion
             case TaskSplit():
                 yield from self._split(seen, event)
             case TaskRefined():

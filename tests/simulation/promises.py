@@ -148,7 +148,7 @@ def _began(team: Team, logs: dict[tuple[str, ...], Log], event: RunStarted) -> L
 
 
 def _begins(logs: dict[tuple[str, ...], Log], event: RunStarted) -> Iterator[str]:
-    """A team begins a task anew at each attempt, and at no other time."""
+    """A team begins a task anew at each attempt or when it is reassigned, and at no other time."""
     known = logs.get(event.within)
     if known is None:
         return
