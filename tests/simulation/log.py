@@ -164,9 +164,8 @@ class Log:
             case TaskRetried():
                 seen.undecided = False
                 waits = (*self.team.retry.backoff_s, 0.0)
-                if not any(
-                    abs(event.delay_s - wait) <= JITTER_SHARE * wait + 0.001 for wait in waits
-                ):
+                off = (abs(event.delay_s - wait) - JITTER_SHARE * wait for wait in waits)
+                if min(off) > 0.001:
                     yield f"a wait of {event.delay_s} s is not in the team's rules"
             case _:
                 pass
@@ -241,7 +240,8 @@ class Log:
             case TaskCompleted():
                 seen.status = "completed"
             case TaskFailed() if event.final:
-                seen.status = "timed_out" if event.kind == "timeout" else "failed"
+                status = "timed_out" if event.kind == "timeout" else "failed"
+                seen.status, seen.undecided = status, False
                 stops = ("budget", "timeout") if seen.worker == SUBPLANNER else ("budget",)
                 seen.interrupted = event.kind in stops
                 seen.retryable = seen.interrupted or event.transient

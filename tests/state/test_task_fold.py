@@ -160,7 +160,7 @@ def test_a_failure_is_known_with_its_place_as_long_as_nothing_is_decided() -> No
     assert failed["a.unresolved"] == Failed(kind="error", message="no", raised=raised)
     assert run.state.tasks["a"].why == "no (at work.py:3)"
     final = run.tell(partial(FAILED, raised=raised, final=True))
-    assert final == {"a.status": "failed", "a.finished_s": 6.0}
+    assert final == {"a.status": "failed", "a.finished_s": 6.0, "a.unresolved": None}
     handed_back = begun().tell(partial(SCOPE, partial=HALF, call="k"))
     assert handed_back["a.unresolved"] == Escalated(
         reason="out_of_scope", message="not mine", partial=HALF, call="k"

@@ -157,7 +157,9 @@ def _unsuccessful(
         task.error, task.where = event.message, _where(event)
         task.unresolved = _outcome(event)
         task.timeouts += isinstance(event, events.TaskFailed) and event.kind == "timeout"
-    elif isinstance(event, events.TaskEscalated):
+        return
+    task.unresolved = None  # a resumed run may try it again, and has nothing left to decide
+    if isinstance(event, events.TaskEscalated):
         _end(task, "escalated", event.elapsed_s, f"{event.reason}: {event.message}")
     else:
         status = "timed_out" if event.kind == "timeout" else "failed"
