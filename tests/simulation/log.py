@@ -45,7 +45,7 @@ from leadhand.policies.rungs import JITTER_SHARE
 from tests.simulation.breakers import Watched
 from tests.simulation.early import WatchedEarly
 from tests.simulation.rounds import WatchedRounds
-from tests.simulation.seen import Seen
+from tests.simulation.seen import Seen, ancestors
 
 EPSILON_S = 1e-6
 ENDINGS = (TaskCompleted, TaskCancelled, TaskFailed, TaskEscalated)
@@ -224,6 +224,9 @@ class Log:
     def _ended(
         self, seen: Seen, event: TaskCancelled | TaskCompleted | TaskFailed | TaskEscalated
     ) -> Iterator[str]:
+        crashed = isinstance(event, TaskFailed) and seen.given_up_as_crashed(event)
+        if crashed:
+            seen.attempts += seen.crashes
         if not isinstance(event, TaskCancelled) and event.attempt != seen.attempts:
             yield f"attempt {event.attempt} ended, and attempt {seen.attempts} was the last"
         failed = isinstance(event, TaskFailed)
@@ -231,7 +234,7 @@ class Log:
             seen.interrupted = seen.running
         if seen.running:
             yield from self._attempt_ends(seen, event, failed=failed)
-        elif failed and not seen.undecided:
+        elif failed and not (seen.undecided or crashed):
             yield from self._rests(seen, event)
         match event:
             case TaskCancelled():
@@ -285,19 +288,9 @@ class Log:
         blamed = self.tasks.get(event.blame)
         if blamed is None or blamed.status not in ("failed", "escalated", "timed_out"):
             yield f"{event.blame} is blamed, and did not end without a result of its own"
-        elif event.blame not in self._ancestors(event.task_id):
+        elif event.blame not in ancestors(event.task_id, self.tasks):
             yield f"{event.blame} is blamed, and is nothing that it needs"
         seen.status = "skipped"
-
-    def _ancestors(self, id: str) -> set[str]:
-        found: set[str] = set()
-        stack = [id]
-        while stack:
-            for needed in self.tasks[stack.pop()].task.depends_on:
-                if needed not in found:
-                    found.add(needed)
-                    stack.append(needed)
-        return found
 
     # Breakers
 
@@ -332,7 +325,7 @@ class Log:
             elif seen.retryable:
                 seen.worker, seen.forgiven = seen.task.worker, seen.attempts
             seen.running = seen.interrupted = seen.retryable = False
-            seen.status = "pending"
+            seen.status, seen.crashes = "pending", event.crashes.get(id, 0)
         for id in event.again:
             self.tasks[id] = Seen(self.tasks[id].task, self.tasks[id].worker)
         self.finished = self._stopped = False

@@ -1,8 +1,11 @@
 """What a log has said of one task, in plain words of its own."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from leadhand.contracts.events import TaskFailed
 from leadhand.contracts.task import Task
+from leadhand.engine.quarantine import MAX_CRASHES
 
 
 @dataclass(slots=True)
@@ -25,6 +28,8 @@ class Seen:
     """Whether it ended for want of budget, or by a failure that was said to pass."""
     forgiven: int = 0
     """Attempts before the run went on after such a failure."""
+    crashes: int = 0
+    """How often in a row the process had died while it ran, as the run was resumed last."""
     dispatched_s: float = 0.0
     failed_last: bool = False
     second_opinion: bool = False
@@ -35,3 +40,20 @@ class Seen:
     def ended(self) -> bool:
         """Whether its final state is known."""
         return self.status != "pending"
+
+    def given_up_as_crashed(self, event: TaskFailed) -> bool:
+        """Whether it fails because the process died so often while it ran. Each of these attempts
+        was numbered as the first of them, and each counts now."""
+        return event.kind == "crashed" and not self.running and self.crashes >= MAX_CRASHES
+
+
+def ancestors(id: str, tasks: Mapping[str, Seen]) -> set[str]:
+    """All tasks that this one needs, directly or not."""
+    found: set[str] = set()
+    stack = [id]
+    while stack:
+        for needed in tasks[stack.pop()].task.depends_on:
+            if needed not in found:
+                found.add(needed)
+                stack.append(needed)
+    return found

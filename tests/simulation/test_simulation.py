@@ -59,6 +59,14 @@ def test_no_seed_that_once_did_breaks_a_promise(seed: int) -> None:
     assert broken(simulate(seed)) == []
 
 
+@pytest.mark.parametrize(("kind", "seed"), [(None, 4008), ("ahead", 1810), ("stepwise", 2847)])
+def test_no_seed_of_a_resumed_run_that_once_did_breaks_a_promise(
+    kind: PlannerKind | None, seed: int
+) -> None:
+    """Given up without advice, or because the process died three times, and then resumed."""
+    assert broken(simulate(seed, kind)) == []
+
+
 def test_every_kind_of_event_happens_in_some_run() -> None:
     # No tool is used, and nobody looks for conflicts or criticizes.
     others = {ToolCalled, ConflictFound, ConflictJudged, CritiqueGiven}
