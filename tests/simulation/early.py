@@ -33,19 +33,29 @@ class WatchedEarly:
 
     def accepted(self, plan: Plan, tasks: dict[str, Seen]) -> Iterator[str]:
         """Every rule that a plan breaks by taking over the tasks; it replaces those of `tasks`."""
-        now = {task.id: task for task in plan.tasks}
-        kept = {id for id, task in self.planned.items() if now.get(id) == task}
-        while gone := {id for id in kept if not kept >= {*now[id].depends_on}}:
-            kept -= gone
+        kept = self._kept(plan)
         for id, seen in tasks.items():
             if id not in kept and not seen.ended:
                 yield f"{id} goes on, and the plan has no such task"
         before, self.has_plan = dict(tasks), True
         tasks.clear()
-        for id, task in now.items():
+        for task in plan.tasks:
+            id = task.id
             known = before.get(id)
             tasks[id] = Seen(task, task.worker)
             if known is not None and id in kept:
                 tasks[id] = known
             elif known is not None:
                 tasks[id].attempts = tasks[id].forgiven = known.attempts
+
+    def drops(self, id: str, plan: Plan | None) -> bool:
+        """Whether a task is cancelled because the proposed plan lacks it, and not with the run."""
+        return not self.has_plan and plan is not None and id not in self._kept(plan)
+
+    def _kept(self, plan: Plan) -> set[str]:
+        """The early tasks that a plan has unchanged, with all that they need."""
+        now = {task.id: task for task in plan.tasks}
+        kept = {id for id, task in self.planned.items() if now.get(id) == task}
+        while gone := {id for id in kept if not kept >= {*now[id].depends_on}}:
+            kept -= gone
+        return kept

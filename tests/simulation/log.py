@@ -107,7 +107,6 @@ class Log:
                 gone = self.tasks.keys() - {task.id for task in self._proposed.tasks}
                 self.retired |= {id: self.tasks[id] for id in gone}
                 yield from self.early.accepted(self._proposed, self.tasks)
-                self._stopped = False
                 self.team = with_planned_workers(self.team, self._proposed)
             case PlanAmended():
                 yield from self._amended(event)
@@ -238,7 +237,8 @@ class Log:
             yield from self._rests(seen, event)
         match event:
             case TaskCancelled():
-                self._stopped = True
+                if not self.early.drops(event.task_id, self._proposed):
+                    self._stopped = True
                 seen.status = "cancelled"
             case TaskCompleted():
                 seen.status = "completed"
