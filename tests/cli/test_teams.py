@@ -243,10 +243,7 @@ def test_of_a_single_attempt_only_what_can_still_be_done_is_shown(tmp_path: Path
     screen = Screen()
     show_team(str(write_team(tmp_path, "name: x\nladder: {max_attempts: 1}\n")), screen.console)
     shown = screen.text.partition("ladder     ")[2].splitlines()
-    assert [line.strip() for line in shown[:2]] == [
-        "1 attempt",
-        "low confidence: accept, give up",
-    ]
+    assert [line.strip() for line in shown[:2]] == ["1 attempt", "low confidence: accept, give up"]
 
 
 MODELS = """\

@@ -16,15 +16,7 @@ from leadhand.errors import ModelError
 from leadhand.models.prompts import prompt
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object, compact, items, mapping
-from tests.planners.planners import (
-    REQUEST,
-    SOUND,
-    answers,
-    planned,
-    proposing,
-    said,
-    team,
-)
+from tests.planners.planners import REQUEST, SOUND, answers, planned, proposing, said, team
 from tests.test_house import WITHOUT_MODELS, loaded_by
 
 

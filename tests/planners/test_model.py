@@ -133,9 +133,7 @@ def test_an_answer_that_stays_no_plan_is_rejected_like_any_other(server: Scripte
     assert (problem.code, problem.message) == ("invalid_plan", "tasks: Field required")
 
 
-def test_f05_a_plan_cut_in_half_is_asked_for_again_and_never_taken(
-    server: ScriptedServer,
-) -> None:
+def test_f05_a_plan_cut_in_half_is_asked_for_again_and_never_taken(server: ScriptedServer) -> None:
     server.reset(script=answers({"json": SOUND, "misbehave": {"cut_json": True}}, {"json": SOUND}))
     log: Turned = []
     plan = asyncio.run(planned(team(), turned_down=log))
@@ -144,9 +142,7 @@ def test_f05_a_plan_cut_in_half_is_asked_for_again_and_never_taken(
     assert "not valid JSON" in told(server.stats().bodies[1])
 
 
-def test_a_repair_that_is_cut_off_still_counts_as_an_answer(
-    server: ScriptedServer,
-) -> None:
+def test_a_repair_that_is_cut_off_still_counts_as_an_answer(server: ScriptedServer) -> None:
     bad: Object = {"json": proposal(task("a", "cook"))}
     server.reset(script=answers(bad, {**bad, "misbehave": {"cut_json": True}}, bad))
     log: Turned = []
@@ -173,9 +169,7 @@ def test_a_plan_among_words_is_found(server: ScriptedServer) -> None:
     assert len(asyncio.run(planned(team())).tasks) == 2
 
 
-def test_a_model_that_fails_during_a_repair_is_a_model_error(
-    server: ScriptedServer,
-) -> None:
+def test_a_model_that_fails_during_a_repair_is_a_model_error(server: ScriptedServer) -> None:
     bad = proposal(task("a", "cook"))
     server.reset(script=answers({"json": bad}, {"misbehave": {"401": True}}))
     with pytest.raises(ModelError):

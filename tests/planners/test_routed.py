@@ -32,10 +32,7 @@ def desk(**fields: object) -> Team:
             Worker("sales", "Offers", run=not_mine),
             Worker("technical", "The app", run=solved),
         ),
-        routes=(
-            Route("billing", words=("charged",)),
-            Route("technical", words=("crashes",)),
-        ),
+        routes=(Route("billing", words=("charged",)), Route("technical", words=("crashes",))),
         **fields,  # pyright: ignore[reportArgumentType]
     )
 

@@ -138,10 +138,7 @@ def test_a_plan_that_a_changed_team_can_not_carry_out_is_kept_for_the_old_one() 
 
 
 def test_the_command_line_prints_the_answer_document_of_a_run_without_a_sound_plan(
-    server: ScriptedServer,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    in_process: InProcess,
+    server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_process: InProcess
 ) -> None:
     server.reset(script=proposing(proposal(task("a", "cook"))))
     by_model = worker("description: Writes").replace("offline: tests.team_folders:work\n", "")

@@ -207,12 +207,7 @@ async def stops_too_late(given: Handoff, chance: Random) -> object:
     return _completed(given, chance)
 
 
-GOOD: dict[Behaviour, float] = {
-    well: 6.0,
-    at_once: 1.0,
-    contradicts: 0.5,
-    objects_to_the_plan: 0.5,
-}
+GOOD: dict[Behaviour, float] = {well: 6.0, at_once: 1.0, contradicts: 0.5, objects_to_the_plan: 0.5}
 """Behaviours that complete, and how often each is among them."""
 BAD: tuple[Behaviour, ...] = (
     slowly,

@@ -28,14 +28,7 @@ from leadhand.contracts.events import (
     WorkerStuck,
     nested,
 )
-from leadhand.contracts.outcome import (
-    Escalated,
-    Failed,
-    PlanImpact,
-    Raised,
-    Result,
-    Usage,
-)
+from leadhand.contracts.outcome import Escalated, Failed, PlanImpact, Raised, Result, Usage
 from leadhand.contracts.task import Limits
 from leadhand.state.fold import TaskState, find_task
 from tests.plans.samples import plan, task

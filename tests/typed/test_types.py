@@ -65,10 +65,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def complaints(folder: Path, *command: str) -> str:
     """What a checker prints about the folder; empty if nothing is wrong."""
     done = subprocess.run(
-        [sys.executable, "-m", *command],
-        cwd=folder,
-        capture_output=True,
-        text=True,
+        [sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True
     )
     return done.stdout + done.stderr if done.returncode else ""
 

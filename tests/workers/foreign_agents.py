@@ -95,10 +95,7 @@ def agno(weigh: Weigh) -> object:
         return weigh()
 
     tool = library("agno.tools").Function(
-        name="weigh",
-        entrypoint=use,
-        parameters=_WHAT,
-        skip_entrypoint_processing=True,
+        name="weigh", entrypoint=use, parameters=_WHAT, skip_entrypoint_processing=True
     )
     return library("agno.agent").Agent(model=model, tools=[tool], telemetry=False)
 

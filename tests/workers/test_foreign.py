@@ -76,8 +76,7 @@ def test_a_langgraph_graph_gets_the_task_as_a_message_and_its_model_calls_are_co
     seen: list[str] = []
     messages = library("langchain_core.messages")
     said = messages.AIMessage(
-        "Ten grams",
-        usage_metadata={"input_tokens": 7, "output_tokens": 2, "total_tokens": 9},
+        "Ten grams", usage_metadata={"input_tokens": 7, "output_tokens": 2, "total_tokens": 9}
     )
     models = library("langchain_core.language_models.fake_chat_models")
     model = models.FakeMessagesListChatModel(responses=[said])

@@ -128,10 +128,7 @@ def test_ten_steps_without_an_answer_end_with_what_was_said_last(
     model_server: ScriptedServer,
 ) -> None:
     script: list[Object] = [
-        {
-            "match": {"step": n},
-            "reply": {"text": f"so far {n}", **call("height", building=f"b{n}")},
-        }
+        {"match": {"step": n}, "reply": {"text": f"so far {n}", **call("height", building=f"b{n}")}}
         for n in range(1, 12)
     ]
     model_server.configure(script=script)

@@ -38,9 +38,7 @@ from tests.workers.model_runs import (
 # What they give
 
 
-def test_output_over_the_cap_is_cut_marked_and_can_be_read_on(
-    model_server: ScriptedServer,
-) -> None:
+def test_output_over_the_cap_is_cut_marked_and_can_be_read_on(model_server: ScriptedServer) -> None:
     """F18"""
     whole = "".join(f"{number:07} " for number in range(5_000))
 
@@ -78,9 +76,7 @@ def test_a_hundred_megabytes_are_cut_at_a_length_and_their_hash_is_kept(
 
     model_server.configure(
         script=steps(
-            call("dump"),
-            call("read_more", source="dump-1", offset=KEPT_CHARS - 10),
-            final("done"),
+            call("dump"), call("read_more", source="dump-1", offset=KEPT_CHARS - 10), final("done")
         )
     )
     done = run(team(worker(tools=(dump,))))
@@ -261,9 +257,7 @@ def test_a_short_result_needs_no_tool_to_read_it(model_server: ScriptedServer) -
 
 
 def test_a_result_that_is_missing_is_named_with_the_reason(model_server: ScriptedServer) -> None:
-    given = handoff(
-        context=(Digest(task_id="a", status="failed", why_missing="no such tower"),),
-    )
+    given = handoff(context=(Digest(task_id="a", status="failed", why_missing="no such tower"),))
     asyncio.run(attempted(worker(), given))
     shown = said(bodies(model_server)[0], "user")[0]
     assert "This task has no complete result (failed): no such tower" in shown

@@ -99,9 +99,7 @@ def test_a_toolset_that_makes_itself_anew_is_opened_for_each_attempt(
     assert [(one.opened, one.closed) for one in made] == [(1, 1)] * 3
 
 
-def test_toolsets_are_prefixed_filtered_and_given_the_context(
-    model_server: ScriptedServer,
-) -> None:
+def test_toolsets_are_prefixed_filtered_and_given_the_context(model_server: ScriptedServer) -> None:
     seen: list[tuple[str | None, int, str | None]] = []
 
     def look(ctx: RunContext[None], at: str) -> str:

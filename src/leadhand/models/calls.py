@@ -13,11 +13,7 @@ from functools import cached_property
 from typing import cast
 
 from pydantic import JsonValue
-from pydantic_ai.messages import (
-    InstructionPart,
-    ModelMessage,
-    ModelResponse,
-)
+from pydantic_ai.messages import InstructionPart, ModelMessage, ModelResponse
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
@@ -324,8 +320,7 @@ class Caller:
         if not said and connection.name not in self._without_usage:
             self._without_usage.add(connection.name)
             _log.warning(
-                "%s does not say what its answers use: tokens and cost are unknown",
-                connection.name,
+                "%s does not say what its answers use: tokens and cost are unknown", connection.name
             )
         self.recorder.record(
             events.ModelCalled(

@@ -79,11 +79,7 @@ def _run(run: EarlierRun, depth: int, listed: Mapping[str, EarlierResult | Earli
 
 
 def _result(
-    name: str,
-    one: EarlierResult,
-    listed: Mapping[str, EarlierResult | EarlierRun],
-    *,
-    latest: bool,
+    name: str, one: EarlierResult, listed: Mapping[str, EarlierResult | EarlierRun], *, latest: bool
 ) -> str:
     line = f"{one.worker}: {_line(one.intent, MAX_LINE_CHARS // 2)}"
     if one.status != "completed":

@@ -6,13 +6,7 @@ from dataclasses import dataclass, replace
 from leadhand.contracts import events
 from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.engine.failures import failure_of
-from leadhand.errors import (
-    MAX_SHOWN_PROBLEMS,
-    InputError,
-    LeadhandError,
-    ModelError,
-    PlanError,
-)
+from leadhand.errors import MAX_SHOWN_PROBLEMS, InputError, LeadhandError, ModelError, PlanError
 from leadhand.planners.levels import no_tasks_left
 from leadhand.planners.routing import (
     BY_ROUTER,

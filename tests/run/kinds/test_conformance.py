@@ -84,9 +84,7 @@ def test_there_is_always_an_answer_that_says_what_is_missing(kind: Kind, trouble
 
 
 @EVERY_KIND
-def test_a_run_killed_at_any_commit_ends_with_the_same_answer_and_no_call_twice(
-    kind: Kind,
-) -> None:
+def test_a_run_killed_at_any_commit_ends_with_the_same_answer_and_no_call_twice(kind: Kind) -> None:
     model = endpoint(kind)
     for commit in _killed(kind, team(kind, model.model)):
         assert sum(isinstance(event, ModelCalled) for event in commit) == kind.calls
@@ -116,9 +114,7 @@ def _killed(kind: Kind, of: Team, **settings: object) -> Iterator[Sequence[Event
 
 
 @EVERY_KIND
-def test_no_task_starts_that_a_person_has_not_approved_not_even_after_a_restart(
-    kind: Kind,
-) -> None:
+def test_no_task_starts_that_a_person_has_not_approved_not_even_after_a_restart(kind: Kind) -> None:
     async def approve(question: Question) -> Reply:
         return Reply(verdict="approved")
 

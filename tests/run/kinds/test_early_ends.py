@@ -271,10 +271,7 @@ def test_a_call_that_needs_an_approval_is_put_to_a_person_once_there_is_a_plan()
         read_only=True,
     )
     call: Object = {"name": "demolish", "arguments": {"building": "tower"}}
-    tool: Object = {
-        "match": {"role": "worker", "step": 1},
-        "reply": {"tool_calls": [call]},
-    }
+    tool: Object = {"match": {"role": "worker", "step": 1}, "reply": {"tool_calls": [call]}}
     # The second plan does not have `gone`, whose call nobody is asked about.
     unsound, sound = [task("a"), task("gone"), task("x", "nowhere")], [task("a"), task("b")]
     by = model(tool, writes(*unsound), writes(*sound))

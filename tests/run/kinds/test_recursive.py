@@ -207,9 +207,7 @@ def test_workers_and_their_limits_are_those_of_the_whole_run() -> None:
         return "done"
 
     one_at_once = Team(
-        "tree",
-        workers=[Worker("a", "Does parts", run=busy, concurrency=1)],
-        planner="recursive",
+        "tree", workers=[Worker("a", "Does parts", run=busy, concurrency=1)], planner="recursive"
     )
     answer, _ = ran(TREE, one_at_once)
     assert (answer.status, most, round(answer.metrics.makespan_s)) == ("complete", 1, 4)

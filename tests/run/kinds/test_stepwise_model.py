@@ -44,10 +44,7 @@ def test_a_model_that_repeats_itself_is_told_and_ends_the_rounds_if_it_goes_on()
         script=[{"match": {"role": "planner"}, "reply": {"json": decision("a", round=1)}}]
     )
     of = Team(
-        "metals",
-        model=model.model,
-        workers=[Worker("a", "Knows a", run=works)],
-        planner="stepwise",
+        "metals", model=model.model, workers=[Worker("a", "Knows a", run=works)], planner="stepwise"
     )
     answer = run_virtual(Supervisor(of, clock=VirtualClock()).run("Compare copper and zinc"))
     assert answer.status == "partial"

@@ -23,12 +23,7 @@ from leadhand import (
     Team,
     Worker,
 )
-from leadhand.contracts.events import (
-    ApprovalGiven,
-    ApprovalRequested,
-    Event,
-    TaskEscalated,
-)
+from leadhand.contracts.events import ApprovalGiven, ApprovalRequested, Event, TaskEscalated
 from leadhand.contracts.outcome import PausedAttempt
 from leadhand.contracts.people import CallReply, Question, Reply, RunMessage, ToolCall, Verdict
 from leadhand.journal import MemoryJournal

@@ -6,26 +6,13 @@ import pytest
 
 from leadhand import Supervisor, Team, Worker
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.events import (
-    ApprovalGiven,
-    TaskRefined,
-)
+from leadhand.contracts.events import ApprovalGiven, TaskRefined
 from leadhand.contracts.outcome import Escalated, Handoff
 from leadhand.contracts.people import Question, Reply
 from leadhand.state.fold import fold
 from leadhand.testing import run_virtual
 from tests.plans.samples import plan, task
-from tests.run.people.desk import (
-    PAINT,
-    RUN,
-    Desk,
-    answered,
-    log,
-    only_painter,
-    raises,
-    says,
-    until,
-)
+from tests.run.people.desk import PAINT, RUN, Desk, answered, log, only_painter, raises, says, until
 
 
 def test_what_a_person_says_reaches_the_worker_and_the_old_words_stay_in_the_log() -> None:

@@ -173,10 +173,7 @@ def _resume_team(
 
 
 def _replies(
-    given: ReplyOptions,
-    questions: Sequence[Question],
-    state: RunState,
-    options: ResumeOptions,
+    given: ReplyOptions, questions: Sequence[Question], state: RunState, options: ResumeOptions
 ) -> list[Reply]:
     """The replies to the questions. Raises `InputError` if a reply fits none or several."""
     if given == ReplyOptions():

@@ -124,10 +124,7 @@ class LiveRun:
                     yield tree
         else:
             yield PlainLines(
-                console,
-                past=watch.past,
-                how_to_answer=watch.how_to_answer,
-                replied=watch.replied,
+                console, past=watch.past, how_to_answer=watch.how_to_answer, replied=watch.replied
             )
 
 

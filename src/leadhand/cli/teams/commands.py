@@ -151,8 +151,7 @@ def teams_save(
     run: RunId,
     folder: Annotated[Path, typer.Argument(help="The folder to create.", metavar="DIR")],
     team: Annotated[
-        str,
-        typer.Option(help="The team of the run, if the run does not say.", metavar="TEAM"),
+        str, typer.Option(help="The team of the run, if the run does not say.", metavar="TEAM")
     ] = "",
     home: Home = None,
     json: Json = False,
