@@ -5,7 +5,7 @@ workers and the event loop.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 
 from leadhand.contracts.answer import MISSING_HEADING
@@ -48,11 +48,12 @@ def broken(recording: Recording) -> list[str]:
         return [*_before(recording), *recording.noticed, *_end(recording)]
     logs: dict[tuple[str, ...], Log] = {}
     dispatched: dict[int, Worker] = {}
+    seconds = second_results(recording.events, recording.returned)
     return [
         *_before(recording),
         *recording.noticed,
         *_order(recording),
-        *rules(recording, logs, dispatched),
+        *rules(recording.events, recording.scenario.team, logs, dispatched, seconds),
         *_slots(recording, dispatched),
         *_alone(recording, dispatched),
         *_told(recording, logs),
@@ -93,15 +94,18 @@ def _order(recording: Recording) -> Iterator[str]:
 
 
 def rules(
-    recording: Recording, logs: dict[tuple[str, ...], Log], dispatched: dict[int, Worker]
+    events: Sequence[Event],
+    team: Team,
+    logs: dict[tuple[str, ...], Log],
+    dispatched: dict[int, Worker],
+    seconds: Mapping[int, Sequence[str]],
 ) -> Iterator[str]:
     """Every event is allowed by those before it, in the run and in each nested one.
 
-    Fills `logs`, by the tasks that a run is within, and who was dispatched by which event.
+    Fills `logs`, by the tasks around a run, and `dispatched`; `seconds` is of `second_results`.
     """
-    second = second_results(recording.events, recording.returned)
-    for event in recording.events:
-        for way in second.get(event.seq - 1, ()):
+    for event in events:
+        for way in seconds.get(event.seq - 1, ()):
             *within, id = way.split("/")
             around = logs[tuple(within)]
             around.breaker(around.tasks[id].worker).succeeded()
@@ -110,7 +114,7 @@ def rules(
             own = unnested(own)
         if isinstance(event, RunStarted):
             yield from _begins(logs, event)
-            log = _began(recording.scenario.team, logs, event)
+            log = _began(team, logs, event)
         if log is None:
             yield f"event {event.seq} is of a run that never began"
             continue

@@ -310,7 +310,7 @@ def ask(
 def log_of(journal: MemoryJournal, of: Team) -> Sequence[Event]:
     """The log of the run, which keeps to the rules that the simulation checks."""
     events = journal.store.events(RUN)
-    assert [*rules(events, of, {}, {})] == []
+    assert [*rules(events, of, {}, {}, {})] == []
     return events
 
 

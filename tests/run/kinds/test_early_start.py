@@ -83,7 +83,7 @@ def ask(
 def checked(journal: MemoryJournal, of: Team) -> Sequence[Event]:
     """The log of the run, which keeps to the simulation's rules."""
     log = journal.store.events(RUN)
-    assert [*rules(log, of, {}, {})] == []
+    assert [*rules(log, of, {}, {}, {})] == []
     return log
 
 
