@@ -230,3 +230,7 @@ class ToolCalled(TaskEvent):
     """The hash of the whole output as UTF-8."""
     error: str | None = None
     duration_s: float
+    approved: str | None = None
+    """The key of the call, if a person approved it."""
+    made: bool = True
+    """False: an approved call could not be made; `error` says why."""

@@ -117,11 +117,12 @@ class RunTasks:
     ) -> None:
         """Record a task's result; `work` is how long its last attempt took.
 
-        What a person refused to approve is part of the result, as something that was not done.
+        The calls that a person refused, and approved ones that could not be made, are part of the
+        result, as something that was not done.
         """
-        refusals = self._state.tasks[id].refusals
-        if refusals:
-            result = result.model_copy(update={"missing": (*refusals, *result.missing)})
+        not_done = self._state.tasks[id].not_done
+        if not_done:
+            result = result.model_copy(update={"missing": (*not_done, *result.missing)})
         stamp = self._recorder.task_stamp(id, attempt)
         self._recorder.record(events.TaskCompleted(**stamp, **work, result=result, flag=flag))
         if result.plan_impact is not None:

@@ -40,7 +40,7 @@ def gaps_of(state: RunState, team: "Team | None") -> Iterator[Gap]:
             yield Gap(
                 task_id=id, why=task.why or task.status, what=_cut(task.task.intent, MAX_WHAT_CHARS)
             )
-            yield from _not_done(id, task.refusals)
+            yield from _not_done(id, task.not_done)
         elif task.error is not None:
             yield Gap(task_id=id, why=task.error)
         nested = team is None or (worker is not None and worker.team is not None)

@@ -10,7 +10,7 @@ from leadhand.contracts.outcome import Escalated, Failed, PausedAttempt, Result,
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Task
 from leadhand.state.early import add_early
-from leadhand.state.run_events import apply_to_run, decided
+from leadhand.state.run_events import apply_to_run, decided, shown_call
 from leadhand.state.run_state import RunState, TaskState, find_task
 
 __all__ = ["RunState", "TaskState", "apply", "find_task", "fold", "rewired"]
@@ -34,9 +34,8 @@ def apply(state: RunState, event: events.Event) -> None:
         case events.ModelCalled():
             _model_called(state, event)
         case events.ToolCalled():
-            # Only the worker knows what the tool returned.
             if (task := state.tasks.get(event.task_id)) is not None:
-                task.crashes = 0
+                _tool_called(task, event)
         case events.TaskSkipped():
             _end(state.tasks[event.task_id], "skipped", event.elapsed_s, event.reason)
         case events.TaskCancelled():
@@ -57,6 +56,23 @@ def apply(state: RunState, event: events.Event) -> None:
                 _decided(state, state.tasks[event.task_id], event)
             else:
                 apply_to_run(state, event)
+
+
+def _tool_called(task: TaskState, event: events.ToolCalled) -> None:
+    # Only the worker knows what the tool returned.
+    task.crashes = 0
+    if event.approved is None:
+        return
+    call = shown_call(event.tool, event.arguments)
+    if not event.made:
+        line = f"not done: the call {call} was approved, but {event.error}"
+        task.unmade = (*task.unmade, (event.tool, line))
+        return
+    # The model made it again, with arguments that may differ.
+    others = [one for one in task.unmade if one[0] == event.tool]
+    same = [one for one in others if one[1].startswith(f"not done: the call {call} ")]
+    for replaced in (same or others)[:1]:
+        task.unmade = tuple(one for one in task.unmade if one is not replaced)
 
 
 def fold(log: Iterable[events.Event]) -> RunState:

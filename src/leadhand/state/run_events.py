@@ -8,8 +8,9 @@ from leadhand.contracts.earlier import earlier_results
 from leadhand.contracts.outcome import NO_USAGE, Escalated, PausedAttempt
 from leadhand.contracts.people import Reply
 from leadhand.contracts.task import Task
+from leadhand.state.call_times import CallTimes
 from leadhand.state.early import take_over
-from leadhand.state.run_state import CallTimes, RunState, TaskState, find_task
+from leadhand.state.run_state import RunState, TaskState, find_task
 
 MAX_SHOWN_CHARS = 300
 """Characters of a refused call's arguments that an answer shows."""
@@ -164,6 +165,12 @@ def _record_reply(state: RunState, event: events.ApprovalGiven) -> None:
         state.due_s += event.elapsed_s - state.asked_s
 
 
+def shown_call(tool: str, arguments: str) -> str:
+    """A tool call in a line for people."""
+    cut = len(arguments) > MAX_SHOWN_CHARS
+    return f"{tool} {f'{arguments[: MAX_SHOWN_CHARS - 1]}…' if cut else arguments}"
+
+
 def _record_call_replies(task: TaskState, paused: PausedAttempt, reply: Reply) -> None:
     """Record what a person says about tool calls, so that the attempt can continue."""
     replies = reply.on_calls(call.id for call in paused.calls)
@@ -175,9 +182,8 @@ def _record_call_replies(task: TaskState, paused: PausedAttempt, reply: Reply) -
         why = replies[call.id].reason
         task.refused = {**task.refused, call.id: why}
         by = "a person" if reply.by == "person" else reply.by
-        shown = json.dumps(call.arguments, ensure_ascii=False)
-        shown = shown if len(shown) <= MAX_SHOWN_CHARS else f"{shown[: MAX_SHOWN_CHARS - 1]}…"
-        line = f"not done: {by} refused the call {call.tool} {shown}"
+        shown = shown_call(call.tool, json.dumps(call.arguments, ensure_ascii=False))
+        line = f"not done: {by} refused the call {shown}"
         task.refusals = (*task.refusals, f"{line}: {why}" if why else line)
 
 

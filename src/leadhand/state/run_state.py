@@ -22,6 +22,7 @@ from leadhand.contracts.people import Reply
 from leadhand.contracts.rounds import AsksAfter, RoundsEnd
 from leadhand.contracts.summary import RunStatus
 from leadhand.contracts.task import Plan, Task
+from leadhand.state.call_times import CallTimes
 
 if TYPE_CHECKING:
     # Listing runs needs no teams, whose import takes longer than all of it.
@@ -30,28 +31,6 @@ if TYPE_CHECKING:
 Phase = Literal["planning", "working", "synthesizing", "finished"]
 Binding = Literal["free", "asks", "fixed"]
 """Whether a plan may be amended: yes, after a person has approved the amendment, or not at all."""
-
-
-@dataclass(slots=True)
-class CallTimes:
-    """Model calls of one phase, and the time that they and their waits fill."""
-
-    took_s: float = 0.0
-    """All calls one after the other, without their waits."""
-    filled: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
-    """Disjoint intervals in which any call ran or waited, in order."""
-
-    def add(self, ended_s: float, *, took_s: float, queued_s: float) -> None:
-        """Add a call that ended after all the others."""
-        self.took_s += took_s
-        started_s = ended_s - took_s - queued_s
-        while self.filled and self.filled[-1][1] >= started_s:
-            started_s = min(started_s, self.filled.pop()[0])
-        self.filled.append((started_s, ended_s))
-
-    def worked_s(self, phase_s: float) -> float:
-        """The work in a phase of that length, its calls one after the other and without waits."""
-        return self.took_s + max(0.0, phase_s - sum(end - start for start, end in self.filled))
 
 
 @dataclass(slots=True)
@@ -110,6 +89,8 @@ class TaskState:
     """The keys of the tool calls that a person refused, each with its reason."""
     refusals: tuple[str, ...] = ()
     """The same for people: which call was refused by whom, and why, in a line each."""
+    unmade: tuple[tuple[str, str], ...] = ()
+    """Approved calls that could not be made and were not replaced: tool, and a line like these."""
     paused: PausedAttempt | None = None
     """Its attempt, if that waits for a person's reply about tool calls or continues after one."""
     interrupted: bool = False
@@ -141,6 +122,11 @@ class TaskState:
     def id(self) -> str:
         """The task's id."""
         return self.task.id
+
+    @property
+    def not_done(self) -> tuple[str, ...]:
+        """The calls that were refused, and the approved ones that could not be made."""
+        return (*self.refusals, *(line for _, line in self.unmade))
 
     @property
     def why(self) -> str | None:

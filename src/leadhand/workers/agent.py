@@ -1,5 +1,6 @@
 """A pydantic-ai `Agent` as a worker, with its own model, tools and output type."""
 
+import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
@@ -15,6 +16,7 @@ from pydantic_ai.messages import (
     ModelResponse,
     ModelResponsePart,
     ToolCallPart,
+    ToolReturnPart,
 )
 from pydantic_ai.models import (
     CompletedStreamedResponse,
@@ -49,10 +51,13 @@ from leadhand.workers.conversation import (
     PendingCall,
     StoredConversation,
     ToolboxState,
+    not_made,
     refusal,
 )
 from leadhand.workers.idempotency import PARAMETER, for_model, key, takes_key, without_key
 from leadhand.workers.output import outcome_of
+from leadhand.workers.texts import KeptText
+from leadhand.workers.tool_log import ToolLog
 
 
 class _Result(Protocol):
@@ -109,6 +114,8 @@ class AgentWorker:
         except Exception as error:
             return failure_of(error, on=self._retry_on)
         output = cast("_Result", result).output
+        if kept is not None and paused is not None:
+            self._record_approved(handoff, kept, paused, cast("_Result", result).all_messages())
         if isinstance(output, DeferredToolRequests):
             if not output.calls:
                 messages = cast("_Result", result).all_messages()
@@ -118,6 +125,36 @@ class AgentWorker:
             message = f"the agent needs a person for {names}"
             return Escalated(reason="ambiguous_input", message=message)
         return outcome_of(output)
+
+    def _record_approved(
+        self,
+        handoff: Handoff,
+        kept: StoredConversation,
+        paused: PausedAttempt,
+        messages: Sequence[ModelMessage],
+    ) -> None:
+        """Record which of the approved calls were made."""
+        log = ToolLog(self._caller.recorder, handoff)
+        now_s = asyncio.get_running_loop().time()
+        replies = {
+            part.tool_call_id: part
+            for message in messages
+            for part in message.parts
+            if isinstance(part, ToolReturnPart)
+        }
+        for call in kept.pending_calls(paused):
+            if not (paused.replies or {}).get(call.key, CallReply(approved=False)).approved:
+                continue
+            part = replies.get(call.part.tool_call_id)
+            if call.changed:
+                log.unmade(call, CHANGED, now_s)
+            elif part is None:
+                log.unmade(call, "the agent did not make it", now_s)
+            elif part.outcome == "retried":
+                log.unmade(call, part.model_response_str(), now_s)
+            else:
+                output = KeptText.of(part.model_response_str())
+                log.record(call.part, call.arguments, output, None, now_s, approved=call.key)
 
     async def _deps_for(self, handoff: Handoff) -> object:
         if self._deps is not None:
@@ -163,7 +200,7 @@ def _results(kept: StoredConversation, paused: PausedAttempt) -> DeferredToolRes
         reply = (paused.replies or {}).get(call.key, CallReply(approved=False))
         decided: bool | ToolDenied = True
         if not reply.approved or call.changed:
-            decided = ToolDenied(CHANGED if reply.approved else refusal(reply.reason))
+            decided = ToolDenied(not_made(CHANGED) if reply.approved else refusal(reply.reason))
         results.approvals[call.part.tool_call_id] = decided
     return results
 

@@ -28,16 +28,19 @@ from leadhand.workers.texts import KeptText
 
 SHOWN_CHARS = 2_000
 """Characters of a call's arguments that a message shows."""
-CHANGED = (
-    "A person approved this call, but it was not made: its arguments were stored without the "
-    "secrets in them. Make it again with complete arguments; it needs another approval."
-)
-"""The reply to an approved call whose arguments are no longer as the model gave them."""
+CHANGED = "its arguments were stored without the secrets in them"
+"""Why an approved call is not made whose arguments are no longer as the model gave them."""
 
 
 def refusal(reason: str) -> str:
     """The reply to a call that a person refused."""
     return f"A person refused this call, so it was not made{f': {reason}' if reason else '.'}"
+
+
+def not_made(why: str) -> str:
+    """The reply to an approved call that can't be made."""
+    again = "If you make it again, correct and complete, it needs another approval."
+    return f"A person approved this call, but it was not made: {why}. {again}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,12 +31,10 @@ from pydantic_ai.usage import RunUsage
 from pydantic_core import to_json
 from rapidfuzz import process
 
-from leadhand.contracts import events
 from leadhand.contracts.context import ToolContext
 from leadhand.contracts.outcome import Handoff, tool_context
 from leadhand.contracts.people import CallReply
 from leadhand.contracts.team import Worker
-from leadhand.engine.failures import legible
 from leadhand.engine.recorder import Recorder
 from leadhand.models.prompts import joined
 from leadhand.models.structured import MAX_REPAIRS, BadAnswer, arguments_of, reply
@@ -44,11 +42,11 @@ from leadhand.untrusted.fence import Fence
 from leadhand.workers.conversation import CHANGED, PendingCall, ToolboxState, refusal
 from leadhand.workers.function import is_being_cancelled
 from leadhand.workers.idempotency import PARAMETER, for_model, key, takes_key, without_key
-from leadhand.workers.texts import READ_MORE, KeptText, ReadableTexts, as_text
+from leadhand.workers.texts import READ_MORE, KeptText, ReadableTexts
+from leadhand.workers.tool_log import LOGGED_CHARS, ToolLog
 from leadhand.workers.tool_replies import error_reply, is_rich, unwrapped
 from leadhand.workers.toolsets import Toolset
 
-LOGGED_CHARS = 2_000
 REFUSE_AT_REPEAT = 3
 """The tool is not run for the third call with the same arguments, nor for later ones."""
 FAIL_AT_REPEAT = 6
@@ -94,7 +92,7 @@ class Toolbox:
             messages=messages,
         )
         self._handoff = handoff
-        self._recorder = recorder
+        self._log = ToolLog(recorder, handoff)
         self._tools: Mapping[str, ToolsetTool[ToolContext]] = {}
         self._calls: Counter[tuple[str, str]] = Counter()
         self._made = 0
@@ -182,14 +180,15 @@ class Toolbox:
     async def _finish(self, call: PendingCall, reply: CallReply) -> ToolReturnPart | None:
         started_s = asyncio.get_running_loop().time()
         tool = self._tools.get(call.part.tool_name)
-        if reply.approved and not call.changed and tool is not None:
-            return await self._make(tool, call, approved=True)
         if not reply.approved:
             self._refused[_same(call.part.tool_name, call.arguments)] = reply.reason
-        else:
+            return self._log.decline(call.part, call.arguments, refusal(reply.reason), started_s)
+        if tool is None:
+            return self._log.unmade(call, self._unknown(call.part.tool_name), started_s)
+        if call.changed:
             self._changed.add(call.key)
-        problem = CHANGED if reply.approved else refusal(reply.reason)
-        return self._decline(call.part, call.arguments, problem, started_s)
+            return self._log.unmade(call, CHANGED, started_s)
+        return await self._make(tool, call, approved=True)
 
     def state(self) -> ToolboxState:
         """What it knows of the calls so far."""
@@ -228,7 +227,7 @@ class Toolbox:
         problem = f"Refused: only the first {self._max_calls} of {made:,} tool calls are run."
         error = f"{problem} ({made - self._max_calls:,} refused)"
         now_s = asyncio.get_running_loop().time()
-        self._log(calls[0], calls[0].args, KeptText.of(""), error, now_s)
+        self._log.record(calls[0], calls[0].args, KeptText.of(""), error, now_s)
         return [cast("ToolReturnPart", reply(call, problem)) for call in calls]
 
     async def _answer(
@@ -236,20 +235,20 @@ class Toolbox:
     ) -> ToolReturnPart | None:
         started_s = asyncio.get_running_loop().time()
         if isinstance(arguments, str):
-            return self._decline(call, call.args, arguments, started_s)
+            return self._log.decline(call, call.args, arguments, started_s)
         tool = self._tools.get(call.tool_name)
         if tool is not None and takes_key(tool.tool_def):
             arguments = without_key(arguments)
         problem = self._refusal(call.tool_name, arguments)
         if problem is not None:
-            return self._decline(call, arguments, problem, started_s)
+            return self._log.decline(call, arguments, problem, started_s)
         if tool is None:
             return self._read_more(call, arguments, started_s)
         made = self._calls[_same(call.tool_name, arguments)]
         call_key = key(self._handoff.key, call.tool_name, arguments, occurrence=made)
         if call_key in self._handoff.refused:
             why = refusal(self._handoff.refused[call_key])
-            return self._decline(call, arguments, why, started_s)
+            return self._log.decline(call, arguments, why, started_s)
         approved = call_key in self._handoff.allowed and call_key not in self._changed
         return await self._make(tool, PendingCall(call, call_key, arguments), approved=approved)
 
@@ -259,27 +258,35 @@ class Toolbox:
         """Make a call under its key; `None` if it needs an approval first."""
         started_s = asyncio.get_running_loop().time()
         call, arguments = made.part, made.arguments
+        key_ = made.key if approved else None
         self._made += 1
         source = f"{call.tool_name}-{self._made}"
+        is_valid = False
         try:
-            value = await self._call(tool, made, approved=approved)
+            context, given = await self._checked(tool, made, approved=approved)
+            is_valid = True
+            async with asyncio.timeout(tool.tool_def.timeout):
+                value = cast(
+                    "object", await self._toolset.call_tool(call.tool_name, given, context, tool)
+                )
         except CallDeferred as error:
             shown = json.dumps(arguments, ensure_ascii=False)[:LOGGED_CHARS]
             raise NeedsPerson(f"{call.tool_name} needs a person: {shown}") from error
         except ApprovalRequired:
             if approved:
-                problem = "The tool asks for an approval again, although the call was approved."
-                return self._decline(call, arguments, problem, started_s)
+                return self._log.unmade(made, "the tool asks for an approval again", started_s)
             self.pending.append(made)
             return None
         except asyncio.CancelledError as error:
             if is_being_cancelled():
                 raise
-            return self._decline(call, arguments, error_reply(error), started_s)
+            return self._log.decline(call, arguments, error_reply(error), started_s)
         except BaseException as error:
-            return self._decline(call, arguments, error_reply(error), started_s)
-        given = unwrapped(value)
-        parts = cast("list[object]", given) if isinstance(given, list) else [given]
+            if approved and not is_valid:
+                return self._log.unmade(made, error_reply(error), started_s)
+            return self._log.decline(call, arguments, error_reply(error), started_s, approved=key_)
+        output = unwrapped(value)
+        parts = cast("list[object]", output) if isinstance(output, list) else [output]
         if any(is_rich(part) for part in parts):
             # Images and the like go to the model as the toolset made them.
             kept = KeptText.of(f"({', '.join(type(part).__name__ for part in parts)})")
@@ -288,17 +295,14 @@ class Toolbox:
                 for number, part in enumerate(parts, start=1)
             ]
         else:
-            shown = self._texts.keep(source, cast("object", given))
+            shown = self._texts.keep(source, cast("object", output))
             kept = self._texts[source]
-        self._log(call, arguments, kept, None, started_s)
+        self._log.record(call, arguments, kept, None, started_s, approved=key_)
         return ToolReturnPart(call.tool_name, shown, call.tool_call_id)
 
     def _refusal(self, name: str, arguments: Mapping[str, JsonValue]) -> str | None:
         if name not in self._tools and name != READ_MORE.name:
-            known = [*self._tools, READ_MORE.name]
-            near = process.extractOne(name, known, score_cutoff=60)
-            hint = f"Did you mean {near[0]!r}? " if near else ""
-            return f"There is no tool {name!r}. {hint}The tools are: {', '.join(known)}."
+            return self._unknown(name)
         same = _same(name, arguments)
         if same in self._refused:
             return refusal(self._refused[same])
@@ -314,9 +318,16 @@ class Toolbox:
             )
         return None
 
-    async def _call(
+    def _unknown(self, name: str) -> str:
+        known = [*self._tools, READ_MORE.name]
+        near = process.extractOne(name, known, score_cutoff=60)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        return f"There is no tool {name!r}. {hint}The tools are: {', '.join(known)}."
+
+    async def _checked(
         self, tool: ToolsetTool[ToolContext], made: PendingCall, *, approved: bool
-    ) -> object:
+    ) -> tuple[RunContext[ToolContext], dict[str, object]]:
+        """The context and the arguments of a call that can be made. Raises what prevents it."""
         if tool.tool_def.kind == "external":
             raise CallDeferred
         call, arguments = made.part, made.arguments
@@ -341,10 +352,7 @@ class Toolbox:
                 await checked
         if tool.tool_def.kind == "unapproved" and not approved:
             raise ApprovalRequired
-        async with asyncio.timeout(tool.tool_def.timeout):
-            return cast(
-                "object", await self._toolset.call_tool(call.tool_name, given, context, tool)
-            )
+        return context, given
 
     def _read_more(
         self, call: ToolCallPart, arguments: Mapping[str, JsonValue], started_s: float
@@ -353,38 +361,9 @@ class Toolbox:
         if shown is None:
             known = ", ".join(self._texts) or "none yet"
             problem = f"`source` must be one of: {known}; `offset` must lie in its text, from 0."
-            return self._decline(call, arguments, problem, started_s)
-        self._log(call, arguments, KeptText.of(shown), None, started_s)
+            return self._log.decline(call, arguments, problem, started_s)
+        self._log.record(call, arguments, KeptText.of(shown), None, started_s)
         return ToolReturnPart(call.tool_name, shown, call.tool_call_id)
-
-    def _decline(
-        self, call: ToolCallPart, arguments: object, problem: str, started_s: float
-    ) -> ToolReturnPart:
-        self._log(call, arguments, KeptText.of(""), problem, started_s)
-        return cast("ToolReturnPart", reply(call, problem))
-
-    def _log(
-        self,
-        call: ToolCallPart,
-        arguments: object,
-        kept: KeptText,
-        error: str | None,
-        started_s: float,
-    ) -> None:
-        shown = arguments if isinstance(arguments, str) else as_text(arguments)
-        self._recorder.record(
-            events.ToolCalled(
-                **self._recorder.task_stamp(self._handoff.task_id, self._handoff.attempt),
-                worker=self._handoff.to_agent,
-                tool=legible(call.tool_name)[:200],
-                arguments=legible(shown[:LOGGED_CHARS]),
-                output=kept.text[:LOGGED_CHARS],
-                output_chars=kept.chars,
-                sha256=kept.sha256,
-                error=error,
-                duration_s=asyncio.get_running_loop().time() - started_s,
-            )
-        )
 
 
 async def _all(answers: Iterable[_Answer]) -> list[ToolReturnPart | None]:

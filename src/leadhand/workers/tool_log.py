@@ -1,0 +1,73 @@
+"""Records the tool calls of one attempt, with the replies to those that were not made."""
+
+import asyncio
+from typing import cast
+
+from pydantic_ai.messages import ToolCallPart, ToolReturnPart
+
+from leadhand.contracts import events
+from leadhand.contracts.outcome import Handoff
+from leadhand.engine.failures import legible
+from leadhand.engine.recorder import Recorder
+from leadhand.models.structured import reply
+from leadhand.workers.conversation import PendingCall, not_made
+from leadhand.workers.texts import KeptText, as_text
+
+LOGGED_CHARS = 2_000
+
+
+class ToolLog:
+    """What happened to the calls of one attempt."""
+
+    def __init__(self, recorder: Recorder, handoff: Handoff) -> None:
+        self._recorder = recorder
+        self._handoff = handoff
+
+    def record(
+        self,
+        call: ToolCallPart,
+        arguments: object,
+        kept: KeptText,
+        error: str | None,
+        started_s: float,
+        *,
+        approved: str | None = None,
+        made: bool = True,
+    ) -> None:
+        """Record a call; the last two are as in `ToolCalled`."""
+        shown = arguments if isinstance(arguments, str) else as_text(arguments)
+        self._recorder.record(
+            events.ToolCalled(
+                **self._recorder.task_stamp(self._handoff.task_id, self._handoff.attempt),
+                worker=self._handoff.to_agent,
+                tool=legible(call.tool_name)[:200],
+                arguments=legible(shown[:LOGGED_CHARS]),
+                output=kept.text[:LOGGED_CHARS],
+                output_chars=kept.chars,
+                sha256=kept.sha256,
+                error=error,
+                duration_s=asyncio.get_running_loop().time() - started_s,
+                approved=approved,
+                made=made,
+            )
+        )
+
+    def decline(
+        self,
+        call: ToolCallPart,
+        arguments: object,
+        problem: str,
+        started_s: float,
+        *,
+        approved: str | None = None,
+    ) -> ToolReturnPart:
+        """The reply to a call that failed."""
+        self.record(call, arguments, KeptText.of(""), problem, started_s, approved=approved)
+        return cast("ToolReturnPart", reply(call, problem))
+
+    def unmade(self, call: PendingCall, why: str, started_s: float) -> ToolReturnPart:
+        """The reply to an approved call that can't be made, which is a gap of the answer."""
+        part, why = call.part, why.rstrip(".")
+        nothing = KeptText.of("")
+        self.record(part, call.arguments, nothing, why, started_s, approved=call.key, made=False)
+        return cast("ToolReturnPart", reply(part, not_made(why)))
