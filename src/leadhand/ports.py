@@ -274,7 +274,7 @@ class Person(Protocol):
 
     @property
     def waiting(self) -> Collection[str]:
-        """The tasks that are broken down and whose runs wait for nothing but the person."""
+        """The tasks whose nested runs wait for nothing but the person."""
         ...
 
     @property
@@ -285,13 +285,13 @@ class Person(Protocol):
     def hold(self, *, waits: bool, wake_up: Callable[[], None]) -> bool:
         """Note whether everything left of the run waits for the person.
 
-        Returns whether the run therefore ends for now: one that breaks a task down stays until the
-        run around it ends. `wake_up` is called when `waiting` changes.
+        Returns whether the run therefore ends for now: a nested one stays until the run around it
+        ends. `wake_up` is called when `waiting` changes.
         """
         ...
 
     def leave(self) -> None:
-        """End the runs that break down tasks as if their process were lost."""
+        """End the nested runs as if their process were lost."""
         ...
 
     def post_question(

@@ -249,7 +249,7 @@ class Scheduler:
         self._wake_up.set()
 
     async def _leave(self) -> None:
-        """Leave the runs that break down tasks as they are."""
+        """Leave the nested runs as they are."""
         if self._person is not None and (works := self._attempts.works):
             self._person.leave()
             for work in works:

@@ -54,16 +54,18 @@ class People:
         occasions: Collection[Occasion],
         ask: Ask | None = None,
         around: "People | None" = None,
+        breaks_down: bool = False,
     ) -> None:
         """`ask` reaches a person at once; without it replies come through the journal alone.
 
-        `around` are the people of the run whose task this run breaks down.
+        `around` are the people of the run whose task this run does or `breaks_down`.
         """
         self._recorder = recorder
         self._journal = journal
         self._ask = ask
         self.occasions = frozenset(occasions)
         self._around = around
+        self._breaks_down = breaks_down
         self._first: People = around._first if around is not None else self
         """The people of the outermost of these runs, which reads the replies for all of them."""
         self._asked = around._asked if around is not None else _positions(recorder)
@@ -73,7 +75,7 @@ class People:
             around._replied if around is not None else {}
         )
         self.waiting: set[str] = set()
-        """The tasks that are broken down and whose runs wait for nothing but the person."""
+        """The tasks whose nested runs wait for nothing but the person."""
         self._wake_up: Callable[[], None] | None = None
         self._leaves = False
 
@@ -101,18 +103,18 @@ class People:
         replied = any(f"{key or ''}/".startswith(path) for key in self._replies)
         return self._ask is None and not replied
 
-    def nested(self, recorder: Recorder, *, breaks_down: bool) -> "People | None":
+    def nested(self, recorder: Recorder, *, breaks_down: bool) -> "People":
         """The people of a run within this one, which breaks its task down or is another team's.
 
-        `None` for another team if they answer later. Then it escalates the task to this run, which
-        can wait for them.
+        Those of another team who answer later are asked about tool calls alone: what its tasks need
+        otherwise, it escalates to this run. Of its plans only a router in doubt asks.
         """
-        ask, journal = self._ask, self._journal
-        if breaks_down:
-            return People(recorder, journal, occasions=self.occasions, ask=ask, around=self)
-        if ask is None:
-            return None
-        return People(recorder, journal, occasions=self.occasions - {"plan"}, ask=ask)
+        asked, ask = self.occasions, self._ask
+        if not breaks_down:
+            here = asked - {"plan"} if ask is not None else ()
+            asked = frozenset[Occasion]((*here, *occasions_of(recorder.state)))
+        journal, below = self._journal, breaks_down
+        return People(recorder, journal, occasions=asked, ask=ask, around=self, breaks_down=below)
 
     @property
     def leaves(self) -> bool:
@@ -120,7 +122,7 @@ class People:
         return self._first._leaves
 
     def leave(self) -> None:
-        """End the runs that break down tasks as if their process were lost."""
+        """End the nested runs as if their process were lost."""
         self._first._leaves = True
 
     def hold(self, *, waits: bool, wake_up: Callable[[], None] | None = None) -> bool:
@@ -143,12 +145,12 @@ class People:
     async def only(self, asking: Awaitable[Reply | None]) -> Reply | None:
         """The reply of `asking`, with which the run does nothing else.
 
-        A run that breaks down a task waits until the run around it ends.
+        A nested run waits until the run around it ends, if it can.
         """
         self.hold(waits=self.answers_later)
         try:
             reply = await asking
-            if reply is None and self._around is not None:
+            if reply is None and self._breaks_down:
                 self.hold(waits=True)
                 await asyncio.get_running_loop().create_future()
             return reply
@@ -198,12 +200,7 @@ class People:
             call=True,
             calls=calls_asked(state, task.id),
         )
-        reply = await self._reply(task.id, question, patiently=True)
-        if reply is None and self._first._recorder.path:
-            # A nested team's run can't wait for a later reply.
-            reply = Reply(task_id=task.id, verdict="declined", text="no person has replied")
-            await self._close(task.id, reply)
-        return reply is not None
+        return await self._reply(task.id, question, patiently=True) is not None
 
     def post_plan_question(self, question: str) -> None:
         """Record the question of `approve_plan`, unless it has a reply already."""
@@ -239,8 +236,8 @@ class People:
                     workers=tuple(workers) if route else (),
                 )
                 reply = await self._reply(None, asked, patiently=patiently)
-            if reply is None and self._first._recorder.path:
-                # A nested team's run can't wait for a later reply.
+            if reply is None and self._around is not None and not self._breaks_down:
+                # A nested team has a default worker, or escalates its task.
                 reply = Reply(verdict="declined")
                 await self._close(None, reply)
             if reply is None or reply.verdict != "approved" or reply.plan is None:
@@ -285,9 +282,8 @@ class People:
         await self._recorder.commit()
         key = self._key(id)
         replied = self._replied[key] = asyncio.Event()
-        if not self._first._recorder.path:  # replies name tasks of the outermost run
-            messages = await self._journal.messages(self._recorder.run_id)
-            await self._first.take_replies(messages)
+        messages = await self._journal.messages(self._recorder.run_id)
+        await self._first.take_replies(messages)
         if key in self._replies:
             replied.set()
         reply: Reply | None = None
@@ -360,10 +356,9 @@ class People:
 def _positions(recorder: Recorder) -> dict[str | None, int]:
     """The position of the event with each open question of a run that is resumed."""
     found: dict[str | None, int] = {}
-    if not recorder.path:  # of another team's run, the outer run does not know them
-        for event in reversed(recorder.past) if [*open_questions(recorder.state)] else ():
-            if isinstance(event, events.ApprovalRequested):
-                found.setdefault(event.task_id, event.seq)
+    for event in reversed(recorder.past) if [*open_questions(recorder.state)] else ():
+        if isinstance(event, events.ApprovalRequested):
+            found.setdefault(event.task_id, event.seq)
     return found
 
 

@@ -263,7 +263,7 @@ async def _approved(
         return [problem.message for problem in found]
 
     since_s = recorder.elapsed_s()
-    patiently = context.breaks_down  # the run around it may have more to do
+    patiently = context.is_nested  # the run around it may have more to do
     names = [worker.name for worker in context.team.workers]
     asking = people.approve_plan(
         plan, question, problems=problems, patiently=patiently, workers=names

@@ -16,7 +16,7 @@ SHOWN_CHARS = 2_000
 
 
 def open_questions(state: RunState) -> tuple[Question, ...]:
-    """The questions that have no reply; those about a task that is broken down have its path."""
+    """The questions that have no reply; those of nested runs have the path of their task."""
     return tuple(_open_questions(state, ""))
 
 
@@ -33,14 +33,16 @@ def _open_questions(state: RunState, path: str) -> Iterator[Question]:
             route=id is None and state.proposed_by == IN_DOUBT,
         )
     for id, task in state.tasks.items():
-        if task.worker == SUBPLANNER and task.nested is not None and not task.ended:
+        # While the run around it is resumed, an interrupted task counts as cancelled.
+        waits = task.interrupted or not task.ended
+        if task.nested is not None and waits and state.answer is None:
             yield from _open_questions(task.nested, f"{path}{id}/")
 
 
 def occasions_of(state: RunState) -> Iterator[Occasion]:
     """When people were asked before the run was resumed."""
     if None in state.questions or state.reply is not None or state.approved:
-        yield "plan"
+        yield "escalation" if state.proposed_by == IN_DOUBT else "plan"
     for id, task in state.tasks.items():
         replied = task.reply is not None and not task.ended
         if (id in state.questions and task.paused is None) or replied:

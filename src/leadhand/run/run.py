@@ -126,10 +126,9 @@ class Run:
         self, team: Team, handoff: Handoff, recorder: Recorder, log: NestedLog
     ) -> RunState:
         context, request, active = self._context, request_of(handoff), ActiveRun()
-        broken_down = handoff.to_agent == SUBPLANNER
-        people = None
-        if context.people is not None:
-            people = context.people.nested(recorder, breaks_down=broken_down)
+        people = context.people
+        if people is not None:
+            people = people.nested(recorder, breaks_down=handoff.to_agent == SUBPLANNER)
         try:
             run = Run(
                 team,
@@ -143,7 +142,7 @@ class Run:
             try:
                 await run.to_answer(request)
             except asyncio.CancelledError:
-                if broken_down and people is not None and people.leaves:
+                if people is not None and people.leaves:
                     raise  # what is resumed goes on where it stood
                 active.stop("the task was stopped")
                 if recorder.state.answer is None:
