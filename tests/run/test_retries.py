@@ -185,3 +185,32 @@ def test_a_workers_retries_are_those_of_a_nested_team_too() -> None:
     inner = Team("inner", workers=(Worker("w", "d", run=flaky),))
     answer, _ = run(Worker("desk", "d", team=inner))
     assert (answer.status, answer.tasks[0].attempts, len(flaky.called_s)) == ("complete", 1, 2)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("HTTP 503"), ValueError("bad")])
+def test_what_a_nested_teams_ladder_gave_up_is_not_tried_again_by_the_ladder_around_it(
+    error: Exception,
+) -> None:
+    flaky = Flaky(error)
+    inner = Team("inner", workers=(Worker("w", "d", run=flaky),))
+    desk = Worker("desk", "d", team=inner, fallback="spare")
+    outer = Team("outer", workers=(desk, Worker("spare", "d", run=Flaky(error))))
+    remedies = ScriptedRemedies(intent="Look it up elsewhere.")
+    supervisor = Supervisor(outer, clock=VirtualClock(), remedies=remedies)
+    answer = run_virtual(supervisor.run(plan=plan(task("a", worker="desk"))))
+    assert (answer.status, answer.tasks[0].worker) == ("failed", "spare")
+    assert len(flaky.called_s) == (3 if isinstance(error, RuntimeError) else 1)
+    assert "refine" not in remedies.asked
+
+
+def test_a_nested_run_that_a_timeout_cut_off_is_tried_again() -> None:
+    called: list[int] = []
+
+    async def slow_at_first(handoff: Handoff) -> str:
+        called.append(handoff.attempt)
+        await asyncio.sleep(1_000 if len(called) == 1 else 1)
+        return "done"
+
+    inner = Team("inner", workers=(Worker("w", "d", run=slow_at_first),))
+    answer, _ = run(Worker("desk", "d", team=inner, limits=Limits(timeout_s=50)))
+    assert (answer.status, answer.tasks[0].attempts, len(called)) == ("complete", 2, 2)

@@ -51,6 +51,8 @@ _NOT_ALLOWED: dict[Binding, frozenset[Rung]] = {
     "free": frozenset(), "asks": frozenset(), "fixed": frozenset({"split"}),
 }  # fmt: skip
 """Rungs that a plan rules out because they would amend it."""
+_REPEATS: frozenset[Rung] = frozenset({"retry", "refine", "raise_tier", "split"})
+"""Rungs that would have a nested team do again what its own ladder gave up."""
 _ALL: frozenset[Rung] = frozenset(get_args(Rung))
 
 
@@ -162,7 +164,16 @@ class Recovery:
     def _ruled_out(self, attempt: EndedAttempt) -> frozenset[Rung]:
         if attempt.worker == SUBPLANNER:
             return _ALL  # each of its tasks had the whole ladder
-        return attempt.ruled_out | _NOT_ALLOWED[self._state.binding]
+        repeats = _REPEATS if self._gave_up_inside(attempt) else frozenset[Rung]()
+        return attempt.ruled_out | _NOT_ALLOWED[self._state.binding] | repeats
+
+    def _gave_up_inside(self, attempt: EndedAttempt) -> bool:
+        """Whether a nested team's own ladder gave up all its tasks, and nothing stopped it."""
+        worker, nested = self._team.worker(attempt.worker), attempt.task.nested
+        if worker is None or worker.team is None or nested is None or nested.answer is None:
+            return False
+        tried = any(task.attempts for task in nested.tasks.values())
+        return tried and nested.answer.status == "failed" and nested.answer.ended_by is None
 
     def _do(
         self, attempt: EndedAttempt, outcome: Unsuccessful, history: History, action: Action
