@@ -135,8 +135,9 @@ def by_model(*routes: Route) -> Team:
     return team(*routes, router=Role(model=OPENAI, instructions="Money first."))
 
 
-def chooses(worker: str, confidence: int) -> Object:
-    reply: Object = {"json": {"why": "it says so", "worker": worker, "confidence": confidence}}
+def chooses(worker: str, confidence: int, *also: str) -> Object:
+    choice: Object = {"why": "it says so", "worker": worker, "confidence": confidence}
+    reply: Object = {"json": {**choice, "also": list(also)} if also else choice}
     return {"match": {"tool": "choose_worker"}, "reply": reply}
 
 
@@ -152,6 +153,22 @@ def test_a_model_routes_a_request_that_no_rule_matches(server: ScriptedServer) -
     assert "- `technical`: Errors" in system
     assert "Money first." in system
     assert said(body, "user") == ["The app crashes"]
+
+
+def test_a_model_may_name_other_workers_that_work_beside_the_first(server: ScriptedServer) -> None:
+    """As `also` of a rule does; a name that is not in the team is sent back to be repaired."""
+    script = [chooses("technical", 90, "sales") | {"times": 1}]
+    server.configure(script=[*script, chooses("technical", 90, "billing", "technical")])
+    answer, events = run(by_model(BILLING), "It crashes, and I want my money back")
+    assert [(task.worker, task.depends_on) for task in answer.tasks] == [
+        ("technical", ()),
+        ("billing", ()),
+    ]
+    assert answer.answer.index("## technical") < answer.answer.index("## billing")
+    (proposed,) = [event for event in events if isinstance(event, PlanProposed)]
+    assert proposed.plan.instruction == "Say which worker each part of the answer comes from."
+    assert proposed.why == "model: the model chose it"
+    assert server.stats().requests == 2
 
 
 def test_a_rule_that_fits_costs_no_call(server: ScriptedServer) -> None:

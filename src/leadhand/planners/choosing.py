@@ -1,6 +1,6 @@
-"""The choice of one worker by a model, which sees a text and the team and names one worker or none.
+"""The choice of workers by a model, which sees a text and the team and names workers or none.
 
-It can do nothing else: whatever a request says, the result is a worker's name or None.
+It can do nothing else: whatever a request says, the result is names of workers.
 """
 
 from collections.abc import Sequence
@@ -27,6 +27,7 @@ class _Choice(BaseModel):
 
     worker: str
     confidence: float = Field(ge=0, le=100)
+    also: tuple[str, ...] = ()
 
 
 class ModelChooser:
@@ -48,26 +49,23 @@ class ModelChooser:
         *,
         said: str = "",
         after: Sequence[EarlierRun] = (),
-    ) -> str | None:
-        """The name of the worker that `text` is for; None in doubt. Raises `ModelError`.
-
-        `said` is the message of the worker that handed it back, `after` the runs that it follows.
-        """
+    ) -> tuple[str, ...]:
+        """The names of the workers that `text` is for, as in `Chooser`. Raises `ModelError`."""
         names = [worker.name for worker in among]
 
-        def read(answer: StructuredAnswer) -> str | None:
+        def read(answer: StructuredAnswer) -> tuple[str, ...]:
             try:
                 choice = _Choice.model_validate(answer.data)
             except ValidationError as error:
                 problem = "Answer with `why`, `worker` and `confidence` (0 to 100)."
                 raise BadAnswer(problem) from error
             if choice.worker == NO_WORKER or choice.confidence < MIN_CONFIDENCE:
-                return None
-            if choice.worker not in names:
-                raise BadAnswer(
-                    f"There is no worker {choice.worker!r}. Choose one from the list, or `none`."
-                )
-            return choice.worker
+                return ()
+            chosen = tuple(dict.fromkeys((choice.worker, *choice.also)))
+            if wrong := [name for name in chosen if name not in names]:
+                problem = f"There is no worker {wrong[0]!r}. Choose from the list, or `none`."
+                raise BadAnswer(problem)
+            return chosen
 
         roster = "\n".join(f"- `{one.name}`: {' '.join(one.description.split())}" for one in among)
         instructions = joined(prompt("leadhand.planners", "route"), roster, self._role.instructions)
@@ -89,10 +87,11 @@ class ModelChooser:
 def _form(names: Sequence[str]) -> ToolDefinition:
     return ToolDefinition(
         name="choose_worker",
-        description="Name the worker, or none.",
+        description="Name the worker, and others that are needed too, or none.",
         parameters_json_schema=object_schema(
             why={"type": "string"},
             worker={"type": "string", "enum": [*names, NO_WORKER]},
+            also={"type": "array", "items": {"type": "string", "enum": [*names]}},
             confidence={"type": "integer", "minimum": 0, "maximum": 100},
         ),
         kind="output",

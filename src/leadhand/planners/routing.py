@@ -30,7 +30,7 @@ JOINED = "Say which worker each part of the answer comes from."
 
 
 class Chooser(Protocol):
-    """Chooses a worker without rules, for example by a model."""
+    """Chooses workers without rules, for example by a model."""
 
     async def choose(
         self,
@@ -39,10 +39,11 @@ class Chooser(Protocol):
         *,
         said: str = "",
         after: Sequence[EarlierRun] = (),
-    ) -> str | None:
-        """The name of one of the workers; None in doubt. Raises `ModelError`.
+    ) -> Sequence[str]:
+        """The names of the workers that get the text side by side, the likeliest first.
 
-        `said` is the message of the worker that handed it back, `after` the runs that it follows.
+        Empty in doubt. Raises `ModelError`. `said` is the message of the worker that handed
+        it back, `after` the runs that it follows.
         """
         ...
 
@@ -111,7 +112,7 @@ class Router:
         except ModelError as error:
             self._model = f"it gave no answer that can be used: {error}"
             return self._without_model(str(error))
-        return None if chosen is None else Opinion("model", (chosen,), "the model chose it")
+        return Opinion("model", tuple(chosen), "the model chose it") if chosen else None
 
     def unplaced(self, text: str) -> "Unplaced":
         """Why no step places a text, and who might get it."""
@@ -206,7 +207,7 @@ class Router:
         if self._chooser is None or not among:
             return None
         try:
-            return await self._chooser.choose(text, among, said=said)
+            return next(iter(await self._chooser.choose(text, among, said=said)), None)
         except ModelError as error:
             _log.warning("the router chose no worker: %s", error)
             return None
