@@ -94,7 +94,7 @@ class Metrics(Record):
     """How long the run took and what it used."""
 
     makespan_s: float = 0.0
-    """From the start of the run to its end."""
+    """From the start of the run to its end, without what it only waited for a person."""
     sequential_s: float = 0.0
     """What planning, all attempts and synthesis would take one after the other, without waiting
     for slots, rates, the event loop or the interpreter. A lower bound if it is not known exactly.

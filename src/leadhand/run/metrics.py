@@ -21,13 +21,13 @@ def metrics(state: RunState, now_s: float) -> Metrics:
     chain = critical_chain(state)
     chain_s = planned_before(state, chain, now_s) + sum(part.took_s for part in chain)
     low_s, high_s = sequential(state, now_s)
-    usage = state.usage
+    usage, took_s = state.usage, now_s - state.person_time.waited_s
     return Metrics(
-        makespan_s=now_s,
+        makespan_s=took_s,
         sequential_s=low_s,
         critical_path_s=max(min(planning_s, now_s), chain_s) + min(synthesis_s, now_s),
-        speedup=low_s / now_s if now_s > 0 else 0.0,
-        speedup_high=high_s / now_s if now_s > 0 and high_s > low_s * EXACT else None,
+        speedup=low_s / took_s if took_s > 0 else 0.0,
+        speedup_high=high_s / took_s if took_s > 0 and high_s > low_s * EXACT else None,
         requests=usage.requests,
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,

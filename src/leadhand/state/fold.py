@@ -17,8 +17,12 @@ __all__ = ["RunState", "TaskState", "apply", "find_task", "fold", "rewired"]
 
 
 def apply(state: RunState, event: events.Event) -> None:
-    """Change `state` by one event, in place; O(1), or O(tasks) for a plan, O(parts) for a split."""
+    """Change `state` by one event, in place; O(1), or O(tasks) for a plan, O(parts) for a split.
+
+    After a pause it is O(tasks), if a person was ever asked.
+    """
     state.seq = event.seq
+    state.person_time.add(state, event)
     if event.within:
         _within(state, event)
         return

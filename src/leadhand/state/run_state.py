@@ -23,6 +23,7 @@ from leadhand.contracts.rounds import AsksAfter, RoundsEnd
 from leadhand.contracts.summary import RunStatus
 from leadhand.contracts.task import Plan, Task
 from leadhand.state.call_times import CallTimes
+from leadhand.state.person_time import PersonTime
 
 if TYPE_CHECKING:
     # Listing runs needs no teams, whose import takes longer than all of it.
@@ -188,9 +189,9 @@ class RunState:
     proposed: Plan | None = None
     """The last proposed plan, unless it was rejected."""
     proposed_by: str = ""
+    """Who made the last proposed plan, rejected or not: `person` or the planner's name."""
     proposed_why: str = ""
     """Which step of a router chose the workers, and why."""
-    """Who made the last proposed plan, rejected or not: `person` or the planner's name."""
     proposed_for: str | None = None
     """The task that caused `proposed`, if it is an amendment."""
     reply: Reply | None = None
@@ -229,6 +230,8 @@ class RunState:
     """Model calls of the phase that belong to no attempt."""
     asking_s: float = 0.0
     """How long a person took to reply about the plan."""
+    person_time: PersonTime = field(default_factory=PersonTime)
+    """How long it did nothing but wait for a person."""
     worked_s: float = 0.0
     """Other work before this phase: consultations, syntheses before the run was resumed, attempts
     at tasks that are done again."""
@@ -284,11 +287,6 @@ class RunState:
             return "running"
         # An older release did not record that a run stopped to wait.
         return "waiting" if asks and not self.fingerprint else "interrupted"
-
-    @property
-    def follows(self) -> str | None:
-        """The id of the run that it follows."""
-        return self.after[0].run_id if self.after else None
 
     @property
     def binding(self) -> Binding:
