@@ -2,11 +2,13 @@
 
 import asyncio
 import datetime as dt
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from leadhand import Supervisor
+from leadhand.cli.runs.history_text import history_lines
 from leadhand.contracts.events import (
     ApprovalGiven,
     ApprovalRequested,
@@ -24,6 +26,7 @@ from leadhand.contracts.task import Plan
 from leadhand.journal import open_store
 from leadhand.run.metrics import metrics
 from leadhand.state.fold import fold
+from leadhand.trace.page import page
 from leadhand.trace.run_history import RunHistory
 from tests.nested_teams import DESK, LEGAL, clause, law, office
 from tests.stored import store_of
@@ -196,6 +199,24 @@ def test_f29_what_was_in_flight_when_its_process_ended_is_told_as_interrupted(
     assert last.nested is not None
     assert all(history.task_status(id) == "completed" for id in ("t1", "t2"))
     assert all(last.nested.task_status(id) == "completed" for id in ("reader", "writer"))
+
+
+def test_tasks_that_a_nested_run_finished_before_it_was_resumed_are_shown_once(
+    tmp_path: Path,
+) -> None:
+    team, plan = office(law(reader=clause, writer=clause)), Plan(goal="Why?", tasks=(LEGAL, DESK))
+    _, events = runs.ran(team, plan)
+    done = [n for n, event in enumerate(events, 1) if event.within and event.type.endswith("ted")]
+    kept(tmp_path, events[: done[-1]])
+    supervisor = Supervisor(team, home=tmp_path)
+    asyncio.run(supervisor.resume("run-1"))
+    resumed = store_of(supervisor).events("run-1")
+    asyncio.run(supervisor.close())
+    lines = [line.plain for _, line in history_lines(RunHistory.of(resumed), held=False)]
+    for id in ("reader", "writer"):
+        assert sum(line.startswith(f"✓ {id} completed") for line in lines) == 1, lines
+    anchors = re.findall(r'<details id="(t-[^"]*)"', "".join(page(resumed, held=False)))
+    assert len(anchors) == len(set(anchors)) == 4
 
 
 def kept(home: Path, events: Sequence[Event]) -> None:

@@ -286,10 +286,11 @@ class RunHistory:
             return
         attempt.use(used)
         if attempt.nested is None or attempt.nested.state is not state:
-            # A resumed attempt continues the nested run of the attempt before.
-            known = [one.nested for one in self.tasks[id].attempts if one.nested is not None]
-            attempt.nested = next((one for one in known if one.state is state), None)
-            attempt.nested = attempt.nested or RunHistory(state)
+            attempt.nested = RunHistory(state)
+            for before in self.tasks[id].attempts[:-1]:
+                if before.nested is not None and before.nested.state is state:
+                    # A resumed attempt continues that nested run, and alone has it from then on.
+                    attempt.nested, before.nested = before.nested, None
         attempt.nested._note(events.unnested(event), used)
 
     def _of_task(
