@@ -26,6 +26,7 @@ from leadhand.contracts.events import (
     PlanRejected,
     RunResumed,
     RunStarted,
+    TaskCancelled,
     TaskCompleted,
     TaskDispatched,
     TaskFailed,
@@ -115,7 +116,7 @@ def until(events: Sequence[Event], kind: type[Event]) -> list[Event]:
 @pytest.mark.parametrize(
     ("id", "lines"),
     [
-        ("locked", ["locked: again in 0 s: the ledger\\nis locked"]),
+        ("locked", ["locked: again in 0 s: the ledger is locked"]),
         ("crash", ["crash: refined: unknown filter \\x1b[31m"]),
         ("law", ["law: to tax: out of scope: this is about tax"]),
         (
@@ -259,6 +260,24 @@ def test_what_happens_to_the_run_is_a_line_in_both_views(event: Event, line: str
     story = [*planned(task("a"), task("b"), task("c")), event]
     assert lines_of(story)[1:] == [line]
     assert tree_of(story, width=200)[-1] == line
+
+
+@pytest.mark.parametrize("why", ["a\nb", "a\r\n  b", "a\n\n\tb"])
+def test_a_line_of_progress_has_blanks_for_the_line_ends_in_it(why: str) -> None:
+    ended = made(TaskCancelled, task_id="a", attempt=1, reason=why)
+    assert lines_of([*planned(task("a")), ended])[-1] == "a: cancelled: a b"
+
+
+def test_a_command_that_is_too_long_for_the_tree_is_printed_above_it_in_one_piece() -> None:
+    asked = made(ApprovalRequested, task_id="a", question="which account?")
+    command = f"leadhand answer run-1 --home '/{'a long folder/' * 9}'"
+    for past, events in (((), [*planned(task("a")), asked]), ([*planned(task("a")), asked], ())):
+        file = io.StringIO()
+        console = Console(file=file, width=60, force_terminal=True, color_system=None)
+        with LiveTree(console, "team t", past=past, how_to_answer=command) as tree:
+            for event in events:
+                tree(event)
+        assert f"  to answer: {command}\n" in file.getvalue()
 
 
 def test_only_the_latest_of_many_notices_stand_below_the_tree() -> None:

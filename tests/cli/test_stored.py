@@ -263,6 +263,9 @@ def test_what_a_run_waits_for_is_told_with_the_command_to_answer(
     text = shown(journal, home, capsys, options=" --home /h")
     assert "run-1  waiting\n" in text
     assert "  e: Which archive?\n  continue with: leadhand answer run-1 --home /h\n" in text
+    long = f" --home '/{'a long folder/' * 20}'"
+    text = shown(journal, home, capsys, options=long)
+    assert f"continue with: leadhand answer run-1{long}\n" in text, "to copy: in one piece"
 
 
 def test_a_run_without_its_first_event_is_named_in_the_command_too(flow: Sequence[Event]) -> None:

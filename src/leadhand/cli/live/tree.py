@@ -5,6 +5,7 @@ Both follow from the run's events and are written to stderr.
 
 import asyncio
 import contextlib
+import re
 import shlex
 from collections import Counter, deque
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
@@ -27,6 +28,8 @@ _LAST = 4
 """How many of the latest notices about the run are shown below the tree."""
 QUIET_S = 30.0
 """After this long without a line, a line says that the run is still at work."""
+_BREAKS = re.compile(r"\s*[\t\n\v\f\r]\s*")
+"""Line ends and tabs, with the blanks around them."""
 _ENDS = ("final_answer", "escalate")
 """The tools that end a worker's attempt."""
 _WITHOUT = ("failed", "timed_out", "escalated", "skipped", "cancelled")
@@ -55,16 +58,17 @@ class LiveTree:
         self._console = console
         self._clock = console.get_time
         self._zero = self._clock()
+        self._live = self._new_live()
         for event in past:
             self(event)
         self._latest.clear()
-        self._live = self._new_live()
 
     def _new_live(self) -> Live:
         return Live(console=self._console, get_renderable=self._page, refresh_per_second=8)
 
     def __enter__(self) -> "LiveTree":
         self._live.start()
+        self._tell_long_command()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -104,10 +108,18 @@ class LiveTree:
                 self._writing.pop((event.role, "/".join(event.within)), None)
                 if event.task_id is not None:
                     self._seen.doing[event.task_id] = _waits(event) or _calling(event)
+            case events.ApprovalRequested() if self._live.is_started:
+                self._tell_long_command()
             case events.TaskSplit():
                 self._seen.parts[event.task_id] = tuple(part.id for part in event.parts)
             case _:
                 pass
+
+    def _tell_long_command(self) -> None:
+        """Print how to answer above the tree if it is too long for it, so that it can be copied."""
+        hint = _answering(self._state, self._how_to_answer)
+        if len(hint) > self._console.width and any(_questions(self._state)):
+            self._console.print(Text(hint, "yellow"), soft_wrap=True)
 
     def progress(self, progress: Progress) -> None:
         """Take note of what a role is writing; the next redraw shows it."""
@@ -124,8 +136,8 @@ class LiveTree:
         for id, question in questions:
             asked = Text.assemble(("? ", "bold yellow"), (f"{sentence(_asked_of(id))}: ", "bold"))
             parts.append(asked.append(sentence(in_a_line(question))))
-        if questions:
-            hint = _answering(state, self._how_to_answer)
+        hint = _answering(state, self._how_to_answer)
+        if questions and len(hint) <= self._console.width:
             parts.append(Text(hint, "yellow"))
         parts.append(table(list(Rows(state, self._seen, now_s).all()), self._console.width))
         width = self._console.width
@@ -184,7 +196,8 @@ class PlainLines:
             self._print(line)
 
     def _print(self, line: str) -> None:
-        self._console.print(Text(safe(line)), soft_wrap=True)
+        line = safe(_BREAKS.sub(" ", line))
+        self._console.print(Text(line), soft_wrap=True)
         self._said_s = self._clock.time() if self._clock is not None else 0.0
 
     def _remind(self, clock: asyncio.AbstractEventLoop) -> None:

@@ -52,12 +52,13 @@ Line = tuple[int, Text]
 
 
 def print_lines(lines: Sequence[Line], console: Console) -> None:
-    """Print `lines`, wrapped at the width of the console."""
+    """Print `lines`, wrapped at the width of the console but for commands to copy."""
     width = min(console.width, MAX_WIDTH)
     with console.capture() as captured:
         for indent, text in lines:
             room = max(width - indent - 2, 20)
-            for number, line in enumerate(text.wrap(console, room) or [Text()]):
+            rows = [text] if text.no_wrap else text.wrap(console, room)
+            for number, line in enumerate(rows or [Text()]):
                 line.rstrip()
                 console.print(Text(" " * (indent + 2 * (number > 0))) + line, soft_wrap=True)
     shown = captured.get()
@@ -170,7 +171,7 @@ def _next_step(history: RunHistory, *, held: bool, options: str) -> list[Line]:
     says, typed = (
         ("do a task again: ", f"{typed} --from TASK") if again else ("continue with: ", typed)
     )
-    lines.append((2, Text.assemble(says, (typed, "bold"))))
+    lines.append((2, Text.assemble(says, (typed, "bold"), no_wrap=True)))
     return [(0, Text()), (0, Text(title, style="bold yellow")), *lines]
 
 
