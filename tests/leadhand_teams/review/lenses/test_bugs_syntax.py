@@ -1,5 +1,6 @@
 """The bugs lens: files that no longer parse, and files that need not parse."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ def test_a_file_that_a_change_breaks_is_one_critical_finding(tmp_path: Path) -> 
     )
     assert (one.rule, one.severity) == ("bugs/syntax-error", "critical")
     assert "It parsed before this change." in one.message
+    assert not re.search(r"\bline \d", one.message), "its place says where, and only that"
 
 
 def test_a_new_file_that_does_not_parse_is_found(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def find(file: ChangedFile, found: Sequence[Diagnostic]) -> Iterator[Seen]:
         yield _conflict(file, marker)
         return
     before = " It parsed before this change." if file.status != "added" else ""
-    message = f"This does not parse: {_words(why)} (line {number}).{before}"
+    message = f"This does not parse: {_words(why)}.{before}"
     quoted = _quotable(file, number)
     if quoted is not None:
         line, evidence = quoted
