@@ -1,8 +1,9 @@
 """Which failures of a worker are retried, when and how often, through the supervisor."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from pydantic_ai import Agent
@@ -11,8 +12,12 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from leadhand import (
     Answer,
+    Escalated,
+    Failed,
     Handoff,
+    Ladder,
     Limits,
+    Outcome,
     Permanent,
     Plan,
     Retry,
@@ -22,7 +27,7 @@ from leadhand import (
     Team,
     Worker,
 )
-from leadhand.contracts.events import Event, TaskFailed, TaskRetried
+from leadhand.contracts.events import Event, TaskFailed, TaskReassigned, TaskRefined, TaskRetried
 from leadhand.policies.rungs import JITTER_SHARE
 from leadhand.testing import VirtualClock, run_virtual
 from tests.apart import Busy, busy_twice
@@ -214,3 +219,29 @@ def test_a_nested_run_that_a_timeout_cut_off_is_tried_again() -> None:
     inner = Team("inner", workers=(Worker("w", "d", run=slow_at_first),))
     answer, _ = run(Worker("desk", "d", team=inner, limits=Limits(timeout_s=50)))
     assert (answer.status, answer.tasks[0].attempts, len(called)) == ("complete", 2, 2)
+
+
+@pytest.mark.parametrize("rung", ["refine", "split"])
+@pytest.mark.parametrize("ending", ["failure", "timeout", "escalation"])
+def test_refine_and_split_do_nothing_for_a_function_and_the_next_rung_is_tried(
+    rung: Literal["refine", "split"], ending: str
+) -> None:
+    """As docs/escalating.md says; the team has a model that could be asked."""
+
+    def asked(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        raise AssertionError("the model was asked")
+
+    def fails(handoff: Handoff) -> Outcome:
+        if ending == "escalation":
+            return Escalated(reason="ambiguous_input", message="which one?")
+        return Failed(kind="timeout" if ending == "timeout" else "tool_error", message="no")
+
+    tried: Sequence[Literal["refine", "split", "fallback"]] = (rung, "fallback")
+    events = run(
+        Worker("first", "Fails", run=fails, fallback="second"),
+        Worker("second", "Does it", run=echo),
+        models=dict.fromkeys(("standard", "strong"), (FunctionModel(asked),)),
+        ladder=Ladder(failed=tried, timeout=tried, ambiguous_input=tried),
+    )[1]
+    decided = [event.type for event in events if isinstance(event, TaskRefined | TaskReassigned)]
+    assert decided == ["task_reassigned"]
