@@ -315,7 +315,7 @@ def _reserve(ledger: Ledger, kept: Amount) -> Amount:
     """What is kept for a synthesis: at least one request, but never the only one left."""
     left = ledger.left.minus(kept)
     bounded = [amount < _UNBOUNDED // 2 for amount in left]
-    requests = min(math.ceil(left.requests * RESERVE), max(left.requests - 1, 0))
+    requests = min(max(int(left.requests * RESERVE), 1), max(left.requests - 1, 0))
     shares = (requests, int(left.tokens * RESERVE), int(left.nano_usd * RESERVE))
     return Amount(
         *(max(share, 0) if has else 0 for share, has in zip(shares, bounded, strict=True))

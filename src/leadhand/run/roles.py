@@ -86,10 +86,8 @@ class Resources:
         uses_models = self.caller is not None and needs_model(team)
         level, own_planner = _first_level(team, recorder, request), None
         if self.level is not None and task.to_agent == SUBPLANNER:
-            level, own_planner = (
-                self.level.below(task.task_id, self.recorder.state),
-                self.own_planner,
-            )
+            level = self.level.below(task.task_id, self.recorder.state)
+            own_planner = self.own_planner
         return replace(
             self,
             team=team,
@@ -261,7 +259,9 @@ def _roles(
         resources=resources,
         given=_Given(own_synthesizer, remedies, task),
     )
-    if roles.account is not None and roles.synthesizer.calls_model:
+    # What counts is the synthesis of the first plan: a nested plan may have one result only.
+    breaks_down = resources.level is not None and resources.level.is_nested
+    if roles.account is not None and roles.synthesizer.calls_model and not breaks_down:
         roles.account.keep_for_synthesis()
     return roles
 

@@ -190,7 +190,22 @@ def test_results_may_amend_a_nested_plan_and_break_tasks_down() -> None:
     assert "Look at the first mine" in answer.answer
 
 
-@pytest.mark.parametrize("requests", [3, 5, 7])
+@pytest.mark.parametrize(
+    ("requests", "used", "undone"), [(5, 5, ["y"]), (6, 6, ["synthesis"]), (7, 7, [])]
+)
+def test_no_request_is_kept_for_a_synthesis_that_is_never_made(
+    requests: int, used: int, undone: list[str]
+) -> None:
+    """Two plans, three tasks, two syntheses: seven requests do everything."""
+    model = InProcess(script=list(planning(plan(X, part("y", "b", "Find zinc")), plan(M, N))))
+    answer = ran(model, team(model, None), budget=Budget(requests=requests))
+    assert (answer.metrics.requests, model.stats().requests) == (used, used)
+    assert [gap.task_id for gap in answer.gaps] == ["m"] * bool(undone)
+    assert [gap.why.partition(":")[0] for gap in answer.gaps] == undone
+    assert model.stats().bodies[-1].get("role") == "synthesizer"
+
+
+@pytest.mark.parametrize("requests", [3, 5, 6])
 def test_a_larger_budget_continues_the_nested_plan_where_it_stood(requests: int) -> None:
     model = InProcess(script=list(planning(plan(X, part("y", "b", "Find zinc")), plan(M, N))))
     journal, of = MemoryJournal(), team(model, None)
