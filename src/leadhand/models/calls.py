@@ -6,9 +6,11 @@ tier's next model. None of this counts as an attempt of a task.
 
 import asyncio
 import contextlib
+import itertools
 import logging
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import cast
 
@@ -38,6 +40,10 @@ from leadhand.models.usage import usage_of
 
 MAX_TRIES = 4
 """Calls to one model for one answer, including the first."""
+PATIENCE_SHARE = 1 / 3
+"""The share of the deadline for which a planner keeps trying: without a plan there is no work."""
+MAX_PATIENCE_S = 300.0
+"""The most that it does."""
 MAX_MALFORMED = 2
 """How many of them may return something that is not a response."""
 MAX_OUTPUT_BYTES = 1_000_000
@@ -61,6 +67,9 @@ class Requester:
     role: str
     task_id: str | None = None
     attempt: int | None = None
+    patient_until_s: float = -math.inf
+    """Until when, in the event loop's time, it asks more than `MAX_TRIES` times if the model is
+    overloaded or loses calls."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +146,12 @@ class Caller:
         caller._without_usage = self._without_usage
         return caller
 
+    def planning(self, role: str) -> Requester:
+        """The requester of a role that plans, from now on."""
+        limit_s, now_s = self.recorder.state.deadline_s, asyncio.get_running_loop().time()
+        share_s = math.inf if limit_s is None else PATIENCE_SHARE * limit_s
+        return Requester(role, patient_until_s=now_s + min(share_s, MAX_PATIENCE_S))
+
     def model(self, spec: ModelSpec) -> Model:
         """The pydantic-ai model of `spec`. Raises `InputError` if it can't be connected."""
         return self._connections.to(spec).model
@@ -168,8 +183,10 @@ class Caller:
             requester, messages, request.model_settings, request.parameters, hash, follow
         )
         failure: Failure | None = None
-        for spec in models:
-            answer = await self._ask_one(question, await self._connections.open(spec))
+        for place, spec in enumerate(models, start=1):
+            until_s = requester.patient_until_s if place == len(models) else -math.inf
+            connection = await self._connections.open(spec)
+            answer = await self._ask_one(question, connection, patient_until_s=until_s)
             if not isinstance(answer, Failure):
                 return answer
             failure = answer
@@ -202,15 +219,15 @@ class Caller:
         return answer[0]
 
     async def _ask_one(
-        self, question: _Question, connection: Connection
+        self, question: _Question, connection: Connection, *, patient_until_s: float = -math.inf
     ) -> tuple[ModelResponse, Usage] | Failure:
         requester = question.requester
-        came = connection.gate.round
+        came, since_s = connection.gate.round, asyncio.get_running_loop().time()
         failure = _OVERLOADED
         malformed = 0
         watch = self._watch(question, connection)
         paused_s = 0.0
-        for number in range(1, MAX_TRIES + 1):
+        for number in itertools.count(1):
             reservation = CallReservation(
                 connection, self._account, question.messages, question.settings, question.parameters
             )
@@ -218,7 +235,7 @@ class Caller:
                 with ExcludedTime() as queue:
                     await turn()
                     await reservation.admit(requester.role)
-                    place = await connection.gate.enter(since=came)
+                    place = await connection.gate.enter(since=came, patient_until_s=patient_until_s)
                 queued_s = paused_s + queue.elapsed_s
                 if place is None:
                     break
@@ -252,9 +269,11 @@ class Caller:
             failure = answer
             malformed += failure.kind == "malformed"
             transient = failure.transient or (watch is not None and "stream" in failure.message)
-            again = transient and number < MAX_TRIES and malformed < MAX_MALFORMED
             watch = None  # the stream may have caused the failure
             wait_s = self._wait_s(connection, failure, number)
+            in_time = asyncio.get_running_loop().time() + wait_s < patient_until_s
+            more = number < MAX_TRIES or (in_time and not failure.absent)
+            again = transient and malformed < MAX_MALFORMED and more
             self._failed(
                 requester,
                 connection,
@@ -271,6 +290,9 @@ class Caller:
                 if failure.kind != "overloaded":  # otherwise it waits because of the model's limit
                     pause.took(wait_s, wait_s)
             paused_s = pause.elapsed_s if failure.kind == "overloaded" else 0.0
+        if patient_until_s > since_s and failure.transient:
+            message = f"{failure.message} (tried for {_since(since_s):.3g} s)"
+            failure = replace(failure, message=message)
         return failure
 
     def _watch(self, question: _Question, connection: Connection) -> PieceListener | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -26,6 +27,8 @@ from leadhand.models.clients import RedirectRefused, ResponseTooLarge
 Kind = Literal["overloaded", "unreachable", "malformed", "too_large", "too_long", "refused"]
 
 _MAX_MESSAGE = 300
+_CONNECTING = ("ConnectError", "ConnectTimeout")
+"""What httpx and httpx2 raise if no connection can be made."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -45,6 +48,9 @@ class Failure:
     unbilled: bool = False
     """Whether the provider replied with an error. A call that was lost may still cost money."""
 
+    absent: bool = False
+    """Whether no connection could be made: nothing listens there."""
+
     @property
     def transient(self) -> bool:
         """Whether the same call may succeed a moment later."""
@@ -53,19 +59,21 @@ class Failure:
 
 def failure_of(error: Exception) -> Failure:
     """The failure for an `error` raised by a model's `request`."""
-    bound = _bound_of(error)
-    if isinstance(bound, ResponseTooLarge):
-        return Failure("too_large", str(bound))
-    if isinstance(bound, RedirectRefused):
-        return Failure("refused", str(bound), unbilled=True)
-    return replace(_failure(error), unbilled=isinstance(error, ModelHTTPError | UserError))
+    causes = [*_causes(error)]
+    for cause in causes:  # an error of our own client may have caused an SDK's
+        if isinstance(cause, ResponseTooLarge):
+            return Failure("too_large", str(cause))
+        if isinstance(cause, RedirectRefused):
+            return Failure("refused", str(cause), unbilled=True)
+    unbilled = isinstance(error, ModelHTTPError | UserError)
+    absent = any(type(cause).__name__ in _CONNECTING for cause in causes)
+    return replace(_failure(error), unbilled=unbilled, absent=absent)
 
 
-def _bound_of(error: BaseException | None) -> ResponseTooLarge | RedirectRefused | None:
-    """The error of our own client that caused an SDK's error, if one did."""
-    while error is not None and not isinstance(error, ResponseTooLarge | RedirectRefused):
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
         error = error.__cause__ or error.__context__
-    return error
 
 
 def _failure(error: Exception) -> Failure:

@@ -15,6 +15,7 @@ that is still in flight when a later one is refused counts as accepted.
 """
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -84,15 +85,22 @@ class Gate:
         """Seconds until the gate opens."""
         return max(0.0, self._opens_at_s - asyncio.get_running_loop().time())
 
-    async def enter(self, *, since: int | None = None) -> GatePass | None:
+    async def enter(
+        self, *, since: int | None = None, patient_until_s: float = -math.inf
+    ) -> GatePass | None:
         """Wait for permission to make a call; must be followed by `leave`.
 
         None, without permission, if the gate has closed `MAX_CLOSINGS` times since round `since`
-        and no call was answered meanwhile, so that the caller can try another model.
+        and no call was answered meanwhile, so that the caller can try another model; not before
+        `patient_until_s` in the event loop's time.
         """
         loop = asyncio.get_running_loop()
         try:
-            while since is None or self._round - max(since, self._answered_round) < MAX_CLOSINGS:
+            while (
+                since is None
+                or self._round - max(since, self._answered_round) < MAX_CLOSINGS
+                or loop.time() < patient_until_s
+            ):
                 if (closed_s := self.closed_s) > 0:
                     await asyncio.sleep(closed_s)
                 elif self._width is None or self._inside < self._width:

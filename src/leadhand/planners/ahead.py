@@ -14,7 +14,7 @@ from leadhand.contracts.earlier import EarlierRun
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import PlanError
-from leadhand.models.calls import Caller, CallRequest, Requester
+from leadhand.models.calls import Caller, CallRequest
 from leadhand.models.exchange import PieceListener
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import MAX_REPAIRS, BadAnswer, StructuredAnswer, ask_structured
@@ -82,7 +82,7 @@ class ModelPlanner:
 
         return await ask_structured(
             self._caller,
-            Requester(self.name),
+            self._caller.planning(self.name),
             self._question(request),
             request=_asked(team, request.after),
             models=team.models_of(team.planner),

@@ -16,7 +16,7 @@ from leadhand.contracts.rounds import Decision, Round
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.engine.handoffs import excerpt
-from leadhand.models.calls import Caller, CallRequest, Requester
+from leadhand.models.calls import Caller, CallRequest
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured, object_schema
 from leadhand.planners import earlier
@@ -55,7 +55,7 @@ class ModelDecider:
 
         return await ask_structured(
             self._caller,
-            Requester(self.name),
+            self._caller.planning(self.name),
             shown(now, self._team, self._fence),
             request=self._asked(now.after),
             models=self._team.models_of(self._team.planner),
