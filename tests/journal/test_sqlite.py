@@ -103,7 +103,7 @@ def test_pruning_gives_the_room_back_to_the_disk(home: Path, reopened: Callable[
         story = Story(f"r{number}", begun=NOON + dt.timedelta(days=number))
         keep(journal, [story.started(), story.completed("a", output=f"{number}" * 60_000)])
     journal.post(RunMessage(run_id="r1", reason="stop"))
-    (home / "locks").mkdir()
+    (home / "locks").mkdir(exist_ok=True)
     (home / "locks" / "r1.lock").touch()  # as a process that was killed leaves it
     journal.close()
     journal = reopened()

@@ -20,6 +20,7 @@ __all__ = [
     "MemoryJournal",
     "MemoryStore",
     "StoreJournal",
+    "journal_damage",
     "journal_location",
     "open_journal",
     "open_store",
@@ -35,6 +36,20 @@ def open_journal(home: str | Path, *, redact: "Redact | None" = None) -> "StoreJ
     from leadhand.journal.store_journal import StoreJournal
 
     return StoreJournal(open_store(home, redact=redact))
+
+
+def journal_damage(home: str | Path, *, accept_loss: bool = False) -> str | None:
+    """What is wrong with a journal as a whole, so that it can't be written; `None` if nothing is.
+
+    With `accept_loss`, what the damage hides is dropped, and it can be; a copy of everything stays.
+    Raises `JournalError`.
+    """
+    place = journal_location(home)
+    if isinstance(place, str):
+        return None  # Postgres checks its own log
+    from leadhand.journal.sqlite import FILE, SqliteDatabase
+
+    return SqliteDatabase(place / FILE).damage(accept_loss=accept_loss)
 
 
 def open_store(home: str | Path, *, redact: "Redact | None" = None) -> "Store":

@@ -13,6 +13,7 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 
 from leadhand.errors import JournalError
+from leadhand.journal.sqlite_opening import opening
 
 Step = Sequence[str]
 """The statements that migrate the tables to the next version."""
@@ -41,6 +42,8 @@ APPLICATION_ID = int.from_bytes(b"lead", "big")
 _TABLES = {"runs", "events", "blobs", "messages"}
 """Identify files of the first version."""
 
+_ACCEPT = "`leadhand runs check --accept-loss` continues without what was committed after that"
+
 
 class SqliteDatabase:
     """A database file, created at the first write."""
@@ -53,6 +56,7 @@ class SqliteDatabase:
         self._steps = steps
         self._writing = threading.Lock()
         self._connection: sqlite3.Connection | None = None
+        self._opening = contextlib.ExitStack()
         self._file: os.stat_result | None = None
         """The file that the connection writes to."""
 
@@ -66,7 +70,8 @@ class SqliteDatabase:
             connection = self._connection
             if connection is None:
                 self._make()
-                connection = self._connection = self._opened()
+                connection = self._opening.enter_context(self._opened(writing=True))
+                self._connection = connection
                 self._file = self.path.stat()
             try:
                 self._check_file()
@@ -75,8 +80,7 @@ class SqliteDatabase:
                 connection.execute("COMMIT")
             except BaseException:
                 # Only a new connection is sure to have no leftovers.
-                self._connection = None
-                connection.close()
+                self._close()
                 raise
 
     @contextlib.contextmanager
@@ -89,7 +93,7 @@ class SqliteDatabase:
             if not self.path.exists():
                 yield None
                 return
-            with contextlib.closing(self._opened(self._reading_mode())) as connection:
+            with self._opened() as connection:
                 yield connection
         except (sqlite3.Error, OSError) as error:
             why, remedy = explain(error)
@@ -119,9 +123,33 @@ class SqliteDatabase:
     def close(self) -> None:
         """Close the file; a later write opens it again."""
         with self._writing:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+            self._close()
+
+    def damage(self, *, accept_loss: bool = False) -> str | None:
+        """What is wrong with the log; `None` if it is sound, or if others write to it.
+
+        With `accept_loss`, what the damage hides is dropped. Raises `JournalError`.
+        """
+        if not self.path.exists() or self._reading_mode() != "mode=rw":
+            return None
+        limit_s = self._busy_timeout_s
+        try:
+            with opening(self.path, limit_s=limit_s, accept_loss=accept_loss) as damage:
+                if damage is None or not accept_loss:
+                    return damage and f"{damage}; {_ACCEPT}"
+                with contextlib.closing(self._connected("mode=rw")) as connection:
+                    self._version(connection)
+                    (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except (sqlite3.Error, OSError) as error:
+            why, remedy = explain(error)
+            raise JournalError(f"{self.path} can't be opened: {why}; {remedy}") from error
+        if busy:
+            raise JournalError(f"{damage}; other processes read it: end them, then try again")
+        return f"{damage}; what was committed after that is dropped"
+
+    def _close(self) -> None:
+        self._connection = None
+        self._opening.close()
 
     def _make(self) -> None:
         """Create an empty file that only this user can read, if there is none."""
@@ -139,11 +167,32 @@ class SqliteDatabase:
         log = self.path.with_name(f"{self.path.name}-wal")
         return "mode=ro" if log.exists() else "mode=ro&immutable=1"
 
-    def _opened(self, mode: str = "mode=rw") -> sqlite3.Connection:
+    @contextlib.contextmanager
+    def _opened(self, *, writing: bool = False) -> Generator[sqlite3.Connection]:
         if not stat.S_ISREG(self.path.stat().st_mode):
             raise JournalError(
                 f"{self.path} is no regular file: move it away, or give another --home"
             )
+        with contextlib.ExitStack() as stack:
+            mode = "mode=rw" if writing else self._reading_mode()
+            damage = None
+            if mode == "mode=rw":
+                limit_s = self._busy_timeout_s
+                damage = stack.enter_context(opening(self.path, limit_s=limit_s))
+            if damage is not None and writing:
+                raise JournalError(f"{damage}; {_ACCEPT}")
+            # A connection that may write would delete the log at its end.
+            mode = mode if damage is None else "mode=ro"
+            connection = stack.enter_context(contextlib.closing(self._connected(mode)))
+            try:
+                self._migrate(connection)
+            except sqlite3.Error as error:
+                if damage is None:
+                    raise
+                raise JournalError(f"{damage}; {_ACCEPT}") from error
+            yield connection
+
+    def _connected(self, mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
             f"{self.path.as_uri()}?{mode}",
             uri=True,
@@ -156,7 +205,6 @@ class SqliteDatabase:
         try:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA fullfsync = ON")  # else macOS leaves it in the disk's cache
-            self._migrate(connection)
         except BaseException:
             connection.close()
             raise

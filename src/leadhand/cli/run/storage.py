@@ -9,7 +9,7 @@ from leadhand.cli.home import home_of, state_folder, why_no_folder
 from leadhand.cli.views.terminal import sentence
 from leadhand.clock import SystemClock
 from leadhand.errors import InputError, JournalError
-from leadhand.journal import MemoryStore, StoreJournal, open_store
+from leadhand.journal import MemoryStore, StoreJournal, journal_damage, open_store
 from leadhand.journal.store import Store
 from leadhand.run.intake import new_run_id
 from leadhand.untrusted.redaction import Redactor
@@ -39,6 +39,8 @@ class RunStorage:
                 _writable(where)
             self.store = open_store(where, redact=Redactor.of(os.environ))
             self.store.last_seq("")  # raises if it can't be read
+            if damage := journal_damage(where):
+                raise JournalError(damage)
         except (JournalError, InputError, OSError) as error:
             if home is not None or "LEADHAND_HOME" in os.environ:
                 if isinstance(error, OSError):

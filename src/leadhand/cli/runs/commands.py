@@ -78,18 +78,29 @@ def prune(
 
 @runs_app.command()
 def check(
-    context: typer.Context, home: Home = None, json: Json = False, debug: Debug = False
+    context: typer.Context,
+    accept_loss: Annotated[
+        bool,
+        typer.Option(
+            "--accept-loss",
+            help="If the journal's log is damaged, drop what was committed after the damage; "
+            "a copy of the journal stays.",
+        ),
+    ] = False,
+    home: Home = None,
+    json: Json = False,
+    debug: Debug = False,
 ) -> None:
-    """Check that each stored run is intact. Exit status 3 if one is damaged.
+    """Check that each stored run is intact, and the journal. Exit status 3 if one is damaged.
 
     `leadhand show` and `leadhand trace` show a damaged run up to the damage. Runs of leadhand 0.1
     have no checksums: they can be read, but not verified.
     """
     from leadhand.cli.runs.check import check_runs
 
-    with StoredRuns(home or context.obj) as kept:
+    with StoredRuns(home or context.obj, accept_loss=accept_loss) as kept:
         status = check_runs(kept.store, kept.home, as_json=json)
-    raise typer.Exit(status)
+    raise typer.Exit(status or (0 if accept_loss else kept.damaged))
 
 
 def show(
@@ -110,7 +121,7 @@ def show(
         status = show_run(
             kept.store, run, kept.home, as_json=json, answer=answer, format=format, options=options
         )
-    raise typer.Exit(status)
+    raise typer.Exit(status or kept.damaged)
 
 
 def trace(
@@ -129,19 +140,28 @@ def trace(
 
     with StoredRuns(home) as kept:
         status = trace_run(kept.store, run, kept.home, format=format.value, out=out)
-    raise typer.Exit(status)
+    raise typer.Exit(status or kept.damaged)
 
 
 class StoredRuns:
-    """The stored runs of a home, open while the block lasts."""
+    """The stored runs of a home, open while the block lasts. Says on stderr if it is damaged."""
 
-    def __init__(self, home: str | None) -> None:
+    def __init__(self, home: str | None, *, accept_loss: bool = False) -> None:
         import os
 
         from leadhand.cli.home import home_of, stored_runs
+        from leadhand.cli.runs.check import DAMAGED
+        from leadhand.journal import journal_damage
 
         self.home = home_of(home, os.environ)
         self.store = stored_runs(self.home)
+        damage = journal_damage(self.home, accept_loss=accept_loss) if self.store else None
+        if damage is not None:
+            from leadhand.cli.views.consoles import print_note  # slow to import
+
+            print_note(damage)
+        self.damaged = 0 if damage is None else DAMAGED
+        """The exit status of a command that shows what the journal has."""
 
     def __enter__(self) -> "StoredRuns":
         return self
