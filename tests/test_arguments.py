@@ -1,39 +1,47 @@
 """Wrong arguments of teams, plans and options: one line that says what, where and what to do."""
 
 import dataclasses
+import inspect
+import pydoc
+import sys
 from collections.abc import Callable
+from typing import get_args
 
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from leadhand import (
     Budget,
+    Event,
     InputError,
     Ladder,
     Limits,
     Plan,
+    PlannedWorker,
     Rate,
     Reply,
     Retry,
+    RetryRules,
     Role,
+    Route,
     Task,
+    TaskTemplate,
     Team,
     Worker,
+    WorkerFactory,
 )
 
 
 @pytest.mark.parametrize(
     ("kind", "given", "said"),
     [
-        (Worker, {"timeout_s": 2}, "Worker 'a': there is no `timeout_s`: give `limits=Limits("),
-        (Worker, {"instuctions": "x"}, "there is no `instuctions`: did you mean `instructions`?"),
         (Worker, {"tier": "large"}, "`tier` is 'large' and must be 'fast', 'standard' or 'strong'"),
         (Worker, {"tools": len}, "`tools` is a builtin_function_or_method and must be a list"),
         (Worker, {"limits": {"timeout": 5}}, "there is no `limits.timeout`"),
         (Worker, {"retry": 5}, "`retry.bool` is 5 and must be true or false"),
         (Worker, {"name": ""}, "Worker '': `name` is '' and must not be empty"),
+        (Team, {"judge": {"temperature": 1}}, "there is no `judge.temperature`"),
         (Team, {"workers": [1, "x"]}, "Team 'a': `workers.0` is 1 and must be a Worker"),
-        (Role, {"temperature": 1}, "there is no `temperature`: there are tier, model, settings"),
         (Ladder, {"failed": ["retri"]}, "`failed.0` is 'retri' and must be 'retry', "),
         (Retry, {"on": ValueError}, "Retry: `on` is a type and must be a list"),
         (Budget, {"usd": -1}, "Budget: `usd` is -1 and must be more than 0"),
@@ -56,14 +64,70 @@ def test_a_wrong_argument_is_named_in_one_line(
     assert refused.value.__suppress_context__
 
 
-def test_arguments_without_names_are_named_and_those_too_many_counted() -> None:
+def test_many_wrong_arguments_are_counted_and_those_without_a_name_are_named() -> None:
     with pytest.raises(InputError, match="Worker: `name` is 5 and must be text"):
         Worker(5, "b")  # pyright: ignore[reportArgumentType]
-    with pytest.raises(InputError, match="'c' is an argument too many: give it by name"):
-        Worker("a", "b", "c")  # pyright: ignore[reportCallIssue]
     many = {f"a{number}": 1 for number in range(7)}
     with pytest.raises(InputError, match=r"; and 2 more problems$"):
         Limits(**many)  # pyright: ignore[reportArgumentType]
+
+
+def test_an_argument_that_a_dataclass_does_not_have_is_pythons_own_error() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'timeout_s'"):
+        Worker("a", "b", timeout_s=2)  # pyright: ignore[reportCallIssue]
+
+
+ARGUMENTS: tuple[type, ...] = (
+    Budget,
+    Ladder,
+    Limits,
+    Plan,
+    PlannedWorker,
+    Rate,
+    Reply,
+    Retry,
+    RetryRules,
+    Role,
+    Route,
+    Task,
+    TaskTemplate,
+    Team,
+    Worker,
+    WorkerFactory,
+)
+
+
+@pytest.mark.parametrize("kind", ARGUMENTS)
+def test_help_shows_fields_with_types_defaults_and_docstrings(kind: type) -> None:
+    shown = {*inspect.signature(kind).parameters}
+    is_dataclass = not issubclass(kind, BaseModel)
+    if is_dataclass:
+        assert type(kind) is type
+    assert not {"args", "kwargs", "named"} & shown
+    text = pydoc.plain(pydoc.render_doc(kind))
+    assert "*args" not in text.partition("Methods defined here")[0]
+    for name in shown if is_dataclass else ():
+        assert f"\n |    {name}: " in text, name
+
+
+def test_help_quotes_what_the_source_says_of_a_field() -> None:
+    text = pydoc.plain(pydoc.render_doc(Worker))
+    assert " |    tier: Tier | None = None\n |        The tier of model to start with" in text
+    assert " |    planner: " in pydoc.plain(pydoc.render_doc(Team))
+    assert Route.__doc__ is not None
+    assert Route.__doc__.startswith("A routing rule: requests that meet any of its conditions")
+
+
+@pytest.mark.parametrize("kind", get_args(Event))
+def test_help_shows_the_fields_of_each_event(kind: type[Event]) -> None:
+    text = pydoc.plain(pydoc.render_doc(kind))
+    for name in inspect.signature(kind).parameters:
+        assert f"\n |    {name}: " in text, name
+    assert "Position in the log, from 1, without gaps." in text
+    if sys.version_info < (3, 14):  # where a union takes no docstring
+        union = pydoc.plain(pydoc.render_doc(Event))
+        assert f" leadhand.events.{kind.__name__}(" in union
+        assert "\n      elapsed_s: float\n" in union
 
 
 def test_a_changed_copy_is_checked_too() -> None:

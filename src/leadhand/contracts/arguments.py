@@ -3,47 +3,74 @@
 Only for what people construct: data that is read, such as a plan's JSON, keeps pydantic's errors.
 """
 
+import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
+from leadhand.contracts.field_docs import with_field_docs
+from leadhand.contracts.record import Record
 from leadhand.errors import InputError
 
-M = TypeVar("M", bound=BaseModel)
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _MAX_PROBLEMS = 5
-_OF_LIMITS = ("timeout_s", "max_tokens", "max_steps", "tier")
+_DATA = ConfigDict(arbitrary_types_allowed=True, extra="forbid", protected_namespaces=())
+
+T = TypeVar("T")
 
 
-class Checked(type):
-    """The metaclass of pydantic dataclasses whose wrong arguments are an `InputError`."""
-
-    if not TYPE_CHECKING:
-
-        def __call__(cls, *args: object, **named: object) -> object:
-            """An instance. Raises `InputError`."""
-            try:
-                return super().__call__(*args, **named)
-            except ValidationError as error:
-                raise _wrong(cls, error, args, named) from None
+def argument(kind: type[T]) -> type[T]:
+    """The dataclass, which people construct: `help` shows its fields, and no other key fits."""
+    kind.__pydantic_config__ = _DATA  # pyright: ignore[reportAttributeAccessIssue]
+    return with_field_docs(kind)
 
 
-def checked(model: type[M]) -> type[M]:
-    """The model, whose wrong arguments are an `InputError`."""
-    construct = model.__init__
+def check_fields(given: "DataclassInstance") -> None:
+    """Validate the fields of a dataclass, and keep lists as tuples. Raises `InputError`."""
+    kind = type(given)
+    named = {one.name: getattr(given, one.name) for one in dataclasses.fields(kind)}
+    try:
+        found = _model(kind)(**named)
+    except ValidationError as error:
+        raise _wrong(kind, error, named) from None
+    for name in named:
+        object.__setattr__(given, name, getattr(found, name))
 
-    @functools.wraps(construct)
-    def init(self: M, **named: object) -> None:
+
+@functools.cache
+def _model(kind: "type[DataclassInstance]") -> type[BaseModel]:
+    hints = get_type_hints(kind, include_extras=True)
+    names = [one.name for one in dataclasses.fields(kind)]
+    fields: dict[str, Any] = {name: (hints[name], ...) for name in names}
+    return create_model(kind.__name__, __config__=_DATA, **fields)
+
+
+class _Signature:
+    """The signature of a model, which pydantic makes with its validator."""
+
+    def __get__(self, instance: object, kind: type[BaseModel]) -> object:
+        kind.model_rebuild()
+        return kind.__dict__["__signature__"].__get__(None, kind)
+
+
+class Argument(Record):
+    """Data that people construct: a wrong argument is an `InputError`."""
+
+    __signature__ = _Signature()  # pyright: ignore[reportAssignmentType]
+
+    def __init__(self, /, **named: object) -> None:
         try:
-            construct(self, **named)
+            super().__init__(**named)
         except ValidationError as error:
-            raise _wrong(model, error, (), named) from None
+            raise _wrong(type(self), error, named) from None
 
-    model.__init__ = init
-    return model
+    # So that data that is read keeps pydantic's errors.
+    __init__.__pydantic_base_init__ = True  # pyright: ignore[reportFunctionMemberAccess]
 
 
 def expected(row: ErrorDetails) -> str:
@@ -80,47 +107,34 @@ def expected(row: ErrorDetails) -> str:
             return f"is not valid: {row['msg']}"
 
 
-def _wrong(
-    kind: type, error: ValidationError, args: Sequence[object], named: Mapping[str, object]
-) -> InputError:
+def _wrong(kind: type, error: ValidationError, named: Mapping[str, object]) -> InputError:
     rows = error.errors(include_url=False)
     # A value that fits no part of a union has a problem for each of them: the first place counts.
     places = dict[object, str]()
     for row in rows:
-        places.setdefault(row["loc"][:1], _sentence(row, kind))
+        places.setdefault(row["loc"][:1], _sentence(row, [*kind.__annotations__]))
     shown = [*places.values()][:_MAX_PROBLEMS]
     if len(places) > len(shown):
         shown.append(f"and {len(places) - len(shown)} more problems")
-    given = named.get("name", named.get("id", args[0] if args else None))
+    given = named.get("name", named.get("id"))
     name = f" {given!r:.60}" if isinstance(given, str) else ""
     return InputError(f"{kind.__name__}{name}: {'; '.join(shown)}")
 
 
-def _sentence(row: ErrorDetails, kind: type) -> str:
-    names = [*kind.__annotations__]
-    names.remove("_") if "_" in names else None
-    place = row["loc"]
-    if isinstance(place[0], int) and place[0] < len(names):  # an argument without a name
-        place = (names[place[0]], *place[1:])
-    field = f"`{'.'.join(map(str, place))}`"
+def _sentence(row: ErrorDetails, names: Sequence[str]) -> str:
+    field = f"`{'.'.join(map(str, row['loc']))}`"
     match row["type"]:
-        case "unexpected_keyword_argument" | "extra_forbidden" if len(place) == 1:
-            return f"there is no {field}: {_instead(str(place[0]), names)}"
+        case "unexpected_keyword_argument" | "extra_forbidden" if len(row["loc"]) == 1:
+            return f"there is no {field}: {_instead(str(row['loc'][0]), names)}"
         case "unexpected_keyword_argument" | "extra_forbidden":
             return f"there is no {field}"
         case "missing" | "missing_argument" | "missing_keyword_only_argument":
             return f"{field} is missing"
-        case "unexpected_positional_argument":
-            return f"{row['input']!r:.60} is an argument too many: give it by name"
-        case "multiple_argument_values":
-            return f"{field} is given twice"
         case _:
             return f"{field} is {_shown(row['input'])} and {expected(row)}"
 
 
 def _instead(name: str, names: Sequence[str]) -> str:
-    if name in _OF_LIMITS and "limits" in names:
-        return f"give `limits=Limits({name}=...)`"
     # Imported here because most arguments are right.
     from rapidfuzz import process
 

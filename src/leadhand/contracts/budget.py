@@ -1,33 +1,37 @@
 """Budgets and rates: how much a run may spend, and how fast a model may be called."""
 
+import dataclasses
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
+from annotated_types import Ge, Gt
+from pydantic import FiniteFloat
 
-from leadhand.contracts.arguments import Checked
+from leadhand.contracts.arguments import argument, check_fields
 
-_DATA = ConfigDict(extra="forbid", defer_build=True)
-_Count = Annotated[int, Field(ge=1)]
+_Count = Annotated[int, Ge(1)]
 
 LimitName = Literal["deadline_s", "budget"]
 """The limits of a run."""
 
 
-@dataclass(frozen=True, config=_DATA, slots=True)
-class Budget(metaclass=Checked):
+@argument
+@dataclasses.dataclass(frozen=True, slots=True)
+class Budget:
     """What a run and its nested runs may spend on models. An unset amount is unlimited."""
 
-    usd: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    usd: Annotated[FiniteFloat, Gt(0)] | None = None
     """US dollars. Can be enforced only if the price of every model is known."""
     tokens: _Count | None = None
     """Tokens in and out together."""
     requests: _Count | None = None
     """Calls to models, answered or not."""
 
+    __post_init__ = check_fields
 
-@dataclass(frozen=True, config=_DATA, slots=True)
-class Rate(metaclass=Checked):
+
+@argument
+@dataclasses.dataclass(frozen=True, slots=True)
+class Rate:
     """How fast all runs of this process together may call one model. An unset rate is unlimited."""
 
     rpm: _Count | None = None
@@ -36,6 +40,8 @@ class Rate(metaclass=Checked):
     """Tokens in any minute, in and out together."""
     concurrency: _Count | None = None
     """Requests at once."""
+
+    __post_init__ = check_fields
 
     def tightened(self, other: "Rate") -> "Rate":
         """The stricter value of each field."""

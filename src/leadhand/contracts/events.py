@@ -7,11 +7,14 @@ is what the garbage collector has to walk. `parse` validates them; our own code 
 
 import dataclasses
 import functools
-from typing import Annotated, TypeVar
+import inspect
+from contextlib import suppress
+from typing import Annotated, TypeVar, Union, get_args
 
 from pydantic import Field, TypeAdapter
 
 from leadhand.contracts.event_fields import RunEvent, TaskEvent
+from leadhand.contracts.field_docs import with_field_docs
 from leadhand.contracts.run_events import (
     ApprovalGiven,
     ApprovalRequested,
@@ -101,42 +104,60 @@ __all__ = [
     "unnested",
 ]
 
-Event = (
-    RunStarted
-    | RunStopped
-    | RunResumed
-    | PlanProposed
-    | PlanRejected
-    | PlanAccepted
-    | ApprovalRequested
-    | ApprovalGiven
-    | TaskPlanned
-    | TaskDispatched
-    | ModelCalled
-    | ToolCalled
-    | TaskCompleted
-    | TaskEscalated
-    | TaskFailed
-    | TaskRetried
-    | TaskReassigned
-    | TaskRefined
-    | TierRaised
-    | TaskSplit
-    | OpinionJudged
-    | TaskSkipped
-    | TaskCancelled
-    | WorkerStuck
-    | BreakerOpened
-    | BreakerClosed
-    | PlanAmended
-    | RoundDecided
-    | SynthesisStarted
-    | ConflictFound
-    | ConflictJudged
-    | CritiqueGiven
-    | RunWaiting
-    | RunFinished
-)
+Event = Union[  # noqa: UP007 (`|` has no docstring)
+    RunStarted,
+    RunStopped,
+    RunResumed,
+    PlanProposed,
+    PlanRejected,
+    PlanAccepted,
+    ApprovalRequested,
+    ApprovalGiven,
+    TaskPlanned,
+    TaskDispatched,
+    ModelCalled,
+    ToolCalled,
+    TaskCompleted,
+    TaskEscalated,
+    TaskFailed,
+    TaskRetried,
+    TaskReassigned,
+    TaskRefined,
+    TierRaised,
+    TaskSplit,
+    OpinionJudged,
+    TaskSkipped,
+    TaskCancelled,
+    WorkerStuck,
+    BreakerOpened,
+    BreakerClosed,
+    PlanAmended,
+    RoundDecided,
+    SynthesisStarted,
+    ConflictFound,
+    ConflictJudged,
+    CritiqueGiven,
+    RunWaiting,
+    RunFinished,
+]
+"""One thing that happened in a run: a frozen instance of a class in `leadhand.events`."""
+
+
+def _describe(union: object) -> None:
+    """Have `help` show the classes of events, the fields of all of them, and each one's own."""
+    common = inspect.signature(RunEvent).parameters
+    lines = ["A frozen instance of one of these classes; `help` of each says more.", ""]
+    for kind in get_args(union):
+        own = [str(one) for one in inspect.signature(kind).parameters.values()]
+        own = [one for one in own if one.partition(":")[0] not in common]
+        lines.append(f"  leadhand.events.{kind.__name__}({', '.join(own)})")
+        with_field_docs(kind)
+    lines += ["", "Fields of every event:", "", *(f"  {one}" for one in common.values())]
+    with suppress(AttributeError):  # from Python 3.14 a union takes none
+        union.__doc__ = "\n".join(lines)
+
+
+_describe(Event)
 
 
 E = TypeVar("E", bound=RunEvent)

@@ -3,16 +3,16 @@
 import dataclasses
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
-from pydantic.dataclasses import dataclass
+from annotated_types import Ge, Gt, Interval
+from pydantic import BeforeValidator
 
-from leadhand.contracts.arguments import Checked
+from leadhand.contracts.arguments import argument, check_fields
 from leadhand.contracts.many import Many
-from leadhand.contracts.role import DATA
 
 
-@dataclass(frozen=True, config=DATA)
-class RetryRules(metaclass=Checked):
+@argument
+@dataclasses.dataclass(frozen=True)
+class RetryRules:
     """When and how often a team's failed tasks are retried.
 
     A transient failure is retried with the same intent, after a wait, until one attempt is left for
@@ -20,14 +20,16 @@ class RetryRules(metaclass=Checked):
     `Worker.retry` says what counts as transient.
     """
 
-    max_attempts: Annotated[int, Field(ge=1, le=100)] = 3
+    max_attempts: Annotated[int, Interval(ge=1, le=100)] = 3
     """Attempts of one task by all workers, including the first."""
-    backoff_s: Many[Annotated[float, Field(ge=0)]] = (1.0, 2.0)
+    backoff_s: Many[Annotated[float, Ge(0)]] = (1.0, 2.0)
     """Seconds to wait before the second, third, ... attempt, jittered by a fifth; the last one
     repeats. A timeout is retried at once."""
-    retry_share: Annotated[float, Field(ge=0)] = 0.2
+    retry_share: Annotated[float, Ge(0)] = 0.2
     """The share of a run's tasks that may be retried, besides the first ten: an outage must not
     multiply calls."""
+
+    __post_init__ = check_fields
 
 
 Rung = Literal[
@@ -53,8 +55,9 @@ NamedRung = Annotated[Rung, BeforeValidator(_current_name)]
 """A rung in a team's files or in Python, by its present name or a former one."""
 
 
-@dataclass(frozen=True, config=DATA)
-class Ladder(metaclass=Checked):
+@argument
+@dataclasses.dataclass(frozen=True)
+class Ladder:
     """What is tried after each kind of outcome, in order. A rung that can't apply costs nothing.
 
     The last attempt goes to the fallback worker instead of the same one, if its rung is still ahead
@@ -70,7 +73,9 @@ class Ladder(metaclass=Checked):
     timeout: Many[NamedRung] = ("retry", "split", "raise_tier", "fallback")
     """After an attempt that took too long, which is retried once if the run has time left, or an
     escalation because the task is too large, which is not."""
-    breaker_failures: Annotated[int, Field(ge=1)] = 5
+    breaker_failures: Annotated[int, Ge(1)] = 5
     """After this many failures of a worker in a row, its tasks go straight to its fallback."""
-    breaker_pause_s: Annotated[float, Field(gt=0)] = 10.0
+    breaker_pause_s: Annotated[float, Gt(0)] = 10.0
     """Seconds until the worker receives a probe; doubled each time a probe fails."""
+
+    __post_init__ = check_fields

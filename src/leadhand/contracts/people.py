@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from leadhand.contracts.arguments import checked
+from leadhand.contracts.arguments import Argument
 from leadhand.contracts.record import Record
 from leadhand.contracts.task import Plan
 
@@ -54,8 +54,7 @@ class Question(Record):
     """The workers that it may name; empty if the question was read from a stored run."""
 
 
-@checked
-class Reply(Record):
+class Reply(Argument):
     """A person's reply to a question."""
 
     task_id: str | None = None

@@ -3,15 +3,15 @@
 import dataclasses
 from typing import Annotated
 
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
+from annotated_types import Ge
 
-from leadhand.contracts.arguments import Checked
+from leadhand.contracts.arguments import argument, check_fields
 from leadhand.contracts.many import Many
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid", defer_build=True))
-class Retry(metaclass=Checked):
+@argument
+@dataclasses.dataclass(frozen=True)
+class Retry:
     """Which failures of a worker are retried with the same intent, and how often.
 
     It narrows the team's `RetryRules`, which set the waits, the attempts of a task by all workers,
@@ -22,5 +22,7 @@ class Retry(metaclass=Checked):
     on: Many[type[BaseException]] | None = None
     """Only these exceptions and their subclasses are retried, even a `ValueError`; None: all but
     the permanent ones, which `leadhand.engine.failures` lists."""
-    attempts: Annotated[int, Field(ge=1)] | None = None
+    attempts: Annotated[int, Ge(1)] | None = None
     """Attempts including the first; never more than the team allows. None: as many."""
+
+    __post_init__ = check_fields

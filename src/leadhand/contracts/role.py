@@ -4,10 +4,10 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import ConfigDict, Field, JsonValue
-from pydantic.dataclasses import dataclass
+from annotated_types import Interval
+from pydantic import JsonValue
 
-from leadhand.contracts.arguments import Checked
+from leadhand.contracts.arguments import argument, check_fields
 
 PlannerKind = Literal["ahead", "stepwise", "recursive", "routed", "template"]
 Tier = Literal["fast", "standard", "strong"]
@@ -19,12 +19,10 @@ SUBPLANNER = "subplanner"
 ModelSpec = object
 """`provider:model` as pydantic-ai takes it, or a pydantic-ai `Model`."""
 
-DATA = ConfigDict(arbitrary_types_allowed=True, extra="forbid", defer_build=True)
-"""How the parts of a team are checked."""
 
-
-@dataclass(frozen=True, config=DATA)
-class Role(metaclass=Checked):
+@argument
+@dataclasses.dataclass(frozen=True)
+class Role:
     """How a team's planner, synthesizer or another of its roles uses its model."""
 
     _: dataclasses.KW_ONLY
@@ -44,10 +42,12 @@ class Role(metaclass=Checked):
     too large get a plan of their own. `routed`: rules, then a model, choose one worker. `template`:
     the team's template is the plan, without a model. None: rules if the team has any that match,
     else a model, else the template."""
-    max_rounds: Annotated[int, Field(ge=1, le=1_000)] = 12
+    max_rounds: Annotated[int, Interval(ge=1, le=1_000)] = 12
     """How many decisions a stepwise planner may make in a run."""
-    max_levels: Annotated[int, Field(ge=0, le=MAX_LEVELS)] = 3
+    max_levels: Annotated[int, Interval(ge=0, le=MAX_LEVELS)] = 3
     """How many levels of plans a recursive planner may make below the first one."""
+
+    __post_init__ = check_fields
 
 
 def as_role(value: object) -> object:

@@ -4,15 +4,13 @@ import dataclasses
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from pydantic.dataclasses import dataclass
-
-from leadhand.contracts.arguments import Checked
+from leadhand.contracts.arguments import argument, check_fields
 from leadhand.contracts.many import Many
-from leadhand.contracts.role import DATA
 
 
-@dataclass(frozen=True, config=DATA)
-class Route(metaclass=Checked):
+@argument
+@dataclasses.dataclass(frozen=True)
+class Route:
     """A routing rule: requests that meet any of its conditions go to its worker.
 
     A route without conditions is the default: it matches every request.
@@ -32,6 +30,8 @@ class Route(metaclass=Checked):
     also: Many[str] = ()
     """Other workers that get the request too, beside the first; the synthesizer joins the results.
     """
+
+    __post_init__ = check_fields
 
     @property
     def workers(self) -> tuple[str, ...]:

@@ -5,14 +5,12 @@ from dataclasses import dataclass, field
 
 from pydantic import Field, JsonValue
 
-from leadhand.contracts.arguments import checked
+from leadhand.contracts.arguments import Argument
 from leadhand.contracts.earlier import EarlierResult, EarlierRun, earlier_results
 from leadhand.contracts.many import Many
-from leadhand.contracts.record import Record
 
 
-@checked
-class Limits(Record, extra="forbid"):
+class Limits(Argument, extra="forbid"):
     """Limits of one task. An unset one is taken from the worker, then from the run."""
 
     timeout_s: float | None = Field(default=None, gt=0)
@@ -29,8 +27,7 @@ NO_LIMITS = Limits.model_construct()
 MAX_ID_CHARS = 200
 
 
-@checked
-class Task(Record, extra="forbid"):
+class Task(Argument, extra="forbid"):
     """One unit of work for one worker."""
 
     id: str = Field(min_length=1, max_length=MAX_ID_CHARS)
@@ -55,8 +52,7 @@ class Task(Record, extra="forbid"):
     limits: Limits = NO_LIMITS
 
 
-@checked
-class PlannedWorker(Record, extra="forbid"):
+class PlannedWorker(Argument, extra="forbid"):
     """A worker that a plan describes. Only its team's `worker_factory` can make it."""
 
     name: str
@@ -74,8 +70,7 @@ class PlannedWorker(Record, extra="forbid"):
     """A JSON Schema of its output; None: text."""
 
 
-@checked
-class Plan(Record, extra="forbid"):
+class Plan(Argument, extra="forbid"):
     """A request as a graph of tasks: JSON that people can read, edit and run again."""
 
     goal: str

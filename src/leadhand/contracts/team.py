@@ -5,10 +5,10 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, runtime_checkable
 
-from pydantic import BeforeValidator, Field, JsonValue
-from pydantic.dataclasses import dataclass
+from annotated_types import Ge, Gt, Interval, Len
+from pydantic import BeforeValidator, JsonValue
 
-from leadhand.contracts.arguments import Checked
+from leadhand.contracts.arguments import argument, check_fields
 from leadhand.contracts.budget import Rate
 from leadhand.contracts.foreign import ForeignAgent
 from leadhand.contracts.ladder import Ladder, NamedRung, RetryRules, Rung
@@ -16,7 +16,6 @@ from leadhand.contracts.many import Many
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.retry import Retry
 from leadhand.contracts.role import (
-    DATA,
     SUBPLANNER,
     TIERS,
     ModelSpec,
@@ -82,11 +81,12 @@ class AgentLike(Protocol):
     def run(self) -> object: ...
 
 
-@dataclass(frozen=True, config=DATA)
-class Worker(metaclass=Checked):
+@argument
+@dataclasses.dataclass(frozen=True)
+class Worker:
     """A specialist: one narrow job, its own tools, and a model or a function that does it."""
 
-    name: Annotated[str, Field(min_length=1, max_length=100)]
+    name: Annotated[str, Len(1, 100)]
     """Unique in its team; tasks refer to it as `worker`."""
     description: str
     """One line for the planner: what this worker does, and by omission what it does not."""
@@ -102,7 +102,7 @@ class Worker(metaclass=Checked):
     without dependencies, or with `deps_type=ToolContext`."""
     offline: WorkFunction | None = None
     """A function like `run` that does the work if the team has no model, or no model answers."""
-    offline_s: Annotated[float, Field(gt=0)] | None = None
+    offline_s: Annotated[float, Gt(0)] | None = None
     """How much time to reserve for `offline` before the run's deadline. None: as long as it took
     before, or 1 s."""
     team: "Team | None" = None
@@ -129,12 +129,12 @@ class Worker(metaclass=Checked):
     """Used instead of the tier's models."""
     settings: Mapping[str, JsonValue] = dataclasses.field(default_factory=dict[str, JsonValue])
     """Model settings such as `temperature`, as pydantic-ai names them."""
-    min_confidence: Annotated[int, Field(ge=0, le=100)] | None = None
+    min_confidence: Annotated[int, Interval(ge=0, le=100)] | None = None
     """A result with less confidence becomes an escalation, `low_confidence`. Applies to models,
     teams, and results of `run` that state a confidence; not to `offline`."""
-    max_tool_calls: Annotated[int, Field(ge=1)] = 32
+    max_tool_calls: Annotated[int, Ge(1)] = 32
     """Tool calls that are made for one response of its model; further ones are refused."""
-    max_output_mb: Annotated[float, Field(gt=0, le=10)] = 1.0
+    max_output_mb: Annotated[float, Interval(gt=0, le=10)] = 1.0
     """Megabytes of a response of its model, and of the arguments of a tool call; longer ones are
     refused before they are parsed."""
     fallback: str | None = None
@@ -144,9 +144,9 @@ class Worker(metaclass=Checked):
     """Whether its transient failures are retried; a `Retry` says which of them, and how often.
     Exceptions are transient, except permanent ones such as `ValueError` and `leadhand.Permanent`.
     """
-    role: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    role: Annotated[str, Len(1, 100)] | None = None
     """Workers with the same role share their tasks by load."""
-    max_queue: Annotated[int, Field(ge=0)] | None = None
+    max_queue: Annotated[int, Ge(0)] | None = None
     """How many tasks may wait for it before its fallback helps; None: any number."""
     read_only: bool | None = None
     """Whether its work changes nothing outside the run, so that it may start early. None: that is
@@ -154,7 +154,7 @@ class Worker(metaclass=Checked):
     and agents of your own have to be declared."""
     isolate: Isolation = "none"
     """`process`: runs in its own process, for CPU-heavy work and work that must be killed."""
-    concurrency: Annotated[int, Field(ge=1)] | None = None
+    concurrency: Annotated[int, Ge(1)] | None = None
     """How many tasks it works on at once; None: as many as the run allows."""
     limits: Limits = NO_LIMITS
     """Limits of its tasks, for those that a task does not set."""
@@ -163,10 +163,12 @@ class Worker(metaclass=Checked):
         """Make an agent of another framework the work that is run."""
         if self.agent is not None and (self.run is None or isinstance(self.run, ForeignAgent)):
             object.__setattr__(self, "run", ForeignAgent(self.agent))
+        check_fields(self)
 
 
-@dataclass(frozen=True, config=DATA)
-class TaskTemplate(metaclass=Checked):
+@argument
+@dataclasses.dataclass(frozen=True)
+class TaskTemplate:
     """One entry of a plan template: a task, or one task for each batch of the inputs."""
 
     id: str
@@ -183,12 +185,15 @@ class TaskTemplate(metaclass=Checked):
     tolerates_missing: bool = False
     limits: Limits = NO_LIMITS
 
+    __post_init__ = check_fields
 
-@dataclass(frozen=True, config=DATA)
-class Team(metaclass=Checked):
+
+@argument
+@dataclasses.dataclass(frozen=True)
+class Team:
     """Workers and the rules they work by."""
 
-    name: Annotated[str, Field(min_length=1, max_length=100)]
+    name: Annotated[str, Len(1, 100)]
     description: str = ""
     _: dataclasses.KW_ONLY
     workers: Many[Worker] = ()
@@ -236,7 +241,7 @@ class Team(metaclass=Checked):
     `TrainedRouter`, or a classifier of your own."""
     contact: str | None = None
     """Whom to ask if no worker could answer, in Markdown; added to the answer."""
-    max_depth: Annotated[int, Field(ge=0)] = MAX_DEPTH
+    max_depth: Annotated[int, Ge(0)] = MAX_DEPTH
     """How many levels of teams may be nested in this one."""
     limits: Limits = NO_LIMITS
     """Limits of every task, for those that neither task nor worker sets."""
@@ -244,6 +249,8 @@ class Team(metaclass=Checked):
     ladder: Ladder = dataclasses.field(default_factory=Ladder)
     rates: Mapping[str, Rate] = dataclasses.field(default_factory=dict[str, Rate])
     """Rate limits by name of model, shared with all other runs of this process."""
+
+    __post_init__ = check_fields
 
     @property
     def roles(self) -> dict[str, Role]:

@@ -10,13 +10,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Annotated, cast
 
-from pydantic import Field
-from pydantic.dataclasses import dataclass
+from annotated_types import Interval, MinLen
 
-from leadhand.contracts.arguments import Checked
+from leadhand.contracts.arguments import argument, check_fields
 from leadhand.contracts.many import Many
 from leadhand.contracts.ready_made import READY_MADE_TOOLS
-from leadhand.contracts.role import DATA, TIERS, Tier
+from leadhand.contracts.role import TIERS, Tier
 
 MAX_TOOLS = 12
 """How many tools a worker that a plan describes may have."""
@@ -58,8 +57,9 @@ _STOP_WORDS = frozenset(
 _ENDINGS = ("ing", "ies", "es", "ed", "s")
 
 
-@dataclass(frozen=True, config=DATA)
-class WorkerFactory(metaclass=Checked):
+@argument
+@dataclasses.dataclass(frozen=True)
+class WorkerFactory:
     """What the workers that a planner describes for one plan may be given.
 
     They are done by the team's models, last as long as their run, and have no tools that are not in
@@ -72,10 +72,12 @@ class WorkerFactory(metaclass=Checked):
     _: dataclasses.KW_ONLY
     shared_tools: Many[str] = ()
     """Names of tools that more than one worker may have."""
-    tiers: Annotated[Many[Tier], Field(min_length=1)] = TIERS
+    tiers: Annotated[Many[Tier], MinLen(1)] = TIERS
     """The tiers of model that they may start with."""
-    max_workers: Annotated[int, Field(ge=1, le=200)] = 7
+    max_workers: Annotated[int, Interval(ge=1, le=200)] = 7
     """How many workers one plan may describe."""
+
+    __post_init__ = check_fields
 
     @functools.cached_property
     def catalogue(self) -> Mapping[str, object]:
