@@ -1,7 +1,8 @@
 # make review   set everything up and review this repository's latest commits
 # make test     everything that CI checks
 # make quick    what can be checked without processes, servers and databases
-# make test-all with every extra installed, and the long samples
+# make test-all with every extra installed, on each Python at hand, with the lowest versions, and
+#                the long samples
 # Other targets: setup, format, bench, simulate.
 
 PYTHON ?= python3
@@ -38,6 +39,7 @@ test-all: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,$(EXTRAS)]'
 	@LEADHAND_TEST_ALL=1 $(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory test-crewai
+	@PYTHON=$(PYTHON) .ci/versions
 	@$(MAKE) --no-print-directory simulate SEEDS=2000
 
 # crewAI asks for older versions of libraries than leadhand does; what pip says of that is expected.

@@ -57,6 +57,10 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         future.add_done_callback(self._left_executor)
         return future
 
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+        """Wait in real time, without the limit of newer Pythons, which would pass at once."""
+        await super().shutdown_default_executor()
+
     def awaits_threads(self) -> bool:
         """Whether a thread or a process is working for this loop."""
         borrowed = self.anyio_threads.borrowed_tokens if self.anyio_threads else 0

@@ -6,6 +6,7 @@ The first search builds it; searches in other threads wait for that.
 import re
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -123,6 +124,7 @@ class SearchIndex:
         if self._database is None:
             # The lock, not SQLite, keeps the threads apart.
             database = sqlite3.connect(":memory:", check_same_thread=False)
+            weakref.finalize(self, database.close)
             database.executescript(_SCHEMA)
             self._gaps = []
             with database:
