@@ -117,9 +117,9 @@ def test_a_sequential_crew_becomes_a_template_and_what_is_lost_is_listed(
 ) -> None:
     imported = import_team(write_crew(tmp_path), tmp_path / "team")
     assert imported.lost == (
-        "config/agents.yaml:8: `verbose`: not carried over, `leadhand trace` shows every step",
         "config/agents.yaml:14: `spare`: not imported, the crew's Python does not use it",
-        "config/tasks.yaml: {topic}: filled from the request of each run",
+        "config/tasks.yaml: {topic}: filled from the request of each run; elsewhere it stays as "
+        "<topic>, and the task says what that is",
         "config/tasks.yaml:12: `output_file`: not carried over, redirect what `leadhand run` "
         "prints",
         "crew.py:13: tool 'MailTool': no ready-made tool does the same; write a function and name "
@@ -190,6 +190,8 @@ def test_several_placeholders_are_stated_by_the_request(tmp_path: Path) -> None:
     agents = "writer: {role: Writer}"
     imported = import_team(write_crew(tmp_path, agents, tasks, ""), tmp_path / "team")
     assert imported.team.request == "a: ...; b: ..."
+    said = "{a}, {b}: not filled, stays as <a>, <b>; the request has to say what it stands for"
+    assert f"config/tasks.yaml: {said}" in imported.lost
     assert load(imported.folder).template[0].intent == (
         "Compare <a> with <b>. The request, with the values of what is in <>: {request}"
     )
@@ -219,7 +221,8 @@ def test_all_python_of_a_crew_that_is_not_carried_over_is_listed(tmp_path: Path)
     (source / "other_crew.py").write_text(crew)
     imported = import_team(source, tmp_path / "team")
     assert [line for line in imported.lost if "agents.yaml" not in line] == [
-        "config/tasks.yaml: {topic}: filled from the request of each run",
+        "config/tasks.yaml: {topic}: filled from the request of each run; elsewhere it stays as "
+        "<topic>, and the task says what that is",
         "config/tasks.yaml:8: `report`: not imported, the crew does not list it",
         "crew.py:3: `prepare` is code (@before_kickoff), not carried over",
         "crew.py:5: `model` is code (@llm), not carried over",

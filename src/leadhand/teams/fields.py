@@ -163,7 +163,7 @@ class EntryFields(Fields):
     """A name for the task, once in the template."""
     worker: values.Name
     """The name of the worker who does it."""
-    intent: values.RequiredLine
+    intent: values.RequiredText
     """What to do, in words that the worker can act on; may contain `{request}`."""
     depends_on: values.Names = []
     """The ids of entries whose results this one needs."""
@@ -171,7 +171,7 @@ class EntryFields(Fields):
     """The name of a set of batches; the entry becomes a task for each."""
     payload: JsonValue = None
     """The task's data beside its intent, as its worker's `input` declares."""
-    done_when: values.Line = ""
+    done_when: values.Text = ""
     """How to tell that the task is finished."""
     tolerates_missing: bool = False
     """True: the task runs even if an entry that it depends on has no result."""

@@ -130,6 +130,9 @@ Names = Annotated[
 ]
 Line = Annotated[str, AfterValidator(_line)]
 RequiredLine = Annotated[str, AfterValidator(_line), Field(min_length=1)]
+Text = Annotated[str, AfterValidator(str.strip)]
+"""Of one or several lines."""
+RequiredText = Annotated[Text, Field(min_length=1)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Delay = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Delays = Annotated[

@@ -19,7 +19,7 @@ from leadhand.cli.views.terminal import safe, sentence
 from leadhand.errors import InputError
 from leadhand.plans.nesting import nested_teams
 from leadhand.plans.team_checks import signature_problems, team_problems, team_warnings
-from leadhand.teams.importing import ImportProblems, import_team
+from leadhand.teams.importing import ImportProblems, import_team, plugins
 from leadhand.teams.installed import unusable_teams
 from leadhand.teams.loader import TeamInspection, inspect, ready_made, summary
 from leadhand.teams.scaffold import create
@@ -117,15 +117,26 @@ def new_team(folder: Path, console: Console) -> None:
 def import_folder(source: Path, into: Path | None, console: Console) -> bool:
     """Write the crew or the subagents in `source` as a team, and print what is not carried over.
 
-    Returns whether it is written; if not, every problem is printed. Raises `InputError` if there is
-    nothing to import, or no place for it.
+    Of a folder of plugins each becomes a team of its own in `into`. Returns whether all is written;
+    if not, every problem is printed. Raises `InputError` if there is nothing to import, or no place
+    for it.
     """
+    several = plugins(source)
+    if several:
+        return min([_imported(one, into, console, named=True) for one in several])
+    return _imported(source, into, console)
+
+
+def _imported(source: Path, into: Path | None, console: Console, *, named: bool = False) -> bool:
     try:
-        folder, team, lost = import_team(source, into)
-    except ImportProblems as error:
-        _notes(console, problem=error.problems)
+        folder, team, lost = import_team(source, into, named=named)
+    except InputError as error:
+        if not named and not isinstance(error, ImportProblems):
+            raise
+        problems = error.problems if isinstance(error, ImportProblems) else (str(error),)
+        _notes(console, problem=problems)
         shown = safe(str(source))
-        end = f"{counted(len(error.problems), 'problem')}: {shown!r} was not imported"
+        end = f"{counted(len(problems), 'problem')}: {shown!r} was not imported"
         _line(console, text_for(console, end, "bold"))
         return False
     _notes(console, changed=lost)

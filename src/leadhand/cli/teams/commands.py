@@ -77,7 +77,10 @@ def teams_new(
 @teams_app.command("import")
 def teams_import(
     folder: Annotated[
-        Path, typer.Argument(help="A crewAI project, or a folder of subagents.", metavar="DIR")
+        Path,
+        typer.Argument(
+            help="A crewAI project, or a folder of subagents or plugins.", metavar="DIR"
+        ),
     ],
     into: Annotated[
         Path | None,

@@ -73,7 +73,17 @@ def tool_names(names: Iterable[tuple[str, FileLine]], notes: Notes) -> list[Valu
     return list(found)
 
 
-def model_or_tier(name: str) -> tuple[str | None, Tier | None]:
+def model_keys(key: str, given: Value, place: FileLine, notes: Notes) -> dict[str, Value]:
+    """`model` or `tier` for what `key` names; `notes` gets a warning if it is unknown."""
+    if given is None or given == "inherit":
+        return {}
+    model, tier = _model_or_tier(str(given))
+    if model is None and tier is None:
+        notes.warn(place, f"`{key}`: {str(given)!r} is of no provider known here")
+    return {"tier": tier} if tier is not None else {"model": model} if model is not None else {}
+
+
+def _model_or_tier(name: str) -> tuple[str | None, Tier | None]:
     """leadhand's name of a model, or the tier that an alias stands for; neither if unknown."""
     tier = tier_of_alias(name)
     if tier is not None:

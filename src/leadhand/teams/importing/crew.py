@@ -6,10 +6,10 @@ from pathlib import Path
 
 from leadhand.errors import InputError
 from leadhand.teams.files import TeamFile, Value, read_yaml
-from leadhand.teams.importing.counterparts import model_or_tier, tool_names
+from leadhand.teams.importing.counterparts import model_keys, tool_names
 from leadhand.teams.importing.crew_code import CrewCode, Part, read_code
 from leadhand.teams.importing.definition import TeamDefinition, WorkerDefinition, inside, one_line
-from leadhand.teams.importing.placeholders import Placeholders
+from leadhand.teams.importing.placeholders import Placeholders, separator
 from leadhand.teams.importing.process import Step, planned, sequence
 from leadhand.teams.notes import FileLine, Notes, suggestion
 
@@ -31,7 +31,6 @@ _OFF = {
     "multimodal",
     "planning",
     "reasoning",
-    "verbose",
 }
 """Keys that ask for nothing if they are false."""
 _WHY = {
@@ -46,7 +45,6 @@ _WHY = {
     "output_json": "give the worker an `output`",
     "output_pydantic": "give the worker an `output`",
     "planning": "set `planner` in team.yaml",
-    "verbose": "`leadhand trace` shows every step",
 }
 
 
@@ -71,6 +69,8 @@ class Item:
     def list_lost(self, known: Sequence[str], notes: Notes) -> None:
         """Warn of each key that is not `known`, unless it asks for nothing."""
         for key, value in self.values.items():
+            if key == "verbose":  # every run has a trace of each step
+                continue
             if key not in known and not (key in _OFF and value is False) and value is not None:
                 why = _WHY.get(key, "it has no counterpart")
                 notes.warn(self.at(key), f"`{key}`: not carried over, {why}")
@@ -120,8 +120,8 @@ def read(folder: Path, notes: Notes) -> TeamDefinition | None:
     )
     _crew(code, settings, notes)
     if placeholders.names and documents[1]:
-        named = ", ".join(f"{{{name}}}" for name in placeholders.names)
-        notes.warn(FileLine(documents[1].file, 0), f"{named}: filled from the request of each run")
+        written = [str(settings), *(f"{one.front} {one.instructions}" for one in workers)]
+        notes.warn(FileLine(documents[1].file, 0), placeholders.outcome("".join(written)))
     name = folder.resolve().name[:90] or "crew"
     return TeamDefinition(
         name, f"Imported from the crew {name}.", workers, settings, placeholders.request
@@ -212,7 +212,7 @@ def _worker(agent: Item, placeholders: Placeholders, notes: Notes) -> WorkerDefi
         named = tools if isinstance(tools, list) else [tools]
         found = tool_names([(str(name), agent.at("tools")) for name in named], notes)
         front |= {"tools": found} if found else {}
-    front |= _model(agent, "llm", notes)
+    front |= model_keys("llm", agent.values.get("llm"), agent.at("llm"), notes)
     known = ["role", "goal", "backstory", "tools", "llm"]
     for key, ours in _LIMITS.items():
         value = agent.values.get(key)
@@ -223,19 +223,6 @@ def _worker(agent: Item, placeholders: Placeholders, notes: Notes) -> WorkerDefi
     prompt = [f"You are {title}.", backstory, f"Your goal: {goal}" if goal else ""]
     prompt.append(placeholders.legend("".join(prompt)))
     return WorkerDefinition(agent.name, front, "\n\n".join(part for part in prompt if part))
-
-
-def _model(item: Item, key: str, notes: Notes) -> dict[str, Value]:
-    given = item.values.get(key)
-    if given is None:
-        return {}
-    model, tier = model_or_tier(str(given))
-    if tier is not None:
-        return {"tier": tier}
-    if model is not None:
-        return {"model": model}
-    notes.warn(item.at(key), f"`{key}`: {str(given)!r} is of no provider known here")
-    return {}
 
 
 def _step(task: Item, tasks: list[Item], agents: list[Item], notes: Notes) -> Step:
@@ -268,8 +255,8 @@ def _step(task: Item, tasks: list[Item], agents: list[Item], notes: Notes) -> St
     return Step(
         name=task.name,
         worker=worker,
-        text=one_line(task.text("description")),
-        expected=one_line(" ".join(expected)),
+        text=task.text("description"),
+        expected=separator(expected[0]).join(filter(None, expected)),
         context=None if needs is None else tuple(str(name) for name in needs),
         is_async=task.values.get("async_execution") is True,
     )
@@ -285,6 +272,7 @@ def _crew(code: CrewCode, settings: dict[str, Value], notes: Notes) -> None:
     if crew.values.get("process") in ("sequential", "hierarchical", None):
         known.append("process")
     if isinstance(planner, dict) and planner.get("kind") == "ahead":
-        planner |= _model(crew, "manager_llm", notes)
-        known.append("manager_llm")
+        key = "manager_llm"
+        planner |= model_keys(key, crew.values.get(key), crew.at(key), notes)
+        known.append(key)
     crew.list_lost(known, notes)

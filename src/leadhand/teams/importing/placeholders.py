@@ -24,6 +24,17 @@ class Placeholders:
             return f"<{self.names[0]}>"
         return "; ".join(f"{name}: ..." for name in self.names) or "..."
 
+    def outcome(self, written: str) -> str:
+        """What became of them in the team as it is written, for people."""
+        named = ", ".join(f"{{{name}}}" for name in self.names)
+        stay = ", ".join(f"<{name}>" for name in self.names if f"<{name}>" in written)
+        if len(self.names) > 1 or _REQUEST not in written:
+            return (
+                f"{named}: not filled, stays as {stay}; the request has to say what it stands for"
+            )
+        kept = f"; elsewhere it stays as {stay}, and the task says what that is" if stay else ""
+        return f"{named}: filled from the request of each run{kept}"
+
     def in_prompt(self, text: str) -> str:
         """`text` for a prompt that is the same in every run: `{topic}` becomes `<topic>`."""
         return _PLACEHOLDER.sub(lambda match: f"<{match[1]}>", text)
@@ -37,12 +48,18 @@ class Placeholders:
         """`text` for an entry of a template, with `{request}` where its values are needed."""
         if len(self.names) == 1:
             text = _PLACEHOLDER.sub(_REQUEST, text)
-            stands_for = f" Here <{self.names[0]}> is: {_REQUEST}"
+            stands_for = f"{separator(text)}Here <{self.names[0]}> is: {_REQUEST}"
             return text + (stands_for if wants_request and _REQUEST not in text else "")
         written = self.in_prompt(text)
         if written != text or wants_request:
-            return f"{written} The request, with the values of what is in <>: {_REQUEST}"
+            told = f"The request, with the values of what is in <>: {_REQUEST}"
+            return f"{written}{separator(written)}{told}"
         return written
+
+
+def separator(text: str) -> str:
+    """What comes before a sentence that is added to `text`: a text of lines gets more lines."""
+    return "\n\n" if "\n" in text else " "
 
 
 def _and(words: list[str]) -> str:

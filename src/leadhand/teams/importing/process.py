@@ -30,14 +30,15 @@ def sequence(
     needs = _needs(steps)
     entries: list[Value] = []
     for step in steps:
-        asks = placeholders.legend(prompts.get(step.worker or "", ""))
+        expected = placeholders.in_prompt(step.expected)
+        asks = placeholders.legend(prompts.get(step.worker or "", "") + expected)
         unfilled = not placeholders.names and not needs[step.name]
         intent = placeholders.in_intent(step.text, wants_request=bool(asks) or unfilled)
         entry: dict[str, Value] = {"id": step.name, "worker": step.worker, "intent": intent}
         if needs[step.name]:
             entry["depends_on"] = list(needs[step.name])
-        if step.expected:
-            entry["done_when"] = placeholders.in_prompt(step.expected)
+        if expected:
+            entry["done_when"] = expected
         entries.append(entry)
     if not entries:
         return {}
@@ -76,7 +77,7 @@ def planned(steps: Sequence[Step], placeholders: Placeholders) -> dict[str, Valu
         who = f" Worker: {step.worker}." if step.worker else ""
         expected = f" Expected: {step.expected}" if step.expected else ""
         uses = f" It uses the results of: {', '.join(step.context)}." if step.context else ""
-        text = placeholders.in_prompt(step.text + expected)
+        text = placeholders.in_prompt(step.text + expected).replace("\n", "\n   ")
         lines.append(f"{number}. {step.name}: {text}{who}{uses}")
     if placeholders.names:
         lines.append("The request states the values of what is in <>.")

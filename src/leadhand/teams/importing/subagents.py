@@ -1,17 +1,23 @@
 """Reads a folder of Markdown subagents: YAML front matter, then the agent's prompt."""
 
+import json
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 from leadhand.errors import InputError
 from leadhand.teams.files import TeamFile, Value, read_markdown, read_text
-from leadhand.teams.importing.counterparts import model_or_tier, tool_names
+from leadhand.teams.importing.counterparts import model_keys, tool_names
 from leadhand.teams.importing.definition import TeamDefinition, WorkerDefinition, inside, one_line
+from leadhand.teams.importing.placeholders import Placeholders
 from leadhand.teams.notes import FileLine, Notes
 from leadhand.teams.values import split_names
+from leadhand.tools.text import joined_names
 
+_MANIFEST = ".claude-plugin/plugin.json"
+_FENCED = re.compile(r"^ *(```+|~~~+).*?^ *\1", re.MULTILINE | re.DOTALL)
 MAX_FILES = 500
 """How many Markdown files are read."""
 MAX_ENTRIES = 100_000
@@ -28,16 +34,47 @@ _WHY = {
 }
 
 
+def plugins(source: Path) -> list[Path]:
+    """The plugins with agents in the folder, or one level below; none if it is one itself."""
+    below = islice((one for way in ("*", "*/*") for one in source.glob(way)), MAX_ENTRIES)
+    folders = [one for one in sorted(below) if one.is_dir() and os.access(one, os.X_OK)]
+    folders = [source, *(one for one in folders if one.name != "agents")]
+    found = [one for one in folders if any(path.exists() for path in _plugin(one, Notes())[1])]
+    root = source.resolve()
+    return [one for one in found if source not in found and one.resolve().is_relative_to(root)]
+
+
+def _plugin(folder: Path, notes: Notes) -> tuple[str, list[Path]]:
+    """The name of the plugin in or around `folder`, and its agents: none if it is no plugin."""
+    place, manifest, agents = folder.resolve(), folder / _MANIFEST, folder / "agents"
+    if not manifest.exists():
+        if place.name == "agents":
+            name, given = _plugin(place.parent, notes)
+            return name, [folder] if given else []
+        return place.name, [agents] if place.parent.name == "plugins" else []
+    safe = inside(manifest, folder, _MANIFEST, notes)
+    text = read_text(manifest, _MANIFEST, notes) if safe else None
+    try:
+        values = dict[str, Value](json.loads(text or "{}"))
+    except (ValueError, TypeError, RecursionError) as error:
+        notes.problem(FileLine(_MANIFEST, 0), f"is not the JSON of a plugin: {error}")
+        return place.name, [agents]
+    name, named = str(values.get("name") or ""), values.get("agents") or "agents"
+    found = [folder / str(one) for one in (named if isinstance(named, list) else [named])]
+    return name if name and name == Path(name).name else place.name, found
+
+
 def read(source: Path, notes: Notes) -> TeamDefinition | None:
-    """The team of the subagents in `source`, or in its `.claude/agents`.
+    """The team of the subagents in `source`: a plugin's, those in `.claude/agents`, or all.
 
     `None` if there is a problem, which is in `notes`. Raises `InputError` if there is no agent.
     """
     nested = source / ".claude" / "agents"
-    folder = nested if nested.is_dir() else source
+    plugin, agents = _plugin(source, notes)
+    folder = nested if nested.is_dir() and not agents else source
     workers: dict[str, tuple[WorkerDefinition, str]] = {}
-    for path in _files(folder):
-        file = path.relative_to(folder).as_posix()
+    for path in _files(agents or [folder]):
+        file = Path(os.path.relpath(path, folder)).as_posix()
         document = _document(path, file, folder, notes)
         worker = _worker(document, path.stem, notes) if document else None
         if worker is None or document is None:
@@ -56,6 +93,7 @@ def read(source: Path, notes: Notes) -> TeamDefinition | None:
         )
     place = folder.resolve()
     name = place.parents[1].name if place.match(".claude/agents") else place.name
+    name = plugin if agents else name
     return TeamDefinition(
         name=name[:90] or "agents",
         description=f"Imported from the subagents in {name}.",
@@ -63,10 +101,13 @@ def read(source: Path, notes: Notes) -> TeamDefinition | None:
     )
 
 
-def _files(folder: Path) -> list[Path]:
-    files = [path for path in islice(_entries(folder), MAX_ENTRIES) if path.suffix == ".md"]
+def _files(places: Sequence[Path]) -> list[Path]:
+    entries = (path for one in places for path in ([one] if one.is_file() else _entries(one)))
+    files = {path for path in islice(entries, MAX_ENTRIES) if path.suffix == ".md"}
     if len(files) > MAX_FILES:
-        raise InputError(f"{str(folder)!r} has more than {MAX_FILES} Markdown files: import fewer")
+        raise InputError(
+            f"{str(places[0])!r} has more than {MAX_FILES} Markdown files: import fewer"
+        )
     return sorted(files)
 
 
@@ -106,7 +147,7 @@ def _worker(document: TeamFile, stem: str, notes: Notes) -> WorkerDefinition | N
     description = given if isinstance(given, str) else first.lstrip("# ")
     front: dict[str, Value] = {"description": one_line(description.replace("\\n", " "))}
     front |= _tools(document, values.pop("tools", None), notes)
-    front |= _model(document, values.pop("model", None), notes)
+    front |= model_keys("model", values.pop("model", None), document.place("model"), notes)
     settings: dict[str, Value] = {}
     for key, value in values.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -119,6 +160,9 @@ def _worker(document: TeamFile, stem: str, notes: Notes) -> WorkerDefinition | N
             notes.warn(document.place(key), f"`{key}`: not carried over, {why}")
     if settings:
         front["settings"] = settings
+    if stays := Placeholders([_FENCED.sub("", document.body)]).names:
+        named = joined_names([f"{{{one}}}" for one in stays])
+        notes.warn(document.place(), f"{named}: not filled, stays in the prompt")
     return WorkerDefinition(name, front, document.body)
 
 
@@ -138,15 +182,3 @@ def _tools(document: TeamFile, given: Value, notes: Notes) -> dict[str, Value]:
         named = [(name, place) for name in split_names(str(given))]
     tools = tool_names(named, notes)
     return {"tools": tools} if tools else {}
-
-
-def _model(document: TeamFile, given: Value, notes: Notes) -> dict[str, Value]:
-    if given is None or given == "inherit":
-        return {}
-    model, tier = model_or_tier(str(given))
-    if tier is not None:
-        return {"tier": tier}
-    if model is not None:
-        return {"model": model}
-    notes.warn(document.place("model"), f"`model`: {str(given)!r} is of no provider known here")
-    return {}
