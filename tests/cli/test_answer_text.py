@@ -22,6 +22,7 @@ ANSWER = Answer(
     conflicts=(
         Conflict(
             task_ids=("a`b", "c"),
+            kind="contradiction",
             about="[price](https://evil.example)",
             resolution="<i>40</i>",
             why="# so",

@@ -189,7 +189,7 @@ def test_every_row_is_one_line_however_much_a_worker_says(width: int) -> None:
     assert all("✗" in row and "…" in row for row in rows[1:])
 
 
-CONFLICT = Conflict(task_ids=("a", "b"), about="how much was charged")
+CONFLICT = Conflict(task_ids=("a", "b"), kind="contradiction", about="how much was charged")
 POINTS = (
     CritiquePoint(point="it does not say when", severity="must"),
     CritiquePoint(point="too long", severity="should"),

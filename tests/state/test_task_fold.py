@@ -194,7 +194,8 @@ def test_a_second_result_counts_when_both_are_judged() -> None:
         second=HALF, reason="r",
     )  # fmt: skip
     twice = HALF.usage.plus(HALF.usage)
-    assert run.tell(judged) == {"a.usage": twice, "usage": twice}
+    told = run.tell(judged)
+    assert told == {"a.opinions": run.state.tasks["a"].opinions, "a.usage": twice, "usage": twice}
     assert "usage" not in run.tell(partial(DONE, attempt=2))
 
 

@@ -6,7 +6,7 @@ from pydantic import JsonValue
 from leadhand.contracts.answer import Conflict
 from leadhand.contracts.outcome import Result, TaskResult
 from leadhand.contracts.task import Task
-from leadhand.synthesis.conflicts import MAX_FOUND, MAX_RESULTS, find_conflicts
+from leadhand.synthesis.conflicts import MAX_FOUND, MAX_RESULTS, Rules, find_conflicts
 
 
 def gave(
@@ -86,7 +86,7 @@ def test_one_workers_many_results_are_about_many_things() -> None:
 def test_workers_of_one_role_share_its_work_and_are_of_a_kind() -> None:
     results = [gave("a", {"sold": 1}), gave("b", {"sold": 2})]
     assert len(find_conflicts(results)) == 1
-    assert find_conflicts(results, roles={"worker-a": "reader", "worker-b": "reader"}) == []
+    assert find_conflicts(results, Rules(roles={"worker-a": "reader", "worker-b": "reader"})) == []
 
 
 def test_tasks_with_the_same_words_and_artifacts_answer_one_question() -> None:

@@ -19,6 +19,7 @@ JOURNAL_GAP = "journal"
 """The `task_id` of the gap that says that the answer could not be stored."""
 Engine = Literal["model", "deterministic"]
 EndedBy = Literal["person", "budget", "deadline"]
+ConflictKind = Literal["contradiction", "difference"]
 MAX_REPORTED_BYTES = 100_000
 """How large the output of a task may be as JSON to be reported with the task."""
 
@@ -35,9 +36,13 @@ class Gap(Record):
 
 
 class Conflict(Record):
-    """Two results that contradict each other."""
+    """Results that disagree."""
 
     task_ids: tuple[str, ...]
+    """Of nested runs with their path, such as `net/a`. One alone: it got a second opinion."""
+    kind: ConflictKind = "difference"
+    """`contradiction`: the tasks ask the same; unresolved, it is a gap. `difference`: they need not
+    agree, because they are about different things, or it is not known that they ask the same."""
     about: str
     resolution: str | None = None
     """What was decided to be right; None if the conflict is unresolved."""

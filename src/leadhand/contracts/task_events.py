@@ -128,6 +128,8 @@ class OpinionJudged(TaskEvent):
     second: Result
     """The first result is the partial one of the attempt before."""
     reason: str
+    by: Literal["judge", "code"] = "judge"
+    """`code`: no judge could be asked. Older releases did not record it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -211,6 +211,9 @@ class Team:
     synthesizer: Role = dataclasses.field(default_factory=Role)
     judge: Role = dataclasses.field(default_factory=Role)
     """Decides between contradicting results, and which of several is the best."""
+    same_subject: Many[Many[str]] = ()
+    """Groups of workers whose results are about the same thing: two of them that get the same
+    inputs contradict each other if they give other values, whatever the words of their tasks."""
     early_start: bool = False
     """Whether tasks of read-only workers start while the planner still writes the plan."""
     critic: Role | None = None

@@ -337,6 +337,7 @@ class Recovery:
                 taken="second" if second else "first",
                 second=action.second,
                 reason=why,
+                by="code" if verdict is None else "judge",
             )
         )
         sound = second and not doubted

@@ -179,6 +179,8 @@ def _team_problems(team: Team) -> Iterator[str]:
                 f"worker {worker.name!r} falls back to {worker.fallback!r}, who is not in the "
                 f"team: {instead(worker.fallback, names)}"
             )
+    for name in (name for group in team.same_subject for name in group if name not in names):
+        yield (f"`same_subject` has {name!r}, who is not in the team: {instead(name, names)}")
     yield from _early_start(team)
     yield from _routes(team, names)
     yield from sharing_problems(_with_catalogue(team))

@@ -9,12 +9,14 @@ from leadhand.contracts.answer import JOURNAL_GAP, Answer, EndedBy, Gap, Synthes
 from leadhand.contracts.people import Question
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan
+from leadhand.contracts.team import Team
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
 from leadhand.plans.payloads import DeclaredType
 from leadhand.run.cancellation import Cancelled
+from leadhand.run.conflicts import record_conflicts
 from leadhand.run.context import StepContext
-from leadhand.run.gaps import confidence_of, gaps_of, results_of, status_of, with_gaps
+from leadhand.run.gaps import confidence_of, conflicts_of, gaps_of, results_of, status_of, with_gaps
 from leadhand.run.metrics import metrics, task_report
 from leadhand.run.questions import in_a_line, open_questions
 from leadhand.state.fold import RunState
@@ -45,10 +47,7 @@ async def final_answer(context: StepContext) -> Answer:
         if context.breaks_down:  # in the plan around this one, other tasks have these ids
             text = check_citations(synthesis.answer, known=state.tasks, given=()).text
             synthesis = synthesis.model_copy(update={"answer": text})
-    known = {(one.task_ids, one.about) for one in state.conflicts}
-    for conflict in synthesis.conflicts:
-        if (conflict.task_ids, conflict.about) not in known:
-            recorder.record(events.ConflictFound(**recorder.stamp(), conflict=conflict))
+    synthesis = record_conflicts(recorder, context.team, synthesis)
     synthesis, unfit = _typed(context, synthesis)
     gaps = (*gaps_of(state, context.team), *synthesis.gaps, *(missing or unfit))
     if account is not None and account.ledger.overrun is not None and not gaps:
@@ -127,6 +126,7 @@ def _answer(
         context.recorder,
         synthesis,
         gaps,
+        team=context.team,
         # Gaps of a nested plan are told in the plan around it, with their path.
         text=synthesis.answer if context.breaks_down else None,
         cancelled=context.active.reason is not None,
@@ -142,6 +142,7 @@ def _answer_of(
     *,
     cancelled: bool,
     ended_by: EndedBy | None,
+    team: Team | None = None,
     contact: str | None = None,
     text: str | None = None,
 ) -> Answer:
@@ -158,7 +159,7 @@ def _answer_of(
         confidence=confidence_of(synthesis.confidence, state),
         gaps=gaps,
         contact=contact,
-        conflicts=state.conflicts,
+        conflicts=conflicts_of(state, team),
         sources=synthesis.sources,
         tasks=tuple(task_report(task) for task in state.tasks.values() if task.ended),
         metrics=metrics(state, recorder.elapsed_s()),

@@ -1,12 +1,19 @@
 """What a run found and what is missing, from its state alone. Pure."""
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from leadhand.contracts.answer import FOUND_HEADING, MISSING_HEADING, Gap, Status
+from leadhand.contracts.answer import (
+    FOUND_HEADING,
+    MISSING_HEADING,
+    Answer,
+    Conflict,
+    Gap,
+    Status,
+)
 from leadhand.contracts.outcome import TaskResult
-from leadhand.state.fold import RunState
+from leadhand.state.fold import RunState, TaskState
 from leadhand.untrusted.markdown import code, prose
 
 if TYPE_CHECKING:
@@ -16,6 +23,8 @@ MAX_WHAT_CHARS = 160
 MAX_MISSING = 50
 """Gaps that one task's result may add; how many more there are is one gap."""
 MAX_MISSING_CHARS = 500
+MAX_SIDES_CHARS = 2_000
+"""The same for a contradiction, which names each of its sides."""
 _prose = functools.lru_cache(maxsize=256)(prose)
 """A run that is stopped gives every task that had not started the same reason."""
 
@@ -35,7 +44,6 @@ def gaps_of(state: RunState, team: "Team | None") -> Iterator[Gap]:
     the last nested run of a task counts, whichever worker completed it.
     """
     for id, task in state.tasks.items():
-        worker = team.worker(task.worker) if team is not None else None
         if task.status != "completed":
             yield Gap(
                 task_id=id, why=task.why or task.status, what=_cut(task.task.intent, MAX_WHAT_CHARS)
@@ -43,20 +51,56 @@ def gaps_of(state: RunState, team: "Team | None") -> Iterator[Gap]:
             yield from _not_done(id, task.not_done)
         elif task.error is not None:
             yield Gap(task_id=id, why=task.error)
-        nested = team is None or (worker is not None and worker.team is not None)
-        if nested and task.status == "completed" and task.nested is not None:
-            inner = task.nested.answer
-            for gap in inner.gaps if inner is not None else ():
-                yield gap.model_copy(update={"task_id": f"{id}/{gap.task_id}"})
+        inner = _nested_answer(task, team) if task.status == "completed" else None
+        if inner is not None:
+            told_below = [*_contradictions(inner.conflicts)]  # told here, with their path
+            for gap in inner.gaps:
+                if gap not in told_below:
+                    yield gap.model_copy(update={"task_id": f"{id}/{gap.task_id}"})
         if task.result is not None and task.result.missing:
             yield from _not_done(id, task.result.missing)
     for id, why in state.unamended.items():
         yield Gap(task_id=id, why=_cut(why, MAX_MISSING_CHARS))
+    yield from _contradictions(conflicts_of(state, team))
     if state.rounds_open:
         yield Gap(task_id="plan", why="the run ended before the planner was done")
     elif state.rounds_end not in (None, "done"):
         yield Gap(task_id="plan", why=_cut(state.rounds_why, MAX_MISSING_CHARS))
     yield from _without_model(state)
+
+
+def conflicts_of(state: RunState, team: "Team | None") -> tuple[Conflict, ...]:
+    """The conflicts of the run, and those of nested answers with their path."""
+    found = [*state.conflicts]
+    for id, task in state.tasks.items():
+        inner = _nested_answer(task, team)
+        for one in inner.conflicts if inner is not None else ():
+            paths = {
+                name: tuple(f"{id}/{path}" for path in getattr(one, name))
+                for name in ("task_ids", "taken", "misrouted")
+            }
+            found.append(one.model_copy(update=paths))
+    return tuple(found)
+
+
+def _nested_answer(task: TaskState, team: "Team | None") -> Answer | None:
+    """The answer of the nested run that did the task, if one did."""
+    worker = team.worker(task.worker) if team is not None else None
+    nested = team is None or (worker is not None and worker.team is not None)
+    return task.nested.answer if nested and task.nested is not None else None
+
+
+def _contradictions(conflicts: Iterable[Conflict]) -> Iterator[Gap]:
+    """What no one resolved: results of tasks that ask the same, or two results of one task."""
+    for one in conflicts:
+        if one.kind == "contradiction" and one.resolution is None:
+            several = f"{' and '.join(one.task_ids)} ask the same and contradict each other"
+            said = several if len(one.task_ids) > 1 else "its two results contradict each other"
+            why = f" ({one.why})" if one.why else ""
+            yield Gap(
+                task_id=next(iter(one.task_ids), "synthesis"),
+                why=_cut(f"{said}: {one.about}{why}", MAX_SIDES_CHARS),
+            )
 
 
 def _not_done(id: str, missing: Sequence[str]) -> Iterator[Gap]:

@@ -27,7 +27,6 @@ from leadhand.planners.routing import ROUTER, Chooser, RoutedRemedies, Router, R
 from leadhand.planners.template import TemplatePlanner
 from leadhand.ports import Decider, Planner, Remedies, Synthesizer
 from leadhand.run.connections import SharedConnections
-from leadhand.synthesis.conflicts import roles_of
 from leadhand.synthesis.merge import Merge
 from leadhand.tools.factory import ToolFactory
 from leadhand.untrusted.fence import Fence
@@ -155,7 +154,7 @@ class Roles:
         team = self.resources.team
         if not all(callable(one.run) or one.offline is not None for one in team.workers):
             return None
-        synthesizer = Merge(roles_of(team))
+        synthesizer = Merge()
         remedies = _routed(_router(self.resources), None)
         return replace(self, synthesizer=synthesizer, remedies=remedies)
 
@@ -381,7 +380,7 @@ def _remedies(resources: Resources) -> Remedies | None:
 def _synthesizer(resources: Resources) -> Synthesizer:
     caller, team = resources.caller, resources.team
     if caller is None or not (team.tiers or team.synthesizer.model):
-        return Merge(roles_of(team))
+        return Merge()
     from leadhand.synthesis.model import ModelSynthesizer
 
     return ModelSynthesizer(

@@ -229,6 +229,7 @@ def _decided(state: RunState, task: TaskState, event: events.TaskDecision) -> No
             _split(state, task, event)
         case events.OpinionJudged():
             _count(state, task, event.second)
+            task.opinions = event
         case _:
             assert_never(event)
 

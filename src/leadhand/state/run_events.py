@@ -98,7 +98,7 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
             _round_decided(state, event)
         case events.SynthesisStarted():
             state.phase = "synthesizing"
-            state.conflicts = ()
+            state.conflicts = state.dismissed = ()
             state.synthesis_started_s = event.elapsed_s
             _also_worked(state, state.calls.took_s)
             state.calls = CallTimes()
@@ -194,6 +194,7 @@ def _judged(state: RunState, event: events.ConflictJudged) -> None:
         for one in state.conflicts
         if event.holds or (one.task_ids, one.about) != (judged.task_ids, judged.about)
     )
+    state.dismissed = (*state.dismissed, *(() if event.holds else (judged,)))
 
 
 def _resumed(state: RunState, event: events.RunResumed) -> None:

@@ -22,6 +22,7 @@ from leadhand.contracts.people import Reply
 from leadhand.contracts.rounds import AsksAfter, RoundsEnd
 from leadhand.contracts.summary import RunStatus
 from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.task_events import OpinionJudged
 from leadhand.state.call_times import CallTimes
 from leadhand.state.person_time import PersonTime
 
@@ -78,6 +79,8 @@ class TaskState:
     """`file:line` of the exception behind `error`, for people; models do not see it."""
     first: Result | None = None
     """The result for which a second opinion was requested."""
+    opinions: OpinionJudged | None = None
+    """The second opinion, and which of the two was taken."""
     refined: bool = False
     """Whether its intent was refined."""
     unresolved: Escalated | Failed | None = None
@@ -233,8 +236,7 @@ class RunState:
     person_time: PersonTime = field(default_factory=PersonTime)
     """How long it did nothing but wait for a person."""
     worked_s: float = 0.0
-    """Other work before this phase: consultations, syntheses before the run was resumed, attempts
-    at tasks that are done again."""
+    """Other work before this phase: consultations, earlier syntheses, attempts done again."""
     worked_high_s: float = 0.0
     """The most that it can have been."""
     usage: Usage = NO_USAGE
@@ -270,7 +272,9 @@ class RunState:
     stuck: tuple[str, ...] = ()
     """Messages about workers that blocked the loop or ignored their cancellation."""
     conflicts: tuple[Conflict, ...] = ()
-    """Contradictions between results, with their judgements, if any."""
+    """Results that disagree, with their judgements, if any."""
+    dismissed: tuple[Conflict, ...] = ()
+    """Those that the judge found not to contradict each other."""
     answer: Answer | None = None
     waiting: Answer | None = None
     """The answer so far, while the run has stopped to wait for a person."""

@@ -1,38 +1,36 @@
-"""Finds contradictions in the data of results: the same key with different values. Pure.
+"""Finds results whose data disagree: the same key with different values. Pure.
 
-Only certain contradictions count, because a false one does harm: it is judged, paid for and read.
-Two results are about the same thing if they answer the same question, or if each is the only one of
-its kind of worker with that key. Many results of one worker are a fan-out over many things. A
-result that depends on another one replaces it. If a key such as `name` or `year` differs, the other
-keys of the objects are about different things. Text is never compared.
+Two results contradict each other if their tasks ask the same: in the same words with the same
+inputs, or by the team's rule `same_subject`; then they disagree under any key. Other values that
+differ under one key are only a difference, and found only if each is the only one of its kind of
+worker with that key, because a false one is judged, paid for and read. Many results of one worker
+are a fan-out over many things. A result that depends on another one replaces it. If a key such as
+`name` or `year` differs, the other keys of these objects are about different things.
 """
 
-import math
+import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from pydantic import JsonValue
 
-from leadhand.contracts.answer import Conflict
+from leadhand.contracts.answer import Conflict, ConflictKind
 from leadhand.contracts.earlier import names_earlier
-from leadhand.contracts.outcome import TaskResult
+from leadhand.contracts.outcome import Result, TaskResult
 from leadhand.contracts.team import Team
+from leadhand.synthesis.values import ValueKind, aligned, kind_of, same, shown
 
-TOLERANCE = 0.005
-"""How much two numbers may differ, as a share of the larger one, and still be equal but rounded."""
 MAX_FOUND = 20
-"""The most contradictions of one run; more would mean that this can't judge such outputs."""
+"""The most conflicts of one run; more would mean that this can't judge such outputs."""
 MAX_RESULTS = 5_000
 """With more results nothing is compared, because it would delay the answer."""
 MAX_TASKS = 50
-"""More tasks with the same intent are not one question: they only share their wording."""
-_MAX_LABEL_CHARS = 40
+"""More tasks with the same intent and inputs are not one question: they only share their words."""
 _MAX_DEPTH = 8
-_MAX_BITS = 128
 _WORD = re.compile(r"[^\W_]+")
 
 _NAMING = frozenset(
@@ -66,7 +64,28 @@ _VAGUE = frozenset(
 )
 """Keys that mean something else for each kind of worker."""
 
-_Kind = Literal["number", "truth", "label", "list"]
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What decides whether tasks ask the same."""
+
+    request: str = ""
+    """The request of the run. A task with the same words is one view of it, not the same question.
+    """
+    roles: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The roles of workers by name: workers of the same role are of one kind."""
+    same_subject: Sequence[Sequence[str]] = ()
+    """`Team.same_subject`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a comparison of results found."""
+
+    conflicts: tuple[Conflict, ...]
+    """All of them unresolved, contradictions first."""
+    note: str = ""
+    """What could not be compared, as a sentence; empty if everything was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,43 +94,68 @@ class _Claim:
 
     id: str
     value: JsonValue
-    kind: _Kind
 
 
 _Claims: TypeAlias = dict[str, list[_Claim]]
 """By the path of the key."""
 
 
-def find_conflicts(
-    results: Sequence[TaskResult], *, roles: Mapping[str, str] | None = None
-) -> list[Conflict]:
-    """The contradictions between the data of completed tasks, all of them unresolved.
+def rules_of(team: Team, request: str) -> Rules:
+    """The rules for the results of a team's run."""
+    roles = {worker.name: worker.role for worker in team.workers if worker.role is not None}
+    return Rules(request, roles, team.same_subject)
 
-    `roles` has the roles of workers by name: workers of the same role are of one kind.
-    """
-    given = [
-        (one, one.result.output)
-        for one in results
-        if one.status == "completed" and one.result is not None
-        if isinstance(one.result.output, dict)
-    ]
+
+def compare(results: Sequence[TaskResult], rules: Rules) -> Comparison:
+    """The conflicts between the data of completed tasks."""
+    given = [one for one in results if one.status == "completed" and one.result is not None]
     if len(given) > MAX_RESULTS:
-        return []
+        note = f"The {len(given):,} results were not compared with each other: they are too many."
+        return Comparison((), note)
     needs = {one.task.id: one.task.depends_on for one in results}
+    questions = [*_questions(given, rules)]
+    compared = [{one.task.id for one in group} for _, group in questions]
     found: dict[tuple[str, frozenset[str]], Conflict] = {}
-    for path, claims in (*_of_questions(given), *_of_kinds(given, roles or {})):
+    for kind, path, claims in (
+        *_of_questions(questions),
+        *_of_kinds(given, rules.roles, compared),
+    ):
         sides = _sides(_without_replaced(claims, needs)) if len(_sides(claims)) > 1 else []
         if len(sides) > 1:
-            conflict = _conflict(path, sides)
+            conflict = _conflict(kind, path, sides)
             found.setdefault((path, frozenset(conflict.task_ids)), conflict)
-        if len(found) == MAX_FOUND:
-            break
-    return list(found.values())
+        if len(found) > MAX_FOUND:
+            note = f"Results disagree on more than {MAX_FOUND} values; the others are not listed."
+            return Comparison((*found.values(),)[:MAX_FOUND], note)
+    alike = max((len(group) for kind, group in questions if kind == "contradiction"), default=0)
+    note = f"{alike:,} tasks ask the same; their results were not compared: they are too many."
+    return Comparison((*found.values(),), note if alike > MAX_TASKS else "")
 
 
-def roles_of(team: Team) -> dict[str, str]:
-    """The roles of a team's workers, by worker."""
-    return {worker.name: worker.role for worker in team.workers if worker.role is not None}
+def find_conflicts(results: Sequence[TaskResult], rules: Rules | None = None) -> list[Conflict]:
+    """The conflicts between the data of completed tasks, all of them unresolved."""
+    return [*compare(results, rules or Rules()).conflicts]
+
+
+def kind_between(ids: Collection[str], results: Sequence[TaskResult], rules: Rules) -> ConflictKind:
+    """The kind of a conflict between these tasks: whether at least two of them ask the same."""
+    for kind, group in _questions([one for one in results if one.task.id in ids], rules):
+        if kind == "contradiction" and len(group) > 1:
+            return kind
+    return "difference"
+
+
+def between_opinions(
+    id: str, workers: tuple[str, str], first: Result, second: Result
+) -> list[Conflict]:
+    """The contradictions between two results of one task, unresolved."""
+    claims: defaultdict[str, list[_Claim]] = defaultdict(list)
+    for worker, result in zip(workers, (first, second), strict=True):
+        for path, value in _all_said(result.output):
+            claims[path].append(_Claim(worker, value))
+    sides = ((path, _sides(claims)) for path, claims in _comparable(claims))
+    found = [_conflict("contradiction", *one, by="by") for one in sides if len(one[1]) > 1]
+    return [one.model_copy(update={"task_ids": (id,)}) for one in found[:MAX_FOUND]]
 
 
 def words(text: str) -> frozenset[str]:
@@ -124,98 +168,148 @@ def key_of(conflict: Conflict) -> str:
     return _last(conflict.about.partition(" is ")[0])
 
 
-def _of_questions(
-    given: Sequence[tuple[TaskResult, JsonValue]],
-) -> Iterator[tuple[str, list[_Claim]]]:
-    """The claims of tasks with the same intent and artifacts."""
-    asked: defaultdict[tuple[str, tuple[str, ...]], list[tuple[TaskResult, JsonValue]]]
-    asked = defaultdict(list)
-    for one, output in given:
-        words = " ".join(_WORD.findall(one.task.intent.casefold()))
-        asked[words, tuple(sorted(one.task.artifacts))].append((one, output))
+def _questions(
+    given: Sequence[TaskResult], rules: Rules
+) -> Iterator[tuple[ConflictKind, Sequence[TaskResult]]]:
+    """Tasks that ask the same, then those that all ask what was requested."""
+    asked: defaultdict[str, list[TaskResult]] = defaultdict(list)
+    for one in given:
+        asked[_worded(one.task.intent)].append(one)
+    requested = asked.pop(_worded(rules.request), [])
     for group in asked.values():
+        for alike in _with_same_inputs(group):
+            yield "contradiction", alike
+    for workers in rules.same_subject:
+        for alike in _with_same_inputs([one for one in given if one.task.worker in workers]):
+            by = [one.task.worker for one in alike]
+            only = [one for one in alike if by.count(one.task.worker) == 1]
+            yield "contradiction", only
+    for alike in _with_same_inputs(requested):
+        yield "difference", alike
+
+
+def _worded(intent: str) -> str:
+    return " ".join(intent.casefold().split()).rstrip(".!?")
+
+
+def _with_same_inputs(group: Sequence[TaskResult]) -> Iterator[Sequence[TaskResult]]:
+    """The tasks of a group, by artifacts, dependencies and payload."""
+    by_inputs: defaultdict[object, list[TaskResult]] = defaultdict(list)
+    for one in group if len(group) > 1 else ():
+        task = one.task
+        payload = json.dumps(task.payload, sort_keys=True)
+        by_inputs[frozenset(task.artifacts), frozenset(task.depends_on), payload].append(one)
+    return (alike for alike in by_inputs.values() if len(alike) > 1)
+
+
+def _of_questions(
+    questions: Sequence[tuple[ConflictKind, Sequence[TaskResult]]],
+) -> Iterator[tuple[ConflictKind, str, list[_Claim]]]:
+    """The claims of tasks that ask the same, or all what was requested."""
+    for kind, group in questions:
         if 1 < len(group) <= MAX_TASKS:
-            yield from _by_kind(_claims(group))
+            claims: defaultdict[str, list[_Claim]] = defaultdict(list)
+            for one in group:
+                output = one.result.output if one.result is not None else None
+                for path, value in _all_said(output):
+                    claims[path].append(_Claim(one.task.id, value))
+            for path, alike in _comparable(claims):
+                yield kind, path, alike
 
 
 def _of_kinds(
-    given: Sequence[tuple[TaskResult, JsonValue]], roles: Mapping[str, str]
-) -> Iterator[tuple[str, list[_Claim]]]:
-    """The claims of different kinds of workers under one key, each of them with one claim."""
-    kinds = {one.task.id: roles.get(one.task.worker, one.task.worker) for one, _ in given}
+    given: Sequence[TaskResult], roles: Mapping[str, str], compared: Sequence[Collection[str]]
+) -> Iterator[tuple[ConflictKind, str, list[_Claim]]]:
+    """The claims of different kinds of workers under one key, each of them with one claim.
+
+    Those of tasks that are all `compared` with each other are left out.
+    """
+    kinds = {one.task.id: roles.get(one.task.worker, one.task.worker) for one in given}
     artifacts = {
         one.task.id: frozenset(ref for ref in one.task.artifacts if not names_earlier(ref))
-        for one, _ in given
+        for one in given
     }
-    for path, claims in _by_kind(_claims(given)):
-        last = _last(path)
-        said_by = {kinds[claim.id] for claim in claims}
-        if last in _VAGUE or claims[0].kind == "list" or len(said_by) < len(claims):
-            continue
-        looked_at = [artifacts[claim.id] for claim in claims if artifacts[claim.id]]
-        if all(one & other for one, other in combinations(looked_at, 2)):
-            yield path, claims
-
-
-def _claims(given: Sequence[tuple[TaskResult, JsonValue]]) -> _Claims:
     claims: defaultdict[str, list[_Claim]] = defaultdict(list)
-    for one, output in given:
-        for path, value, kind in _said(output, "", 0):
-            claims[path].append(_Claim(one.task.id, value, kind))
-    return claims
+    for one in given:
+        for path, value in _said(one.result.output if one.result is not None else None, "", 0):
+            claims[path].append(_Claim(one.task.id, value))
+    for path, alike in _comparable(claims):
+        said_by = {kinds[claim.id] for claim in alike}
+        vague = _last(path) in _VAGUE or isinstance(alike[0].value, list)
+        if vague or len(said_by) < len(alike):
+            continue
+        if any(all(claim.id in group for claim in alike) for group in compared):
+            continue
+        looked_at = [artifacts[claim.id] for claim in alike if artifacts[claim.id]]
+        if all(one & other for one, other in combinations(looked_at, 2)):
+            yield "difference", path, alike
 
 
-def _by_kind(claims: _Claims) -> Iterator[tuple[str, list[_Claim]]]:
+def _comparable(claims: _Claims) -> Iterator[tuple[str, list[_Claim]]]:
     """The claims under each key that can be compared: of one type, one from each of many tasks."""
     for path, all_of_them in claims.items():
-        kinds: defaultdict[_Kind, list[_Claim]] = defaultdict(list)
-        for claim in all_of_them:
-            kinds[claim.kind].append(claim)
-        for same in kinds.values():
+        kinds: defaultdict[ValueKind | None, list[_Claim]] = defaultdict(list)
+        written = aligned([claim.value for claim in all_of_them])
+        for claim, value in zip(all_of_them, written, strict=True):
+            kinds[kind_of(value)].append(_Claim(claim.id, value))
+        for alike in kinds.values():
             # Two claims of one task under one path are about two things.
-            if 1 < len(same) == len({claim.id for claim in same}):
-                yield path, same
+            if 1 < len(alike) == len({claim.id for claim in alike}):
+                yield path, alike
 
 
-def _said(value: JsonValue, path: str, depth: int) -> Iterator[tuple[str, JsonValue, _Kind]]:
-    """All values in an object with their paths; null is not a value."""
+def _all_said(output: JsonValue) -> Iterator[tuple[str, JsonValue]]:
+    """All values in the answer to a question. One that is no object is the output itself."""
+    if isinstance(output, str):
+        return iter(())
+    return _said(output if isinstance(output, dict) else {"output": output}, "", 0, asked=True)
+
+
+def _said(
+    value: JsonValue, path: str, depth: int, *, asked: bool = False
+) -> Iterator[tuple[str, JsonValue]]:
+    """All values in an object with their paths; null is not a value.
+
+    `asked`: in the answer to a question. Its names are values too, and name nothing but the
+    elements of lists.
+    """
     if not isinstance(value, dict) or depth > _MAX_DEPTH:
         return
-    names = [str(value[key]) for key in sorted(value) if _names(key, value[key])]
+    names = [] if asked else [str(value[key]) for key in sorted(value) if _names(key, value[key])]
     about = f"{path}[{', '.join(names)}]" if names else path
     for key, inner in value.items():
         name = key.casefold()
-        if name in _OF_THE_WORK or name in _NAMING:
+        if name in _OF_THE_WORK or (name in _NAMING and not asked):
             continue
         inner_path = f"{about}.{key}" if about else key
-        kind = _kind(inner)
-        if kind is not None:
-            yield inner_path, inner, kind
-        elif isinstance(inner, dict):
-            yield from _said(inner, inner_path, depth + 1)
-        elif isinstance(inner, list):
-            for one in inner:
-                if isinstance(one, dict) and any(_names(k, v) for k, v in one.items()):
-                    yield from _said(one, inner_path, depth + 1)
+        if isinstance(inner, dict):
+            yield from _said(inner, inner_path, depth + 1, asked=asked)
+        elif isinstance(inner, list) and any(isinstance(one, dict) for one in inner):
+            named = [one for one in inner if isinstance(one, dict) and _is_named(one)]
+            for one in named:
+                yield from _said(one, inner_path, depth + 1)
+            bare: JsonValue = [*map(_of_interest, inner)]
+            if asked and not named and kind_of(bare) is not None:
+                yield inner_path, bare
+        elif kind_of(inner) is not None and (asked or inner != []):
+            yield inner_path, inner
+
+
+def _is_named(value: Mapping[str, JsonValue]) -> bool:
+    return any(_names(key, inner) for key, inner in value.items())
+
+
+def _of_interest(value: JsonValue) -> JsonValue:
+    """An object without what is about the work itself, and without null."""
+    if not isinstance(value, dict):
+        return value
+    items = value.items()
+    return {k: v for k, v in items if k.casefold() not in _OF_THE_WORK and v is not None}
 
 
 def _names(key: str, value: JsonValue) -> bool:
     """Whether this key identifies an object."""
     return key.casefold() in _NAMING and isinstance(value, str | int) and value != ""
-
-
-def _kind(value: JsonValue) -> _Kind | None:
-    match value:
-        case bool():
-            return "truth"
-        case int() | float():
-            return "number"
-        case str() if 0 < len(value.strip()) <= _MAX_LABEL_CHARS and "\n" not in value:
-            return "label"
-        case list() if value and all(isinstance(one, str | int | float) for one in value):
-            return "list"
-        case _:
-            return None
 
 
 def _last(path: str) -> str:
@@ -227,48 +321,12 @@ def _sides(claims: Sequence[_Claim]) -> list[list[_Claim]]:
     sides: list[list[_Claim]] = []
     for claim in claims:
         for side in sides:
-            if _same(side[0].value, claim.value):
+            if same(side[0].value, claim.value):
                 side.append(claim)
                 break
         else:
             sides.append([claim])
     return sides
-
-
-def _same(one: JsonValue, other: JsonValue) -> bool:
-    match one, other:
-        case (bool(), _) | (_, bool()):
-            return one is other
-        case ((int() | float()), (int() | float())):
-            return one == other or _close(one, other)
-        case str(), str():
-            return _plain(one) == _plain(other)
-        case list(), list():
-            return _same_things(one, other)
-        case _:
-            return False
-
-
-def _close(one: float, other: float) -> bool:
-    try:
-        return math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=1e-9)
-    except OverflowError:  # an integer that is too long for a float
-        return False
-
-
-def _same_things(one: Sequence[JsonValue], other: Sequence[JsonValue]) -> bool:
-    """Whether two lists have equal elements, in any order."""
-    left = list(other)
-    for value in one:
-        match = next((i for i, candidate in enumerate(left) if _same(value, candidate)), None)
-        if match is None:
-            return False
-        del left[match]
-    return not left
-
-
-def _plain(text: str) -> str:
-    return " ".join(_WORD.findall(text.casefold())) or text
 
 
 def _without_replaced(claims: Sequence[_Claim], needs: Mapping[str, Sequence[str]]) -> list[_Claim]:
@@ -283,19 +341,12 @@ def _without_replaced(claims: Sequence[_Claim], needs: Mapping[str, Sequence[str
     return [claim for claim in claims if claim.id not in replaced]
 
 
-def _conflict(path: str, sides: Sequence[Sequence[_Claim]]) -> Conflict:
-    said = (f"{_shown(side[0].value)} in {', '.join(c.id for c in side)}" for side in sides)
+def _conflict(
+    kind: ConflictKind, path: str, sides: Sequence[Sequence[_Claim]], *, by: str = "in"
+) -> Conflict:
+    said = (f"{shown(side[0].value)} {by} {', '.join(c.id for c in side)}" for side in sides)
     return Conflict(
         task_ids=tuple(claim.id for side in sides for claim in side),
+        kind=kind,
         about=f"{path} is {' and '.join(said)}",
     )
-
-
-def _shown(value: JsonValue) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
-        return f"a number of {value.bit_length()} bits"
-    if isinstance(value, list):
-        return f"[{', '.join(_shown(one) for one in value[:10])}{', ...' if value[10:] else ''}]"
-    return str(value)

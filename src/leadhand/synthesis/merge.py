@@ -2,13 +2,12 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from leadhand.contracts.answer import Source, Synthesis
 from leadhand.contracts.outcome import Result, TaskResult
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan
-from leadhand.synthesis.conflicts import find_conflicts
 
 _SECTION = re.compile(r"^#{2,5} \S+(?: \(.+\))?$", re.MULTILINE)
 """A heading of `_section`."""
@@ -20,17 +19,9 @@ class Merge:
     name = "merge"
     calls_model = False
 
-    def __init__(self, roles: Mapping[str, str] | None = None) -> None:
-        """`roles` has the roles of workers by name."""
-        self._roles = roles
-
     async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """The same as `combine`, with the contradictions in the data, all of them unresolved."""
-        synthesis = combine(plan, results)
-        if plan.synthesis == "select":  # a result that was not chosen may differ
-            return synthesis
-        found = tuple(find_conflicts(results, roles=self._roles))
-        return synthesis.model_copy(update={"conflicts": found}) if found else synthesis
+        """The same as `combine`."""
+        return combine(plan, results)
 
     def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         """The same as `combine`."""

@@ -15,7 +15,7 @@ from leadhand.contracts.team import Team, declared_output
 from leadhand.errors import ModelError
 from leadhand.models.calls import Caller
 from leadhand.plans.payloads import DeclaredType
-from leadhand.synthesis.conflicts import find_conflicts, roles_of
+from leadhand.synthesis.conflicts import find_conflicts, kind_between, rules_of
 from leadhand.synthesis.critic import Critic
 from leadhand.synthesis.forms import percent
 from leadhand.synthesis.judge import ConflictVerdict, Judge
@@ -49,7 +49,7 @@ class ModelSynthesizer:
         self._recorder = caller.recorder
         self._team = team
         self._output = DeclaredType(team.output, "output") if team.output is not None else None
-        self._roles = roles_of(team)
+        self._rules = rules_of(team, request)
         self._judge = Judge(caller, team, fence)
         self._resolver = ConflictResolver(caller.recorder, self._judge, request=request)
         self._writer = Writer(caller, team, fence, request=request, context_tokens=context_tokens)
@@ -74,6 +74,8 @@ class ModelSynthesizer:
         if only is None or not self._fits(*only):
             return await self._write(plan, results)
         synthesis = combine(plan, results) if self._output is None else unchanged(only[1], given)
+        found = [one for one in self._found(results) if one.kind == "contradiction"]
+        await self._resolver.resolve(found, results, within_s=self._judging_s())
         if not isinstance(synthesis.output, str):  # data, or several results
             return synthesis
         material, _ = await self._writer.material(plan, results)
@@ -99,15 +101,22 @@ class ModelSynthesizer:
         choice = await self._judge.choose(question, material, ids=list(by_id))
         confidence = percent(choice.confidence)
         best = by_id[choice.choice]
-        return _noted(chosen(best, results, why=choice.why, confidence=confidence), lost)
+        taken = {"resolution": f"the result of {choice.choice}", "why": choice.why}
+        settled = [
+            one.model_copy(update={**taken, "taken": tuple({choice.choice} & {*one.task_ids})})
+            for one in self._found(results)
+        ]
+        synthesis = chosen(best, results, why=choice.why, confidence=confidence)
+        return _noted(synthesis.model_copy(update={"conflicts": tuple(settled)}), lost)
+
+    def _found(self, results: Sequence[TaskResult]) -> Sequence[Conflict]:
+        """The conflicts in the data."""
+        return find_conflicts(results, self._rules)
 
     async def _write(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         """A written answer, which mentions how contradictions were judged."""
-        left_s = self._left_s()
         verdicts = await self._resolver.resolve(
-            find_conflicts(results, roles=self._roles),
-            results,
-            within_s=None if left_s is None else left_s * JUDGING,
+            self._found(results), results, within_s=self._judging_s()
         )
         material, lost = await self._writer.material(plan, results)
         started_s = self._recorder.elapsed_s()
@@ -115,7 +124,11 @@ class ModelSynthesizer:
             plan, results, material, judged=[described(verdict) for verdict in verdicts]
         )
         drafting_s = self._recorder.elapsed_s() - started_s
-        found = [one for one in draft.conflicts if not repeats(one, verdicts)]
+        found = [
+            one.model_copy(update={"kind": kind_between(one.task_ids, results, self._rules)})
+            for one in draft.conflicts
+            if not repeats(one, verdicts)
+        ]
         later = await self._resolver.resolve(found, results, within_s=self._left_s())
         draft = await self._corrected(plan, results, material, draft, found, later)
         draft = await self._approved(plan, results, material, draft, drafting_s=drafting_s)
@@ -164,6 +177,11 @@ class ModelSynthesizer:
         return await self._critic.approved(
             draft, revise, missing=missing, time_left=self._left_s, needed_s=drafting_s
         )
+
+    def _judging_s(self) -> float | None:
+        """Seconds that judging may take before there is a draft; None without a deadline."""
+        left_s = self._left_s()
+        return None if left_s is None else left_s * JUDGING
 
     def _left_s(self) -> float | None:
         """Seconds until work on the draft has to end; None without a deadline."""

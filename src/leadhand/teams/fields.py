@@ -279,6 +279,8 @@ class TeamFields(Fields):
     """The type of the answer's output: a JSON Schema, or a class as `module:Class`."""
     judge: RoleFields = RoleFields()
     """The role that settles contradictions between results and chooses among several."""
+    same_subject: list[Annotated[list[values.Name], Field(min_length=2)]] = []
+    """Groups of workers whose results are about the same thing, so that they may not differ."""
     critic: RoleFields | None = None
     """The role that reviews the answer and may send it back; without this key there is none."""
     limits: LimitFields = LimitFields()

@@ -227,6 +227,7 @@ def _team(
         early_start=fields.early_start,
         synthesizer=_role(synthesizer, plain=synthesizer.plain),
         judge=_role(fields.judge),
+        same_subject=fields.same_subject,
         critic=_role(fields.critic) if fields.critic is not None else None,
         routes=tuple(
             Route(

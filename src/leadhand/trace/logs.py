@@ -208,10 +208,10 @@ def _run(event: RunLevelEvent | events.BreakerOpened | events.BreakerClosed) -> 
         case events.SynthesisStarted():
             return f"synthesis by {event.strategy} started"
         case events.ConflictFound():
-            return f"contradiction between {', '.join(event.conflict.task_ids)}"
+            return f"{event.conflict.kind} between {', '.join(event.conflict.task_ids)}"
         case events.ConflictJudged():
             settled = "stands" if event.holds else "is none"
-            return f"contradiction between {', '.join(event.conflict.task_ids)} {settled}"
+            return f"{event.conflict.kind} between {', '.join(event.conflict.task_ids)} {settled}"
         case events.CritiqueGiven():
             return f"critic on draft {event.round}: {event.verdict}"
         case events.RunWaiting():

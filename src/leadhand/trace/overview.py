@@ -32,7 +32,7 @@ def overview(history: RunHistory, *, held: bool) -> Document:
         "people": _plain(history.questions),
         "notices": _plain(history.notices),
         "gaps": [gap.model_dump(mode="json") for gap in answer.gaps] if answer is not None else [],
-        "conflicts": [conflict.model_dump(mode="json") for conflict in state.conflicts],
+        "conflicts": [conflict.model_dump(mode="json") for conflict in history.conflicts],
         "critical_path": list(history.critical_path),
         "used_by_role": _used_by(history.usage_by("role")),
         "used_by_worker": _used_by(history.usage_by("worker")),

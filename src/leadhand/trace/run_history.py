@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from leadhand.contracts import events
-from leadhand.contracts.answer import Metrics
+from leadhand.contracts.answer import Conflict, Metrics
 from leadhand.contracts.outcome import NO_USAGE, Usage, with_location
 from leadhand.contracts.summary import RunStatus
 from leadhand.run.metrics import critical_chain, metrics
@@ -172,6 +172,12 @@ class RunHistory:
         """The metrics of the answer, or as of the last event."""
         answer = self.state.answer
         return answer.metrics if answer is not None else metrics(self.state, self.last_s)
+
+    @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """The conflicts of the answer, or those that are known before there is one."""
+        answer = self.state.answer
+        return self.state.conflicts if answer is None else answer.conflicts
 
     @property
     def critical_path(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from leadhand import Reply, Team
+from leadhand import Completed, Handoff, Reply, Result, Team
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.events import (
     ApprovalGiven,
@@ -179,3 +179,59 @@ def _at_once(events: Sequence[Event]) -> int:
         running += isinstance(event, TaskDispatched) - isinstance(event, TaskCompleted)
         most = max(most, running)
     return most
+
+
+OPEN: Object = {
+    "match": {"role": "judge"},
+    "reply": {
+        "json": {
+            "contradict": True,
+            "winners": [],
+            "resolution": None,
+            "why": "?",
+            "confidence": 50,
+        }
+    },
+}
+
+
+async def _differs(handoff: Handoff) -> Completed:
+    doubts = handoff.to_agent == "a"
+    output = {"port": ord(handoff.to_agent)}
+    return Completed(result=Result(output=output, confidence=20 if doubts else 90))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.tasks > 1], ids=str)
+def test_contradictions_that_the_judge_leaves_open_are_gaps_at_every_depth(kind: Kind) -> None:
+    """F56."""
+    of = team(kind, endpoint(kind, OPEN).model, run=_differs)
+    of = replace(of, same_subject=[["a", "b"]])
+    inside = f"{BROKEN_DOWN}/" if kind.within else ""
+    for one, path in ((of, inside), (around(of), f"inner/{inside}")):
+        answer, _ = ask(kind, one)
+        assert answer.status == "partial"
+        found = [conflict for conflict in answer.conflicts if conflict.kind == "contradiction"]
+        assert [conflict.about for conflict in found] != []
+        assert all(id.startswith(path) for conflict in found for id in conflict.task_ids)
+        for conflict in found:
+            assert conflict.about in answer.answer
+            ids = " and ".join(conflict.task_ids)
+            assert any(gap.why.startswith(ids) and "97 in" in gap.why for gap in answer.gaps)
+
+
+@EVERY_KIND
+def test_a_second_opinion_with_another_value_is_a_conflict_that_the_judge_settled(
+    kind: Kind,
+) -> None:
+    """F56."""
+    of = team(kind, endpoint(kind).model, run=_differs)
+    first, *others = of.workers
+    of = replace(of, workers=[replace(first, min_confidence=50, fallback="b"), *others])
+    for one in (of, around(of)):
+        answer, _ = ask(kind, one)
+        assert answer.status in ("complete", "partial")
+        found = [conflict for conflict in answer.conflicts if len(conflict.task_ids) == 1]
+        assert [conflict.about for conflict in found] == ["port is 97 by a and 98 by b"]
+        assert found[0].kind == "contradiction"
+        assert found[0].resolution is not None
+        assert not any("two results" in gap.why for gap in answer.gaps)

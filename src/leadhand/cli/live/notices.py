@@ -124,7 +124,7 @@ def _of_run(event: events.Event) -> Notice | None:
         case events.ConflictFound():
             if event.conflict.resolution is not None:
                 return _judged(event.conflict)
-            return Notice(_between(event.conflict), "contradiction", event.conflict.about)
+            return Notice(_between(event.conflict), event.conflict.kind, event.conflict.about)
         case events.ConflictJudged():
             if event.holds:
                 return _judged(event.conflict)
@@ -149,7 +149,7 @@ def _amended(event: events.PlanAmended) -> str:
 
 def _judged(conflict: Conflict) -> Notice:
     if conflict.resolution is None:
-        return Notice(_between(conflict), "contradiction left open", conflict.why)
+        return Notice(_between(conflict), f"{conflict.kind} left open", conflict.why)
     return Notice(_between(conflict), f"taken as right: {conflict.resolution}", conflict.why)
 
 

@@ -78,7 +78,7 @@ def history_lines(history: RunHistory, *, held: bool, options: str = "") -> list
         *_section("people", _first(_people(history))),
         *_section("notices", _first((2, Text(_notice(step))) for step in history.notices)),
         *_section("missing", _first(_gaps(history))),
-        *_section("contradictions", _first(_conflicts(history))),
+        *_section("conflicts", _first(_conflicts(history))),
         *_section("critical path", list(_critical_path(history))),
         *_section("used by role", _first(_used_by(history.usage_by("role")))),
         *_section("used by worker", _first(_used_by(history.usage_by("worker")))),
@@ -333,9 +333,10 @@ def _gaps(history: RunHistory) -> Iterator[Line]:
 
 
 def _conflicts(history: RunHistory) -> Iterator[Line]:
-    for conflict in history.state.conflicts:
+    for conflict in history.conflicts:
         between = ", ".join(safe(id) for id in conflict.task_ids)
-        yield 2, Text.assemble((between, "bold"), f": {sentence(conflict.about)}")
+        about = f" ({conflict.kind}): {sentence(conflict.about)}"
+        yield 2, Text.assemble((between, "bold"), about)
         end = conflict.resolution
         said = f"taken as right: {sentence(end)}" if end else "open"
         yield 4, Text(f"→ {said}{f' ({sentence(conflict.why)})' if conflict.why else ''}")

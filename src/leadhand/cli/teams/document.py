@@ -47,6 +47,7 @@ def document(team: Team) -> dict[str, object]:
         },
         "output": _schema(team.output),
         "judge": _role(team.judge),
+        "same_subject": team.same_subject,
         "critic": None if team.critic is None else _role(team.critic),
         "limits": team.limits.model_dump(exclude_none=True),
         "ladder": {

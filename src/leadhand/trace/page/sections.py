@@ -78,11 +78,13 @@ def answer(given: Answer | None) -> Iterator[Html]:
         class_="scroll",
         tabindex="0",
     )
-    between = [
-        (", ".join(one.task_ids), f"{one.about} {_end(one.resolution)} {one.why}".strip())
-        for one in given.conflicts
-    ]
-    yield from _list("Contradictions", between)
+    for title, kind in (("Contradictions", "contradiction"), ("Differences", "difference")):
+        between = [
+            (", ".join(one.task_ids), f"{one.about} {_end(one.resolution)} {one.why}".strip())
+            for one in given.conflicts
+            if one.kind == kind
+        ]
+        yield from _list(title, between)
     yield from _list("Sources", [(one.task_id, one.ref) for one in given.sources[:200]])
 
 
