@@ -332,11 +332,8 @@ def _answer(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[
         yield "the answer's tasks are not those of the log"
     gaps = {gap.task_id for gap in answer.gaps}
     missing = {id for id, seen in tasks.items() if seen.status != "completed"}
-    doubted = {
-        id
-        for id, task in recording.state.tasks.items()
-        if task.status == "completed" and task.error
-    } | _not_amended(recording)
+    known = recording.state.tasks.items()
+    doubted = {id for id, task in known if task.status == "completed" and task.error}
     if logs[()].rounds.has_gap != ("plan" in gaps):
         yield f"the gaps are {sorted(gaps)}, and the rounds ended as {logs[()].rounds.end}"
     if logs[()].rounds.awaits_decision and answer.ended_by is None:
@@ -344,9 +341,11 @@ def _answer(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[
     if not 0 <= answer.metrics.critical_path_s <= answer.metrics.makespan_s + EPSILON_S:
         yield f"the critical path is longer than the run: {answer.metrics}"
     own = {id for id in gaps if "/" not in id and id not in ("synthesis", "plan")}
-    if missing | doubted != own:
-        lacking = sorted(missing | doubted)
-        yield f"the gaps are {sorted(gaps)}, and {lacking} have no result or a doubtful one"
+    open_ = (c for c in answer.conflicts if c.kind == "contradiction" and not c.resolution)
+    lacking = missing | doubted | _not_amended(recording)
+    lacking |= {one.task_ids[0] for one in open_ if "/" not in one.task_ids[0]}
+    if lacking != own:
+        yield f"the gaps are {sorted(gaps)}: {sorted(lacking)} have no result, or a doubted one"
     for id in gaps:
         outer, _, inner = id.partition("/")
         if inner and tasks[outer].status != "completed":
