@@ -8,7 +8,8 @@ LeadhandError
 │   └── RunTaken        another process works on the run
 ├── RunInterrupted      the supervisor was shut down before the run ended; it can be resumed
 ├── JournalError        events can't be stored or read
-│   └── DamagedRun      a stored run was changed or corrupted
+│   ├── DamagedRun      a stored run was changed or corrupted
+│   └── JournalLocked   another process has locked the journal
 ├── ModelError          no model gave a usable answer
 │   └── BudgetUsedUp    no model was called, because the rest of the run's budget is too small
 └── ToolError           a program or file that leadhand needs is missing or broken
@@ -117,6 +118,14 @@ class JournalError(LeadhandError):
 
     Events committed before are kept. Nothing is stored after the first failure.
     """
+
+
+class JournalLocked(JournalError):
+    """Another process has locked the file at `path` for too long."""
+
+    def __init__(self, message: str, path: str) -> None:
+        self.path = path
+        super().__init__(message)
 
 
 class DamagedRun(JournalError):

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.events import Event
-from leadhand.errors import JournalError, RunTaken
+from leadhand.errors import JournalError, JournalLocked, RunTaken
 from leadhand.journal.sqlite import FILE, SqliteStore
 from leadhand.journal.sqlite_database import APPLICATION_ID, STEPS
 from tests.journal.runs import Story, keep
@@ -211,8 +211,10 @@ def test_a_file_that_another_process_keeps_locked_stops_a_run(home: Path) -> Non
         ):
             assert other.stdout is not None
             assert other.stdout.readline() == b"locked\n"
-            with pytest.raises(JournalError) as stop:
+            with pytest.raises(JournalLocked) as stop:
                 keep(journal, events[2:])
+            with pytest.raises(JournalLocked, match="can't be written"):
+                journal.check()
             other.kill()
         assert_one_line(stop, home, "another process has locked it", "`leadhand resume r`")
         with journal.hold("r"):

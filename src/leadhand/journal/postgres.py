@@ -104,6 +104,9 @@ class PostgresStore:
         last = events[-1].seq if events else after_seq
         return [*events, *(event for event in uncommitted if event.seq > last)]
 
+    def check(self) -> None:
+        self.last_seq("")
+
     def last_seq(self, run_id: str) -> int:
         if uncommitted := self._queue.uncommitted(run_id):
             return uncommitted[-1].seq

@@ -12,7 +12,7 @@ import time
 from collections.abc import Generator, Sequence
 from pathlib import Path
 
-from leadhand.errors import JournalError
+from leadhand.errors import JournalError, JournalLocked
 from leadhand.journal.sqlite_opening import opening
 
 Step = Sequence[str]
@@ -96,8 +96,7 @@ class SqliteDatabase:
             with self._opened() as connection:
                 yield connection
         except (sqlite3.Error, OSError) as error:
-            why, remedy = explain(error)
-            raise JournalError(f"{self.path} can't be read: {why}; {remedy}") from error
+            raise self.failure("read", error) from error
 
     def _check_file(self) -> None:
         """Raise `JournalError` if the open file is no longer the one at `path`."""
@@ -141,11 +140,16 @@ class SqliteDatabase:
                     self._version(connection)
                     (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         except (sqlite3.Error, OSError) as error:
-            why, remedy = explain(error)
-            raise JournalError(f"{self.path} can't be opened: {why}; {remedy}") from error
+            raise self.failure("opened", error) from error
         if busy:
             raise JournalError(f"{damage}; other processes read it: end them, then try again")
         return f"{damage}; what was committed after that is dropped"
+
+    def failure(self, what: str, error: Exception) -> JournalError:
+        """Why the file can't be read or written, and what to do."""
+        why, remedy = explain(error)
+        line = f"{self.path} can't be {what}: {why}; {remedy}"
+        return JournalLocked(line, str(self.path)) if is_busy(error) else JournalError(line)
 
     def _close(self) -> None:
         self._connection = None

@@ -13,7 +13,7 @@ import time
 from collections.abc import Generator
 from pathlib import Path
 
-from leadhand.errors import JournalError
+from leadhand.errors import JournalError, JournalLocked
 from leadhand.journal.sqlite_log import hides_transactions
 
 
@@ -57,10 +57,8 @@ def _lock(descriptor: int, path: Path, limit_s: float) -> None:
             return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > until_s:
-                raise JournalError(
-                    f"{path} can't be opened: another process checks it; wait for that process, "
-                    "or end it"
-                ) from None
+                why = "another process checks it; wait for that process, or end it"
+                raise JournalLocked(f"{path} can't be opened: {why}", str(path)) from None
             time.sleep(0.001)
 
 

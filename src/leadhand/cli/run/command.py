@@ -117,7 +117,8 @@ def run_command(options: RunOptions) -> int:
     request = "" if in_session else read_request(options.request, plan)
     team = setup.load()
     choice = choose_models(team, model=setup.model, no_model=setup.no_model)
-    with RunStorage(options.home, options=" --trust" if setup.trust else "") as storage:
+    trust = " --trust" if setup.trust else ""
+    with RunStorage(options.home, options=trust, new=True) as storage:
         if not options.output.quiet:
             print_models(choice, error_console())
         if in_session:

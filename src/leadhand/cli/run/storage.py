@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Self
 
 from leadhand.cli.home import home_of, state_folder, why_no_folder
+from leadhand.cli.views.consoles import print_note
 from leadhand.cli.views.terminal import sentence
 from leadhand.clock import SystemClock
-from leadhand.errors import InputError, JournalError
-from leadhand.journal import MemoryStore, StoreJournal, journal_damage, open_store
+from leadhand.errors import InputError, JournalError, JournalLocked
+from leadhand.journal import MemoryStore, StoreJournal, open_store
 from leadhand.journal.store import Store
 from leadhand.run.intake import new_run_id
 from leadhand.untrusted.redaction import Redactor
@@ -18,13 +19,14 @@ from leadhand.untrusted.redaction import Redactor
 class RunStorage:
     """The journal of a command and the folders of its runs. Open until the `with` block ends."""
 
-    def __init__(self, home: str | None, *, options: str = "") -> None:
+    def __init__(self, home: str | None, *, options: str = "", new: bool = False) -> None:
         """`home` is the value of `--home`; `options` are others that later commands need.
 
         If the user named no place and the default folder can't be written, the run stays in memory
         and `lost` says so: a review works in a read-only container. For a place that was named,
         raises `InputError` if the folder can't be used, `JournalError` if the journal can't be read
-        or the database does not answer.
+        or written, or the database does not answer. If another process has locked the journal, a
+        `new` run stays in memory wherever it was to be stored.
         """
         self.named = home
         self._options = options
@@ -38,17 +40,20 @@ class RunStorage:
             if isinstance(where, Path):
                 _writable(where)
             self.store = open_store(where, redact=Redactor.of(os.environ))
-            self.store.last_seq("")  # raises if it can't be read
-            if damage := journal_damage(where):
-                raise JournalError(damage)
+            self.store.check()
         except (JournalError, InputError, OSError) as error:
-            if home is not None or "LEADHAND_HOME" in os.environ:
+            self.store.close()
+            locked, named = isinstance(error, JournalLocked), home or "LEADHAND_HOME" in os.environ
+            if not new if locked else named:
                 if isinstance(error, OSError):
                     raise JournalError(str(error)) from error
                 raise
-            self.store.close()
             self.store = MemoryStore()
-            self.lost = f"this run can't be resumed: {sentence(str(error))}"
+            self.lost = (
+                _unkept(error)
+                if isinstance(error, JournalLocked)
+                else f"this run can't be resumed: {sentence(str(error))}"
+            )
 
     def __enter__(self) -> Self:
         return self
@@ -59,7 +64,7 @@ class RunStorage:
     @property
     def journal(self) -> StoreJournal:
         """The journal for a supervisor."""
-        return StoreJournal(self.store)
+        return _PatientJournal(self)
 
     def new_run_id(self) -> str:
         """An id for another run."""
@@ -78,6 +83,26 @@ class RunStorage:
         from leadhand.cli.runs.views import home_options
 
         return f"leadhand {verb} {run_id}{home_options(self.named)}{self._options}"
+
+
+class _PatientJournal(StoreJournal):
+    """Lets a run end although another process has locked its journal meanwhile."""
+
+    def __init__(self, storage: RunStorage) -> None:
+        super().__init__(storage.store)
+        self._storage = storage
+
+    async def commit(self, run_id: str | None = None) -> None:
+        try:
+            await super().commit(run_id)
+        except JournalLocked as error:
+            if self._storage.lost is None:
+                self._storage.lost = _unkept(error)
+                print_note(self._storage.lost)
+
+
+def _unkept(error: JournalLocked) -> str:
+    return f"this run is not kept: another process has locked {error.path}"
 
 
 def _writable(folder: Path) -> None:

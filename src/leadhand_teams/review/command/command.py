@@ -58,7 +58,7 @@ def review_command(options: ReviewOptions) -> int:
     setup = replace(options.setup, also=also)
     # Both raise an error for a wrong value, before any work is done.
     _ = setup.deadline_s, setup.budget
-    storage = RunStorage(options.home)
+    storage = RunStorage(options.home, new=True)
     run_id = storage.new_run_id()
     try:
         with _folder(options, storage, run_id) as folder:
