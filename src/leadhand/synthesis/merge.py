@@ -9,8 +9,11 @@ from leadhand.contracts.outcome import Result, TaskResult
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan
 
-_SECTION = re.compile(r"^#{2,5} \S+(?: \(.+\))?$", re.MULTILINE)
-"""A heading of `_section`."""
+USED_HEADING = "How this came about"
+"""The heading above the results that other tasks used."""
+_MAX_LINE_CHARS = 160
+_SECTION = re.compile(rf"^#{{2,5}} (?:\S+(?: \(.+\))?|{USED_HEADING})$", re.MULTILINE)
+"""A heading of `merge`."""
 
 
 class Merge:
@@ -42,15 +45,19 @@ def combine(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
 def merge(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     """The results in plan order, each under its task; `output` maps task id to output.
 
-    A single task's result is the answer as it is. This is also the fallback if another synthesizer
-    fails.
+    Those that another result used come last, in a line each: it says what they led to. A single
+    task's result is the answer as it is. This is also the fallback if another synthesizer fails.
     """
     given = given_of(results)
     if len(plan.tasks) == 1 and given:
         return unchanged(given[0][1], given)
     confidences = [result.confidence for _, result in given if result.confidence is not None]
+    used = {id for one, _ in given for id in one.task.depends_on}
+    parts = [_section(one, result) for one, result in given if one.task.id not in used]
+    lines = [_line(one, result) for one, result in given if one.task.id in used]
+    parts += [f"## {USED_HEADING}\n\n" + "\n".join(lines)] if lines else []
     return Synthesis(
-        answer="\n\n".join(_section(one, result) for one, result in given),
+        answer="\n\n".join(parts),
         output={one.task.id: result.output for one, result in given},
         confidence=min(confidences) if confidences else None,
         sources=_evidence(given),
@@ -159,3 +166,11 @@ def _section(one: TaskResult, result: Result) -> str:
         text = _SECTION.sub(r"#\g<0>", text_of(result))
         return f"## {one.task.id}\n\n{text}{doubt}"
     return f"## {one.task.id} ({one.worker})\n\n{text_of(result)}{doubt}"
+
+
+def _line(one: TaskResult, result: Result) -> str:
+    text = result.summary or text_of(result)
+    line = " ".join(text.split())
+    line = line if len(line) <= _MAX_LINE_CHARS else f"{line[: _MAX_LINE_CHARS - 1]}…"
+    by = "" if one.worker == SUBPLANNER else f" ({one.worker})"
+    return f"- {one.task.id}{by}: {line}" + (f" *{one.why}*" if one.why else "")
