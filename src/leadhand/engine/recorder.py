@@ -56,8 +56,11 @@ class Recorder:
         past: Sequence[events.Event] = (),
         state: RunState | None = None,
         crashes: Mapping[str, int] | None = None,
+        since_s: float | None = None,
     ) -> None:
-        """`path` is the prefix of a nested run's task ids, such as `legal/`.
+        """The run's time counts from now, or from `since_s` by the clock.
+
+        `path` is the prefix of a nested run's task ids, such as `legal/`.
 
         `past` are the events of a run that is resumed; the time since the last one does not count.
         `crashes` are those of a nested run's tasks, if the outer run knows them.
@@ -67,7 +70,8 @@ class Recorder:
         self.past = past
         self.state = fold(past) if state is None else state
         self._crashes = crashes
-        self._before_s = past[-1].elapsed_s if past else 0.0
+        self.began_s = past[-1].elapsed_s if past else 0.0
+        """Seconds into the run when it started, or was resumed."""
         self._log = log
         self._clock = clock
         self._listeners = list(listeners)
@@ -78,15 +82,11 @@ class Recorder:
         self.commit_timeout: str | None = None
         """Why nothing more of the run is kept: the journal did not answer in time. What was
         committed before stands."""
-        self._zero = clock.monotonic() - self._before_s
+        self._zero = (clock.monotonic() if since_s is None else since_s) - self.began_s
 
     def crashes(self, team: Team) -> dict[str, int]:
         """The crashes in a row of each task, for `RunResumed` of a run that is resumed now."""
         return crashes_of(self.state, team) if self._crashes is None else dict(self._crashes)
-
-    def start(self) -> None:
-        """Start the run's clock now: what came before, such as imports, does not count."""
-        self._zero = self._clock.monotonic() - self._before_s
 
     def elapsed_s(self) -> float:
         """Seconds since the run started."""

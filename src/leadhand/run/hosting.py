@@ -87,8 +87,8 @@ class RunHost:
         after = await running.runs_before(self.journal, new.after, limit_s=limits.opening_s)
         request = planner_request(new.request or "", given, paths, options.batches, after)
         try:
-            async with self._roles(recorder, request, given, limits) as roles:
-                async with asyncio.timeout(limits.deadline_s):
+            async with asyncio.timeout(limits.deadline_s):
+                async with self._roles(recorder, request, given, limits) as roles:
                     plan = await plan_or_default(roles.planner, request, self.team)
                     plan = with_chosen_tools(plan, self.team)
         except TimeoutError as error:
@@ -102,6 +102,7 @@ class RunHost:
 
     async def start(self, new: NewRun, options: RunOptions) -> Answer:
         """The answer of a new run, or of one that exists already, if `new` says so."""
+        since_s = self.clock.monotonic()
         check_new_run(new)
         run_id = new.run_id if new.run_id is not None else new_run_id(self.clock.now())
         check_run_id(run_id)
@@ -129,7 +130,7 @@ class RunHost:
                         after = await running.runs_before(
                             self.journal, new.after, limit_s=limits.opening_s
                         )
-                        recorder = self._recorder(running.StoredRun(run_id), options)
+                        recorder = self._recorder(running.StoredRun(run_id), options, since_s)
                         return await self._to_answer(
                             recorder,
                             replace(request, after=after),
@@ -210,6 +211,7 @@ class RunHost:
         from_task: str | None = None,
         stored: "StoredRun | None" = None,
     ) -> Answer:
+        since_s = self.clock.monotonic()
         await self._find_models()
         opening_s = options.limits(self._settings.limits).opening_s
         async with self.held.hold(run_id, limit_s=opening_s) as last_seq:
@@ -217,7 +219,7 @@ class RunHost:
             if not stored.events or stored.events[-1].seq != last_seq:
                 read = self.journal.events(run_id)
                 stored.replace(await running.answer_within(opening_s, read))
-            recorder = self._recorder(stored, options)
+            recorder = self._recorder(stored, options, since_s)
             replies = await running.record_interruption(recorder, self.journal)
             state = recorder.state
             paths = input_paths(state.inputs)
@@ -357,8 +359,10 @@ class RunHost:
         finally:
             del self.active[run_id]
 
-    def _recorder(self, stored: "StoredRun", options: RunOptions) -> "running.Recorder":
-        """The recorder of a run, which is resumed if it has events."""
+    def _recorder(
+        self, stored: "StoredRun", options: RunOptions, since_s: float
+    ) -> "running.Recorder":
+        """The recorder of a run, which is resumed if it has events; its call came at `since_s`."""
         own = () if options.listener is None else (options.listener,)
         return running.Recorder(
             stored.run_id,
@@ -367,6 +371,7 @@ class RunHost:
             listeners=(*self.listeners, *own),
             past=stored.events,
             state=stored.state,
+            since_s=since_s,
         )
 
     def _roles(
@@ -389,4 +394,5 @@ class RunHost:
             account=running.account_of(limits.budget, recorder),
             run_context=context,
             connections=self.connections,
+            deadline_s=limits.deadline_s,
         )

@@ -126,7 +126,7 @@ async def _proposed(
 async def _asked(context: StepContext, request: PlanRequest) -> Plan | _InDoubt | _NoPlan:
     """The planner's plan. Raises `Cancelled`, and errors that end the run."""
     deadline, recorder, team = context.deadline, context.recorder, context.team
-    started_s, level = recorder.elapsed_s(), context.level
+    level = context.level
     if level is not None and level.tasks_left <= 0:
         return _NoPlan(no_tasks_left())
     try:
@@ -144,7 +144,7 @@ async def _asked(context: StepContext, request: PlanRequest) -> Plan | _InDoubt 
     except ModelError as error:
         return _NoPlan(str(error))
     except TimeoutError:
-        taken_s = recorder.elapsed_s() - started_s
+        taken_s = recorder.elapsed_s() - recorder.began_s
         limit = f"in {taken_s:.3g} s, with the run's deadline of {deadline.limit_s:g} s"
         return _late(context, request, limit)
     except (Cancelled, LeadhandError):

@@ -27,6 +27,7 @@ from leadhand.planners.routing import ROUTER, Chooser, RoutedRemedies, Router, R
 from leadhand.planners.template import TemplatePlanner
 from leadhand.ports import Decider, Planner, Remedies, Synthesizer
 from leadhand.run.connections import SharedConnections
+from leadhand.run.loading import LatePlanner, load
 from leadhand.synthesis.merge import Merge
 from leadhand.tools.factory import ToolFactory
 from leadhand.untrusted.fence import Fence
@@ -189,19 +190,22 @@ async def open_roles(
     run_context: object = None,
     connections: SharedConnections | None = None,
     after: "Sequence[EarlierRun]" = (),
+    deadline_s: float | None = None,
 ) -> AsyncGenerator[Roles]:
     """The roles of a run, with the connections and tools that they need while the block lasts.
 
     The `request` follows those of the runs in `after`.
     `planner`, `synthesizer` and `remedies` replace the team's own; `account` limits what the run
-    may spend. Its `connections` may be shared with other runs. Raises `InputError` for a team that
-    can't be run, or not with `run_context`.
+    may spend. Its `connections` may be shared with other runs. Code works if what calls models is
+    not loaded by `deadline_s`. Raises `InputError` for a team that can't be run with `run_context`.
     """
     check_context(team, run_context)
     tools, stack = ToolFactory(inputs, os.environ), AsyncExitStack()
     caller: Caller | None = None
-    if needs_model(team):
-        # What this imports takes seconds; a run without a model never gets here.
+    offline_switch = OfflineSwitch()
+    if needs_model(team) and (why := await load(team, recorder, deadline_s)) is not None:
+        offline_switch.switch_on(why)
+    elif needs_model(team):
         from leadhand.models import calls
 
         await turn()
@@ -225,7 +229,7 @@ async def open_roles(
             nonce=nonce,
             tools=tools,
             inputs=lambda: recorder.state.inputs,
-            offline_switch=OfflineSwitch(),
+            offline_switch=offline_switch,
             early=EarlyTasks(recorder.state),
             level=_first_level(team, recorder, asked),
             own_planner=None if isinstance(planner, Decider) else planner,
@@ -316,7 +320,10 @@ def _planner(resources: Resources, router: Router | None) -> Planner:
     is_nested = level is not None and level.is_nested
     planner: Planner = NoSubplanner() if is_nested else TemplatePlanner()
     kind, fence, early = team.planner.kind, resources.fence, resources.early
-    if caller is not None and kind != "template" and (team.tiers or team.planner.model):
+    by_model = kind != "template" and (team.tiers or team.planner.model)
+    if by_model:
+        planner = LatePlanner()
+    if by_model and caller is not None:
         if kind == "stepwise":
             from leadhand.planners.stepwise import ModelDecider
 
@@ -381,19 +388,12 @@ def _synthesizer(resources: Resources) -> Synthesizer:
     caller, team = resources.caller, resources.team
     if caller is None or not (team.tiers or team.synthesizer.model):
         return Merge()
-    from leadhand.synthesis.model import ModelSynthesizer
+    from leadhand.synthesis.model import ModelSynthesizer, context_tokens
 
     return ModelSynthesizer(
         caller,
         team,
         resources.fence,
         request=resources.request,
-        context_tokens=_context_tokens(caller, team),
+        context_tokens=context_tokens(caller, team),
     )
-
-
-def _context_tokens(caller: "Caller", team: Team) -> int | None:
-    """The smallest known context of the models that may be asked for the answer."""
-    specs = team.models_of(team.synthesizer)
-    known = [size for spec in specs if (size := caller.model(spec).context_window) is not None]
-    return min(known, default=None)

@@ -49,8 +49,7 @@ class Run:
         settings: RunSettings | None = None,
         people: People | None = None,
     ) -> None:
-        """The run starts now, or is resumed if the recorder has a past: `deadline_s` counts."""
-        recorder.start()
+        """The deadline counts from when the recorder was made, or from its `since_s`."""
         reserve = roles.synthesizer.calls_model
         self._settings = settings or RunSettings()
         self._context = StepContext(
@@ -60,7 +59,7 @@ class Run:
             active=active,
             people=people,
             capacity=capacity,
-            deadline=Deadline.of(deadline_s, now_s=recorder.elapsed_s(), reserve=reserve),
+            deadline=Deadline.of(deadline_s, now_s=recorder.began_s, reserve=reserve),
         )
         """As it stands: each step may leave a new one."""
 

@@ -197,3 +197,10 @@ def _noted(synthesis: Synthesis, lost: Sequence[str]) -> Synthesis:
     return synthesis.model_copy(
         update={"gaps": (*synthesis.gaps, *(Gap(task_id=id, why=why) for id in lost))}
     )
+
+
+def context_tokens(caller: Caller, team: Team) -> int | None:
+    """The smallest known context of the models that may be asked for the answer."""
+    specs = team.models_of(team.synthesizer)
+    known = [size for spec in specs if (size := caller.model(spec).context_window) is not None]
+    return min(known, default=None)

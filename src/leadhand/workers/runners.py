@@ -137,10 +137,9 @@ class Runners:
         for worker in self._team.all_workers:
             if worker.team is not None:
                 self.runners[worker.name] = NestedWorker(worker, worker.team, teams)
-        if self._caller is not None:
-            for worker in self._team.workers:
-                if worker.name not in self.runners:
-                    self.runners[worker.name] = await self._started(worker, self._caller)
+        for worker in self._team.workers:
+            if worker.name not in self.runners:
+                self.runners[worker.name] = await self._started(worker)
         if self._outer_task is not None:
             for name, runner in self.runners.items():
                 self.runners[name] = wrappers.WithOuterContext(runner, self._outer_task)
@@ -161,16 +160,19 @@ class Runners:
             typed = wrappers.WithTypedPayload(runner, form)
         return typed if worker.run is not None else wrappers.WithInputs(typed, self._inputs)
 
-    async def _started(self, worker: Worker, caller: "Caller") -> Runner:
+    async def _started(self, worker: Worker) -> Runner:
         """The worker with its tools; if these don't start, a runner that fails and says why."""
+        if self._caller is None:
+            why = self._offline_switch.why or "there is no model"
+            return self._or_by_code(worker, wrappers.NotStarted(Failed(kind="error", message=why)))
         try:
-            return await self._with_model(worker, caller)
+            return await self._with_model(worker, self._caller)
         except LeadhandError:
             raise
         except Exception as error:
             _log.debug("the tools of worker %r did not start", worker.name, exc_info=error)
             why = f"the tools of worker {worker.name!r} did not start: {failure_of(error).message}"
-            return wrappers.ToolsNotStarted(Failed(kind="tool_error", message=why))
+            return wrappers.NotStarted(Failed(kind="tool_error", message=why))
 
     async def _with_model(self, worker: Worker, caller: "Caller") -> Runner:
         # These imports take seconds; a run without a model never gets here.
@@ -185,7 +187,10 @@ class Runners:
                 retry_on=_retry_on(worker),
                 max_calls=worker.max_tool_calls,
             )
-        by_model = await self._by_model(worker, caller)
+        return self._or_by_code(worker, await self._by_model(worker, caller))
+
+    def _or_by_code(self, worker: Worker, by_model: Runner) -> Runner:
+        """The worker, with its offline code where no model is available."""
         if worker.offline is None or worker.isolate == "process":
             return by_model
         longest_s = max(self._team.retry.backoff_s, default=0.0) * (1 + JITTER_SHARE)

@@ -106,8 +106,8 @@ class WithOuterContext:
         )
 
 
-class ToolsNotStarted:
-    """Stands for a worker whose tools did not start: each of its tasks fails and says why."""
+class NotStarted:
+    """Stands for a worker that did not start: each of its tasks fails and says why."""
 
     def __init__(self, failure: Failed) -> None:
         self._failure = failure
