@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, runtime_checkable
 
@@ -10,6 +11,7 @@ from pydantic import BeforeValidator, JsonValue
 
 from leadhand.contracts.arguments import argument, check_fields
 from leadhand.contracts.budget import Rate
+from leadhand.contracts.context import check_contexts
 from leadhand.contracts.foreign import ForeignAgent
 from leadhand.contracts.ladder import Ladder, NamedRung, RetryRules, Rung
 from leadhand.contracts.many import Many
@@ -26,7 +28,9 @@ from leadhand.contracts.role import (
 )
 from leadhand.contracts.routes import Classifier, Route
 from leadhand.contracts.task import NO_LIMITS, Limits
+from leadhand.contracts.typed import check_return
 from leadhand.contracts.worker_factory import WorkerFactory
+from leadhand.errors import InputError
 
 if TYPE_CHECKING:
     from leadhand.contracts.role import PlannerRole
@@ -61,6 +65,9 @@ __all__ = [
 Isolation = Literal["none", "process"]
 MAX_DEPTH = 3
 """The default limit on levels of nested teams."""
+PLACEHOLDERS = ("request", "batch", "count", "batches", "names")
+"""What is filled in the intents of a template."""
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}")
 WorkFunction = Callable[..., object]
 # `Any` types the parameter of a lambda, and accepts functions of `Handoff[C]`.
 MaterialFunction = Callable[[Handoff[Any]], Mapping[str, str]]
@@ -164,6 +171,13 @@ class Worker:
         if self.agent is not None and (self.run is None or isinstance(self.run, ForeignAgent)):
             object.__setattr__(self, "run", ForeignAgent(self.agent))
         check_fields(self)
+        # Names in a file tell what a function uses.
+        if self.run is not None and any(not isinstance(tool, str) for tool in self.tools):
+            raise InputError(
+                f"Worker {self.name!r}: `tools` are for the team's model, and here `run` does the "
+                "work, which does not get them: leave out one or the other"
+            )
+        check_contexts(f"Worker {self.name!r}", self.tools)
 
 
 @argument
@@ -185,7 +199,13 @@ class TaskTemplate:
     tolerates_missing: bool = False
     limits: Limits = NO_LIMITS
 
-    __post_init__ = check_fields
+    def __post_init__(self) -> None:
+        """Refuse what no planner fills."""
+        check_fields(self)
+        if unknown := sorted({*_PLACEHOLDER.findall(self.intent)} - {*PLACEHOLDERS}):
+            known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+            text = f"nothing fills {{{unknown[0]}}} in its intent; there are {known}"
+            raise InputError(f"TaskTemplate {self.id!r}: {text}")
 
 
 @argument
@@ -253,7 +273,14 @@ class Team:
     rates: Mapping[str, Rate] = dataclasses.field(default_factory=dict[str, Rate])
     """Rate limits by name of model, shared with all other runs of this process."""
 
-    __post_init__ = check_fields
+    def __post_init__(self) -> None:
+        """Refuse an output that no worker gives, and no model can make of their results."""
+        check_fields(self)
+        last = self.template[-1].worker if self.template else None
+        ends = [one for one in self.workers if last in (None, one.name)]
+        alone = self.synthesis == "last" or len(self.workers) == 1
+        if self.output is not None and alone and ends and not self.models_of(self.synthesizer):
+            check_return(f"Team {self.name!r}", ends[-1].run, self.output, who=ends[-1].name)
 
     @property
     def roles(self) -> dict[str, Role]:

@@ -13,6 +13,7 @@ from typing import Annotated, cast
 from annotated_types import Interval, MinLen
 
 from leadhand.contracts.arguments import argument, check_fields
+from leadhand.contracts.context import check_contexts
 from leadhand.contracts.many import Many
 from leadhand.contracts.ready_made import READY_MADE_TOOLS
 from leadhand.contracts.role import TIERS, Tier
@@ -77,7 +78,9 @@ class WorkerFactory:
     max_workers: Annotated[int, Interval(ge=1, le=200)] = 7
     """How many workers one plan may describe."""
 
-    __post_init__ = check_fields
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_contexts("WorkerFactory", self.tools)
 
     @functools.cached_property
     def catalogue(self) -> Mapping[str, object]:
