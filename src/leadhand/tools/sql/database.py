@@ -101,7 +101,9 @@ class Database:
         try:
             status, output = self._answer(request, self._folder, timeout_s)
         except subprocess.TimeoutExpired:
-            raise RequestFailed(f"it was not done after {timeout_s:g} s and was stopped") from None
+            raise RequestFailed(
+                f"it was not done after {timeout_s:.3g} s and was stopped"
+            ) from None
         except OSError as error:
             raise RequestFailed(f"no process could be started for it: {error.strerror}") from error
         try:

@@ -5,9 +5,11 @@ Statements of a model can't change a table, access a file, or run forever: see `
 
 import re
 import threading
+import time
 from dataclasses import dataclass
 from typing import Final, Self
 
+from leadhand.engine.time_left import time_left_s
 from leadhand.tools.errors import ToolCallError
 from leadhand.tools.files.inputs import Inputs, UnreadableInput
 from leadhand.tools.files.legible import cleaned
@@ -22,6 +24,12 @@ MAX_STATEMENT_CHARS: Final = 10_000
 MAX_RESULT_CHARS: Final = 20_000
 """Characters of a tool's result."""
 _MAX_LISTED_COLUMNS: Final = 200
+_LOADING_SHARE: Final = 1 / 2
+"""The part of the attempt's remaining time in which files are loaded."""
+_FILES_SHARE: Final = 3
+"""A file may take a third of what is left of that, unless fewer than three are left."""
+_REQUEST_SHARE: Final = 1 / 10
+"""The part of the remaining time that a request to a table may take if there are others (F43)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +134,10 @@ class SqlTools:
 
     def select(self, statements: list[str]) -> list[list[Row]]:
         """The rows of each of leadhand's own statements. Raises `RequestFailed`."""
-        return self._tables().database.select(statements, timeout_s=self._query_timeout_s)
+        loaded = self._tables()
+        share = _REQUEST_SHARE if len(loaded.tables) > 1 else _LOADING_SHARE
+        timeout_s = min(self._query_timeout_s, share * max(0.0, time_left_s()))
+        return loaded.database.select(statements, timeout_s=timeout_s)
 
     def close(self) -> None:
         """Delete the tables; tools fail from now on."""
@@ -159,12 +170,17 @@ def _load(inputs: Inputs, database: Database, timeout_s: float) -> _Loaded:
         UnloadedFile(file.name, f"only the first {MAX_FILES} files are loaded")
         for file in files[MAX_FILES:]
     ]
-    for file in files[:MAX_FILES]:
+    until_s = time.monotonic() + _LOADING_SHARE * time_left_s()
+    # Small files first: a large one may take all the time.
+    order = sorted(files[:MAX_FILES], key=lambda file: file.size_bytes)
+    for number, file in enumerate(order):
         name = names[file.name]
+        share_s = (until_s - time.monotonic()) / min(_FILES_SHARE, len(order) - number)
+        file_s = min(timeout_s, max(0.0, share_s))
         try:
             with inputs.open(file.name) as source:
                 reply = database.load(
-                    name, file.kind, source, max_bytes=MAX_FILE_BYTES, timeout_s=timeout_s
+                    name, file.kind, source, max_bytes=MAX_FILE_BYTES, timeout_s=file_s
                 )
         except UnreadableInput as error:
             broken.append(UnloadedFile(file.name, error.why))
@@ -174,6 +190,8 @@ def _load(inputs: Inputs, database: Database, timeout_s: float) -> _Loaded:
             words = reply.get("columns", [])
             columns = map(Column, words[::2], words[1::2])
             tables.append(Table(name, file.name, reply.get("count") or 0, tuple(columns)))
+    given = [file.name for file in files]
+    tables.sort(key=lambda table: given.index(table.file))
     return _Loaded(database, tuple(tables), tuple(broken))
 
 
