@@ -4,16 +4,24 @@ import pytest
 
 from leadhand import InputError
 from leadhand.contracts.routes import Guess
-from leadhand.routing.examples import Example, read_examples, written
-from leadhand.routing.figures import figures
+from leadhand.routing.examples import Example, read_examples
+from leadhand.routing.figures import Confusion, calibration_error, figures
 
 WORKERS = ["billing", "technical"]
 
 
-def test_examples_are_read_as_they_were_written() -> None:
-    examples = [Example("Grüße\nan alle", "billing"), Example("a joke", None)]
-    lines = written(examples).splitlines()
-    assert read_examples([*lines, "", " "], WORKERS, source="a.jsonl") == examples
+def test_examples_may_name_the_workers_that_should_get_them_too() -> None:
+    lines = [
+        '{"text": "Grüße\\nan alle", "worker": "billing"}',
+        " ",
+        '{"text": "both", "worker": "billing", "also": ["technical"], "why": "of a run"}',
+        '{"text": "a joke", "worker": null, "also": []}',
+    ]
+    assert read_examples(lines, WORKERS, source="a.jsonl") == [
+        Example("Grüße\nan alle", "billing"),
+        Example("both", "billing", ("technical",)),
+        Example("a joke", None, ()),
+    ]
 
 
 def test_every_kind_of_mistake_is_named_once_with_its_lines_and_what_to_do() -> None:
@@ -26,6 +34,9 @@ def test_every_kind_of_mistake_is_named_once_with_its_lines_and_what_to_do() -> 
         *['{"text": "x", "worker": "biling"}'] * 6,
         '["x", "billing"]',
         '{"text": "x", "worker": "sales"}',
+        '{"text": "x", "worker": null, "also": ["billing"]}',
+        '{"text": "x", "worker": "billing", "also": "technical"}',
+        '{"text": "x", "worker": "billing", "also": [7]}',
     ]
     with pytest.raises(InputError) as refused:
         read_examples(lines, WORKERS, source="a.jsonl")
@@ -37,7 +48,9 @@ def test_every_kind_of_mistake_is_named_once_with_its_lines_and_what_to_do() -> 
     ) in said
     assert 'lines 4, 12: it has no "text"' in said
     assert 'line 5: it has no "worker": name one of the team, or write null' in said
-    assert "line 13: there is no worker 'sales' in the team: its workers are billing" in said
+    assert "line 13: there is no worker 'sales' in the team: they are billing, technical" in said
+    assert 'lines 14, 15: its "also" is not a list of the workers that should get it' in said
+    assert "line 16: there is no worker 7 in the team" in said
     assert "\n" not in said
 
 
@@ -59,14 +72,20 @@ def test_figures_are_shares_of_what_their_names_say() -> None:
         (None, guess(None, 0.0)),
     ]
     examples = [Example("x", worker) for worker, _ in judged]
-    found = figures(examples, [one for _, one in judged])
+    guesses = [one for _, one in judged]
+    found = figures(examples, guesses)
     assert (found.examples, found.out_of_scope) == (4, 2)
     assert found.accuracy == 0.75
     assert found.accepted == 0.75
     assert found.right == pytest.approx(2 / 3)
     assert found.out_of_scope_accepted == 0.5
-    assert found.calibration_error == pytest.approx((0.1 + 0.7 + 0.7 + 0.2) / 4)
-    assert {*found.confused} == {("billing", "technical", 1), (None, "billing", 1)}
+    assert calibration_error(examples, guesses) == pytest.approx(abs(0.9 + 0.7 + 0.3 + 0.8 - 3) / 4)
+    sure, unsure = [guess("billing", 0.9)] * 100, [guess("billing", 0.1)] * 100
+    halves = [Example("x", worker) for worker in ("billing", "technical") * 100]
+    assert calibration_error(halves, [*sure, *unsure]) == pytest.approx(0.4)
+    assert {*found.confused} == {
+        Confusion("billing", "technical", 1),
+        Confusion(None, "billing", 1),
+    }
     nothing = figures([], [])
-    assert nothing.accuracy is nothing.right is nothing.calibration_error is None
-    assert nothing.shares() == {}
+    assert nothing.accuracy is nothing.right is calibration_error([], []) is None

@@ -1,18 +1,19 @@
 """Training, with the real scikit-learn: `make test-all` installs it."""
 
+import json
+import random
 import re
 from pathlib import Path
 
 import pytest
 
 from leadhand import InputError
-from leadhand.routing.card import card
 from leadhand.routing.examples import Example, read_examples
 from leadhand.routing.figures import figures
 from leadhand.routing.trained import TrainedRouter
 from leadhand.routing.training import train
 from tests.cli.program import leadhand
-from tests.routing.routers import desk_folder, example_lines, needs_training
+from tests.routing.routers import desk_folder, example_lines, needs_training, small_router
 
 pytestmark = needs_training
 WORKERS = ["billing", "technical"]
@@ -73,29 +74,61 @@ def test_repeated_examples_are_held_back_together() -> None:
         for number, word in enumerate("abcdefghijklmnopqrstuvwxyzäöüß")
     ]
     again = [example._replace(text=f" {example.text.upper()}") for example in unlike]
-    assert train([*unlike, *again]).figures.accuracy == train(unlike).figures.accuracy
+    with pytest.raises(InputError, match="about 15 more of billing, 15 more of technical"):
+        train([*unlike, *again])
 
 
-def test_texts_that_are_for_two_workers_are_accepted_for_neither() -> None:
-    same = [
-        Example(f"hello {number}", worker)
-        for worker in ("billing", "technical")
-        for number in range(20)
-    ]
-    measured = train(same).figures
-    assert measured.accepted == 0
-    assert measured.calibration_error is not None
-
-
-def test_the_card_has_the_figures_and_the_confusion_matrix() -> None:
-    training = train(EXAMPLES)
-    text = card(training, EXAMPLES, "desk")
-    assert "on 36 examples of 2 workers\nand 18 that are for no worker" in text
-    assert "| for | billing | technical | abstained |" in text
-    rows = re.findall(
-        r"^\| (billing|technical|no worker) \| (\d+) \| (\d+) \| (\d+) \|$", text, re.M
+def test_a_router_that_would_accept_nothing_is_not_written_and_train_says_what_is_missing(
+    tmp_path: Path,
+) -> None:
+    """Twelve examples a worker that nothing tells apart, and the router from before is kept."""
+    desk = desk_folder(tmp_path, "planner: routed")
+    same = [{"text": f"hello {n}", "worker": worker} for n in range(12) for worker in WORKERS]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, same)), encoding="utf-8")
+    words = ("router", "train", "desk", "--examples", "a.jsonl")
+    refused = leadhand(*words, folder=tmp_path)
+    assert refused.status == 2
+    assert refused.err.splitlines()[-1].endswith(
+        "a router of these examples would accept nothing, so none was written: it needs about "
+        "18 more of billing, 18 more of technical, with words that tell the workers apart"
     )
-    assert [sum(map(int, row[1:])) for row in rows] == [18, 18, 18]
+    assert (desk / "team.yaml").read_text(encoding="utf-8") == "planner: routed"
+    assert not (desk / "router.json").exists()
+    before = small_router().to_json()
+    (desk / "router.json").write_text(before, encoding="utf-8")
+    assert leadhand(*words, folder=tmp_path).status == 2
+    assert (desk / "router.json").read_text(encoding="utf-8") == before
+
+
+def noisy(workers: int, each: int, *, wrong: float) -> list[Example]:
+    """Examples of which some have words of their worker only, some few; a share has wrong names."""
+    dice, found = random.Random(1), list[Example]()
+    for worker in range(workers):
+        for _ in range(each):
+            share = dice.random()
+            words = [
+                f"own{worker}word{dice.randrange(20)}"
+                if dice.random() < share
+                else f"common{dice.randrange(60)}"
+                for _ in range(6)
+            ]
+            named = dice.randrange(workers) if dice.random() < wrong else worker
+            found.append(Example(" ".join(words), f"worker{named}"))
+    return found
+
+
+def test_the_confidence_of_many_workers_with_some_wrong_examples_is_near_the_share_right() -> None:
+    """The calibration once ended in a cycle here: it was off by 36 points, and accepted 4 %."""
+    training = train(noisy(40, 25, wrong=0.05))
+    assert training.calibration_error is not None
+    assert training.calibration_error < 0.1
+    assert training.figures.accepted is not None
+    assert training.figures.accepted > 0.3
+
+
+def test_a_confidence_that_is_wrong_on_two_hundred_examples_is_refused() -> None:
+    with pytest.raises(InputError, match=r"off by 1\d% on average, so none was written"):
+        train(noisy(10, 40, wrong=0.2))
 
 
 def test_a_folder_team_is_trained_tested_and_routed_by_its_router(tmp_path: Path) -> None:
@@ -103,15 +136,18 @@ def test_a_folder_team_is_trained_tested_and_routed_by_its_router(tmp_path: Path
     (tmp_path / "a.jsonl").write_text("\n".join(example_lines()), encoding="utf-8")
     trained = leadhand("router", "train", "desk", "--examples", "a.jsonl", folder=tmp_path)
     assert trained.status == 0, trained.err
-    assert "trained on 36 examples of 2 workers and 18 of no worker" in trained.out
+    assert "36 examples of workers, 18 of no worker\n" in trained.out
+    assert "not checked: whether the confidence is right, which takes 200 examples" in trained.out
     assert "warning: billing has 18 examples, fewer than 30" in trained.out
     assert "desk/team.yaml names it: trained_router: router.json" in trained.out
     assert (desk / "team.yaml").read_text(encoding="utf-8") == (
         "planner: routed\ntrained_router: router.json\n"
     )
-    assert "# Trained router of desk" in (desk / "router.md").read_text(encoding="utf-8")
-    again = leadhand("router", "train", "desk", "--examples", "a.jsonl", "-q", folder=tmp_path)
-    assert (again.status, again.err) == (0, "")
+    card = (desk / "router.md").read_text(encoding="utf-8")
+    assert card.startswith("# Trained router of desk\n")
+    assert "  calibration error of the confidence " in card
+    again = leadhand("router", "train", "desk", "--examples", "a.jsonl", folder=tmp_path)
+    assert (again.status, again.out) == (0, trained.out)
     ours = tmp_path / "notes.md"
     ours.write_text("My notes", encoding="utf-8")
     for out, why in {"notes.json": "notes.md exists", "notes.md": "is for the model card"}.items():
@@ -120,7 +156,7 @@ def test_a_folder_team_is_trained_tested_and_routed_by_its_router(tmp_path: Path
         assert (kept.status, ours.read_text(encoding="utf-8")) == (2, "My notes")
         assert why in kept.err
     tested = leadhand("router", "test", "desk", "--examples", "a.jsonl", folder=tmp_path)
-    assert re.search(r"right worker, without abstention +100.0%", tested.out), tested.err
+    assert re.search(r"right worker, accepted or not +100.0%", tested.out), tested.err
     ran = leadhand("run", "the app crashes", "--team", "desk", "--no-model", folder=tmp_path)
     assert ran.out.startswith("technical: the app crashes")
 

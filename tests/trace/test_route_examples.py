@@ -19,7 +19,7 @@ from leadhand import (
     Team,
     Worker,
 )
-from leadhand.cli.router.collecting import collect_examples
+from leadhand.cli.router.examples import collect_examples
 from leadhand.cli.views.answer import markdown
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import Event, RunFinished

@@ -147,7 +147,7 @@ class Router:
         """The worker with the highest score, although the trained router knows none for it."""
         router = self._team.trained_router
         known = router.candidates(text) if isinstance(router, TrainedRouter) else ()
-        names = [one.worker for one in known if one.worker is not None]
+        names = [worker for worker, _ in known if worker is not None]
         return names[0] if names else self._team.workers[0].name
 
     async def reassign(

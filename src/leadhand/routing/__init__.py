@@ -1,4 +1,4 @@
-"""The trained router: what it is made of, how it scores a text, and how it is trained and tested.
+"""The trained router: how it scores a text, its file, and how it is trained and measured.
 
 Only `training` needs scikit-learn, and imports it when it trains. Nothing here opens a file.
 """

@@ -1,4 +1,4 @@
-"""Examples for a trained router: one JSON object a line, `{"text": ..., "worker": ...}`. Pure."""
+"""Examples for a router: one JSON object a line, `{"text": ..., "worker": ...}`. Pure."""
 
 import json
 from collections import Counter, defaultdict
@@ -18,6 +18,8 @@ class Example(NamedTuple):
     text: str
     worker: str | None
     """`None`: it is for no worker of the team."""
+    also: tuple[str, ...] | None = None
+    """The workers that should get it beside the first; `None`: the example does not say."""
 
 
 def read_examples(lines: Iterable[str], workers: Collection[str], *, source: str) -> list[Example]:
@@ -41,32 +43,25 @@ def read_examples(lines: Iterable[str], workers: Collection[str], *, source: str
     return examples
 
 
-def written(examples: Iterable[Example]) -> str:
-    """The examples as the lines of a file."""
-    rows = (json.dumps(example._asdict(), ensure_ascii=False) for example in examples)
-    return "".join(f"{row}\n" for row in rows)
-
-
-def plain(example: Example) -> Example:
-    """The example without differences of spaces and case, to find repeated ones."""
-    return example._replace(text=" ".join(example.text.split()).casefold())
+def distinct(examples: Iterable[Example]) -> list[Example]:
+    """The examples without those that repeat one but for spaces and case."""
+    return [*{(_plain(one.text), one.worker): one for one in examples}.values()]
 
 
 def contradictions(examples: Iterable[Example]) -> list[str]:
-    """The texts that are for more than one worker, in the words of the first of each."""
-    first: dict[str, Example] = {}
-    found: dict[str, str] = {}
-    for example in examples:
-        before = first.setdefault(plain(example).text, example)
-        if before.worker != example.worker:
-            found.setdefault(plain(example).text, before.text)
-    return [*found.values()]
+    """The texts that are for more than one worker."""
+    counts = Counter(_plain(one.text) for one in distinct(examples))
+    return [text for text, count in counts.items() if count > 1]
 
 
-def too_few(examples: Sequence[Example], workers: Iterable[str], *, least: int) -> dict[str, int]:
-    """The workers with fewer examples than `least`, and how many they have."""
-    counts = Counter(example.worker for example in examples)
-    return {worker: counts[worker] for worker in workers if counts[worker] < least}
+def too_few(examples: Iterable[Example], names: Iterable[str | None], least: int) -> dict[str, int]:
+    """Of whom there are fewer different examples than `least`, and how many."""
+    counts = Counter(example.worker for example in distinct(examples))
+    return {name or "no worker": counts[name] for name in names if counts[name] < least}
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def _example(line: str, workers: Collection[str]) -> Example | str:
@@ -76,18 +71,20 @@ def _example(line: str, workers: Collection[str]) -> Example | str:
     except (ValueError, RecursionError):
         return f"it is not JSON: write {_FORM}"
     fields = cast("dict[str, object]", found) if isinstance(found, dict) else {}
-    text, worker = fields.get("text"), fields.get("worker", "")
+    text, worker, also = fields.get("text"), fields.get("worker", ""), fields.get("also")
     if not isinstance(text, str) or not text.strip():
         return f'it has no "text": write {_FORM}'
-    if worker is None:
-        return Example(text, None)
-    if not isinstance(worker, str) or not worker:
+    if worker is not None and (not isinstance(worker, str) or not worker):
         return 'it has no "worker": name one of the team, or write null if it is for none of them'
-    if worker not in workers:
-        close = get_close_matches(worker, workers, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"its workers are {', '.join(workers)}"
-        return f"there is no worker {worker!r} in the team: {hint}"
-    return Example(text, worker)
+    beside = cast("list[object]", also) if isinstance(also, list) else []
+    if (also is not None and also is not beside) or (worker is None and beside):
+        return 'its "also" is not a list of the workers that should get it beside "worker"'
+    for name in (worker, *beside):
+        if name is not None and name not in workers:
+            close = get_close_matches(str(name), workers, n=1)
+            known = f"did you mean {close[0]!r}?" if close else f"they are {', '.join(workers)}"
+            return f"there is no worker {name!r} in the team: {known}"
+    return Example(text, worker, None if also is None else tuple(map(str, beside)))
 
 
 def _lines(numbers: Sequence[int]) -> str:

@@ -1,4 +1,4 @@
-"""How good a trained router is on examples: the figures that are printed and kept. Pure."""
+"""How good a router is on examples: the figures that are printed. Pure."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -8,10 +8,21 @@ from itertools import pairwise
 from leadhand.contracts.routes import Guess
 from leadhand.routing.examples import Example
 
-BINS = 10
+_GROUPS = 10
+_GROUP_SIZE = 50
+"""Examples that a group has at least: in fewer, shares differ by chance alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
+class Confusion:
+    """Examples of one worker, or of none, that were given to another."""
+
+    worker: str | None
+    given_to: str
+    examples: int
+
+
+@dataclass(frozen=True)
 class Figures:
     """Shares are from 0 to 1, and `None` if there is nothing to take a share of."""
 
@@ -27,30 +38,25 @@ class Figures:
     """Share of the accepted ones of `examples` whose worker is right."""
     out_of_scope_accepted: float | None
     """Share of `out_of_scope` that are accepted, which is always wrong."""
-    calibration_error: float | None
-    """How far the confidence is from the share that is right, on average, over ten groups of
-    `examples` with similar confidence."""
-    confused: tuple[tuple[str | None, str, int], ...]
-    """The worker that an example is for, the other one that was taken, and how often."""
+    confused: tuple[Confusion, ...]
+    """The most frequent first."""
 
-    def shares(self) -> dict[str, float]:
-        """The figures to keep with a router."""
-        named = {
-            "accuracy": self.accuracy,
-            "accepted": self.accepted,
-            "right": self.right,
-            "out_of_scope_accepted": self.out_of_scope_accepted,
-            "calibration_error": self.calibration_error,
+    @property
+    def named(self) -> dict[str, float | None]:
+        """Each share by what it is, in words."""
+        return {
+            "right worker, accepted or not": self.accuracy,
+            "requests accepted": self.accepted,
+            "accepted requests with the right worker": self.right,
+            "requests for no worker accepted": self.out_of_scope_accepted,
         }
-        return {name: round(share, 4) for name, share in named.items() if share is not None}
 
 
 def figures(examples: Sequence[Example], guesses: Sequence[Guess]) -> Figures:
     """The figures of guesses about examples."""
     pairs = list(zip(examples, guesses, strict=True))
     inside = [(example, guess) for example, guess in pairs if example.worker is not None]
-    outside = [guess for example, guess in pairs if example.worker is None]
-    taken = [(example, guess) for example, guess in inside if guess.accepted]
+    outside = [guess.accepted for example, guess in pairs if example.worker is None]
     confused = Counter(
         (example.worker, guess.worker)
         for example, guess in pairs
@@ -59,29 +65,30 @@ def figures(examples: Sequence[Example], guesses: Sequence[Guess]) -> Figures:
     return Figures(
         examples=len(inside),
         out_of_scope=len(outside),
-        accuracy=_share([guess.worker == example.worker for example, guess in inside]),
-        accepted=_share([guess.accepted for _, guess in inside]),
-        right=_share([guess.worker == example.worker for example, guess in taken]),
-        out_of_scope_accepted=_share([guess.accepted for guess in outside]),
-        calibration_error=_calibration_error(
-            [(guess.confidence, guess.worker == example.worker) for example, guess in inside]
-        ),
-        confused=tuple((*pair, count) for pair, count in confused.most_common()),
+        accuracy=mean([guess.worker == example.worker for example, guess in inside]),
+        accepted=mean([guess.accepted for _, guess in inside]),
+        right=mean([guess.worker == one.worker for one, guess in inside if guess.accepted]),
+        out_of_scope_accepted=mean(outside),
+        confused=tuple(Confusion(*pair, count) for pair, count in confused.most_common()),
     )
 
 
-def _share(hits: Sequence[bool]) -> float | None:
-    return sum(hits) / len(hits) if hits else None
+def calibration_error(examples: Sequence[Example], guesses: Sequence[Guess]) -> float | None:
+    """How far the confidence is from the share that is right, on average, in examples of workers.
 
-
-def _calibration_error(guesses: Sequence[tuple[float, bool]]) -> float | None:
-    """The expected calibration error over groups of the same size (Nixon et al. 2019)."""
+    The expected calibration error over up to ten groups of the same size (Nixon et al. 2019).
+    """
     # Guesses of the same confidence have no order: each counts as their share that is right.
     alike: defaultdict[float, list[bool]] = defaultdict(list)
-    for confidence, hit in guesses:
-        alike[confidence].append(hit)
-    ranked = sorted((one, sum(alike[one]) / len(alike[one])) for one, _ in guesses)
-    bounds = [len(ranked) * n // BINS for n in range(BINS + 1)]
-    groups = [ranked[start:end] for start, end in pairwise(bounds)]
-    gaps = [abs(sum(one for one, _ in group) - sum(hit for _, hit in group)) for group in groups]
-    return sum(gaps) / len(ranked) if ranked else None
+    for example, guess in zip(examples, guesses, strict=True):
+        if example.worker is not None:
+            alike[guess.confidence].append(guess.worker == example.worker)
+    gaps = [one - (mean(alike[one]) or 0) for one in sorted(alike) for _ in alike[one]]
+    groups = max(1, min(_GROUPS, len(gaps) // _GROUP_SIZE))
+    bounds = pairwise(len(gaps) * n // groups for n in range(groups + 1))
+    return sum(abs(sum(gaps[start:end])) for start, end in bounds) / len(gaps) if gaps else None
+
+
+def mean(hits: Sequence[bool]) -> float | None:
+    """The share of hits."""
+    return sum(hits) / len(hits) if hits else None

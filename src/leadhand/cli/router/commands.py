@@ -1,22 +1,24 @@
-"""The commands about trained routers, for `leadhand.cli.app`. Imports typer alone."""
+"""The commands about routers, for `leadhand.cli.app`. Imports typer alone."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from leadhand.cli.options import TEAM_HELP, Debug, Home, Quiet, Trust
+from leadhand.cli.options import TEAM_HELP, Debug, Home, Trust
 
-router_app = typer.Typer(help="Trained routers: train one on examples, test it, explain a choice.")
+router_app = typer.Typer(help="Routers: train one on examples, test routing, explain a choice.")
 
 Team = Annotated[str, typer.Argument(help=TEAM_HELP, metavar="TEAM")]
-Examples = Annotated[
-    Path,
-    typer.Option(
-        help='One example a line: {"text": ..., "worker": NAME or null}.', metavar="FILE.jsonl"
-    ),
-]
+_FORM = 'One example a line: {"text": ..., "worker": NAME or null}.'
+Examples = Annotated[Path, typer.Option(help=_FORM, metavar="FILE.jsonl")]
 Json = Annotated[bool, typer.Option("--json", help="The result as JSON on stdout.")]
+AskModel = Annotated[
+    bool, typer.Option("--ask-model", help="Ask the router's model too, which may cost money.")
+]
+_OUT = "Where to write it. Default: router.json beside team.yaml, which then names it."
+_ACCEPT = "The share of the held-back examples to accept."
+_RIGHT = "The share of accepted ones that must be right; else fewer are accepted."
 
 
 def add_to(app: typer.Typer) -> None:
@@ -28,26 +30,9 @@ def add_to(app: typer.Typer) -> None:
 def router_train(
     team: Team,
     examples: Examples,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Where to write it. Default: router.json beside team.yaml, which then names it.",
-            metavar="FILE.json",
-        ),
-    ] = None,
-    accept: Annotated[
-        float,
-        typer.Option(help="The share of the held-back examples to accept.", min=0.01, max=1.0),
-    ] = 0.95,
-    right: Annotated[
-        float,
-        typer.Option(
-            help="The share of accepted ones that must be right; else fewer are accepted.",
-            min=0.0,
-            max=1.0,
-        ),
-    ] = 0.95,
-    quiet: Quiet = False,
+    out: Annotated[Path | None, typer.Option(help=_OUT, metavar="FILE.json")] = None,
+    accept: Annotated[float, typer.Option(help=_ACCEPT, min=0.01, max=1.0)] = 0.95,
+    right: Annotated[float, typer.Option(help=_RIGHT, min=0.0, max=1.0)] = 0.95,
     trust: Trust = False,
     debug: Debug = False,
 ) -> None:
@@ -57,26 +42,33 @@ def router_train(
     """
     from leadhand.cli.router.training import train_router
 
-    train_router(team, examples, out=out, accept=accept, right=right, quiet=quiet, trust=trust)
+    train_router(team, examples, out=out, accept=accept, right=right, trust=trust)
 
 
 @router_app.command("test")
 def router_test(
-    team: Team, examples: Examples, json: Json = False, trust: Trust = False, debug: Debug = False
+    team: Team,
+    examples: Examples,
+    ask_model: AskModel = False,
+    json: Json = False,
+    trust: Trust = False,
+    debug: Debug = False,
 ) -> None:
-    """Measure a team's trained router on examples that it was not trained on."""
-    from leadhand.cli.router.testing import test_router
+    """Measure a team's routing (rules, trained router, model, default worker) on new examples.
 
-    test_router(team, examples, as_json=json, trust=trust)
+    An example's "also" names workers that should get it too. Asks no model without --ask-model.
+    """
+    from leadhand.cli.router.testing import test_router
+    from leadhand.teams.sources import team_of
+
+    test_router(team_of(team, trust=trust), examples, ask_model=ask_model, as_json=json)
 
 
 @router_app.command("explain")
 def router_explain(
     team: Team,
     text: Annotated[str, typer.Argument(help="A request; - reads it from stdin.", metavar="TEXT")],
-    ask_model: Annotated[
-        bool, typer.Option("--ask-model", help="Ask the router's model too, which may cost money.")
-    ] = False,
+    ask_model: AskModel = False,
     json: Json = False,
     trust: Trust = False,
     debug: Debug = False,
@@ -86,8 +78,9 @@ def router_explain(
     No model is asked without --ask-model.
     """
     from leadhand.cli.router.explaining import explain_route
+    from leadhand.teams.sources import team_of
 
-    explain_route(team, text, ask_model=ask_model, as_json=json, trust=trust)
+    explain_route(team_of(team, trust=trust), text, ask_model=ask_model, as_json=json)
 
 
 @router_app.command("examples")
@@ -105,7 +98,7 @@ def router_examples(
     import os
 
     from leadhand.cli.home import home_of, stored_runs
-    from leadhand.cli.router.collecting import collect_examples
+    from leadhand.cli.router.examples import collect_examples
 
     store = stored_runs(home_of(home, os.environ))
     try:

@@ -1,0 +1,50 @@
+"""Examples for the commands about routers: read from a file, or collected from stored runs."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from leadhand.cli.views.consoles import print_note
+from leadhand.errors import InputError, JournalError
+from leadhand.routing.examples import Example, read_examples
+from leadhand.tools.text import counted
+from leadhand.trace.route_examples import RouteExample, route_examples
+
+if TYPE_CHECKING:
+    from leadhand.journal.store import Store
+
+
+def examples_in(file: Path, workers: list[str]) -> list[Example]:
+    """The examples in a file. Raises `InputError`."""
+    try:
+        with file.open(encoding="utf-8-sig") as lines:
+            return read_examples(lines, workers, source=str(file))
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not UTF-8 text: save it as UTF-8") from error
+    except OSError as error:
+        raise InputError(f"{file} can't be read: {error.strerror or error}") from error
+
+
+def collect_examples(store: "Store | None", team: str | None) -> None:
+    """Print an example a line, each once; of all runs, or those of one team by its name."""
+    stored = [] if store is None else [(store, run) for run in store.runs()]
+    runs = [(store, run) for store, run in stored if team in (None, run.team)]
+    if stored and not runs:
+        names = ", ".join(sorted({run.team for _, run in stored}))
+        raise InputError(f"no stored run is of a team called {team!r}: there are runs of {names}")
+    found: dict[tuple[str, str], tuple[RouteExample, str]] = {}
+    unread = 0
+    for of, run in runs:
+        try:
+            log = of.events(run.run_id)
+        except JournalError:
+            unread += 1
+            continue
+        for example in route_examples(log):
+            # The latest run comes first: what was found out last about a text holds.
+            found.setdefault((example.text, run.team), (example, run.run_id))
+    for example, run_id in found.values():
+        print(json.dumps({**example._asdict(), "run": run_id}))
+    print_note(f"{counted(len(found), 'example')} in {counted(len(runs), 'run')}")
+    if unread:
+        print_note(f"{counted(unread, 'damaged run')} left out: `leadhand runs check` names them")
