@@ -140,9 +140,9 @@ def test_names_that_look_like_options_or_argument_files_are_files(
     assert [one.file for one in ruff.check(files, select=["F821"])] == files
 
 
-def test_an_unknown_rule_is_a_tool_error_with_what_ruff_said(tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match="NOPE1"):
-        ruff.check(_write(tmp_path, a="x = 1\n"), select=["NOPE1"])
+def test_an_argument_that_ruff_refuses_is_a_tool_error_with_what_it_said(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="py999"):
+        ruff.check(_write(tmp_path, a="x = 1\n"), select=["F821"], target="py999")
 
 
 def test_a_run_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
@@ -178,3 +178,22 @@ def test_a_ruff_that_answers_nonsense_is_a_tool_error(
 )
 def test_a_comment_that_asks_checkers_to_look_away_is_quoted(line: str, mark: str | None) -> None:
     assert ruff.suppression(line) == mark
+
+
+@pytest.mark.parametrize("gone", [["XYZ999"], ["ANN101"], ["ANN101", "XYZ999", "E999"]])
+@pytest.mark.parametrize("files", [1, 3])
+@pytest.mark.parametrize("preview", [True, False])
+def test_rules_that_ruff_does_not_know_or_has_removed_are_left_out_and_named(
+    tmp_path: Path, gone: list[str], files: int, preview: bool
+) -> None:
+    written = _write(tmp_path, **{f"f{n}": "print(x)\n" for n in range(files)})
+    found = ruff.check(written, select=[gone[0], "F821", *gone[1:]], preview=preview)
+    unknown = [one for one in found if one.code == ruff.UNKNOWN_RULE]
+    assert sorted(one.message for one in unknown) == sorted(gone)
+    assert {one.file for one in unknown} == {written[0]}
+    assert [one.code for one in found if one not in unknown] == ["F821"] * files
+
+
+def test_without_any_rule_that_ruff_knows_nothing_is_found(tmp_path: Path) -> None:
+    (one,) = ruff.check(_write(tmp_path, a="print(x)\n"), select=["XYZ999"])
+    assert (one.code, one.message) == (ruff.UNKNOWN_RULE, "XYZ999")

@@ -25,6 +25,9 @@ from leadhand.tools.scratch import scratch_folder
 UNREADABLE: Final = "unreadable"
 """The code of the diagnostic for a file that crashes ruff."""
 
+UNKNOWN_RULE: Final = "unknown-rule"
+"""The code of a diagnostic, of the first file, whose message is a rule that ruff does not know."""
+
 MAX_PER_CODE: Final = 200
 """Diagnostics kept for one code in one file: more means generated code or an attempt to flood."""
 
@@ -33,6 +36,7 @@ _CHUNK_BYTES: Final = 96_000
 
 _NO_SETTINGS: Final[Mapping[str, str]] = {}
 
+_UNKNOWN = re.compile(r"[Uu]nknown rule selector `\w+`")
 _MARK = re.compile(
     r"#\s{0,4}(?:noqa\b(?::[ ]?[A-Z]{1,10}[0-9]{1,5}(?:[, ]{1,3}[A-Z]{1,10}[0-9]{1,5}){0,20})?"
     r"|ruff:[ ]?(?:noqa|ignore|disable|file-ignore)\b(?:\[[\w, -]{1,80}\])?"
@@ -81,9 +85,9 @@ def check(
     """The diagnostics of the rules `select` for `files`, by file in the given order, then by place.
 
     `settings` are dotted keys of ruff's configuration with TOML values, for example
-    `{"lint.mccabe.max-complexity": "10"}`. Raises `ToolError` if ruff is missing, refuses its
-    arguments, or takes more than `timeout_s` in all. `preview` allows
-    rules that ruff calls unstable.
+    `{"lint.mccabe.max-complexity": "10"}`. `preview` allows rules that ruff calls unstable. Rules
+    that this ruff does not know, or not any more, are left out, each with an `UNKNOWN_RULE`. Raises
+    `ToolError` if ruff is missing, refuses other arguments, or takes more than `timeout_s` in all.
     """
     if not files or not select:
         return []
@@ -92,8 +96,8 @@ def check(
     command = [
         _binary(), "check", "--isolated", "--no-cache", "--ignore-noqa", "--no-fix",
         "--preview" if preview else "--no-preview",
-        "--no-respect-gitignore", "--no-force-exclude", "--quiet", "--output-format", "json-lines",
-        "--target-version", target, "--select", ",".join(select),
+        "--no-respect-gitignore", "--no-force-exclude", "--output-format", "json-lines",
+        "--target-version", target,
     ]  # fmt: skip
     if preview:
         command += ["--config", "lint.explicit-preview-rules = true"]
@@ -101,9 +105,12 @@ def check(
         command += ["--config", f"{key} = {value}"]
     deadline = time.monotonic() + timeout_s
     found: list[Diagnostic] = []
+    left = list(select)
     with scratch_folder("leadhand-ruff-") as neutral:
         for chunk in _chunks(list(given)):
-            found += _run([*command, "--"], chunk, given, neutral, deadline)
+            found += _run(command, left, chunk, given, neutral, deadline)
+    unknown = (code for code in select if code not in left)
+    found += [Diagnostic(files[0], 1, 1, 1, UNKNOWN_RULE, code) for code in unknown]
     order = {file: n for n, file in enumerate(given.values())}
     return sorted(found, key=lambda one: (order[one.file], one.line, one.column, one.code))
 
@@ -144,24 +151,40 @@ def _chunks(names: list[str]) -> Iterator[list[str]]:
 
 
 def _run(
-    command: list[str], names: list[str], given: Mapping[str, Path], neutral: Path, deadline: float
+    command: list[str],
+    select: list[str],
+    names: list[str],
+    given: Mapping[str, Path],
+    neutral: Path,
+    deadline: float,
 ) -> list[Diagnostic]:
-    """The diagnostics for `names`. A batch that crashes ruff is halved until the file is found."""
+    """The diagnostics for `names`. A batch that crashes ruff is halved until the file is found.
+
+    Rules that ruff refuses by name are removed from `select`.
+    """
     waiting = [names]
     found: list[Diagnostic] = []
-    while waiting:
+    while waiting and select:
         batch = waiting.pop()
         with (
             tempfile.TemporaryFile(dir=neutral) as output,
             tempfile.TemporaryFile(dir=neutral) as complaints,
         ):
-            status = _call([*command, *batch], output, complaints, neutral, deadline)
+            whole = [*command, "--select", ",".join(select), "--", *batch]
+            status = _call(whole, output, complaints, neutral, deadline)
+            complaints.seek(0)
+            words = complaints.read(20_000).decode("utf-8", "replace").strip()
+            # Refused, with several wordings; with `--preview` newer releases only warn.
+            named = words if status == 2 else " ".join(_UNKNOWN.findall(words))
+            known = [code for code in select if not re.search(rf"\b{re.escape(code)}\b", named)]
+            refused = status == 2 and len(known) < len(select)
+            select[:] = known
             if status in (0, 1):
                 found += _parse(output, given)
+            elif refused:
+                waiting.append(batch)
             elif status == 2:
-                complaints.seek(0)
-                words = complaints.read(2_000).decode("utf-8", "replace").strip()
-                raise ToolError(f"ruff refused to run (exit status 2): {words}")
+                raise ToolError(f"ruff refused to run (exit status 2): {words[:2_000]}")
             elif len(batch) > 1:
                 waiting += [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
             else:
@@ -210,5 +233,5 @@ def _parse(output: IO[bytes], given: Mapping[str, Path]) -> Iterator[Diagnostic]
             end_line=row["end_location"]["row"],
             column=row["location"]["column"],
             code=code,
-            message=row["message"],
+            message=row["message"].removeprefix("SyntaxError: "),
         )

@@ -15,7 +15,8 @@ from pathlib import Path
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from leadhand.extension.findings import NotAssessed
-from leadhand.tools.ruff import UNREADABLE, Diagnostic, check
+from leadhand.tools.ruff import UNKNOWN_RULE, UNREADABLE, Diagnostic, check
+from leadhand.tools.text import joined_names
 from leadhand_teams.review.change import ChangedFile
 from leadhand_teams.review.lens import LensRule, Seen
 from leadhand_teams.review.ruff_rules.hits import RuffHit, finding
@@ -25,7 +26,7 @@ from leadhand_teams.review.syntax import is_test
 BROKEN = ("invalid-syntax", UNREADABLE)
 """The codes of diagnostics that tell that a file can't be read as Python."""
 NOT_COMPILED = (
-    "F404", "F407", "F621", "F622", "F701", "F702", "F704", "F706", "F707", "F831", "PLE0115",
+    "F404", "F407", "F621", "F622", "F701", "F702", "F704", "F706", "F707", "PLE0115",
     "PLE0117", "PLE0118", "PLE1142",
 )  # fmt: skip
 """The codes of what Python parses but may not compile, such as `return` outside a function."""
@@ -83,13 +84,19 @@ def _run(files: tuple[Path, ...]) -> tuple[Diagnostic, ...]:
 def ruff_findings(lens: str, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     """Findings of one lens's rules on the lines that the change adds."""
     for file, found in diagnostics(files).items():
+        unknown = [one.message for one in found if one.code == UNKNOWN_RULE]
+        if lost := [
+            code for code in unknown if any(r.lens == lens for r in _BY_CODE.get(code, ()))
+        ]:
+            why = f"the installed ruff does not know {joined_names(lost, most=20)}"
+            yield NotAssessed(lens=lens, why=why)
         if any(one.code in BROKEN for one in found):
             continue
         wanted = [
             (row, one)
             for one in found
             if file.touches(one.line, one.end_line)
-            for row in _BY_CODE[one.code]
+            for row in _BY_CODE.get(one.code, ())
             if row.lens == lens
         ]
         if not wanted:
