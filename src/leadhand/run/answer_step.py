@@ -12,11 +12,20 @@ from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
+from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.payloads import DeclaredType
 from leadhand.run.cancellation import Cancelled
 from leadhand.run.conflicts import record_conflicts
 from leadhand.run.context import StepContext
-from leadhand.run.gaps import confidence_of, conflicts_of, gaps_of, results_of, status_of, with_gaps
+from leadhand.run.gaps import (
+    confidence_of,
+    conflicts_of,
+    engine_of,
+    gaps_of,
+    results_of,
+    status_of,
+    with_gaps,
+)
 from leadhand.run.metrics import metrics, task_report
 from leadhand.run.questions import in_a_line, open_questions
 from leadhand.state.fold import RunState
@@ -147,14 +156,22 @@ def _answer_of(
     text: str | None = None,
 ) -> Answer:
     state = recorder.state
+    engine = engine_of(state, gaps)
+    lead = ""
+    if state.proposed_by == TemplatePlanner.name and (why := state.proposed_why):
+        done = (
+            "code did the work" if engine == "deterministic" else "the team's template is the plan"
+        )
+        lead = f"*{why[0].upper()}{why[1:]}; {done}.*\n\n"
     return Answer(
         run_id=recorder.run_id,
         status=status_of(state, gaps, cancelled=cancelled),
         ended_by=ended_by,
-        engine="model" if state.usage.requests else "deterministic",
+        engine=engine,
         team=state.team,
         request=state.request,
-        answer=with_gaps(synthesis.answer, gaps, contact=contact) if text is None else text,
+        answer=lead
+        + (with_gaps(synthesis.answer, gaps, contact=contact) if text is None else text),
         output=synthesis.output,
         confidence=confidence_of(synthesis.confidence, state),
         gaps=gaps,

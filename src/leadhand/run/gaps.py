@@ -9,6 +9,7 @@ from leadhand.contracts.answer import (
     MISSING_HEADING,
     Answer,
     Conflict,
+    Engine,
     Gap,
     Status,
 )
@@ -129,6 +130,22 @@ def _cut(text: str, max_chars: int) -> str:
     return line if len(line) <= max_chars else f"{line[: max_chars - 1]}…"
 
 
+def engine_of(state: RunState, gaps: Sequence[Gap]) -> Engine:
+    """`model` if output of a model was used: its plan, a decision, a result, or the text."""
+    unused = {"worker"}  # their results say what made them
+    if state.proposed_by == "template":
+        unused |= {"planner", "router"}
+    if any(gap.task_id == "synthesis" for gap in gaps):
+        unused.add("synthesizer")
+    tasks = (*state.tasks.values(), *state.retired.values())
+    nested = (task.nested.answer for task in tasks if task.nested is not None)
+    by_model = (
+        *(answer.engine == "model" for answer in nested if answer is not None),
+        *(task.result.usage.requests > 0 for task in tasks if task.nested is None and task.result),
+    )
+    return "model" if state.answered - unused or any(by_model) else "deterministic"
+
+
 def status_of(state: RunState, gaps: Sequence[Gap], *, cancelled: bool) -> Status:
     """The status of the run's answer."""
     if not gaps and state.plan is not None:
@@ -191,7 +208,8 @@ def without_gaps(text: str, gaps: Sequence[Gap], *, contact: str | None = None) 
     """The text before `with_gaps`, of this version of leadhand or another."""
     if contact is not None:
         text = text.removesuffix(f"\n\n{contact}")
-    if not gaps or not text.startswith(f"{MISSING_HEADING}\n\n"):
+    lead, heading, _ = text.partition(f"{MISSING_HEADING}\n\n")
+    if not gaps or not heading or "\n" in lead.removesuffix("\n\n"):
         return text
     # The list of gaps has no empty line, so the first heading after one is ours.
-    return text.partition(f"\n\n{FOUND_HEADING}\n\n")[2]
+    return lead + text.partition(f"\n\n{FOUND_HEADING}\n\n")[2]

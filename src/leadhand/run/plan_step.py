@@ -49,6 +49,12 @@ class _NoPlan:
     """What is wrong with the plan that it gave."""
     late: bool = False
 
+    def said(self, context: StepContext) -> str:
+        """The same without details."""
+        who = "the model" if context.team.tiers else "the planner"
+        in_time = " in time" if self.late else ""
+        return f"no {'valid ' if self.problems else ''}plan came from {who}{in_time}"
+
 
 async def planned(
     context: StepContext, request: PlanRequest, plan: Plan | None, early: EarlyStart
@@ -94,7 +100,7 @@ async def planned(
 async def _proposed(
     context: StepContext, request: PlanRequest, plan: Plan | None
 ) -> tuple[StepContext, Plan | None]:
-    recorder, author = context.recorder, "person"
+    recorder, author, lack = context.recorder, "person", ""
     if plan is None:
         try:
             made = await _asked(context, request)
@@ -102,7 +108,7 @@ async def _proposed(
             if isinstance(made, _InDoubt):
                 author, made = IN_DOUBT, made.plan
             elif isinstance(made, _NoPlan):
-                author = TemplatePlanner.name
+                author, lack = TemplatePlanner.name, made.said(context)
                 context, made = await _by_template(context, request, made)
         except Cancelled:
             return context, None
@@ -118,7 +124,7 @@ async def _proposed(
         plan = made
     plan = with_chosen_tools(plan, context.team)
     planner = context.roles.planner
-    why = planner.why if author == ROUTER and isinstance(planner, RoutingPlanner) else ""
+    why = planner.why if author == ROUTER and isinstance(planner, RoutingPlanner) else lack
     recorder.record(events.PlanProposed(**recorder.stamp(), plan=plan, by=author, why=why))
     return context, plan
 

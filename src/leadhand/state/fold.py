@@ -269,6 +269,8 @@ def rewired(task: Task, id: str, parts: tuple[Task, ...]) -> Task:
 def _model_called(state: RunState, event: events.ModelCalled) -> None:
     usage = event.usage
     state.usage = state.usage.plus(usage)
+    if event.response is not None:
+        state.answered |= {event.role}
     if event.role == "planner":
         state.deciding = state.deciding.plus(usage)
         state.deciding_calls.add(event.elapsed_s, took_s=event.duration_s, queued_s=event.queued_s)

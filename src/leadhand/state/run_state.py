@@ -241,6 +241,8 @@ class RunState:
     """The most that it can have been."""
     usage: Usage = NO_USAGE
     """The usage of the whole run: planning, every attempt, synthesis."""
+    answered: frozenset[str] = frozenset()
+    """The roles for which a model gave a usable response."""
     models: dict[str, str] = field(default_factory=dict[str, str])
     """The model of each role and worker."""
     synthesis_started_s: float | None = None

@@ -227,7 +227,9 @@ class PlainLines:
                 planned, why = run.tasks.values(), run.proposed_why
                 workers = counted(len({task.worker for task in planned}), "worker")
                 who = "/".join([*event.within, "plan"])
-                yield f"{who}: {counted(len(planned), 'task')} for {workers}{_routed(planned, why)}"
+                by_template = run.proposed_by == "template" and why
+                said = f" ({sentence(why)})" if by_template else _routed(planned, why)
+                yield f"{who}: {counted(len(planned), 'task')} for {workers}{said}"
             case events.TaskFailed() | events.TaskEscalated() if event.final:
                 yield from self._ended(event.task_id)
             case events.TaskCompleted() | events.TaskSkipped() | events.TaskCancelled():

@@ -80,9 +80,12 @@ def footer(answer: Answer) -> list[str]:
     done = sum(task.status == "completed" for task in answer.tasks)
     total = len(answer.tasks)
     tasks = counted(total, "task") if done == total else f"{done:,} of {counted(total, 'task')}"
-    modelled = answer.engine == "model"
-    engine = "engine: model" if modelled else "engine: deterministic, no model was used"
-    return [answer.status, engine, tasks, *_time(answer.metrics), *_use(answer.metrics, modelled)]
+    asked = answer.metrics.requests > 0
+    unused = "no output of a model" if asked else "no model"
+    engine = "model" if answer.engine == "model" else f"deterministic, {unused} was used"
+    asked = asked or answer.engine == "model"
+    times = _time(answer.metrics)
+    return [answer.status, f"engine: {engine}", tasks, *times, *_use(answer.metrics, asked)]
 
 
 def _time(metrics: Metrics) -> Iterator[str]:
@@ -91,8 +94,8 @@ def _time(metrics: Metrics) -> Iterator[str]:
         yield gained
 
 
-def _use(metrics: Metrics, modelled: bool) -> Iterator[str]:
-    if not modelled:
+def _use(metrics: Metrics, asked: bool) -> Iterator[str]:
+    if not asked:
         return
     yield counted(metrics.requests, "request")
     yield f"{metrics.input_tokens:,} tokens in, {metrics.output_tokens:,} out"

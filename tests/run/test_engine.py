@@ -1,0 +1,86 @@
+"""`engine` and the first sentence say what happened: whether output of a model was used."""
+
+import pytest
+
+from leadhand import Answer, Handoff, Result, Team, Worker
+from leadhand.cli.views.answer import footer
+from leadhand.contracts.team import TaskTemplate
+from leadhand.run.gaps import without_gaps
+from leadhand.testing import run_virtual
+from leadhand.testing.json_data import Object
+from tests.models.in_process import InProcess
+from tests.run.kinds.kinds import around, supervisor, works
+
+SILENT: Object = {"misbehave": {"latency_ms": 10_000_000}}
+
+
+def deaf(role: str) -> Object:
+    return {"match": {"role": role}, "reply": SILENT}
+
+
+async def code(handoff: Handoff) -> Result:
+    return Result(output="by code")
+
+
+def team(model: InProcess, **worker: object) -> Team:
+    return Team(
+        "t",
+        model=model.model,
+        workers=[
+            Worker(name, f"Knows {name}", instructions="Find it.", **worker)  # pyright: ignore[reportArgumentType]
+            for name in "ab"
+        ],
+        template=[TaskTemplate(name, name, f"Find {name}") for name in "ab"],
+        planner="ahead",
+    )
+
+
+def answered(of: Team) -> Answer:
+    return run_virtual(supervisor(of, deadline_s=60.0).run("Compare copper and zinc"))
+
+
+@pytest.mark.parametrize("worker", [{"offline": code}, {"run": works}], ids=["offline", "code"])
+@pytest.mark.parametrize("nested", [False, True], ids=["alone", "nested"])
+def test_a_planner_that_does_not_answer_in_time_leaves_the_work_to_code(
+    worker: dict[str, object], nested: bool
+) -> None:
+    model = InProcess(script=[{"reply": SILENT}])
+    of = team(model, **worker)
+    answer = answered(around(of) if nested else of)
+    assert answer.metrics.requests > 0
+    assert answer.engine == "deterministic"
+    said = "*No plan came from the model in time; code did the work.*\n\n"
+    assert said in answer.answer
+    if not nested:
+        assert answer.answer.startswith(said)
+        assert without_gaps(answer.answer, answer.gaps).startswith(f"{said}## a (a)")
+    assert "engine: deterministic, no output of a model was used" in footer(answer)
+    assert any(part.endswith(("request", "requests")) for part in footer(answer))
+
+
+@pytest.mark.parametrize(
+    ("script", "engine"),
+    [
+        ([], "model"),
+        ([deaf("planner")], "model"),
+        ([deaf("planner"), deaf("worker"), deaf("synthesizer")], "deterministic"),
+        ([deaf("worker"), deaf("synthesizer")], "model"),
+        ([deaf("synthesizer")], "model"),
+    ],
+    ids=["all", "no plan", "nothing", "only the plan", "no text"],
+)
+def test_the_engine_is_a_model_if_any_of_its_output_was_used(
+    script: list[Object], engine: str
+) -> None:
+    answer = answered(team(InProcess(script=script)))
+    assert answer.engine == engine
+
+
+def test_a_plan_that_is_not_valid_is_not_output_that_was_used() -> None:
+    bad: Object = {"tasks": [{"id": "x", "worker": "nobody", "intent": "Find it"}]}
+    model = InProcess(script=[{"match": {"role": "planner"}, "reply": {"json": bad}}])
+    of = team(model, run=works)
+    of = Team("t", model=of.model, workers=of.workers, template=of.template, synthesis="last")
+    answer = answered(of)
+    said = "*No valid plan came from the model; "
+    assert answer.answer.startswith(said)
