@@ -16,6 +16,9 @@ HOSTILE = [
     *("-----BEGIN PRIVATE KEY-----", "authorization:", "bearer ", "token", "password  ", "aA1"),
     *("password=", "passwd:", "apikey=", "secret=a1", "pwd=://", "token==("),
     '{"passphrase": "pwd=',
+    *("://@", "://a@", "://a1:b@@", "ghp_", "ghp_aaaaaaaaaaaa.", "MTAx", "1234567890:AA", "hvs.a"),
+    *("password=a;host=b;", "pwd={", "pwd='", "password=aaaa", "b'key', b'", "dapi0a", "ya29.A1"),
+    *("-----BEGIN PRIVATE KEY-----\n> A", "-----BEGIN PRIVATE KEY-----\\n" + "A" * 16 + "> # "),
     *(KEY[:8], KEY[-8:], "%5C%5Cu0041\\u0025\\n", "A" * 30 + "b" * 34 + "\n"),
 ]
 

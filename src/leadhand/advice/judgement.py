@@ -15,6 +15,7 @@ from leadhand.advice.overlap import MIN_TASKS, Overlap, overlap
 from leadhand.advice.shapes import shape
 from leadhand.contracts.team import Team, Worker, uses_model
 from leadhand.contracts.tools import tools_of
+from leadhand.untrusted.cutting import cut
 
 AdviceKind = Literal[
     "same_plan", "one_worker", "unused_worker", "overlap", "always_fails", "unused_tool"
@@ -229,7 +230,7 @@ def _failing(runs: Sequence[ObservedRun]) -> Iterator[Advice]:
         common, count = Counter(errors).most_common(1)[0]
         found = (
             f"{name!r} always fails: none of {len(ended):,} attempts in {len(among):,} runs gave "
-            f"a result; {count:,} times: {' '.join(common.split())[:200]}"
+            f"a result; {count:,} times: {cut(' '.join(common.split()), 200)}"
         )
         yield Advice("always_fails", (name,), found, "fix or remove it", Basis.of(among))
 

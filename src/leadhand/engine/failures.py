@@ -13,6 +13,7 @@ from typing import cast
 
 from leadhand.contracts.outcome import Failed, Raised
 from leadhand.errors import InputError, Permanent
+from leadhand.untrusted.cutting import around, cut
 
 MAX_MESSAGE = 2_000
 """Characters of a failure's message."""
@@ -69,9 +70,7 @@ def described(error: BaseException) -> str:
 
 def bounded(message: str) -> str:
     """`message` cut to `MAX_MESSAGE` characters that UTF-8 can encode."""
-    if len(message) > MAX_MESSAGE:
-        message = message[: MAX_MESSAGE - 3] + "..."
-    return legible(message)
+    return legible(message if len(message) <= MAX_MESSAGE else cut(message, MAX_MESSAGE - 3, "..."))
 
 
 def legible(text: str) -> str:
@@ -140,11 +139,11 @@ def _traceback(error: BaseException) -> str:
     except Exception:  # it calls the worker's own code, which may raise anything
         return ""
     text = legible("".join(lines))
-    left_out = len(text) - MAX_TRACEBACK
-    if left_out <= 0:
+    if len(text) <= MAX_TRACEBACK:
         return text
-    half = MAX_TRACEBACK // 2
-    return f"{text[:half]}\n[... {left_out:,} characters left out ...]\n{text[-half:]}"
+    end, start = MAX_TRACEBACK // 2, len(text) - MAX_TRACEBACK // 2
+    end, start = around(text, end)[0], around(text, start)[1]
+    return f"{text[:end]}\n[... {start - end:,} characters left out ...]\n{text[start:]}"
 
 
 def _is_transient(error: BaseException, on: Collection[str] | None) -> bool:

@@ -8,6 +8,7 @@ from leadhand.contracts.outcome import Digest, Handoff, Result
 from leadhand.contracts.task import NO_LIMITS, Limits
 from leadhand.contracts.team import Team, Worker
 from leadhand.state.fold import RunState, TaskState
+from leadhand.untrusted import cutting
 
 _Number = TypeVar("_Number", int, float)
 
@@ -107,9 +108,7 @@ def excerpt(result: Result) -> str:
 
 def cut(text: str, max_chars: int = EXCERPT_CHARS) -> str:
     """The beginning of a text, marked if it is cut."""
-    if len(text) <= max_chars:
-        return text
-    return f"{text[:max_chars]} [cut: {len(text):,} characters in all]"
+    return cutting.cut(text, max_chars, f" [cut: {len(text):,} characters in all]")
 
 
 def limits_of(team: Team, worker: Worker, limits: Limits) -> Limits:

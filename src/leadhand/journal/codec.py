@@ -16,6 +16,7 @@ from pydantic import ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 
 from leadhand.contracts.people import RunMessage
 from leadhand.errors import JournalError
+from leadhand.untrusted.cutting import cut
 
 if TYPE_CHECKING:
     from leadhand.contracts.events import Event
@@ -187,5 +188,7 @@ def _line(error: Exception) -> str:
     """An error's message, on one short line."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        return f"{'.'.join(map(str, first['loc'][1:]))}: {first['msg']}"[:200].removeprefix(": ")
-    return " ".join(str(error).split())[:200]
+        line = f"{'.'.join(map(str, first['loc'][1:]))}: {first['msg']}".removeprefix(": ")
+    else:
+        line = " ".join(str(error).split())
+    return cut(line, 200)

@@ -13,6 +13,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from leadhand.errors import JournalError
+from leadhand.untrusted.cutting import cut
 
 Row = tuple[object, ...]
 Connection = psycopg.Connection[Row]
@@ -201,7 +202,7 @@ class PostgresDatabase:
         for name in ("password", "sslpassword"):
             if secret := self._parameters.get(name):
                 message = message.replace(secret, "***")
-        return message[:300]
+        return cut(message, 300)
 
 
 def _create_schema(connection: Connection) -> None:

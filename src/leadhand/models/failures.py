@@ -23,6 +23,7 @@ from pydantic_ai.exceptions import (
 )
 
 from leadhand.models.clients import RedirectRefused, ResponseTooLarge
+from leadhand.untrusted.cutting import cut
 
 Kind = Literal["overloaded", "unreachable", "malformed", "too_large", "too_long", "refused"]
 
@@ -114,7 +115,7 @@ def _said(error: Exception) -> str:
     else:
         text = str(error) or type(error).__name__
     line = _SURROGATE.sub("\ufffd", " ".join(text.split()))
-    return line if len(line) <= _MAX_MESSAGE else f"{line[:_MAX_MESSAGE]}..."
+    return cut(line, _MAX_MESSAGE, "...")
 
 
 def _detail(body: object) -> str:

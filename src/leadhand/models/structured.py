@@ -27,6 +27,7 @@ from leadhand.contracts.team import ModelSpec
 from leadhand.errors import ModelError
 from leadhand.models.calls import MAX_OUTPUT_BYTES, Caller, CallRequest, Requester
 from leadhand.models.exchange import PieceListener
+from leadhand.untrusted.cutting import cut
 
 _CUT_OFF = "its answer was cut off: it is longer than the model may write"
 MAX_REPAIRS = 2
@@ -214,7 +215,7 @@ def bounded(response: ModelResponse, *, max_bytes: int) -> ModelResponse:
 
 def _bounded_part(part: ModelResponsePart, max_bytes: int) -> ModelResponsePart:
     if isinstance(part, TextPart) and _is_longer(part.content, max_bytes):
-        return replace(part, content=f"{part.content[:_KEPT_CHARS]} ... (refused: too long)")
+        return replace(part, content=cut(part.content, _KEPT_CHARS, " ... (refused: too long)"))
     if isinstance(part, ToolCallPart) and _is_longer(_spelt(part), max_bytes):
         return replace(part, args={})
     return part

@@ -7,6 +7,7 @@ from pydantic import JsonValue
 from leadhand.contracts.earlier import EarlierResult, EarlierRun, earlier_results
 from leadhand.engine.handoffs import cut
 from leadhand.models.prompts import joined, prompt
+from leadhand.untrusted.cutting import cut_line
 from leadhand.untrusted.fence import Fence
 
 MAX_LISTED = 30
@@ -42,7 +43,7 @@ def requests(after: Sequence[EarlierRun], fence: Fence) -> str:
     """The earlier requests, the first one first, for roles that see results; empty if none."""
     if not after:
         return ""
-    lines = [f"- {_line(run.request, MAX_OLDER_CHARS)}" for run in reversed(after)]
+    lines = [f"- {cut_line(run.request, MAX_OLDER_CHARS)}" for run in reversed(after)]
     text = fence.around("\n".join(lines), source="earlier requests")
     return joined("It follows these requests, which were answered before:", text)
 
@@ -65,9 +66,9 @@ def _run(run: EarlierRun, depth: int, listed: Mapping[str, EarlierResult | Earli
     name = "/".join(["previous"] * depth)
     latest = depth == 1
     chars = (MAX_REQUEST_CHARS, None) if latest else (MAX_OLDER_CHARS, MAX_OLDER_CHARS)
-    answer = cut(run.answer) if chars[1] is None else _line(run.answer, chars[1])
+    answer = cut(run.answer) if chars[1] is None else cut_line(run.answer, chars[1])
     lines = [
-        f"Request: {_line(run.request, chars[0])}",
+        f"Request: {cut_line(run.request, chars[0])}",
         f"[{name}] The answer ({run.status}, team {run.team}): {answer}",
         *(
             _result(f"{name}/{one.task_id}", one, listed, latest=latest)
@@ -81,15 +82,10 @@ def _run(run: EarlierRun, depth: int, listed: Mapping[str, EarlierResult | Earli
 def _result(
     name: str, one: EarlierResult, listed: Mapping[str, EarlierResult | EarlierRun], *, latest: bool
 ) -> str:
-    line = f"{one.worker}: {_line(one.intent, MAX_LINE_CHARS // 2)}"
+    line = f"{one.worker}: {cut_line(one.intent, MAX_LINE_CHARS // 2)}"
     if one.status != "completed":
-        line += f" ({one.status}: {_line(one.why or '', MAX_LINE_CHARS)})"
+        line += f" ({one.status}: {cut_line(one.why or '', MAX_LINE_CHARS)})"
     found = one.summary or one.excerpt
     if latest and found:
-        line += f" -> {_line(found, MAX_LINE_CHARS)}"
+        line += f" -> {cut_line(found, MAX_LINE_CHARS)}"
     return f"[{name}] {line}" if listed.get(name) == one else f"- {line}"
-
-
-def _line(text: str, max_chars: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= max_chars else f"{line[: max_chars - 1]}…"

@@ -10,6 +10,7 @@ from leadhand.errors import ModelError
 from leadhand.models.prompts import joined, prompt
 from leadhand.plans.checks import MAX_TASKS, Problem, without_punctuation
 from leadhand.state.fold import RunState
+from leadhand.untrusted.cutting import cut_line
 from leadhand.untrusted.fence import Fence
 
 MAX_REQUEST_CHARS = 2_000
@@ -78,7 +79,7 @@ class Level:
         """What the planner of a nested plan sees of the plans around it; bounded."""
         if not self.above:
             return ""
-        lines = [f"Request: {_cut(self.request, MAX_REQUEST_CHARS)}"]
+        lines = [f"Request: {cut_line(self.request, MAX_REQUEST_CHARS)}"]
         lines += [f"Part of it, {_line(task)}" for task in self.above[:-1]]
         lines += [f"Beside your part, {_line(task)}" for task in self.beside[:MAX_BESIDE]]
         more = len(self.beside) - MAX_BESIDE
@@ -124,9 +125,4 @@ def _planned(state: RunState) -> int:
 
 
 def _line(task: Task) -> str:
-    return f"`{task.id}`: {_cut(task.intent, MAX_INTENT_CHARS)}"
-
-
-def _cut(text: str, max_chars: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= max_chars else f"{line[: max_chars - 1]}…"
+    return f"`{task.id}`: {cut_line(task.intent, MAX_INTENT_CHARS)}"

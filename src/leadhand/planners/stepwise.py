@@ -21,6 +21,7 @@ from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured, object_schema
 from leadhand.planners import earlier
 from leadhand.planners.proposal import object_in, proposed, roster, shortened, task_fields
+from leadhand.untrusted.cutting import cut_line
 from leadhand.untrusted.fence import Fence
 
 MAX_INTENT_CHARS = 100
@@ -95,15 +96,17 @@ def _line(one: TaskResult) -> str:
     """A task in one line, with the summary of its result."""
     if one.result is None:
         return _task(one)
-    return f"{_task(one)} -> {_cut(one.result.summary or excerpt(one.result), MAX_SUMMARY_CHARS)}"
+    return (
+        f"{_task(one)} -> {cut_line(one.result.summary or excerpt(one.result), MAX_SUMMARY_CHARS)}"
+    )
 
 
 def _task(one: TaskResult) -> str:
     """A task in one line, and why it has no result."""
-    line = f"[{one.task.id}] {one.worker}: {_cut(one.task.intent, MAX_INTENT_CHARS)}"
+    line = f"[{one.task.id}] {one.worker}: {cut_line(one.task.intent, MAX_INTENT_CHARS)}"
     if one.status == "completed" or not _has_ended(one):
         return line
-    return f"{line} ({one.status}: {_cut(one.why or '', MAX_SUMMARY_CHARS)})"
+    return f"{line} ({one.status}: {cut_line(one.why or '', MAX_SUMMARY_CHARS)})"
 
 
 def _digest(one: TaskResult) -> str:
@@ -112,19 +115,19 @@ def _digest(one: TaskResult) -> str:
     if result is None:
         return _line(one)
     text = excerpt(result)
-    shown = [_cut(text, MAX_EXCERPT_CHARS)]
+    shown = [cut_line(text, MAX_EXCERPT_CHARS)]
     if result.summary and not text.startswith(result.summary):
-        shown.insert(0, _cut(result.summary, MAX_SUMMARY_CHARS))
+        shown.insert(0, cut_line(result.summary, MAX_SUMMARY_CHARS))
     return "\n".join([_task(one), *shown, *_notes(one, result)])
 
 
 def _notes(one: TaskResult, result: Result) -> Iterator[str]:
     if result.plan_impact is not None:
-        yield f"It says: {_cut(result.plan_impact.reason, MAX_SUMMARY_CHARS)}"
+        yield f"It says: {cut_line(result.plan_impact.reason, MAX_SUMMARY_CHARS)}"
     if result.missing:
-        yield f"Not done: {_cut('; '.join(result.missing), MAX_SUMMARY_CHARS)}"
+        yield f"Not done: {cut_line('; '.join(result.missing), MAX_SUMMARY_CHARS)}"
     if one.why and one.status == "completed":
-        yield f"Doubtful: {_cut(one.why, MAX_SUMMARY_CHARS)}"
+        yield f"Doubtful: {cut_line(one.why, MAX_SUMMARY_CHARS)}"
 
 
 def _left(now: Round, team: Team) -> str:
@@ -143,11 +146,6 @@ def _left(now: Round, team: Team) -> str:
 
 def _has_ended(one: TaskResult) -> bool:
     return one.status not in ("pending", "running")
-
-
-def _cut(text: str, max_chars: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= max_chars else f"{line[: max_chars - 1]}…"
 
 
 def _form(team: Team, after: Sequence[EarlierRun]) -> ToolDefinition:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from pydantic import JsonValue, ValidationError
 
 from leadhand.contracts.typed import adapter_of, read_as, type_name
+from leadhand.untrusted.cutting import cut
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -113,7 +114,7 @@ class DeclaredType:
 
 
 def _line(message: str) -> str:
-    return " ".join(message.split())[:200]
+    return cut(" ".join(message.split()), 200)
 
 
 def compact_schema(schema: Mapping[str, JsonValue]) -> str:
@@ -177,7 +178,7 @@ def schema_mistakes(schema: Mapping[str, JsonValue]) -> Iterator[tuple[SchemaPat
 
     kind = validator_for(schema, default=Draft202012Validator)
     for error in kind(kind.META_SCHEMA).iter_errors(dict(schema)):
-        why = " ".join(error.message.split())[:200]
+        why = _line(error.message)
         yield tuple(error.absolute_path), f"is not JSON Schema: {why}"
     defined = schema.get("$defs")
     for path, target in _references(schema, ()):

@@ -9,6 +9,8 @@ It reads no clock and does no I/O.
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from leadhand.untrusted.cutting import cut
+
 if TYPE_CHECKING:
     from leadhand.contracts.team import Ladder
 
@@ -79,7 +81,7 @@ class Breaker:
             return False
         self._counted.add(task)
         self.failures += 1
-        self.last_failure = " ".join(why.split())[:_MAX_WHY]
+        self.last_failure = cut(" ".join(why.split()), _MAX_WHY)
         if self.is_closed and self.failures < ladder.breaker_failures:
             return False
         self.pause_s = ladder.breaker_pause_s * 2 ** min(self.openings, MAX_DOUBLINGS)

@@ -1,6 +1,7 @@
 """The last step of a run: its answer, with everything that is missing from it."""
 
 import logging
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -31,6 +32,7 @@ from leadhand.run.questions import in_a_line, open_questions
 from leadhand.state.fold import RunState
 from leadhand.synthesis.citations import check_citations
 from leadhand.synthesis.merge import merge
+from leadhand.untrusted.redaction import Redactor
 
 _log = logging.getLogger("leadhand")
 
@@ -163,6 +165,15 @@ def _answer_of(
             "code did the work" if engine == "deterministic" else "the team's template is the plan"
         )
         lead = f"*{why[0].upper()}{why[1:]}; {done}.*\n\n"
+    reports = tuple(task_report(task) for task in state.tasks.values() if task.ended)
+    if gaps or any(one.error for one in reports):  # they quote errors of tools
+        clean = Redactor.of(os.environ)
+        gaps = tuple(
+            Gap(task_id=one.task_id, why=clean(one.why), what=clean(one.what)) for one in gaps
+        )
+        reports = tuple(
+            one.model_copy(update={"error": one.error and clean(one.error)}) for one in reports
+        )
     return Answer(
         run_id=recorder.run_id,
         status=status_of(state, gaps, cancelled=cancelled),
@@ -178,7 +189,7 @@ def _answer_of(
         contact=contact,
         conflicts=conflicts_of(state, team),
         sources=synthesis.sources,
-        tasks=tuple(task_report(task) for task in state.tasks.values() if task.ended),
+        tasks=reports,
         metrics=metrics(state, recorder.elapsed_s()),
     )
 

@@ -15,6 +15,7 @@ from leadhand.contracts.answer import (
 )
 from leadhand.contracts.outcome import TaskResult
 from leadhand.state.fold import RunState, TaskState
+from leadhand.untrusted.cutting import cut_line
 from leadhand.untrusted.markdown import code, prose
 
 if TYPE_CHECKING:
@@ -47,7 +48,9 @@ def gaps_of(state: RunState, team: "Team | None") -> Iterator[Gap]:
     for id, task in state.tasks.items():
         if task.status != "completed":
             yield Gap(
-                task_id=id, why=task.why or task.status, what=_cut(task.task.intent, MAX_WHAT_CHARS)
+                task_id=id,
+                why=task.why or task.status,
+                what=cut_line(task.task.intent, MAX_WHAT_CHARS),
             )
             yield from _not_done(id, task.not_done)
         elif task.error is not None:
@@ -61,12 +64,12 @@ def gaps_of(state: RunState, team: "Team | None") -> Iterator[Gap]:
         if task.result is not None and task.result.missing:
             yield from _not_done(id, task.result.missing)
     for id, why in state.unamended.items():
-        yield Gap(task_id=id, why=_cut(why, MAX_MISSING_CHARS))
+        yield Gap(task_id=id, why=cut_line(why, MAX_MISSING_CHARS))
     yield from _contradictions(conflicts_of(state, team))
     if state.rounds_open:
         yield Gap(task_id="plan", why="the run ended before the planner was done")
     elif state.rounds_end not in (None, "done"):
-        yield Gap(task_id="plan", why=_cut(state.rounds_why, MAX_MISSING_CHARS))
+        yield Gap(task_id="plan", why=cut_line(state.rounds_why, MAX_MISSING_CHARS))
     yield from _without_model(state)
 
 
@@ -100,13 +103,15 @@ def _contradictions(conflicts: Iterable[Conflict]) -> Iterator[Gap]:
             why = f" ({one.why})" if one.why else ""
             yield Gap(
                 task_id=next(iter(one.task_ids), "synthesis"),
-                why=_cut(f"{said}: {one.about}{why}", MAX_SIDES_CHARS),
+                why=cut_line(f"{said}: {one.about}{why}", MAX_SIDES_CHARS),
             )
 
 
 def _not_done(id: str, missing: Sequence[str]) -> Iterator[Gap]:
     """What a worker reports as not done."""
-    lines = list(dict.fromkeys(_cut(line, MAX_MISSING_CHARS) for line in missing if line.strip()))
+    lines = list(
+        dict.fromkeys(cut_line(line, MAX_MISSING_CHARS) for line in missing if line.strip())
+    )
     for line in lines[:MAX_MISSING]:
         yield Gap(task_id=id, why=line)
     if len(lines) > MAX_MISSING:
@@ -123,11 +128,6 @@ def _without_model(state: RunState) -> Iterator[Gap]:
     for why, ids in done.items():
         shown = ", ".join(ids[:5]) + (f" and {len(ids) - 5:,} more" if len(ids) > 5 else "")
         yield Gap(task_id="model", why=f"{_one_line(why)}; without a model code did {shown}")
-
-
-def _cut(text: str, max_chars: int) -> str:
-    line = _one_line(text)
-    return line if len(line) <= max_chars else f"{line[: max_chars - 1]}…"
 
 
 def engine_of(state: RunState, gaps: Sequence[Gap]) -> Engine:

@@ -10,6 +10,7 @@ from leadhand.contracts.task import Task
 from leadhand.errors import InputError
 from leadhand.planners.routing import IN_DOUBT
 from leadhand.state.fold import RunState
+from leadhand.untrusted.cutting import cut
 
 SHOWN_CHARS = 2_000
 """Characters of a call's arguments that the text of a question shows."""
@@ -104,7 +105,7 @@ def names_calls(reply: Reply, calls: Sequence[ToolCall]) -> bool:
 
 def call_question(task: Task, calls: Sequence[ToolCall]) -> str:
     """The question about tool calls that need an approval, each in a line."""
-    shown = [json.dumps(call.arguments, ensure_ascii=False)[:SHOWN_CHARS] for call in calls]
+    shown = [cut(json.dumps(call.arguments, ensure_ascii=False), SHOWN_CHARS) for call in calls]
     if len(calls) == 1:
         asked = f"{calls[0].tool} needs a person's approval: {shown[0]}"
     else:

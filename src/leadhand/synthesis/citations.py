@@ -14,6 +14,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from leadhand.contracts.outcome import Result, TaskResult
+from leadhand.untrusted.cutting import cut
 
 MAX_WHY_CHARS = 300
 _LINE_START_BRACKET = re.compile("(?<=[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])\\[")
@@ -147,7 +148,7 @@ def entries(results: Sequence[TaskResult]) -> list[str]:
 
 def _entry(one: TaskResult) -> str:
     label = f"[{_line(one.task.id)}]"
-    why = _line(one.why or "")[:MAX_WHY_CHARS]
+    why = cut(_line(one.why or ""), MAX_WHY_CHARS)
     said = f"{one.status}: {why}" if why else one.status
     if one.result is None:
         return f"{label} no result ({said})"

@@ -16,6 +16,7 @@ from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import ask_structured
 from leadhand.synthesis.forms import critique_form, read_critique
+from leadhand.untrusted.cutting import cut
 from leadhand.untrusted.fence import Fence
 
 MAX_REVISIONS = 2
@@ -136,9 +137,7 @@ def _line(point: CritiquePoint) -> str:
 
 def _objected(draft: Synthesis, musts: Sequence[CritiquePoint]) -> Synthesis:
     held = " ".join(" ".join(point.point for point in musts).split())
-    if len(held) > MAX_OBJECTION_CHARS:
-        held = f"{held[:MAX_OBJECTION_CHARS]}..."
-    return _with_gap(draft, f"the critic objects: {held}")
+    return _with_gap(draft, f"the critic objects: {cut(held, MAX_OBJECTION_CHARS, '...')}")
 
 
 def _with_gap(draft: Synthesis, why: str) -> Synthesis:

@@ -18,6 +18,7 @@ from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured, object_schema
 from leadhand.synthesis.findings import UNSCORED
+from leadhand.untrusted.cutting import cut
 from leadhand.untrusted.fence import Fence
 
 MAX_CONCURRENT = 16
@@ -122,8 +123,8 @@ class Scorer:
                 given = await self._look(finding, objection, "strong", SECOND_LINES)
         except ModelError as error:
             why = f"{UNSCORED}: {error}"
-            return finding.model_copy(update={"confidence": 0, "why": why[:_MAX_WHY_CHARS]})
-        why = " ".join(given.why.split())[:_MAX_WHY_CHARS]
+            return finding.model_copy(update={"confidence": 0, "why": cut(why, _MAX_WHY_CHARS)})
+        why = cut(" ".join(given.why.split()), _MAX_WHY_CHARS)
         return finding.model_copy(update={"confidence": given.confidence, "why": why})
 
     async def _look(self, finding: Finding, objection: str, tier: Tier, lines: int) -> Score:

@@ -23,6 +23,7 @@ from fractions import Fraction
 from typing import Final
 
 from leadhand.tools.errors import ToolCallError
+from leadhand.untrusted.cutting import cut
 
 MAX_CHARS: Final = 1_000
 """The maximum length of an expression."""
@@ -298,4 +299,4 @@ def _shown(value: _Value) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."
+    return text if len(text) <= 60 else cut(text, 57, "...")

@@ -24,6 +24,7 @@ from leadhand.contracts.outcome import NO_USAGE, Escalated, PausedAttempt, Resul
 from leadhand.contracts.people import ToolCall
 from leadhand.contracts.record import Record
 from leadhand.models.structured import partial_in
+from leadhand.untrusted.cutting import cut
 from leadhand.workers.texts import KeptText
 
 SHOWN_CHARS = 2_000
@@ -165,7 +166,7 @@ class Conversation:
         )
         arguments = [json.dumps(call.arguments, ensure_ascii=False) for call in calls]
         shown = "; ".join(
-            f"{call.tool} needs a person's approval: {given[:SHOWN_CHARS]}"
+            f"{call.tool} needs a person's approval: {cut(given, SHOWN_CHARS)}"
             for call, given in zip(asked, arguments, strict=True)
         )
         return Escalated(

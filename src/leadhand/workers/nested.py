@@ -22,6 +22,7 @@ from leadhand.contracts.outcome import (
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Batch, Limits, PlanRequest
 from leadhand.contracts.team import Team, Worker
+from leadhand.engine.handoffs import cut
 from leadhand.errors import BudgetUsedUp, LeadhandError, ModelError, PlanError
 from leadhand.models.prompts import joined
 from leadhand.ports import TeamRunner
@@ -123,9 +124,7 @@ def _of_level(outcome: Outcome, run: RunState) -> Outcome:
 
 
 def _result(answer: Answer, run: RunState, *, typed: bool) -> Result:
-    summary = answer.answer.strip()
-    if len(summary) > MAX_SUMMARY:
-        summary = f"{summary[:MAX_SUMMARY]} [cut: {len(summary):,} characters in all]"
+    summary = cut(answer.answer.strip(), MAX_SUMMARY)
     if answer.gaps:
         summary = joined(f"Incomplete: {_gaps(answer)}", summary)
     return Result(

@@ -17,6 +17,7 @@ from pydantic_core import PydanticSerializationError, from_json, to_json, to_jso
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Result, Usage
 from leadhand.contracts.typed import adapter_of, type_name
 from leadhand.engine.failures import MAX_MESSAGE, bounded, described, legible
+from leadhand.untrusted.cutting import cut
 
 MAX_BYTES = 10_000_000
 """The limit of a result as JSON. Larger outputs belong in a file."""
@@ -198,8 +199,7 @@ def _problems(error: ValidationError) -> str:
 
 def _excerpt(value: object) -> str:
     if isinstance(value, str | int | float | None):
-        text = repr(value)
-        return text if len(text) <= 60 else f"{text[:60]}..."
+        return cut(repr(value), 60, "...")
     return f"a {type_name(type(value))}"
 
 

@@ -12,6 +12,7 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_core import to_json
 
 from leadhand.engine.failures import legible
+from leadhand.untrusted.cutting import around, cut
 from leadhand.untrusted.fence import Fence
 
 SHOWN_CHARS = 16_000
@@ -49,7 +50,7 @@ class KeptText:
         """`text` without characters that UTF-8 can't encode, cut at `KEPT_CHARS`."""
         text = text if text.isascii() else legible(text)
         digest = hashlib.sha256(text.encode()).hexdigest()
-        return cls(text[:KEPT_CHARS], len(text), digest)
+        return cls(cut(text, KEPT_CHARS), len(text), digest)
 
 
 class ReadableTexts:
@@ -95,7 +96,8 @@ class ReadableTexts:
 
     def _page(self, source: str, offset: int) -> str:
         kept = self._texts[source]
-        end = min(offset + SHOWN_CHARS, len(kept.text))
+        end = around(kept.text, min(offset + SHOWN_CHARS, len(kept.text)))[0]
+        end = end if end > offset else offset + SHOWN_CHARS
         page = self._fence.around(kept.text[offset:end], source=source)
         if end < len(kept.text):
             return (

@@ -10,6 +10,7 @@ from leadhand.contracts.outcome import Handoff
 from leadhand.engine.failures import legible
 from leadhand.engine.recorder import Recorder
 from leadhand.models.structured import reply
+from leadhand.untrusted.cutting import cut
 from leadhand.workers.conversation import PendingCall, not_made
 from leadhand.workers.texts import KeptText, as_text
 
@@ -35,14 +36,13 @@ class ToolLog:
         made: bool = True,
     ) -> None:
         """Record a call; the last two are as in `ToolCalled`."""
-        shown = arguments if isinstance(arguments, str) else as_text(arguments)
         self._recorder.record(
             events.ToolCalled(
                 **self._recorder.task_stamp(self._handoff.task_id, self._handoff.attempt),
                 worker=self._handoff.to_agent,
-                tool=legible(call.tool_name)[:200],
-                arguments=legible(shown[:LOGGED_CHARS]),
-                output=kept.text[:LOGGED_CHARS],
+                tool=cut(legible(call.tool_name), 200),
+                arguments=legible(cut(as_text(arguments), LOGGED_CHARS)),
+                output=cut(kept.text, LOGGED_CHARS),
                 output_chars=kept.chars,
                 sha256=kept.sha256,
                 error=error,

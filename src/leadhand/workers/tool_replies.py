@@ -8,6 +8,7 @@ from pydantic_ai.messages import ToolReturn
 
 from leadhand.engine.failures import legible
 from leadhand.errors import LeadhandError
+from leadhand.untrusted.cutting import cut
 
 
 def unwrapped(value: object) -> object:
@@ -34,6 +35,6 @@ def error_reply(error: BaseException) -> str:
     if isinstance(error, ModelRetry | ToolFailed):
         return str(error.message if isinstance(error, ModelRetry) else error)
     if isinstance(error, LeadhandError):
-        return legible(str(error))[:1_000]
-    message = legible(" ".join(str(error).split()))[:1_000]
+        return cut(legible(str(error)), 1_000)
+    message = cut(legible(" ".join(str(error).split())), 1_000)
     return f"{type(error).__name__}: {message}" if message else type(error).__name__

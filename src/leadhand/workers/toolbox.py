@@ -38,6 +38,7 @@ from leadhand.contracts.team import Worker
 from leadhand.engine.recorder import Recorder
 from leadhand.models.prompts import joined
 from leadhand.models.structured import MAX_REPAIRS, BadAnswer, arguments_of, reply
+from leadhand.untrusted.cutting import cut
 from leadhand.untrusted.fence import Fence
 from leadhand.workers.conversation import CHANGED, PendingCall, ToolboxState, refusal
 from leadhand.workers.function import is_being_cancelled
@@ -270,7 +271,7 @@ class Toolbox:
                     "object", await self._toolset.call_tool(call.tool_name, given, context, tool)
                 )
         except CallDeferred as error:
-            shown = json.dumps(arguments, ensure_ascii=False)[:LOGGED_CHARS]
+            shown = cut(json.dumps(arguments, ensure_ascii=False), LOGGED_CHARS)
             raise NeedsPerson(f"{call.tool_name} needs a person: {shown}") from error
         except ApprovalRequired:
             if approved:

@@ -22,6 +22,7 @@ from leadhand.tools.files.kinds import (
 from leadhand.tools.files.listing import FoundFile, ListingLimits, SkippedFile, list_files
 from leadhand.tools.files.names import display_name, distinct
 from leadhand.tools.files.opening import FileLocation, FileReplaced, open_listed
+from leadhand.untrusted.cutting import cut
 
 _LIMITS = ListingLimits()
 
@@ -141,4 +142,4 @@ def _unknown(wanted: str, names: list[str]) -> str:
         return "name a file as list_files shows it: no absolute path, no '..', no NUL"
     near = difflib.get_close_matches(wanted[:200], names[:2000], n=3, cutoff=0.5)
     hint = f"did you mean {', '.join(near)}?" if near else "list_files shows the names"
-    return f"there is no file {wanted[:100]!r}; {hint}"
+    return f"there is no file {cut(wanted, 100)!r}; {hint}"

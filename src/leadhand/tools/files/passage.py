@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from leadhand.tools.files.documents import Document, citation
+from leadhand.untrusted.cutting import around
 
 MIN_CHARS: Final = 800
 """A passage of at least this length ends at the end of its paragraph."""
@@ -100,4 +101,4 @@ def _stop(text: str, start: int) -> int:
         stop = text.rfind(mark, start + MAX_CHARS // 2, last)
         if stop > 0:
             return stop + len(mark)
-    return last
+    return max(around(text, last)[0], start + MAX_CHARS // 2)

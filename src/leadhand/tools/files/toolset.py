@@ -16,6 +16,7 @@ from leadhand.tools.files.kinds import NOT_READ
 from leadhand.tools.files.listing import HIDDEN
 from leadhand.tools.files.passage import Passage
 from leadhand.tools.files.queries import content_words
+from leadhand.untrusted.cutting import cut
 
 PAGE_CHARS: Final = 12_000
 """Characters of one page of a file or of the list, including references."""
@@ -119,7 +120,7 @@ class FileTools:
     def _nothing(self, query: str) -> str:
         near = self.index.near(query)
         hint = f"similar words in the files: {', '.join(near)}" if near else "try other words"
-        return f"No passage has {query[:200]!r}; {hint}."
+        return f"No passage has {cut(query, 200)!r}; {hint}."
 
 
 def _hit(hit: Passage, query: str) -> str:
@@ -127,7 +128,7 @@ def _hit(hit: Passage, query: str) -> str:
     line = hit.line + hit.text.count("\n", 0, start)
     text = _BREAKS.sub("\n", hit.text[start:end].strip())
     before, after = "…" if start else "", "…" if end < len(hit.text) else ""
-    heading = f" {hit.heading[:100]}" if hit.heading and hit.heading not in text else ""
+    heading = f" {cut(hit.heading, 100)}" if hit.heading and hit.heading not in text else ""
     place = citation(hit.name, line=line, page=hit.page)
     return f"{place}{heading} (offset={hit.offset})\n{before}{text}{after}"
 
@@ -175,8 +176,9 @@ def _marked(document: Document, offset: int, max_chars: int) -> tuple[str, int]:
             mark, unmarked = f"{number}| ", 0
         if len(mark) + len(line) > room:
             if not out:  # A line that is longer than a page.
-                out.append(mark + line[: room - len(mark)])
-                at += room - len(mark)
+                shown = cut(line, room - len(mark)) or line[: room - len(mark)]
+                out.append(mark + shown)
+                at += len(shown)
             break
         out.append(mark + line)
         at, room = end, room - len(mark) - len(line)

@@ -10,6 +10,7 @@ from typing import IO
 from leadhand.tools.git.history import Commit
 from leadhand.tools.git.process import checked_id, stream_git
 from leadhand.tools.text import is_safe_path, plain_text
+from leadhand.untrusted.cutting import cut
 
 _HEADER = re.compile(rb"([0-9a-f]{40}(?:[0-9a-f]{24})?) \d+ (\d+)")
 _LINE_CHARS = 1_000
@@ -51,13 +52,13 @@ def _lines(printed: IO[bytes]) -> Iterator[BlamedLine]:
     for line in printed:
         if line.startswith(b"\t"):
             commit = Commit(oid, dates.get(oid, ""), subjects.get(oid, ""))
-            yield BlamedLine(number, plain_text(line[1:].rstrip(b"\r\n"))[:_LINE_CHARS], commit)
+            yield BlamedLine(number, cut(plain_text(line[1:].rstrip(b"\r\n")), _LINE_CHARS), commit)
         elif match := _HEADER.match(line):
             oid, number = match[1].decode("ascii"), int(match[2])
         elif line.startswith(b"committer-time "):
             dates[oid] = _day(line[15:])
         elif line.startswith(b"summary "):
-            subjects[oid] = plain_text(line[8:].rstrip(b"\n"))[:_LINE_CHARS]
+            subjects[oid] = cut(plain_text(line[8:].rstrip(b"\n")), _LINE_CHARS)
 
 
 def _day(seconds: bytes) -> str:

@@ -24,6 +24,7 @@ from typing import IO, cast
 
 from leadhand.errors import InputError, ToolError
 from leadhand.tools.child_process import exit_description
+from leadhand.untrusted.cutting import cut
 
 STREAM_BYTES = 1 << 16
 ALLOC_LIMIT = "512m"
@@ -99,7 +100,7 @@ def reading_time_left_s() -> float:
 def checked_id(text: str) -> str:
     """`text`, if it is a full object id; git gets no other text as an argument."""
     if not _ID.match(text):
-        raise InputError(f"{text[:80]!r} is not a full object id; resolve it to one first")
+        raise InputError(f"{cut(text, 80)!r} is not a full object id; resolve it to one first")
     return text
 
 

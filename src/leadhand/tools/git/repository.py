@@ -16,6 +16,7 @@ from leadhand.tools.git.process import missing_objects_error, run_git, stream_gi
 from leadhand.tools.git.special_files import check_object_stores
 from leadhand.tools.git.trees import sizes
 from leadhand.tools.text import path_text, plain_text
+from leadhand.untrusted.cutting import cut
 
 EMPTY_TREE = {
     False: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
@@ -110,7 +111,7 @@ def _between(
 
 
 def _commit_range(repository: Repository, commit: _Commit) -> RevisionRange:
-    title = commit.subject[:_MAX_TITLE_CHARS] or commit.id[:12]
+    title = cut(commit.subject, _MAX_TITLE_CHARS) or commit.id[:12]
     if not commit.parents:
         return RevisionRange(title, repository.empty_tree, commit.id, None)
     parent = commit.parents[0]
@@ -128,8 +129,8 @@ def _resolve(repository: Repository, *names: str) -> list[_Commit]:
     for name in names:
         if _ODD.search(name) or len(name) > 1000:
             raise InputError(
-                f"{name[:100]!r} is not a revision that leadhand takes: give a commit id, a branch "
-                "or a tag, with ~N or ^N after it if needed, or A..B or A...B"
+                f"{cut(name, 100)!r} is not a revision that leadhand takes: give a commit id, a "
+                "branch or a tag, with ~N or ^N after it if needed, or A..B or A...B"
             )
     stdin = "".join(f"{name}^{{commit}}\n" for name in names).encode("utf-8", "surrogateescape")
     with stream_git(repository.git_dir, "cat-file", "--batch", stdin=stdin) as answers:

@@ -12,6 +12,7 @@ from typing import IO
 from leadhand.errors import ToolError
 from leadhand.tools.git.process import checked_id, missing_objects_error, run_git, stream_git
 from leadhand.tools.text import is_binary, is_safe_path, path_text, plain_text
+from leadhand.untrusted.cutting import cut
 
 _LINE_CHARS = 1000
 _WORDS_A_PATTERN = 200
@@ -48,7 +49,7 @@ def grep(
         stdin=stdin, timeout_s=timeout_s, ok=(0, 1),
     ) as found:  # fmt: skip
         for path, line, text in _hits(found, len(tree) + 1):
-            hits.append((path_text(path), line, plain_text(text)[:_LINE_CHARS]))
+            hits.append((path_text(path), line, cut(plain_text(text), _LINE_CHARS)))
             if len(hits) >= max_hits:
                 break
     return hits

@@ -28,6 +28,7 @@ from leadhand.tools.sql.messages import (
 )
 from leadhand.tools.sql.periods import parse_periods
 from leadhand.tools.sql.roles import is_number
+from leadhand.untrusted.cutting import cut
 
 _MEMORY: Final = "1GB"
 _MAX_DATABASE_BYTES: Final = 2 << 30
@@ -179,7 +180,8 @@ def _query(request: SqlRequest) -> SqlReply:
     # As a subquery a statement can't write, and its result is cut before it is materialised.
     inner = f"(\n{_without_end(statement.query)}\n)"
     found = connection.execute(
-        f"SELECT left(COLUMNS(*)::VARCHAR, {MAX_CELL_CHARS + 1}) FROM {inner} LIMIT {MAX_ROWS + 1}"
+        # Longer than what is shown, so that a secret at its end is recognized.
+        f"SELECT left(COLUMNS(*)::VARCHAR, {MAX_CELL_CHARS * 3}) FROM {inner} LIMIT {MAX_ROWS + 1}"
     )
     names = [str(column[0]) for column in found.description or ()]
     rows = [list(row[:MAX_COLUMNS]) for row in found.fetchall()]
@@ -237,4 +239,4 @@ def _line(message: str, file: str | None) -> str:
             message = message.replace(shown, "the file")
     for end in ("\nLINE ", "\nPossible", "\nThe search space", "\nOriginal Line"):
         message = message.partition(end)[0]
-    return " ".join(message.split())[:_MAX_ERROR_CHARS]
+    return cut(" ".join(message.split()), _MAX_ERROR_CHARS)

@@ -16,6 +16,7 @@ from leadhand.tools.files.legible import cleaned
 from leadhand.tools.sql.database import Database, RequestFailed, RunRequest, in_new_process
 from leadhand.tools.sql.messages import MAX_CELL_CHARS, MAX_COLUMNS, MAX_ROWS, Row, SqlReply
 from leadhand.tools.sql.names import quoted_name, table_names
+from leadhand.untrusted.cutting import cut
 
 MAX_FILES: Final = 50
 """Files that are loaded; the others are reported."""
@@ -90,9 +91,8 @@ class SqlTools:
         loaded = self._tables()
         lines = [_listed(table) for table in loaded.tables]
         lines += [f"{broken.file} is not a table: {broken.why}" for broken in loaded.broken]
-        return cleaned("\n".join(lines) or "no CSV, JSON or Parquet file was handed in")[
-            :MAX_RESULT_CHARS
-        ]
+        listed = "\n".join(lines) or "no CSV, JSON or Parquet file was handed in"
+        return cut(cleaned(listed), MAX_RESULT_CHARS)
 
     def query(self, sql: str) -> str:
         """Run one read-only SQL statement (DuckDB's dialect) over the tables.
@@ -226,4 +226,4 @@ def _cell(value: object) -> str:
     if value is None:
         return "NULL"
     text = " ".join(cleaned(str(value)).split("\n")).replace("|", "\\|")
-    return text if len(text) <= MAX_CELL_CHARS else text[: MAX_CELL_CHARS - 1] + "…"
+    return text if len(text) <= MAX_CELL_CHARS else cut(text, MAX_CELL_CHARS - 1, "…")

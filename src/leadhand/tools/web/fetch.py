@@ -18,6 +18,7 @@ import httpx2
 from leadhand.tools.errors import ToolCallError
 from leadhand.tools.text import size_text
 from leadhand.tools.web.settings import WebSettings
+from leadhand.untrusted.cutting import cut
 
 MAX_REDIRECTS: Final = 5
 MAX_URL_CHARS: Final = 2_000
@@ -93,7 +94,7 @@ class Fetcher:
         except TimeoutError:
             raise ToolCallError(f"{_shown(url)} took longer than {timeout_s:g} s") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
-            reason = str(error)[:200] or type(error).__name__
+            reason = cut(str(error), 200) or type(error).__name__
             raise ToolCallError(f"{_shown(url)} could not be read: {reason}") from error
 
     async def _follow(self, url: httpx2.URL, allowed: frozenset[str]) -> FetchedPage:
@@ -197,7 +198,7 @@ def _parsed(text: str, params: Mapping[str, str] | None = None) -> httpx2.URL:
 
 def _shown(text: str) -> str:
     plain = "".join(c if c.isprintable() else "?" for c in text)
-    return plain if len(plain) <= 200 else plain[:199] + "…"
+    return plain if len(plain) <= 200 else cut(plain, 199, "…")
 
 
 def is_public(address: str) -> bool:

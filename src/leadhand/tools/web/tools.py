@@ -14,6 +14,7 @@ from leadhand.tools.files.legible import cleaned, decoded
 from leadhand.tools.files.parsing import ParserLimits, parse_file
 from leadhand.tools.text import is_binary
 from leadhand.tools.web.settings import WebSettings
+from leadhand.untrusted.cutting import cut
 
 if TYPE_CHECKING:
     from leadhand.tools.web.fetch import FetchedPage, Fetcher
@@ -155,7 +156,7 @@ def _results(fetched: "FetchedPage") -> list[str]:
             fields = cast("dict[str, object]", item)
             words = [" ".join(str(fields.get(key) or "").split()) for key in _FIELDS]
             if words[1].startswith(("http://", "https://")):
-                lines = (words[0][:200], words[1][:2000], words[2][:_SNIPPET_CHARS])
+                lines = (cut(words[0], 200), cut(words[1], 2000), cut(words[2], _SNIPPET_CHARS))
                 found.append("\n".join(line for line in lines if line))
     return found
 

@@ -6,9 +6,9 @@ Words, numbers, paths and switches never count: redacting them would make other 
 import base64
 import json
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from posixpath import commonprefix
 from typing import cast
 from urllib.parse import unquote
 
@@ -29,6 +29,7 @@ _SETTING_NAME = re.compile(
 )
 _WORDS = re.compile(r"[A-Za-z]?[a-z]*|[A-Z]+")
 _COMPOUND = re.compile(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)+")
+_NUMBER = re.compile(r"\s*[-+]?[\d_.]+(?:[eE][-+]?\d+)?\s*")
 _PATH = re.compile(r"(?:~|\.{0,2})/|[A-Za-z]:[\\/]")
 _OPAQUE = re.compile(r"(?=[^/]*[a-z])(?=[^/]*[A-Z])(?=[^/]*[0-9])[A-Za-z0-9+=_-]{16,}(?=/|$)")
 _URL_PASSWORD = re.compile(r"://[^\s/:@]*:([^\s@]+)@")
@@ -75,20 +76,13 @@ def _is_plain(value: str) -> bool:
         return len(value) < 16
     if _PATH.match(value):
         return not any(map(_OPAQUE.fullmatch, value.split("/")))
-    return not any(map(str.isalnum, value)) or _is_number(value)
-
-
-def _is_number(value: str) -> bool:
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return True
+    return not any(map(str.isalnum, value)) or bool(_NUMBER.fullmatch(value))
 
 
 _CUT = re.compile(r"[\"'…]|\.\.\.|\s?\[cut|\s…|\Z")
 """What follows text that was cut off: the end of the text or of a string, or an ellipsis."""
-_STARTS_CUT = "\"'…"
+_CUT_BEFORE = re.compile(r"[\"'…]|\Z")
+"""What precedes it, in reversed text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,49 +106,30 @@ class Needle:
     def spans(self, text: str) -> Iterator[Span]:
         """Where it occurs in `text`, whole or cut off at either end of a string."""
         if self.head in text:
-            yield from self._from_head(text)
+            yield from _begun(self.text, self.head, text, _CUT)
         if self.tail in text:
-            yield from self._to_tail(text)
+            whole, tail, back = self.text[::-1], self.tail[::-1], text[::-1]
+            for start, end in _begun(whole, tail, back, _CUT_BEFORE):
+                yield len(text) - end, len(text) - start
 
-    def _from_head(self, text: str) -> Iterator[Span]:
-        start = text.find(self.head)
-        while start != -1:
-            if text.startswith(self.text, start):
-                end = start + len(self.text)
-                yield start, end
-            else:
-                end = start + 1
-                for length in range(self._common(text, start), len(self.head) - 1, -1):
-                    if _CUT.match(text, start + length) and _is_telling(self.text[:length]):
-                        end = start + length
-                        yield start, end
-                        break
-            start = text.find(self.head, end)
 
-    def _to_tail(self, text: str) -> Iterator[Span]:
-        backwards = Needle.of(self.text[::-1])
-        start = text.find(self.tail)
-        while start != -1:
-            end = start + len(self.tail)
-            ahead = text[max(0, end - len(self.text)) : end][::-1]
-            for length in range(backwards._common(ahead, 0), len(self.tail) - 1, -1):
-                is_cut = length == end or text[end - length - 1] in _STARTS_CUT
-                if is_cut and _is_telling(self.text[-length:]):
-                    yield end - length, end
-                    break
-            start = text.find(self.tail, start + 1)
-
-    def _common(self, text: str, start: int) -> int:
-        """How many of its first characters `text` has at `start`."""
-        lengths = range(1, len(self.text) + 1)
-        return bisect_left(
-            lengths, True, key=lambda length: not text.startswith(self.text[:length], start)
-        )
+def _begun(whole: str, head: str, text: str, cut: re.Pattern[str]) -> Iterator[Span]:
+    """Where `text` has all of `whole`, or a beginning of it before a `cut`."""
+    start = text.find(head)
+    while start != -1:
+        length = len(commonprefix((whole, text[start : start + len(whole)])))
+        while len(head) <= length < len(whole) and not (
+            cut.match(text, start + length) and _is_telling(whole[:length])
+        ):
+            length -= 1
+        if length >= len(head):
+            yield start, start + length
+        start = text.find(head, start + (length if length >= len(head) else 1))
 
 
 def _is_telling(part: str) -> bool:
     """Whether a part of a secret must be redacted: an ordinary word need not be."""
-    return len(part) >= 12 or not _WORDS.fullmatch(part)
+    return len(part) >= 12 or not (_WORDS.fullmatch(part) or _WORDS.fullmatch(part[::-1]))
 
 
 @dataclass(frozen=True, slots=True)

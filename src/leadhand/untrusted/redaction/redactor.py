@@ -6,7 +6,8 @@ encoded in JSON, URLs, hexadecimal or base64.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 from leadhand.untrusted.redaction import encodings, shapes
 from leadhand.untrusted.redaction.known import Needles, secrets_of
@@ -39,24 +40,32 @@ class Redactor:
     def __call__(self, text: str) -> str:
         """`text` without its secrets; `text` itself if there are none."""
         for _ in range(_MAX_PASSES):
-            redacted = _without(text, self._all_spans(text))
+            redacted = self._redacted(text)
             if redacted == text:
                 break
             text = redacted  # which may uncover another secret right beside the first
         return text
 
-    def _all_spans(self, text: str) -> Iterable[encodings.Span]:
-        if not text.lstrip().startswith(("{", "[", '"')):
-            return self._spans(text, _MAX_DEPTH)
-        # Searching it as one string is quick, and most documents have no secrets.
-        if not self._spans(encodings.JSON_STRING.undo(text), _MAX_DEPTH):
-            return ()
-        return self._string_spans(text) if _is_json(text) else self._spans(text, _MAX_DEPTH)
+    def _redacted(self, text: str) -> str:
+        if text.lstrip().startswith(("{", "[", '"')):
+            # Searching it as one string is quick, and most documents have no secrets.
+            if not self._spans(encodings.JSON_STRING.undo(text), _MAX_DEPTH):
+                return text
+            if _is_json(text):
+                return self._redacted_json(text)
+        return _without(text, self._spans(text, _MAX_DEPTH))
 
-    def _string_spans(self, document: str) -> Iterator[encodings.Span]:
-        """The secrets in a JSON document: each is within one string, so no syntax is lost."""
-        key = ""
-        for string in _STRING.finditer(document):
+    def _redacted_json(self, document: str) -> str:
+        """A JSON document without secrets: each is within one string, so no syntax is lost.
+
+        Keys that differ still differ, because a number is added to those that would be the same.
+        """
+        taken = {match[1] for match in _STRING.finditer(document) if match[2]}
+        names: dict[str, str] = {}
+        numbers, key = Counter[str](), ""
+
+        def redacted(string: re.Match[str]) -> str:
+            nonlocal key
             content = string[1]
             text = encodings.JSON_STRING.undo(content)
             # With its key before it, because some secrets are recognized only by their names.
@@ -66,9 +75,18 @@ class Redactor:
                 for start, end in self._spans(before + text, _MAX_DEPTH)
                 if end > len(before)
             ]
-            for start, end in encodings.JSON_STRING.outside(content, found):
-                yield string.start(1) + start, string.start(1) + end
             key = text if string[2] else ""
+            clean = _without(content, encodings.JSON_STRING.outside(content, found))
+            if string[2] and clean != content:
+                name = names.get(content, clean)
+                while content not in names and name in taken:
+                    numbers[clean] += 1
+                    name = f" {numbers[clean] + 1}]".join(clean.rsplit("]", 1))
+                taken.add(name)
+                clean = names[content] = name
+            return f'"{clean}"{string[2] or ""}'
+
+        return _STRING.sub(redacted, document)
 
     def _spans(self, text: str, depth: int) -> list[encodings.Span]:
         """The secrets in `text`, at most `depth` encodings deep, in no order."""

@@ -1,0 +1,34 @@
+"""Cuts texts to a length, but never within a secret: redaction would not recognize a part of one.
+
+Pure. What is left is redacted when it is written.
+"""
+
+_AROUND = 2_000
+"""Characters on each side of a cut that are searched for secrets."""
+
+
+def cut(text: str, max_chars: int, mark: str = "") -> str:
+    """The first `max_chars` characters of `text`, or fewer, and `mark` if something is left out."""
+    return text if len(text) <= max_chars else f"{text[: around(text, max_chars)[0]]}{mark}"
+
+
+def cut_line(text: str, max_chars: int) -> str:
+    """`text` on one line, cut to `max_chars` characters with an ellipsis."""
+    line = " ".join(text.split())
+    return line if len(line) <= max_chars else cut(line, max_chars - 1, "…")
+
+
+def around(text: str, place: int) -> tuple[int, int]:
+    """The start and the end of the secrets of `text` around `place`; it twice if there are none."""
+    if not 0 < place < len(text):
+        return place, place
+    # Imported here because its patterns take long to compile, and most texts are short.
+    from leadhand.untrusted.redaction import encodings, shapes
+
+    first = max(0, place - _AROUND)
+    part = text[first : place + _AROUND]
+    start = end = place - first
+    for left, right in sorted(shapes.spans(part, encodings.EncodedWords.of(part))):
+        if left < end and right > start:
+            start, end = min(start, left), max(end, right)
+    return first + start, first + end

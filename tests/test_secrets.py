@@ -1,0 +1,94 @@
+"""F36, F58: no secret that a worker meets reaches the answer's gaps, the journal or the page."""
+
+from pathlib import Path
+
+import pytest
+
+from leadhand import Result, Supervisor, TaskTemplate, Team, Worker
+from leadhand.contracts.events import dump
+from leadhand.journal import open_store
+from leadhand.trace.page import page
+
+BODY = "aZ3kQ9xW2mB7nR5tY8uL1cV6eD4fG0hJsKpQ"
+TOKEN = "ghp_" + BODY
+PASSWORD = "Tr0ub4dor&3"
+ONE = (TaskTemplate(id="a", worker="w", intent="Do it"),)
+
+
+def kept_of(home: Path, run_id: str) -> str:
+    """All that is kept of a run, and its page."""
+    store = open_store(home)
+    try:
+        events = store.events(run_id)
+        summary = repr(store.runs())
+    finally:
+        store.close()
+    return "\n".join([*map(dump, events), *page(events, held=False), summary])
+
+
+def failing(message: str) -> Team:
+    def work(handoff: object) -> Result:
+        raise ValueError(message)
+
+    return Team("one", workers=[Worker("w", "Works", run=work)], template=ONE)
+
+
+@pytest.mark.parametrize("room", [1, 10, 24, 39])
+def test_a_key_that_a_limit_would_cut_leaves_nothing_behind(tmp_path: Path, room: int) -> None:
+    for limit in (2_000 - len("ValueError: ..."), 10_000, 160):
+        team = failing("x" * (limit - room - 1) + " " + TOKEN + " y" * 6_000)
+        answer = Supervisor(team, home=tmp_path).run_sync("Do it")
+        told = answer.model_dump_json() + kept_of(tmp_path, answer.run_id)
+        assert BODY[:6] not in told
+
+
+def test_what_a_worker_reports_as_missing_is_cut_before_a_key(tmp_path: Path) -> None:
+    missing = ["n" * 480 + " " + TOKEN, "it needs " + TOKEN]
+    team = Team(
+        "one",
+        workers=[Worker("w", "Works", run=lambda h: Result(output=1, missing=missing))],
+        template=ONE,
+    )
+    answer = Supervisor(team, home=tmp_path).run_sync("m" * 190 + " " + TOKEN)
+    assert [gap.why[-10:] for gap in answer.gaps] == ["nnnnnnnn …", "[redacted]"]
+    assert BODY[:6] not in "".join(gap.why for gap in answer.gaps)
+    assert BODY[:6] not in kept_of(tmp_path, answer.run_id)
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        (repr({b"Authorization": b"Bearer " + BODY.encode()}), BODY),
+        (f"cloning https://{BODY}@git.example/a.git", BODY),
+        (f"AccountName=a;AccountKey={BODY}/+==;EndpointSuffix=x", BODY),
+        (f"host=db user=me password={PASSWORD[:8]} dbname=app", PASSWORD[:8]),
+        (f"jdbc:sqlserver://db:1433;user=me;password={PASSWORD};x=y", PASSWORD),
+        (f"Driver={{X}};Server=db;UID=me;PWD={PASSWORD[:9]};", PASSWORD[:9]),
+        ("postgres://me:pa$$w[1]rd!@db.example/app", "pa$$w[1]rd!"),
+        ("-----BEGIN " + f"PRIVATE KEY-----\\n{BODY * 2}\\n-----END PRIVATE KEY-----", BODY),
+        ("ya29." + "a0" + BODY * 3, BODY),
+        ("842917365" + ":AA" + BODY[:33], BODY[:33]),
+        ("xapp-" + "1-A0Q3K7XW2MB-8429173650421-" + "9f2a7c4e8b1d3065" * 4, "9f2a7c4e8b1d3065"),
+    ],
+)
+def test_a_secret_in_an_error_is_told_nowhere(tmp_path: Path, text: str, secret: str) -> None:
+    answer = Supervisor(failing(text), home=tmp_path).run_sync("Do it")
+    assert secret not in str(answer.gaps) + answer.answer
+    assert secret not in kept_of(tmp_path, answer.run_id)
+
+
+def test_gaps_without_a_journal_have_no_secret_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SHOP_PASSWORD", PASSWORD)
+    (gap,) = Supervisor(failing(f"refused: {PASSWORD}")).run_sync("Do it").gaps
+    assert gap.why.startswith("ValueError: refused: [redacted] (at ")
+
+
+def test_keys_of_an_output_stay_distinct_in_the_journal(tmp_path: Path) -> None:
+    found = {TOKEN: 1, TOKEN[:-1] + "9": 2}
+    team = Team("one", workers=[Worker("w", "Works", run=lambda h: found)], template=ONE)
+    supervisor = Supervisor(team, home=tmp_path)
+    run_id = supervisor.run_sync("Do it").run_id
+    assert BODY[:6] not in kept_of(tmp_path, run_id)
+    assert '"[redacted]":1,"[redacted 2]":2' in kept_of(tmp_path, run_id)
