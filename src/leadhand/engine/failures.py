@@ -64,6 +64,8 @@ def described(error: BaseException) -> str:
         message = ""
     name = type(error).__name__
     line = f"{name}: {message}" if message else name
+    if name == "ApprovalRequired":  # of pydantic-ai
+        return f"{line}: only tools can ask for an approval, or a result `Escalated` for advice"
     first = _first(error)
     return line if first is error else f"{line}: {described(first)}"
 

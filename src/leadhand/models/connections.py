@@ -8,6 +8,7 @@ import asyncio
 import inspect
 import os
 import random
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -135,7 +136,9 @@ class Connections:
             model = infer_model(_with_provider(spec), self._provider)
         except (UserError, ValueError, ImportError) as error:
             said = " ".join(str(error).split())
-            raise InputError(f"model {spec!r} can't be used: {said}") from error
+            if names := re.findall(r"`([A-Z][A-Z0-9_]+)` environment variable", said):
+                said = f'set {names[0]}, or have leadhand look for a model: `model="auto"`'
+            raise InputError(f"model {spec!r} can't be used: {said}") from None
         for provider in self._providers.values():
             send_as_built(provider.client)
         remember_schemas(model)

@@ -79,10 +79,9 @@ class RunHost:
         await self._find_models()
         paths = input_paths(new.inputs)
         given = inputs_of(paths)
-        listeners = (options.listener,) if options.listener else ()
-        recorder = running.Recorder(
-            "plan", running.MemoryJournal(), clock=self.clock, listeners=listeners
-        )
+        own = (options.listener,) if options.listener else ()
+        memory = running.MemoryJournal()
+        recorder = running.Recorder("plan", memory, clock=self.clock, listeners=own)
         limits = self._settings.limits
         after = await running.runs_before(self.journal, new.after, limit_s=limits.opening_s)
         request = planner_request(new.request or "", given, paths, options.batches, after)
@@ -177,7 +176,11 @@ class RunHost:
             raise InputError("nothing to answer: give a Reply")
         async with self.calls.call(run_id):
             stored = running.StoredRun.of(run_id, await self.journal.events(run_id))
-            for message in running.messages_of(stored, [valid_reply(one) for one in replies]):
+            state, given = stored.state, [valid_reply(one) for one in replies]
+            if not running.is_over(state) and await self.journal.holder(run_id) is None:
+                running.check_resumable(state, run_id, self.team)
+                self._settings.contexts.check_resumable(options.context, state)
+            for message in running.messages_of(stored, given):
                 await self.journal.post(message)
             return await self._joined(run_id, options)
 
@@ -312,9 +315,8 @@ class RunHost:
         if rates is not None:
             with suppress(RuntimeError):  # outside of an event loop
                 models = rates.health()
-        return Health(
-            runs=tuple(self.active), workers=self._shared_workers.health(self.clock), models=models
-        )
+        workers = self._shared_workers.health(self.clock)
+        return Health(runs=tuple(self.active), workers=workers, models=models)
 
     async def _find_models(self) -> None:
         self.team = await with_models(self.team)

@@ -36,6 +36,16 @@ class ContextRules:
             )
         return self._checked(given, "context")
 
+    def check_resumable(self, given: object, state: RunState) -> None:
+        """Check that a run that is resumed has a context, unless it is restored."""
+        if given is not None:
+            self._checked(given, "context")
+        elif self.restore is None and (self.type is not None or state.has_context):
+            raise InputError(
+                f"run {state.run_id!r} needs a context, and contexts are not stored: resume it "
+                "from Python with `context`, or with a Supervisor that has a `restore` function"
+            )
+
     async def of_resumed_run(
         self, given: object, state: RunState, *, limit_s: float | None
     ) -> object:
@@ -43,15 +53,11 @@ class ContextRules:
 
         An async `restore` has `limit_s` seconds.
         """
-        if given is not None:
-            return self._checked(given, "context")
+        self.check_resumable(given, state)
+        if given is not None or self.restore is None:
+            return given
         if self.type is None and not state.has_context:
             return None
-        if self.restore is None:
-            raise InputError(
-                f"run {state.run_id!r} needs a context, and contexts are not stored: resume it "
-                "from Python with `context`, or with a Supervisor that has a `restore` function"
-            )
         try:
             restored = self.restore(state.origin)
             if inspect.isawaitable(restored):

@@ -1,0 +1,30 @@
+"""A reply through a supervisor that can't resume the run is refused before anything is recorded."""
+
+import asyncio
+
+import pytest
+
+from leadhand import InputError, Supervisor, Team, Worker
+from leadhand.contracts.people import Reply
+from leadhand.journal import MemoryJournal
+from leadhand.testing import run_virtual
+from tests.run.people.desk import PAINT, RUN, Desk, answered
+
+
+def test_a_reply_through_a_supervisor_without_restore_changes_nothing() -> None:
+    journal, desk = MemoryJournal(), Desk()
+
+    def supervisor(**given: object) -> Supervisor:
+        return Supervisor(desk.team(), approve=["escalation"], journal=journal, **given)  # pyright: ignore[reportArgumentType]
+
+    run_virtual(supervisor().run(plan=PAINT, run_id=RUN, context="a customer"))
+    before = [*journal.store.events(RUN)]
+    with pytest.raises(InputError, match="needs a context, and contexts are not stored"):
+        asyncio.run(supervisor().answer(RUN, answered("white")))
+    other = Supervisor(Team("other", workers=[Worker("a", "b", run=str)]), journal=journal)
+    with pytest.raises(InputError, match="is of team 'desk', not of 'other'"):
+        asyncio.run(other.answer(RUN, Reply(task_id="t1", text="white")))
+    assert ([*journal.store.events(RUN)], asyncio.run(journal.messages(RUN))) == (before, [])
+    restoring = supervisor(restore=str)
+    answer = run_virtual(restoring.answer(RUN, answered("red")))
+    assert (answer.status, answer.output) == ("complete", "red")
