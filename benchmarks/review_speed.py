@@ -214,7 +214,8 @@ def main() -> None:
                 f"{statistics.median(cpus):.2f} s), floor "
                 f"{statistics.median(b for _, b in pairs):.2f} s, ratio "
                 f"{statistics.median(a / b for a, b in pairs):.2f} ({answer['status']}; "
-                f"sequential {metrics['sequential_s']:.1f} s, speed-up {metrics['speedup']:.1f})",
+                f"sequential {metrics['sequential_s']:.1f} s, speed-up "
+                f"{metrics['speedup'] or metrics['speedup_high'] or 0.0:.1f})",
                 flush=True,
             )
         if not options.small:

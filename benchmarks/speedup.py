@@ -128,7 +128,7 @@ def row(name: str, rounds: Sequence[Round]) -> str:
     low, high = median(lambda one: one.low), median(lambda one: one.high)
     ratio = f"{low:.2f}" if high - low < 0.005 else f"{low:.2f} to {high:.2f}"
     met = "yes" if low <= 1 + WITHIN and high >= 1 - WITHIN else "**no**"
-    reported = median(lambda one: one.together.speedup)
+    reported = median(lambda one: one.together.speedup or one.together.speedup_high or 0.0)
     true = median(lambda one: one.single.makespan_s / one.together.makespan_s)
     return f"| {name} | {true:.2f} | {reported:.2f} | {ratio} | {met} |"
 

@@ -107,11 +107,10 @@ class Metrics(Record):
     critical_path_s: float = 0.0
     """The longest chain of planning, dependent tasks, a stepwise planner's decisions and synthesis,
     waits for retries included."""
-    speedup: float = 0.0
-    """`sequential_s / makespan_s`; 0 if nothing ran."""
+    speedup: float | None = 0.0
+    """`sequential_s / makespan_s`; 0 if nothing ran, None if waiting can't be told from work."""
     speedup_high: float | None = None
-    """The upper bound of the speedup, if waiting can't be told from work; `speedup` is then the
-    lower bound. None if both are about the same."""
+    """The upper bound of a speedup that is None; None if it is known."""
     requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0

@@ -5,14 +5,14 @@ can't be told from work, the stopwatch keeps both ends of the possible range.
 """
 
 import asyncio
-import sys
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
 
 from leadhand.contracts.event_fields import AttemptTimes
-from leadhand.engine.thread_time import EXACT, ThreadCalls
 
+EXACT = 0.01
+"""A range narrower than this share of the time counts as exact."""
 _CURRENT: ContextVar["Stopwatch | None"] = ContextVar("stopwatch", default=None)
 
 
@@ -73,8 +73,7 @@ class Stopwatch:
             # Other programs slow steps down: their wall time counts, not only their CPU time.
             others_s = Stopwatch.steps_s - self._steps_s
             if self._real:
-                turns_s = ThreadCalls.calls * sys.getswitchinterval()
-                others_s = max(others_s, time.thread_time() - self._cpu_s) + turns_s
+                others_s = max(others_s, time.thread_time() - self._cpu_s)
             self._waited_high_s += min(passed_s, others_s)
 
     def stop(self) -> None:

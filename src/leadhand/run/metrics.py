@@ -12,7 +12,7 @@ from leadhand.plans import graph
 from leadhand.state.fold import RunState, TaskState
 
 EXACT = 1.05
-"""A speed-up is given as a range if its upper end is more than this many times the lower one."""
+"""A speed-up is known if its upper bound is at most this many times the lower one."""
 
 
 def metrics(state: RunState, now_s: float) -> Metrics:
@@ -22,12 +22,13 @@ def metrics(state: RunState, now_s: float) -> Metrics:
     chain_s = planned_before(state, chain, now_s) + sum(part.took_s for part in chain)
     low_s, high_s = sequential(state, now_s)
     usage, took_s = state.usage, now_s - state.person_time.waited_s
+    is_known = high_s <= low_s * EXACT or took_s <= 0
     return Metrics(
         makespan_s=took_s,
         sequential_s=low_s,
         critical_path_s=max(min(planning_s, now_s), chain_s) + min(synthesis_s, now_s),
-        speedup=low_s / took_s if took_s > 0 else 0.0,
-        speedup_high=high_s / took_s if took_s > 0 and high_s > low_s * EXACT else None,
+        speedup=(low_s / took_s if took_s > 0 else 0.0) if is_known else None,
+        speedup_high=None if is_known else high_s / took_s,
         requests=usage.requests,
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,

@@ -16,15 +16,16 @@ def format_duration(taken_s: float) -> str:
 
 
 def format_speedup(metrics: Metrics, sign: str = "x") -> str:
-    """The speed-up: `4.2x`, or `1.9x to 3.0x` if it is not known exactly."""
-    low = f"{metrics.speedup:.1f}{sign}"
-    high = metrics.speedup_high
-    return low if high is None else f"{low} to {high:.1f}{sign}"
+    """The speed-up: `4.2x`; `at most 3.0x` if it is not known; a range of an older release."""
+    low, high = metrics.speedup, metrics.speedup_high
+    if low is None:
+        return f"at most {high or 0.0:.1f}{sign}"
+    return f"{low:.1f}{sign}" if high is None else f"{low:.1f}{sign} to {high:.1f}{sign}"
 
 
 def format_gain(metrics: Metrics) -> str:
     """The gain by concurrency, in a few words; empty if it is below 5 %."""
-    if max(metrics.speedup, metrics.speedup_high or 0.0) < 1.05:
+    if max(metrics.speedup or 0.0, metrics.speedup_high or 0.0) < 1.05:
         return ""
     exact = metrics.speedup_high is None
     took = f" ({format_duration(metrics.sequential_s)})" if exact else ""

@@ -114,6 +114,8 @@ class ProcessPool:
         self._idle: list[_Process] = []
         self._alive: set[_Process] = set()
         self._closed = False
+        self._has_started = False
+        """Whether a start was counted: a run of one task at a time starts one process."""
 
     async def __aenter__(self) -> "ProcessPool":
         return self
@@ -145,12 +147,13 @@ class ProcessPool:
             if self._closed:
                 return Failed(kind="crashed", message="the worker processes were already closed")
             process = self._idle_process() or self._start()
-            sent_s = time.monotonic()
+            sent_s, start_s = time.monotonic(), 0.0
             try:
                 with awaiting_outside_work():
                     outcome = await self._imported(process, call)
                     if isinstance(outcome, Completed):
-                        sent_s = time.monotonic()
+                        start_s = 0.0 if self._has_started else time.monotonic() - sent_s
+                        self._has_started, sent_s = True, time.monotonic()
                         outcome = await process.exchange(call, self._max_output_bytes)
             except _NotReady as error:
                 await self._kill(process)
@@ -164,7 +167,7 @@ class ProcessPool:
                 await self._kill(process)
                 raise
             finally:
-                worked_s = process.worked_s or time.monotonic() - sent_s
+                worked_s = start_s + (process.worked_s or time.monotonic() - sent_s)
                 block.took(worked_s, worked_s)
             self._idle.append(process)
             return outcome

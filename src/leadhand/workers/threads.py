@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from leadhand.engine.stopwatch import ExcludedTime
-from leadhand.engine.thread_time import ThreadTime
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -54,6 +53,36 @@ class AbandonedCall:
     """When it was abandoned, by `time.monotonic()`."""
 
 
+class _ThreadTime:
+    """Times a call in the thread that makes it, within `with`. Readable from any thread."""
+
+    __slots__ = ("_before", "_worked")
+
+    def __init__(self) -> None:
+        self._before: tuple[float, float, float] | None = None
+        self._worked: tuple[float, float] | None = None
+
+    def __enter__(self) -> None:
+        self._before = time.process_time(), time.thread_time(), time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self._worked = self._until_now(in_thread=True)
+
+    def worked(self) -> tuple[float, float]:
+        """The least and the most that the call worked, until now if it has not ended."""
+        return self._until_now(in_thread=False) if self._worked is None else self._worked
+
+    def _until_now(self, *, in_thread: bool) -> tuple[float, float]:
+        if self._before is None:
+            return 0.0, 0.0
+        process_s, thread_s, started_s = self._before
+        took_s = time.perf_counter() - started_s
+        cpu_s = time.thread_time() - thread_s if in_thread else 0.0
+        # While it did not compute, it may have waited for the interpreter as long as others did.
+        others_s = max(time.process_time() - process_s - cpu_s, 0.0)
+        return took_s - min(max(took_s - cpu_s, 0.0), others_s), took_s
+
+
 @dataclass(slots=True, eq=False)
 class _Call:
     name: str
@@ -61,7 +90,7 @@ class _Call:
     function: Callable[[], object]
     loop: asyncio.AbstractEventLoop
     future: asyncio.Future[tuple[object, BaseException | None]]
-    time: ThreadTime = field(default_factory=ThreadTime)
+    time: _ThreadTime = field(default_factory=_ThreadTime)
     abandoned: AbandonedCall | None = None
     ended: bool = False
 

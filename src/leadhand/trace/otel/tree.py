@@ -154,7 +154,8 @@ class SpanTree:
             team.span.update_name(f"invoke_workflow {answer.team}")
             team.span.set_attribute(names.WORKFLOW, answer.team)
             team.span.set_attribute("leadhand.run.status", answer.status)
-            team.span.set_attribute("leadhand.run.speedup", answer.metrics.speedup)
+            if answer.metrics.speedup is not None:
+                team.span.set_attribute("leadhand.run.speedup", answer.metrics.speedup)
             if answer.metrics.speedup_high is not None:
                 team.span.set_attribute("leadhand.run.speedup_high", answer.metrics.speedup_high)
             said = self._content.message(names.OUTPUT, "assistant", answer.answer)

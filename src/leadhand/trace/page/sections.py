@@ -28,7 +28,7 @@ def head(history: RunHistory, *, held: bool) -> Html:
     began = f"{history.started_at:%Y-%m-%d %H:%M:%S} UTC" if history.started_at is not None else ""
     tiles = [
         ("time", format_duration(figures.makespan_s)),
-        ("speed-up", format_speedup(figures, "×") if figures.speedup else "–"),
+        ("speed-up", format_speedup(figures, "×") if figures.speedup != 0 else "–"),
         ("critical path", format_duration(figures.critical_path_s)),
         ("tasks completed", f"{done:,} of {len(state.tasks):,}"),
     ]

@@ -228,7 +228,7 @@ def stats(report: ReviewReport) -> list[str]:
         f"sequential {'at least ' if metrics.speedup_high else ''}{sequential}",
         f"critical path {format_duration(metrics.critical_path_s)}",
     ]
-    if metrics.speedup:
+    if metrics.speedup != 0:
         parts.append(f"speed-up {format_speedup(metrics, '×')}")
     parts.append(f"engine: {report.answer.engine}")
     return parts
