@@ -19,6 +19,7 @@ from leadhand.testing import ScriptedServer, VirtualClock
 from leadhand.testing.json_data import Json, Object, items, mapping, text
 from leadhand.untrusted.fence import Fence
 from leadhand.workers.loop import ModelWorker
+from leadhand.workers.open_toolsets import RunToolsets
 from leadhand.workers.threads import DaemonThreads
 from leadhand.workers.toolsets import toolset_of
 from tests.hanging import run_hanging
@@ -111,14 +112,12 @@ def run(
 async def attempted(the_worker: Worker, handoff: Handoff, *, model: object = OPENAI) -> Outcome:
     """The outcome of one attempt by the loop alone, with the worker's own tools."""
     threads = DaemonThreads()
-    async with (
-        Connections(seed=1) as connections,
-        toolset_of([*the_worker.tools], threads) as toolset,
-    ):
+    async with Connections(seed=1) as connections:
         loop = ModelWorker(
             the_worker,
             {"fast": (model,), "standard": (model,), "strong": (model,)},
-            toolset=toolset,
+            toolset=toolset_of([*the_worker.tools], threads),
+            toolsets=RunToolsets(),
             caller=Caller(connections, accepted(one_task())),
             fence=Fence("n0nce"),
         )

@@ -1,17 +1,18 @@
-"""The connections to a team's models, which the runs of one supervisor share."""
+"""The connections to a team's models and tool servers, which a supervisor's runs share."""
 
 import asyncio
 import os
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from leadhand.contracts.team import ModelSpec, Team
 from leadhand.models.choice import models_of
 from leadhand.models.ledger import Account
 from leadhand.plans.nesting import nested_teams
-from leadhand.workers.runners import needs_model
+from leadhand.workers.open_toolsets import OpenToolsets
+from leadhand.workers.runners import MAX_CLOSING_S, needs_model
 
 if TYPE_CHECKING:
     from leadhand.models.connections import Connections
@@ -23,6 +24,7 @@ CLOSING_S = 0.2
 @dataclass(slots=True, eq=False)
 class _Shared:
     connections: "Connections"
+    toolsets: OpenToolsets = field(default_factory=OpenToolsets)
     users: int = 0
     kept: AsyncExitStack | None = None
     """Uses them until it is closed."""
@@ -49,6 +51,7 @@ class SharedConnections:
                 await connections.open(spec)
             shared = self._open[asyncio.get_running_loop()]
             if shared.kept is None:
+                shared.toolsets.kept = True
                 shared.kept = AsyncExitStack()
                 await shared.kept.enter_async_context(self.of(team))
 
@@ -57,7 +60,15 @@ class SharedConnections:
         shared = self._open.get(asyncio.get_running_loop())
         if shared is not None and shared.kept is not None:
             kept, shared.kept = shared.kept, None
+            shared.toolsets.kept = False
+            with suppress(TimeoutError):
+                async with asyncio.timeout(MAX_CLOSING_S):
+                    await shared.toolsets.release()
             await kept.aclose()
+
+    def toolsets(self) -> OpenToolsets:
+        """Those that are open in this event loop, as long as its connections are."""
+        return self._open[asyncio.get_running_loop()].toolsets
 
     @asynccontextmanager
     async def of(self, team: Team, account: Account | None = None) -> "AsyncGenerator[Connections]":

@@ -32,6 +32,7 @@ from leadhand.synthesis.merge import Merge
 from leadhand.tools.factory import ToolFactory
 from leadhand.untrusted.fence import Fence
 from leadhand.workers.offline import OfflineSwitch
+from leadhand.workers.open_toolsets import OpenToolsets
 from leadhand.workers.runners import Runners, check_context, needs_model
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Resources:
     nonce: str
     """What fences are made of."""
     tools: ToolFactory
+    toolsets: OpenToolsets | None
     inputs: Callable[[], tuple[str, ...]]
     offline_switch: OfflineSwitch
     """Whether models are available, for workers that have offline code."""
@@ -155,9 +157,7 @@ class Roles:
         team = self.resources.team
         if not all(callable(one.run) or one.offline is not None for one in team.workers):
             return None
-        synthesizer = Merge()
-        remedies = _routed(_router(self.resources), None)
-        return replace(self, synthesizer=synthesizer, remedies=remedies)
+        return replace(self, synthesizer=Merge(), remedies=_routed(_router(self.resources), None))
 
     def with_team(self, team: Team) -> "Roles":
         """The same planner, and the other roles and the workers for `team`."""
@@ -194,15 +194,14 @@ async def open_roles(
 ) -> AsyncGenerator[Roles]:
     """The roles of a run, with the connections and tools that they need while the block lasts.
 
-    The `request` follows those of the runs in `after`.
-    `planner`, `synthesizer` and `remedies` replace the team's own; `account` limits what the run
-    may spend. Its `connections` may be shared with other runs. Code works if what calls models is
-    not loaded by `deadline_s`. Raises `InputError` for a team that can't be run with `run_context`.
+    The `request` follows those of the runs in `after`. `planner`, `synthesizer` and `remedies`
+    replace the team's own; `account` limits what the run may spend; `connections` may be shared.
+    Code works if what calls models is not loaded by `deadline_s`. Raises `InputError` for a team
+    that can't be run with `run_context`.
     """
     check_context(team, run_context)
     tools, stack = ToolFactory(inputs, os.environ), AsyncExitStack()
-    caller: Caller | None = None
-    offline_switch = OfflineSwitch()
+    caller, toolsets, offline_switch = None, None, OfflineSwitch()
     if needs_model(team) and (why := await load(team, recorder, deadline_s)) is not None:
         offline_switch.switch_on(why)
     elif needs_model(team):
@@ -211,7 +210,7 @@ async def open_roles(
         await turn()
         shared = connections or SharedConnections()
         opened = await stack.enter_async_context(shared.of(team, account))
-        caller = calls.Caller(opened, recorder, account=account)
+        caller, toolsets = calls.Caller(opened, recorder, account=account), shared.toolsets()
     asked = request
     # The same after a restart: models are asked again in the same words as before.
     nonce = recorder.state.nonce or secrets.token_hex(8)
@@ -228,6 +227,7 @@ async def open_roles(
             account=account,
             nonce=nonce,
             tools=tools,
+            toolsets=toolsets,
             inputs=lambda: recorder.state.inputs,
             offline_switch=offline_switch,
             early=EarlyTasks(recorder.state),
@@ -277,6 +277,7 @@ def _runners(resources: Resources, task: Handoff | None) -> Runners:
         caller=resources.caller,
         fence=resources.fence,
         make_tool=resources.tools.make,
+        toolsets=resources.toolsets,
         outer_task=task,
         inputs=resources.inputs,
         unread=resources.tools.unread,

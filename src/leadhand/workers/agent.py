@@ -55,6 +55,7 @@ from leadhand.workers.conversation import (
     refusal,
 )
 from leadhand.workers.idempotency import PARAMETER, for_model, key, takes_key, without_key
+from leadhand.workers.open_toolsets import RunToolsets, ToolsNotStarted, servers_in
 from leadhand.workers.output import outcome_of
 from leadhand.workers.texts import KeptText
 from leadhand.workers.tool_log import ToolLog
@@ -76,12 +77,15 @@ class AgentWorker:
         caller: Caller,
         fence: Fence,
         *,
+        toolsets: RunToolsets,
         deps: DepsFunction | None,
         retry_on: Collection[str] | None,
         max_calls: int,
     ) -> None:
-        """`deps` gives the agent's dependencies. `retry_on` names the exceptions of its tools that
+        """Its MCP servers are opened with the run's `toolsets`. `deps` gives the agent's
+        dependencies. `retry_on` names the exceptions of its tools that
         are transient, as in `failure_of`; `max_calls` limits the tool calls of one response."""
+        self._toolsets = toolsets
         self._deps = deps
         self._retry_on = retry_on
         self._agent = agent
@@ -95,13 +99,16 @@ class AgentWorker:
         try:
             paused = handoff.paused
             kept = StoredConversation.of(paused) if paused is not None else None
-            result = await self._agent.run(
-                briefing.opening(handoff, self._fence) if kept is None else None,
-                message_history=kept.model_messages if kept is not None else None,
-                deferred_tool_results=_results(kept, paused) if kept and paused else None,
-                model=self._watched(requester, handoff.key),
-                deps=await self._deps_for(handoff),
-            )
+            async with self._toolsets.use(servers_in(*self._agent.toolsets), handoff.to_agent):
+                result = await self._agent.run(
+                    briefing.opening(handoff, self._fence) if kept is None else None,
+                    message_history=kept.model_messages if kept is not None else None,
+                    deferred_tool_results=_results(kept, paused) if kept and paused else None,
+                    model=self._watched(requester, handoff.key),
+                    deps=await self._deps_for(handoff),
+                )
+        except ToolsNotStarted as error:
+            return error.failure
         except BudgetUsedUp as error:
             return Failed(kind="budget", message=str(error))
         except ModelError as error:

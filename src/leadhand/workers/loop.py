@@ -38,6 +38,7 @@ from leadhand.workers import briefing
 from leadhand.workers.confidence import completed_or_escalated
 from leadhand.workers.conversation import Conversation, StoredConversation
 from leadhand.workers.endings import ESCALATE, escalation, final_answer
+from leadhand.workers.open_toolsets import RunToolsets, ToolsNotStarted
 from leadhand.workers.output import outcome_of
 from leadhand.workers.toolbox import NeedsPerson, RepeatedCalls, Toolbox
 from leadhand.workers.toolsets import Toolset
@@ -57,12 +58,13 @@ class ModelWorker:
         models: Mapping[Tier, Sequence[ModelSpec]],
         *,
         toolset: Toolset,
+        toolsets: RunToolsets,
         caller: Caller,
         fence: Fence,
     ) -> None:
-        """`models` are the team's, by tier; `toolset` stays open for the whole run."""
+        """`models` are the team's, by tier; `toolset` is opened with the run's `toolsets`."""
         self.worker = worker
-        self.toolset = toolset
+        self.toolset, self.toolsets = toolset, toolsets
         self.caller = caller
         self.fence = fence
         self.form = final_answer(worker.output)
@@ -93,6 +95,8 @@ class ModelWorker:
             return attempt.failed("invalid_output", error.why)
         except UserError as error:
             return attempt.failed("tool_error", f"its tools can't be used: {error}")
+        except ToolsNotStarted as error:
+            return error.failure
         except RepeatedCalls as error:
             return attempt.failed("step_limit", str(error))
         except NeedsPerson as error:
@@ -176,7 +180,7 @@ class _Attempt:
             model=caller.model(self._models[0]),
             messages=self._said.messages,
         )
-        return await toolbox.open(stack)
+        return await toolbox.open(stack, runner.toolsets)
 
     async def _continue(self, toolbox: Toolbox) -> int:
         """The steps before the attempt was paused, whose pending calls have their replies now."""

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, cast
 
 from leadhand.contracts.foreign import ForeignAgent
@@ -12,7 +12,7 @@ from leadhand.contracts.outcome import Failed, Handoff
 from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.attempts import Slots
-from leadhand.engine.failures import class_name, failure_of
+from leadhand.engine.failures import class_name
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import InputError, LeadhandError
 from leadhand.models.ledger import Account
@@ -27,6 +27,7 @@ from leadhand.workers.foreign import function_of
 from leadhand.workers.function import Function, FunctionWorker
 from leadhand.workers.nested import NestedWorker
 from leadhand.workers.offline import OfflineFallback, OfflineSwitch
+from leadhand.workers.open_toolsets import OpenToolsets, RunToolsets, ToolsNotStarted
 from leadhand.workers.processes import ProcessPool, ProcessWorker
 from leadhand.workers.threads import DaemonThreads
 
@@ -55,6 +56,7 @@ class Runners:
         caller: "Caller | None" = None,
         fence: Fence | None = None,
         make_tool: MakeTool | None = None,
+        toolsets: OpenToolsets | None = None,
         outer_task: Handoff | None = None,
         inputs: Callable[[], tuple[str, ...]] = tuple,
         unread: Callable[[], tuple[str, ...]] = tuple,
@@ -63,16 +65,17 @@ class Runners:
         """Each processor gets at most one worker process.
 
         Calls of other frameworks' agents go to `recorder` and `account`. A team with models needs
-        `caller` and `fence`. `make_tool` makes the tools that workers
-        name. `outer_task` is the task that a nested team does; its workers see it too. `inputs`
-        gives the request's inputs, `unread` those that tools could not read. `offline_switch` says
-        whether models are available. Raises `InputError` for a worker that can't be run.
+        `caller` and `fence`. `make_tool` makes the tools that workers name; `toolsets` are shared
+        with other runs. `outer_task` is the task that a nested team does; its workers see it too.
+        `inputs` gives the request's inputs, `unread` those that tools could not read.
+        `offline_switch` says whether models are available. Raises `InputError` for a worker that
+        can't be run.
         """
         self._team = team
         self._processes = processor_count()
         self._threads = DaemonThreads()
         self._pool: ProcessPool | None = None
-        self._stack = AsyncExitStack()
+        self._toolsets = RunToolsets(toolsets)
         self._caller = caller
         self._fence = fence or Fence("none")
         self._make_tool = make_tool
@@ -139,14 +142,14 @@ class Runners:
                 self.runners[worker.name] = NestedWorker(worker, worker.team, teams)
         for worker in self._team.workers:
             if worker.name not in self.runners:
-                self.runners[worker.name] = await self._started(worker)
+                self.runners[worker.name] = self._runner(worker)
         if self._outer_task is not None:
             for name, runner in self.runners.items():
                 self.runners[name] = wrappers.WithOuterContext(runner, self._outer_task)
 
     async def _close(self) -> None:
         self._threads.close()
-        await self._stack.aclose()
+        await self._toolsets.close()
         if self._pool is not None:
             await self._pool.close()
 
@@ -160,21 +163,20 @@ class Runners:
             typed = wrappers.WithTypedPayload(runner, form)
         return typed if worker.run is not None else wrappers.WithInputs(typed, self._inputs)
 
-    async def _started(self, worker: Worker) -> Runner:
-        """The worker with its tools; if these don't start, a runner that fails and says why."""
+    def _runner(self, worker: Worker) -> Runner:
+        """The worker with its tools; if these can't be used, a runner that fails and says why."""
         if self._caller is None:
             why = self._offline_switch.why or "there is no model"
             return self._or_by_code(worker, wrappers.NotStarted(Failed(kind="error", message=why)))
         try:
-            return await self._with_model(worker, self._caller)
+            return self._with_model(worker, self._caller)
         except LeadhandError:
             raise
         except Exception as error:
-            _log.debug("the tools of worker %r did not start", worker.name, exc_info=error)
-            why = f"the tools of worker {worker.name!r} did not start: {failure_of(error).message}"
-            return wrappers.NotStarted(Failed(kind="tool_error", message=why))
+            _log.debug("the tools of worker %r can't be used", worker.name, exc_info=error)
+            return wrappers.NotStarted(ToolsNotStarted(worker.name, error).failure)
 
-    async def _with_model(self, worker: Worker, caller: "Caller") -> Runner:
+    def _with_model(self, worker: Worker, caller: "Caller") -> Runner:
         # These imports take seconds; a run without a model never gets here.
         from leadhand.workers.agent import AgentWorker, as_agent
 
@@ -183,11 +185,12 @@ class Runners:
                 as_agent(worker),
                 caller,
                 self._fence,
+                toolsets=self._toolsets,
                 deps=worker.deps,
                 retry_on=_retry_on(worker),
                 max_calls=worker.max_tool_calls,
             )
-        return self._or_by_code(worker, await self._by_model(worker, caller))
+        return self._or_by_code(worker, self._by_model(worker, caller))
 
     def _or_by_code(self, worker: Worker, by_model: Runner) -> Runner:
         """The worker, with its offline code where no model is available."""
@@ -203,7 +206,7 @@ class Runners:
             offline_s=worker.offline_s,
         )
 
-    async def _by_model(self, worker: Worker, caller: "Caller") -> Runner:
+    def _by_model(self, worker: Worker, caller: "Caller") -> Runner:
         from leadhand.workers.loop import ModelWorker
         from leadhand.workers.toolsets import toolset_of
 
@@ -212,7 +215,8 @@ class Runners:
         by_model = ModelWorker(
             worker,
             self._team.tiers,
-            toolset=await self._stack.enter_async_context(toolset),
+            toolset=toolset,
+            toolsets=self._toolsets,
             caller=caller,
             fence=self._fence,
         )

@@ -25,7 +25,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model
 from pydantic_ai.tools import RunContext, ToolDefinition
-from pydantic_ai.toolsets import AbstractToolset, CombinedToolset
+from pydantic_ai.toolsets import AbstractToolset
 from pydantic_ai.toolsets.abstract import ToolsetTool
 from pydantic_ai.usage import RunUsage
 from pydantic_core import to_json
@@ -43,10 +43,11 @@ from leadhand.untrusted.fence import Fence
 from leadhand.workers.conversation import CHANGED, PendingCall, ToolboxState, refusal
 from leadhand.workers.function import is_being_cancelled
 from leadhand.workers.idempotency import PARAMETER, for_model, key, takes_key, without_key
+from leadhand.workers.open_toolsets import RunToolsets
 from leadhand.workers.texts import READ_MORE, KeptText, ReadableTexts
 from leadhand.workers.tool_log import LOGGED_CHARS, ToolLog
 from leadhand.workers.tool_replies import error_reply, is_rich, unwrapped
-from leadhand.workers.toolsets import Toolset
+from leadhand.workers.toolsets import Toolset, opened
 
 REFUSE_AT_REPEAT = 3
 """The tool is not run for the third call with the same arguments, nor for later ones."""
@@ -81,7 +82,6 @@ class Toolbox:
         """The tools see the `model` and the `messages` of the conversation as it grows."""
         self._max_calls = worker.max_tool_calls
         self._max_bytes = int(worker.max_output_mb * 1_000_000)
-        self._shared = toolset
         self._toolset: AbstractToolset[ToolContext] = toolset
         # Most workers have no tools, and asking an empty toolset costs as much as any other.
         self._is_empty = not toolset.toolsets
@@ -106,13 +106,11 @@ class Toolbox:
         self.pending: list[PendingCall] = []
         """Calls that `answer` did not make, because they need an approval."""
 
-    async def open(self, stack: AsyncExitStack) -> "Toolbox":
-        """Open the toolsets that make a new instance for each attempt, until `stack` closes."""
-        own = [await one.for_run(self._context) for one in self._shared.toolsets]
-        for new, shared in zip(own, self._shared.toolsets, strict=True):
-            if new is not shared:
-                await stack.enter_async_context(new)
-        self._toolset = CombinedToolset(own)
+    async def open(self, stack: AsyncExitStack, run: RunToolsets) -> "Toolbox":
+        """Open its toolsets, with those of the `run`. Raises `ToolsNotStarted`."""
+        self._toolset = await opened(
+            self._toolset, run, self._context, stack, by=self._handoff.to_agent
+        )
         return self
 
     async def instructions(self) -> str:

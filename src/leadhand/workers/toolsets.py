@@ -4,6 +4,7 @@ import functools
 import inspect
 import types
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import cast, get_origin, get_type_hints
 from weakref import WeakKeyDictionary
@@ -14,6 +15,7 @@ from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, FunctionTools
 from leadhand.contracts.context import ToolContext
 from leadhand.contracts.tools import unwrapped
 from leadhand.errors import InputError
+from leadhand.workers.open_toolsets import RunToolsets
 from leadhand.workers.threads import DaemonThreads
 
 Toolset = CombinedToolset[ToolContext]
@@ -40,6 +42,29 @@ def toolset_of(tools: Sequence[object], threads: DaemonThreads) -> Toolset:
         toolsets.insert(0, own)
     # Combined even if there is only one: pydantic-ai then reports two tools of the same name.
     return CombinedToolset(toolsets)
+
+
+async def opened(
+    toolset: AbstractToolset[ToolContext],
+    run: RunToolsets,
+    context: RunContext[ToolContext],
+    stack: AsyncExitStack,
+    *,
+    by: str,
+) -> Toolset:
+    """`toolset` for one attempt of worker `by`, whose parts the `run` opens if they stay the same.
+
+    Those that are new for each attempt are open until `stack` closes. Raises `ToolsNotStarted`.
+    """
+    parts = cast("Toolset", toolset).toolsets
+    shared = [one for one in parts if type(one).__aenter__ is not AbstractToolset.__aenter__]
+    await stack.enter_async_context(run.use(shared, by))
+    own = [await one.for_run(context) for one in parts]
+    new = [one for one, shared in zip(own, parts, strict=True) if one is not shared]
+    mine = RunToolsets()
+    stack.push_async_callback(mine.close)
+    await stack.enter_async_context(mine.use(new, by))
+    return CombinedToolset(own)
 
 
 @dataclass(frozen=True, slots=True)
