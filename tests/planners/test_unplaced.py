@@ -14,6 +14,7 @@ from leadhand.contracts.events import Event, PlanProposed, PlanRejected, TaskDis
 from leadhand.contracts.people import Question
 from leadhand.contracts.routes import Guess
 from leadhand.contracts.team import TaskTemplate
+from leadhand.errors import InputError
 from leadhand.journal import MemoryJournal
 from leadhand.testing import ScriptedServer, VirtualClock, run_virtual
 from leadhand.testing.json_data import Object
@@ -332,3 +333,16 @@ def test_a_nested_team_in_doubt_takes_its_default_worker_if_people_answer_later(
     else:
         assert answer.status == "failed"
         assert "no worker was found for this request (rules: no rule matches" in answer.gaps[0].why
+
+
+def test_a_reply_that_names_an_unknown_worker_is_an_error_and_the_question_stays_open() -> None:
+    async def asked_and_answered() -> Answer:
+        made = Supervisor(team(RULE, DEFAULT), approve=["escalation"], journal=MemoryJournal())
+        await made.run("Good morning", run_id="r1")
+        wrong = Reply(verdict="refused", text="nobody")
+        for send in (made.reply, made.answer):
+            with pytest.raises(InputError, match="'nobody' names no worker: name one of billing"):
+                await send("r1", wrong)
+        return await made.answer("r1", Reply(verdict="refused", text="billing"))
+
+    assert asyncio.run(asked_and_answered()).answer == "billing replies"

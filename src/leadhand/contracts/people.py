@@ -51,7 +51,7 @@ class Question(Record):
     route: bool = False
     """Whether no step of a router placed the request: the text of a refusal may name workers."""
     workers: tuple[str, ...] = ()
-    """The workers that it may name; empty if the question was read from a stored run."""
+    """The workers that it may name."""
 
 
 class Reply(Argument):

@@ -9,6 +9,7 @@ from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Task
 from leadhand.errors import InputError
 from leadhand.planners.routing import IN_DOUBT
+from leadhand.plans.routes import named_workers
 from leadhand.state.fold import RunState
 from leadhand.untrusted.cutting import cut
 
@@ -24,6 +25,7 @@ def open_questions(state: RunState) -> tuple[Question, ...]:
 def _open_questions(state: RunState, path: str) -> Iterator[Question]:
     for id, text in state.questions.items():
         task = state.tasks[id] if id is not None else None
+        route = id is None and state.proposed_by == IN_DOUBT
         yield Question(
             task_id=f"{path}{id}" if id is not None else path.rstrip("/") or None,
             text=text,
@@ -31,13 +33,20 @@ def _open_questions(state: RunState, path: str) -> Iterator[Question]:
             call=task is not None
             and (task.waits_for_approval or wanted_key(task.unresolved) is not None),
             calls=calls_asked(state, id),
-            route=id is None and state.proposed_by == IN_DOUBT,
+            route=route,
+            workers=_listed(text) if route else (),
         )
     for id, task in state.tasks.items():
         # While the run around it is resumed, an interrupted task counts as cancelled.
         waits = task.interrupted or not task.ended
         if task.nested is not None and waits and state.answer is None:
             yield from _open_questions(task.nested, f"{path}{id}/")
+
+
+def _listed(question: str) -> tuple[str, ...]:
+    """The workers from which the question about a route lets people choose."""
+    lines = (line for line in question.splitlines() if line.startswith("- "))
+    return tuple(line[2:].partition(": ")[0] for line in lines)
 
 
 def occasions_of(state: RunState) -> Iterator[Occasion]:
@@ -86,6 +95,10 @@ def reply_message(reply: Reply, state: RunState) -> RunMessage:
     if reply.verdict not in fitting:
         allowed = " or ".join(fitting)
         raise InputError(f"the verdict on {about} is {reply.verdict!r}; it must be {allowed}")
+    names, text = asked[0].workers, reply.text.strip()
+    if names and reply.verdict == "refused" and text and not named_workers(text, names):
+        known = ", ".join(names)
+        raise InputError(f"{text!r} names no worker: name one of {known}, or refuse without a text")
     if asked[0].calls and reply.verdict == "answered" and not (reply.calls or reply.text):
         why = "give `calls`, or the verdict approved or refused"
         raise InputError(f"the reply about {about} decides about no call: {why}")

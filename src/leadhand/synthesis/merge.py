@@ -58,7 +58,7 @@ def merge(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     parts += [f"## {USED_HEADING}\n\n" + "\n".join(lines)] if lines else []
     return Synthesis(
         answer="\n\n".join(parts),
-        output={one.task.id: result.output for one, result in given},
+        output={one.task.id: result.output for one, result in given} or None,
         confidence=min(confidences) if confidences else None,
         sources=_evidence(given),
     )

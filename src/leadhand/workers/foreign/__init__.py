@@ -49,6 +49,8 @@ def function_of(
             adapter(agent, briefing.opening(handoff, fence), handoff, meter), meter
         )
         if isinstance(outcome, Completed):
+            if outcome.result.output in (None, "") and not outcome.result.summary:
+                return Failed(kind="invalid_output", message="the agent ended without output")
             return outcome.result.model_copy(update={"usage": meter.usage})
         if meter.refused is not None:
             kind = "budget" if isinstance(meter.refused, BudgetUsedUp) else "error"
