@@ -149,10 +149,8 @@ def test_the_whole_routing_of_a_team_is_tested_on_examples(folder: Path) -> None
     found = json.loads(router(*words, folder=folder).out)
     assert (found["accepted"], found["out_of_scope_accepted"], found["abstained"]) == (1, 0.5, 0)
     assert found["steps"]["none"] == {"requests": 1, "out_of_scope": 1, "right": 0}
-    wrong = {"worker": "billing", "given_to": "technical", "examples": 1}
-    assert found["confused"] == [{**wrong, "worker": None, "given_to": "billing"}, wrong] or (
-        found["confused"] == [wrong, {**wrong, "worker": None, "given_to": "billing"}]
-    )
+    confused = [["billing", "technical", 1], [None, "billing", 1]]
+    assert sorted(found["confused"], key=str) == sorted(confused, key=str)
     assert found["trained_router_accuracy"] == 0.4
 
 
@@ -191,8 +189,8 @@ def test_a_team_whose_router_is_a_model_is_tested_without_a_trained_one(
     assert found["steps"]["default worker"] == {"requests": 2, "out_of_scope": 1, "right": 0}
     assert "trained_router_accuracy" not in found
     assert found["confused"] == [
-        {"worker": "technical", "given_to": "billing", "examples": 1},
-        {"worker": None, "given_to": "billing", "examples": 1},
+        ["technical", "billing", 1],
+        [None, "billing", 1],
     ]
 
 

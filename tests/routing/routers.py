@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.routing.trained import TrainedRouter
-from leadhand.routing.weights import Weights
+from leadhand.routing.trained import TrainedRouter, Weights
 from tests.team_folders import write_team
 
 LABELS = ("billing", "technical", None)

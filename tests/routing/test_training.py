@@ -73,7 +73,7 @@ def test_repeated_examples_are_held_back_together() -> None:
         Example(word, WORKERS[number % 2])
         for number, word in enumerate("abcdefghijklmnopqrstuvwxyzäöüß")
     ]
-    again = [example._replace(text=f" {example.text.upper()}") for example in unlike]
+    again = [Example(f" {example.text.upper()}", example.worker) for example in unlike]
     with pytest.raises(InputError, match="about 15 more of billing, 15 more of technical"):
         train([*unlike, *again])
 

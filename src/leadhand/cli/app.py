@@ -17,7 +17,7 @@ from leadhand.cli import options as opt
 from leadhand.cli import start_time
 from leadhand.cli.added_commands import added_command, command_info, command_infos
 from leadhand.cli.resume import commands as resume_commands
-from leadhand.cli.router import commands as router_commands
+from leadhand.cli.router.commands import router_app
 from leadhand.cli.run.first_line import announce, announce_team
 from leadhand.cli.runs import commands as stored_commands
 from leadhand.cli.teams import commands as teams_commands
@@ -174,7 +174,7 @@ def _begin_with(team: str, limits: opt.LimitOptions, *files: Path | None, quiet:
 stored_commands.add_to(app)
 resume_commands.add_to(app)
 teams_commands.add_to(app)
-router_commands.add_to(app)
+app.add_typer(router_app, name="router", no_args_is_help=True)
 
 
 def _version(asked: bool) -> None:

@@ -1,10 +1,12 @@
 """Examples for a router: one JSON object a line, `{"text": ..., "worker": ...}`. Pure."""
 
-import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
-from typing import NamedTuple, cast
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
 from leadhand.errors import InputError
 
@@ -12,10 +14,11 @@ _MOST_NAMED = 5
 _FORM = '{"text": "...", "worker": "NAME"}'
 
 
-class Example(NamedTuple):
+@dataclass(frozen=True)
+class Example:
     """A text, and the worker that it is for."""
 
-    text: str
+    text: Annotated[str, Field(pattern=r"\S")]
     worker: str | None
     """`None`: it is for no worker of the team."""
     also: tuple[str, ...] | None = None
@@ -67,27 +70,22 @@ def _plain(text: str) -> str:
 def _example(line: str, workers: Collection[str]) -> Example | str:
     """The example in a line, or what is wrong with it."""
     try:
-        found: object = json.loads(line)
-    except (ValueError, RecursionError):
-        return f"it is not JSON: write {_FORM}"
-    fields = cast("dict[str, object]", found) if isinstance(found, dict) else {}
-    text, worker, also = fields.get("text"), fields.get("worker", ""), fields.get("also")
-    if not isinstance(text, str) or not text.strip():
-        return f'it has no "text": write {_FORM}'
-    if worker is not None and (not isinstance(worker, str) or not worker):
-        return 'it has no "worker": name one of the team, or write null if it is for none of them'
-    beside = cast("list[object]", also) if isinstance(also, list) else []
-    if (also is not None and also is not beside) or (worker is None and beside):
-        return 'its "also" is not a list of the workers that should get it beside "worker"'
-    for name in (worker, *beside):
+        found = TypeAdapter(Example).validate_json(line)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        if problem["type"] == "json_invalid":
+            return f"it is not JSON: write {_FORM}"
+        where = f'its "{problem["loc"][0]}" is wrong: ' if problem["loc"] else ""
+        return f"{where}{problem['msg']}: write {_FORM}, or null for no worker"
+    for name in (found.worker, *(found.also or ())):
         if name is not None and name not in workers:
-            close = get_close_matches(str(name), workers, n=1)
+            close = get_close_matches(name, workers, n=1)
             known = f"did you mean {close[0]!r}?" if close else f"they are {', '.join(workers)}"
             return f"there is no worker {name!r} in the team: {known}"
-    return Example(text, worker, None if also is None else tuple(map(str, beside)))
+    return found
 
 
-def _lines(numbers: Sequence[int]) -> str:
+def _lines(numbers: list[int]) -> str:
     """Line numbers in words."""
     shown = ", ".join(map(str, numbers[:_MOST_NAMED]))
     more = len(numbers) - _MOST_NAMED

@@ -14,15 +14,6 @@ _GROUP_SIZE = 50
 
 
 @dataclass(frozen=True)
-class Confusion:
-    """Examples of one worker, or of none, that were given to another."""
-
-    worker: str | None
-    given_to: str
-    examples: int
-
-
-@dataclass(frozen=True)
 class Figures:
     """Shares are from 0 to 1, and `None` if there is nothing to take a share of."""
 
@@ -38,8 +29,8 @@ class Figures:
     """Share of the accepted ones of `examples` whose worker is right."""
     out_of_scope_accepted: float | None
     """Share of `out_of_scope` that are accepted, which is always wrong."""
-    confused: tuple[Confusion, ...]
-    """The most frequent first."""
+    confused: tuple[tuple[str | None, str, int], ...]
+    """The worker that an example is for, the one that it was given to, and how often."""
 
     @property
     def named(self) -> dict[str, float | None]:
@@ -69,7 +60,7 @@ def figures(examples: Sequence[Example], guesses: Sequence[Guess]) -> Figures:
         accepted=mean([guess.accepted for _, guess in inside]),
         right=mean([guess.worker == one.worker for one, guess in inside if guess.accepted]),
         out_of_scope_accepted=mean(outside),
-        confused=tuple(Confusion(*pair, count) for pair, count in confused.most_common()),
+        confused=tuple((*pair, count) for pair, count in confused.most_common()),
     )
 
 

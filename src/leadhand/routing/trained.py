@@ -1,19 +1,29 @@
-"""The trained router at work: from a text to a worker and the probability that it is right. Pure.
+"""The trained router: from a text to a worker and the probability that it is right. Pure.
 
-It needs neither scikit-learn nor numpy, and takes about a millisecond for a request.
+It needs neither scikit-learn nor numpy, and takes about a millisecond for a request. Its file is
+JSON, never pickle.
 """
 
 import heapq
+import json
 import math
 import re
+import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from operator import itemgetter, mul
+from typing import Annotated, Literal, Self, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from leadhand.contracts.routes import Guess
-from leadhand.routing.weights import Weights, from_json
+from leadhand.errors import InputError
 
+FORMAT = "leadhand trained router"
+VERSION = 2
+MAX_BYTES = 64 * 1024 * 1024
+"""The largest file, and the largest table of weights in it."""
 MAX_CHARS = 4_000
 """Characters of a text that are read."""
 PIECE = "#"
@@ -73,6 +83,76 @@ class Vocabulary:
         ]
 
 
+class Weights(BaseModel):
+    """What was learnt from examples. A label is a worker's name, or `None` for no worker."""
+
+    model_config = ConfigDict(
+        frozen=True, allow_inf_nan=False, ser_json_bytes="base64", val_json_bytes="base64"
+    )
+
+    format: Literal["leadhand trained router"] = FORMAT
+    version: Literal[2] = VERSION
+    threshold: float
+    """The router abstains if the probability that its worker is right is lower."""
+    slope: float
+    offset: float
+    """`1 / (1 + exp(-(slope * score + offset)))` is that probability."""
+    labels: Annotated[tuple[str | None, ...], Field(min_length=2)]
+    bias: tuple[float, ...]
+    """Of each label."""
+    examples: Annotated[int, Field(gt=0, lt=2**53)]
+    """How many examples there were."""
+    ngrams: tuple[Annotated[str, Field(min_length=1)], ...]
+    counts: tuple[Annotated[int, Field(gt=0)], ...]
+    """In how many examples each n-gram occurred."""
+    step: float
+    packed: bytes
+    """For each n-gram one signed byte a label, its weight in units of `step`; compressed."""
+
+    @property
+    def table(self) -> memoryview:
+        """The weights, n-gram by n-gram."""
+        # One byte more than it may have, to see whether it has more.
+        size = len(self.labels) * len(self.ngrams)
+        return memoryview(zlib.decompressobj().decompress(self.packed, size + 1)).cast("b")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        """Columns have the same length, so that every text has a score."""
+        labels, ngrams = len(self.labels), len(self.ngrams)
+        try:
+            fits = labels * ngrams <= MAX_BYTES and len(self.table) == labels * ngrams
+        except zlib.error:
+            fits = False
+        fits = fits and labels == len(set(self.labels)) == len(self.bias)
+        if not fits or ngrams != len(self.counts) or max(self.counts, default=0) > self.examples:
+            raise ValueError("its columns do not fit together")
+        return self
+
+    @classmethod
+    def from_json(cls, text: str | bytes, source: str) -> Self:
+        """The weights in a file. `source` names it in errors. Raises `InputError`."""
+        try:
+            found: object = json.loads(text)
+        except (ValueError, RecursionError):
+            found = None
+        content = cast("dict[str, object]", found) if isinstance(found, dict) else {}
+        made = "with `leadhand router train`"
+        if content.get("format") != FORMAT:
+            raise InputError(f"{source} is not a trained router: make one {made}")
+        if (version := content.get("version")) != VERSION:
+            raise InputError(
+                f"{source} has version {version!r} of the format, and this leadhand reads version "
+                f"{VERSION}: train it again {made}"
+            )
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError as error:
+            raise InputError(
+                f"{source} is damaged: restore it, or train it again {made}"
+            ) from error
+
+
 class TrainedRouter:
     """Chooses the worker for a text by what it learnt from examples, or abstains."""
 
@@ -89,7 +169,7 @@ class TrainedRouter:
 
         Raises `InputError` if the text is something else, or is damaged.
         """
-        return cls(from_json(text, source))
+        return cls(Weights.from_json(text, source))
 
     def to_json(self) -> str:
         """The text of its file."""

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 from leadhand.errors import InputError
 from leadhand.routing.examples import Example, distinct, too_few
 from leadhand.routing.figures import Figures, calibration_error, figures
-from leadhand.routing.trained import TrainedRouter, Vocabulary, guess_of, ngrams
-from leadhand.routing.weights import Weights
+from leadhand.routing.trained import TrainedRouter, Vocabulary, Weights, guess_of, ngrams
 
 LEAST_EXAMPLES = 8
 """Different examples that each worker needs."""

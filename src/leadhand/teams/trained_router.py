@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from leadhand.errors import InputError
-from leadhand.routing.trained import TrainedRouter
-from leadhand.routing.weights import MAX_BYTES
+from leadhand.routing.trained import MAX_BYTES, TrainedRouter
 from leadhand.teams.draft import TEAM_FILE, Draft
 from leadhand.teams.files import read_yaml
 from leadhand.teams.notes import Notes

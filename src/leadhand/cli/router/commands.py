@@ -1,4 +1,4 @@
-"""The commands about routers, for `leadhand.cli.app`. Imports typer alone."""
+"""The commands about routers, for `leadhand.cli.app`, which adds them. Imports typer alone."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,11 +19,6 @@ AskModel = Annotated[
 _OUT = "Where to write it. Default: router.json beside team.yaml, which then names it."
 _ACCEPT = "The share of the held-back examples to accept."
 _RIGHT = "The share of accepted ones that must be right; else fewer are accepted."
-
-
-def add_to(app: typer.Typer) -> None:
-    """Add `router` and its commands to `app`."""
-    app.add_typer(router_app, name="router", no_args_is_help=True)
 
 
 @router_app.command("train")
@@ -56,7 +51,7 @@ def router_test(
 ) -> None:
     """Measure a team's routing (rules, trained router, model, default worker) on new examples.
 
-    An example's "also" names workers that should get it too. Asks no model without --ask-model.
+    No model is asked without --ask-model. "also" of an example names workers beside the first.
     """
     from leadhand.cli.router.testing import test_router
     from leadhand.teams.sources import team_of

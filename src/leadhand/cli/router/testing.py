@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from leadhand.cli.router.examples import examples_in
-from leadhand.cli.router.steps import Steps
+from leadhand.cli.router.explaining import Steps
 from leadhand.cli.views.terminal import sentence
 from leadhand.contracts.routes import Guess
 from leadhand.contracts.team import Team
@@ -86,8 +86,8 @@ def report(found: Figures, shares: dict[str, float | None], most: int | None = _
     if found.confused:
         lines.append("given to another worker than the one that they are for:")
     lines += [
-        f"  {one.examples:>4}  {sentence(one.worker or 'no worker')} -> {sentence(one.given_to)}"
-        for one in found.confused[:most]
+        f"  {count:>4}  {sentence(wanted or 'no worker')} -> {sentence(given_to)}"
+        for wanted, given_to, count in found.confused[:most]
     ]
     more = len(found.confused[len(found.confused[:most]) :])
     return "\n".join([*lines, f"  and {more:,} more pairs"] if more else lines)

@@ -8,8 +8,8 @@ from leadhand.cli.views.consoles import print_note
 from leadhand.cli.views.terminal import sentence
 from leadhand.errors import InputError
 from leadhand.routing.examples import contradictions, too_few
+from leadhand.routing.trained import FORMAT
 from leadhand.routing.training import CHECKED, FEW_EXAMPLES, Training, train
-from leadhand.routing.weights import FORMAT
 from leadhand.teams.draft import read
 from leadhand.teams.loader import find, ready_made
 from leadhand.teams.notes import Notes
@@ -38,8 +38,14 @@ def train_router(
     print_note(f"training on {counted(len(examples), 'example')}")
     training = train(examples, accept=accept, right=right)
     shares = {"calibration error of the confidence": training.calibration_error}
-    _write(path, training.router.to_json())
-    _write(beside, _card(name, training, report(training.figures, shares, most=None)))
+    card = _card(name, training, report(training.figures, shares, most=None))
+    try:
+        for file, text in {path: training.router.to_json(), beside: card}.items():
+            new = file.with_name(f".{file.name}.new")
+            new.write_text(text, encoding="utf-8")
+            new.replace(file)
+    except OSError as error:
+        raise InputError(f"{path} can't be written: {error.strerror or error}") from error
     print(f"{report(training.figures, shares)}\nwrote {path} and {beside}")
     if training.figures.examples < CHECKED:
         print(f"not checked: whether the confidence is right, which takes {CHECKED} examples")
@@ -96,13 +102,3 @@ Each of the examples was held back once; of them, while the router had not seen 
 Requests unlike the examples are less often routed right than these. Train it again when workers or
 their jobs change, and with what `leadhand router examples` collects from stored runs.
 """
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a whole file, or leave the old one. Raises `InputError`."""
-    new = path.with_name(f".{path.name}.new")
-    try:
-        new.write_text(text, encoding="utf-8")
-        new.replace(path)
-    except OSError as error:
-        raise InputError(f"{path} can't be written: {error.strerror or error}") from error
