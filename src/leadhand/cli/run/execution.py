@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import sys
@@ -11,12 +12,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import FrameType
+from typing import TextIO, cast
 
 from leadhand.cli.debugging import show_failure
 from leadhand.cli.live.tree import LiveTree, PlainLines
 from leadhand.cli.options import is_debugging
 from leadhand.cli.views.consoles import error_console, print_note
-from leadhand.cli.views.terminal import sentence
+from leadhand.cli.views.terminal import InertStream, inert_json, sentence
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import Event, dump, parse
 from leadhand.engine.recorder import Listener
@@ -77,8 +79,10 @@ class LiveRun:
             if watch.events is not None:
                 listeners.append(stack.enter_context(_event_lines(watch.events, watch.append)))
             if not sys.stdout.isatty():
-                # What workers print is not part of the answer.
-                stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+                # What workers print is not part of the answer, and commands no runner.
+                inert_stderr = cast("TextIO", InertStream(sys.stderr))
+                stack.enter_context(contextlib.redirect_stderr(inert_stderr))
+                stack.enter_context(contextlib.redirect_stdout(inert_stderr))
             spans = stack.enter_context(spans_from_environment(warn=_warn, redact=redact))
             if spans is not None:
                 listeners.append(spans)
@@ -151,7 +155,9 @@ def _event_lines(events: str, append: bool) -> Generator[Callable[[Event], None]
         if not failed:
             try:
                 # Flushed after each line, for programs that follow the file.
-                file.write(dump(event).encode() + b"\n")
+                line = dump(event)
+                line = inert_json(json.loads(line)) if events == "-" else line
+                file.write(line.encode() + b"\n")
                 file.flush()
             except OSError as error:
                 failed.append(error)

@@ -13,7 +13,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from leadhand.cli.views.markdown_text import code
-from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
+from leadhand.cli.views.terminal import encodable, inert, safe, safe_block, sentence
 from leadhand.contracts.answer import FOUND_HEADING, Answer, Conflict, Gap, Metrics
 from leadhand.run.gaps import reason, without_gaps
 from leadhand.tools.text import counted
@@ -43,13 +43,13 @@ _STATUS_STYLES = {
 
 def show_answer(answer: Answer, console: Console) -> None:
     """Print `answer`: formatted on a terminal, else as plain text."""
-    text = _laid_out(answer, console) if console.is_terminal else _plain(answer)
+    text = _laid_out(answer, console) if console.is_terminal else inert(_plain(answer))
     console.file.write(encodable(text, console.encoding))
 
 
 def markdown(answer: Answer) -> str:
     """The answer as Markdown: its gaps, its text, then conflicts, sources and the footer."""
-    return _document(answer, name=code, said=_prose, ref=code)
+    return inert(_document(answer, name=code, said=_prose, ref=code))
 
 
 def _plain(answer: Answer) -> str:

@@ -5,7 +5,10 @@ terminal, write the clipboard or forge links, and characters that are invisible 
 reading order. All of them are shown as escapes: in a review an invisible character matters.
 """
 
+import json
+import re
 import unicodedata
+from typing import TextIO
 
 _INVISIBLE = frozenset(
     {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}
@@ -16,6 +19,8 @@ _INVISIBLE = frozenset(
 """Characters that Unicode counts as printable and a screen does not show: fillers and variation
 selectors, except the two that choose between text and emoji."""
 
+_COMMAND = re.compile(r"((?:^|[\r\n])[^\S\r\n]*:)(?=:)|(##)(?=\[)")
+"""What a runner of GitHub Actions reads as a command: `::` at the start of a line, or `##[`."""
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
 
 
@@ -45,6 +50,36 @@ def sentence(text: str) -> str:
 def encodable(text: str, encoding: str) -> str:
     """`text` with characters that `encoding` lacks as escapes, so that printing can't fail."""
     return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def inert(text: str) -> str:
+    """`text` with a space in what a runner of GitHub Actions would read as a command."""
+    return _COMMAND.sub(r"\g<0> ", text)
+
+
+def inert_json(data: object, *, indent: int | None = None) -> str:
+    """`data` as JSON in ASCII, in which no runner reads a command."""
+    return json.dumps(data, indent=indent).replace("##[", "##\\u005b")
+
+
+class InertStream:
+    """A stream to which `inert` text is written, whatever pieces it comes in."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._line = ""
+        """The line so far, or a part of it that tells as much about a command."""
+
+    def write(self, text: str) -> int:
+        """Write the text without commands."""
+        whole = inert(self._line + text)
+        self._stream.write(whole[len(self._line) :])
+        line = re.split(r"[\r\n]", whole)[-1]
+        self._line = line if line.strip() in ("", ":") else f".{line[-2:]}"
+        return len(text)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)
 
 
 def _shown(character: str) -> str:
