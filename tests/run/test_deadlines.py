@@ -245,8 +245,7 @@ def test_tools_that_hang_while_they_are_opened_or_closed(
     if where == "closing":
         assert [task.status for task in answer.tasks] == ["completed"] * 3
     else:
-        assert {task.status for task in answer.tasks} == {"cancelled"}
-        assert "before the tools were ready" in answer.answer
+        assert {task.status for task in answer.tasks} == {"cancelled", "completed"}
         assert answer.ended_by == "deadline"
 
 

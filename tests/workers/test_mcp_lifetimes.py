@@ -30,7 +30,7 @@ def _one_call(model_server: ScriptedServer) -> None:
     model_server.configure(script=steps(call("look_up", word="lamp"), final("done")))
 
 
-def server(folder: Path, *behaviour: str) -> MCPToolset[None]:
+def server(folder: Path, *behaviour: str) -> MCPToolset[object]:
     """The toolset of a server that behaves like this; tests, not it, limit its start."""
     folder.mkdir(exist_ok=True)
     args = [tool_server.__file__, str(folder), *behaviour]
@@ -199,7 +199,7 @@ def test_the_servers_of_an_agent_obey_the_same_limits(tmp_path: Path) -> None:
     """F55"""
     quick, slow = tmp_path / "quick", tmp_path / "slow"
 
-    def agent(*behaviour: str, folder: Path) -> Agent[None, str]:
+    def agent(*behaviour: str, folder: Path) -> Agent[object, str]:
         return Agent(OpenAIChatModel("scripted"), toolsets=[server(folder, *behaviour)])
 
     workers = (

@@ -42,12 +42,14 @@ def main(folder: str, behaviour: str = "answers", fifo: str = "") -> None:
 
 
 def answer(method: str, params: dict[str, object]) -> dict[str, object]:
+    tools: dict[str, object] = {}
+    shown: dict[str, object] = {"serverInfo": {"name": "words", "version": "1"}}
     match method:
         case "initialize":
-            capabilities = {"tools": {}}
-            server = {"name": "words", "version": "1"}
-            version = params["protocolVersion"]
-            shown = {"protocolVersion": version, "capabilities": capabilities, "serverInfo": server}
+            shown |= {
+                "protocolVersion": params["protocolVersion"],
+                "capabilities": {"tools": tools},
+            }
             return {"result": shown}
         case "tools/list":
             return {"result": {"tools": [TOOL]}}
