@@ -264,3 +264,21 @@ def test_what_an_agent_returns_that_is_not_data_fails_its_task() -> None:
     answer = asyncio.run(Supervisor(team, deadline_s=60).run(plan=plan))
     assert answer.status == "failed"
     assert "is of type object, which can't be written as JSON" in answer.gaps[0].why
+
+
+def test_a_graph_that_adds_no_message_has_what_else_it_changed_as_its_output() -> None:
+    module = library("langgraph.graph")
+    state = type("Weighed", (module.MessagesState,), {"__annotations__": {"grams": int}})
+
+    def output(**changes: object) -> object:
+        def weigh(_: object) -> object:
+            return changes
+
+        builder = module.StateGraph(state)
+        builder.add_node("weigh", weigh)
+        builder.add_edge(module.START, "weigh")
+        worker = Worker("scales", "Weighs", agent=builder.compile(), retry=False)
+        return Supervisor(Team("t", workers=[worker])).run_sync("Weigh the tea").output
+
+    assert output(grams=10) == {"grams": 10}
+    assert output() is None

@@ -85,11 +85,37 @@ def test_agents_that_work_at_once_make_no_more_calls_than_the_budget_has(
 
 @EVERY
 def test_the_call_after_the_last_token_is_refused(name: str, server: ScriptedServer) -> None:
-    limits = Limits(max_tokens=1)
     agent = FRAMEWORKS[name](lambda: "ten grams")
-    answer = asyncio.run(run(agent, budget=Budget(tokens=1), limits=limits))
+    answer = asyncio.run(run(agent, budget=Budget(tokens=1)))
     assert (answer.ended_by, answer.metrics.requests) == ("budget", 1)
     assert len(server.requests()) == 1
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("limits", "why"),
+    [
+        (Limits(max_steps=1), "no answer within 1 steps"),
+        (Limits(max_tokens=1), "tokens used of 1"),
+    ],
+    ids=["steps", "tokens"],
+)
+def test_the_limits_of_a_task_hold_for_each_call(
+    name: str, limits: Limits, why: str, server: ScriptedServer
+) -> None:
+    answer = asyncio.run(run(FRAMEWORKS[name](lambda: "ten grams"), limits=limits))
+    assert [why in gap.why for gap in answer.gaps] == [True], answer.gaps
+    assert answer.metrics.requests == len(server.requests()) == 1
+
+
+@pytest.mark.parametrize("name", ["openai-agents", "agno"])
+def test_an_agent_in_a_loop_ends_at_the_limit_of_its_task(
+    name: str, server: ScriptedServer
+) -> None:
+    server.reset(script=WEIGHS[1:])
+    answer = asyncio.run(run(FRAMEWORKS[name](lambda: "broken"), limits=Limits(max_steps=12)))
+    assert [gap.why for gap in answer.gaps] == ["no answer within 12 steps"]
+    assert len(server.requests()) == 12
 
 
 @EVERY

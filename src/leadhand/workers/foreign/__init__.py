@@ -14,7 +14,7 @@ from leadhand.models.ledger import Account
 from leadhand.untrusted.fence import Fence
 from leadhand.workers import briefing
 from leadhand.workers.foreign import agno, crewai, langgraph, openai_agents
-from leadhand.workers.foreign.meter import Meter
+from leadhand.workers.foreign.meter import LimitReached, Meter
 from leadhand.workers.output import outcome_of
 
 Adapter = Callable[[object, str, Handoff, Meter], Awaitable[object]]
@@ -54,6 +54,7 @@ def function_of(
             return outcome.result.model_copy(update={"usage": meter.usage})
         if meter.refused is not None:
             kind = "budget" if isinstance(meter.refused, BudgetUsedUp) else "error"
+            kind = "step_limit" if isinstance(meter.refused, LimitReached) else kind
             return Failed(kind=kind, message=str(meter.refused))
         return outcome
 

@@ -34,7 +34,9 @@ async def run(agent: object, prompt: str, handoff: Handoff, meter: Meter) -> obj
     thread = f"{handoff.run_id}/{handoff.task_id}/{handoff.attempt}"
     config = {"configurable": {"thread_id": thread}, "callbacks": [_callbacks(meter)]}
     final = await graph.ainvoke(state, config)
-    return _value(cast("Mapping[str, object]", final)) if isinstance(final, Mapping) else final
+    if not isinstance(final, Mapping):
+        return final
+    return _value(cast("Mapping[str, object]", final), state)
 
 
 def _callbacks(meter: Meter) -> object:
@@ -69,7 +71,7 @@ def _used(response: Any) -> tuple[str | None, object, object]:
     return about.get("model_name"), counts.get("input_tokens"), counts.get("output_tokens")
 
 
-def _value(final: Mapping[str, object]) -> object | Outcome:
+def _value(final: Mapping[str, object], given: Mapping[str, object]) -> object | Outcome:
     interrupts = final.get("__interrupt__")
     if isinstance(interrupts, list | tuple) and interrupts:
         asked = "; ".join(
@@ -81,6 +83,10 @@ def _value(final: Mapping[str, object]) -> object | Outcome:
     messages = final.get("messages")
     if isinstance(messages, list) and messages:
         last = cast("list[object]", messages)[-1]
+        if "messages" in given and getattr(last, "type", None) == "human":
+            # The graph added none: what else it changed is its output.
+            made = {key: value for key, value in final.items() if value != given.get(key)}
+            return {key: made[key] for key in made if key != "messages"} or None
         # A method in older versions, which still compares equal to its text.
         return str(getattr(last, "text", last))
     return dict(final)

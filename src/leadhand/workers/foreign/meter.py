@@ -23,6 +23,10 @@ MAX_TOKENS = 1_000_000_000
 """A higher count counts as wrong."""
 
 
+class LimitReached(ModelError):
+    """A call beyond the `max_steps` or `max_tokens` of its task."""
+
+
 @dataclass(slots=True)
 class _Call:
     model: str
@@ -32,8 +36,8 @@ class _Call:
 class Meter:
     """The calls of one attempt, in the run's log and in its budget.
 
-    A call reserves one request, and is refused if none is left, or no token: how many tokens it
-    takes is known when it is answered.
+    A call is refused beyond the limits of its task. It reserves one request, and is refused if none
+    is left, or no token: how many tokens it takes is known when it is answered.
     """
 
     def __init__(self, handoff: Handoff, recorder: Recorder, account: Account | None) -> None:
@@ -49,19 +53,26 @@ class Meter:
         self._thread = threading.get_ident()
         self._attempt = asyncio.current_task()
         self._open: dict[object, _Call] = {}
+        self._calls = self._tokens = 0
+        """What counts in the limits of the task, known at once in any thread."""
         self._is_closed = False
         self._recorded = asyncio.Event()
 
-    def starting(self, call: object, *, model: str | None) -> None:
-        """Note a call, known by `call`, before it is made. Raises `ModelError` if it is refused."""
+    def starting(self, call: object, *, model: str | None, calls: int = 0, tokens: int = 0) -> None:
+        """Note a call, known by `call`, before it is made. Raises `ModelError` if it is refused.
+
+        `calls` and `tokens` are what the framework knows of the attempt, if that is more.
+        """
         cancelled = self._attempt is not None and self._attempt.cancelling()
         if self._is_closed or cancelled or self._recorder.state.answer is not None:
             raise ModelError("the attempt is over: it can make no more calls", transient=False)
         try:
+            self._check_limits(max(calls, self._calls), max(tokens, self._tokens))
             self._reserve(model or UNNAMED)
         except ModelError as error:
             self.refused = error
             raise
+        self._calls = max(calls, self._calls) + 1
         self._open[call] = _Call(model or UNNAMED, self._loop.time())
         if self._is_closed:  # meanwhile, if this is another thread
             self._in_loop(lambda: self._end(call, None, (0, 0), CANCELLED))
@@ -71,6 +82,7 @@ class Meter:
     ) -> None:
         """Note the answer to a call, with what the framework reports of it."""
         tokens = _count(tokens_in), _count(tokens_out)
+        self._tokens += sum(tokens)
         self._in_loop(lambda: self._end(call, model, tokens, None))
 
     def failed(self, call: object, error: object) -> None:
@@ -100,6 +112,14 @@ class Meter:
             while await self._recorded.wait():
                 self._recorded.clear()
                 await self._recorder.commit()
+
+    def _check_limits(self, calls: int, tokens: int) -> None:
+        limits = self._handoff.limits
+        if limits.max_steps is not None and calls >= limits.max_steps:
+            raise LimitReached(f"no answer within {limits.max_steps} steps", transient=False)
+        if limits.max_tokens is not None and tokens >= limits.max_tokens:
+            why = f"{tokens:,} tokens used of {limits.max_tokens:,}"
+            raise LimitReached(why, transient=False)
 
     def _reserve(self, model: str) -> None:
         account = self._account

@@ -17,7 +17,7 @@ async def run(agent: object, prompt: str, handoff: Handoff, meter: Meter) -> obj
     sdk: Any = import_module("agents")
     contexts: list[Any] = []
     steps = handoff.limits.max_steps
-    turns = {} if steps is None else {"max_turns": steps}
+    turns = {} if steps is None else {"max_turns": steps + 1}  # whose call the meter refuses
     try:
         hooks = _hooks(sdk, meter, contexts)
         result = await sdk.Runner.run(agent, prompt, hooks=hooks, **turns)
@@ -38,7 +38,10 @@ def _hooks(sdk: Any, meter: Meter, contexts: list[Any]) -> object:
 
     async def started(context: Any, agent: Any, *_: object) -> None:
         contexts.append(context)
-        meter.starting(id(agent), model=_model(agent))
+        used = context.usage  # with that of agents that are tools
+        meter.starting(
+            id(agent), model=_model(agent), calls=used.requests, tokens=used.total_tokens
+        )
 
     async def answered(_: object, agent: Any, response: Any) -> None:
         used = response.usage
