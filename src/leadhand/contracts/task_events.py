@@ -9,6 +9,9 @@ from leadhand.contracts.event_fields import AttemptEvent, RunEvent, TaskEvent
 from leadhand.contracts.outcome import EscalationReason, FailureKind, Raised, Result, Usage
 from leadhand.contracts.task import Task
 
+CALL_CANCELLED = "the call was cancelled before it was answered"
+"""The error of a call to a model that the run stopped."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskPlanned(TaskEvent):

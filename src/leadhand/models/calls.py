@@ -23,6 +23,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from leadhand.contracts import events
 from leadhand.contracts.outcome import Usage
+from leadhand.contracts.task_events import CALL_CANCELLED
 from leadhand.contracts.team import ModelSpec
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.stopwatch import ExcludedTime
@@ -57,7 +58,7 @@ _log = logging.getLogger("leadhand")
 _OVERLOADED = Failure(
     "overloaded", "the model is overloaded: it asked to wait too often", unbilled=True
 )
-_CANCELLED = Failure("unreachable", "the call was cancelled before it was answered")
+_CANCELLED = Failure("unreachable", CALL_CANCELLED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,12 @@ wire and to the decompressed bytes, of streams and error bodies too.
 """
 
 import functools
+import json
 import os
 import re
 import ssl
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import cast
 
 import httpx2
@@ -32,6 +33,12 @@ _NO_COUNT = re.compile(
 )
 """An invalid token count, because of which the SDK would refuse the whole response. Such a key
 occurs only in a completion's usage: arguments of tools are strings, whose quotes are escaped."""
+_CREATED = re.compile(
+    rb'("created(?:_at)?"\s*:\s*)'
+    rb'(?:"(?:[^"\\]|\\.)*"|-?NaN|-?Infinity|-?[\d.eE+-]+|true|false|null|\[\s*\]|\{\s*\})'
+)
+"""When an answer was made, which no one needs, and because of which the SDK may refuse it."""
+_CHOICE = re.compile(rb'"choices"\s*:\s*\[\s*\{')
 _SIZE = re.compile(r"(\d{1,12})\s*(|k|m|g|kb|mb|gb|b)", re.IGNORECASE)
 _FACTORS = {"": 1, "b": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 
@@ -45,6 +52,20 @@ class ResponseTooLarge(LeadhandError):
             f"the model's answer is longer than {max_bytes:,} bytes and was not read to its end "
             f"({MAX_RESPONSE} sets the limit)"
         )
+
+
+class NoAnswer(LeadhandError):
+    """An endpoint's successful response has an error, or nothing, in the place of an answer."""
+
+    def __init__(self, body: bytes) -> None:
+        try:
+            said = cast("object", json.loads(body))
+        except (ValueError, RecursionError):
+            said = None
+        self.body: Mapping[str, object] = (
+            cast("Mapping[str, object]", said) if isinstance(said, dict) else {}
+        )
+        super().__init__("the model's endpoint answered without a choice")
 
 
 class RedirectRefused(LeadhandError):
@@ -128,6 +149,7 @@ class _Bounded(httpx2.AsyncByteStream):
         self._path = response.request.url.path
         whole = response.is_success and "json" in response.headers.get("content-type", "")
         self._is_completion = whole and self._path.endswith("/chat/completions")
+        self._is_event_stream = "event-stream" in response.headers.get("content-type", "")
         self._is_no_stream = whole and wants_stream(response.request.content)
         if self._is_no_stream:
             response.headers["content-type"] = "text/event-stream"
@@ -144,14 +166,17 @@ class _Bounded(httpx2.AsyncByteStream):
                 if self._is_completion or self._is_no_stream:
                     body.append(chunk)
                 else:
-                    yield chunk
+                    yield _CREATED.sub(rb"\g<1>1", chunk) if self._is_event_stream else chunk
         finally:
             if inflated is not None:
                 await inflated.aclose()
         if body:
             await turn()  # what follows, the SDK's parsing and ours, takes milliseconds
             whole = b"".join(body)
-            whole = _NO_COUNT.sub(rb"\1-1", whole) if self._is_completion else whole
+            if self._is_completion:
+                whole = _CREATED.sub(rb"\g<1>1", _NO_COUNT.sub(rb"\1-1", whole))
+                if not _CHOICE.search(whole) and (error := NoAnswer(whole)).body:
+                    raise error
             yield as_stream(self._path, whole) if self._is_no_stream else whole
 
     async def aclose(self) -> None:

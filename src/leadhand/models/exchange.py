@@ -24,6 +24,7 @@ from pydantic_ai.settings import ModelSettings
 from leadhand.models.connections import Connection
 from leadhand.models.failures import Failure, failure_of
 from leadhand.models.gate import Ending, GatePass
+from leadhand.untrusted.cutting import cut_line
 
 CALL_TIMEOUT_S = 300.0
 """The limit for a whole call, even if bytes keep arriving slowly."""
@@ -58,6 +59,10 @@ async def exchange(
         if not _is_whole(response, streamed=watch is not None):
             return CUT_OFF
         ending = "answered"
+        called = any(isinstance(part, ToolCallPart) for part in response.parts)
+        if response.finish_reason == "content_filter" and not (response.text or called):
+            said = (response.provider_details or {}).get("refusal") or "its content filter did"
+            return Failure("refused", f"the model refused to answer: {cut_line(str(said), 300)}")
         return without_surrogates(response)
     except Exception as error:
         failure = failure_of(error)

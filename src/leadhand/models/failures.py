@@ -22,7 +22,7 @@ from pydantic_ai.exceptions import (
     UserError,
 )
 
-from leadhand.models.clients import RedirectRefused, ResponseTooLarge
+from leadhand.models.clients import NoAnswer, RedirectRefused, ResponseTooLarge
 from leadhand.untrusted.cutting import cut
 
 Kind = Literal["overloaded", "unreachable", "malformed", "too_large", "too_long", "refused"]
@@ -64,6 +64,13 @@ def failure_of(error: Exception) -> Failure:
     for cause in causes:  # an error of our own client may have caused an SDK's
         if isinstance(cause, ResponseTooLarge):
             return Failure("too_large", str(cause))
+        if isinstance(cause, NoAnswer):
+            what = (
+                "an error as its answer"
+                if cause.body.get("error")
+                else "an answer without a choice"
+            )
+            return Failure("malformed", f"the model sent {what}: {_line(_detail(cause.body))}")
         if isinstance(cause, RedirectRefused):
             return Failure("refused", str(cause), unbilled=True)
     unbilled = isinstance(error, ModelHTTPError | UserError)
@@ -114,6 +121,10 @@ def _said(error: Exception) -> str:
         text = f"HTTP {error.status_code}: {_detail(error.body) or error.model_name}"
     else:
         text = str(error) or type(error).__name__
+    return _line(text)
+
+
+def _line(text: str) -> str:
     line = _SURROGATE.sub("\ufffd", " ".join(text.split()))
     return cut(line, _MAX_MESSAGE, "...")
 

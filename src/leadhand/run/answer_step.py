@@ -26,6 +26,7 @@ from leadhand.run.gaps import (
     results_of,
     status_of,
     with_gaps,
+    with_last_call,
 )
 from leadhand.run.metrics import metrics, task_report
 from leadhand.run.questions import in_a_line, open_questions
@@ -46,7 +47,7 @@ async def final_answer(context: StepContext) -> Answer:
     missing: tuple[Gap, ...] = ()
     if context.unplanned is not None:
         synthesis = Synthesis(answer="There is no answer, because there is no plan.")
-        missing = (Gap(task_id="plan", why=context.unplanned),)
+        missing = (Gap(task_id="plan", why=with_last_call(state, context.unplanned, None)),)
     if state.plan is None and any(task.result is not None for task in state.tasks.values()):
         synthesis = _merged(state, Plan(goal=state.request, tasks=tuple(state.early.values())))
     if state.plan is not None:

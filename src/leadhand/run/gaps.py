@@ -49,7 +49,7 @@ def gaps_of(state: RunState, team: "Team | None") -> Iterator[Gap]:
         if task.status != "completed":
             yield Gap(
                 task_id=id,
-                why=task.why or task.status,
+                why=with_last_call(state, task.why or task.status, id),
                 what=cut_line(task.task.intent, MAX_WHAT_CHARS),
             )
             yield from _not_done(id, task.not_done)
@@ -85,6 +85,13 @@ def conflicts_of(state: RunState, team: "Team | None") -> tuple[Conflict, ...]:
             }
             found.append(one.model_copy(update=paths))
     return tuple(found)
+
+
+def with_last_call(state: RunState, why: str, task_id: str | None) -> str:
+    """`why`, and what the endpoint of the model said last, if nothing came from it in time."""
+    said = state.call_errors.get(task_id)
+    stopped = task_id is None or state.tasks[task_id].status == "cancelled"
+    return f"{why}; the last call: {said}" if said and stopped and said not in why else why
 
 
 def _nested_answer(task: TaskState, team: "Team | None") -> Answer | None:

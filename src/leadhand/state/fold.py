@@ -9,6 +9,7 @@ from leadhand.contracts.event_fields import AttemptEvent
 from leadhand.contracts.outcome import Escalated, Failed, PausedAttempt, Result, Usage
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Task
+from leadhand.contracts.task_events import CALL_CANCELLED
 from leadhand.state.early import add_early
 from leadhand.state.run_events import apply_to_run, decided, shown_call
 from leadhand.state.run_state import RunState, TaskState, find_task
@@ -271,6 +272,8 @@ def _model_called(state: RunState, event: events.ModelCalled) -> None:
     state.usage = state.usage.plus(usage)
     if event.response is not None:
         state.answered |= {event.role}
+    if event.error != CALL_CANCELLED:
+        state.call_errors[event.task_id] = event.error or ""
     if event.role == "planner":
         state.deciding = state.deciding.plus(usage)
         state.deciding_calls.add(event.elapsed_s, took_s=event.duration_s, queued_s=event.queued_s)

@@ -243,6 +243,8 @@ class RunState:
     """The usage of the whole run: planning, every attempt, synthesis."""
     answered: frozenset[str] = frozenset()
     """The roles for which a model gave a usable response."""
+    call_errors: dict[str | None, str] = field(default_factory=dict[str | None, str])
+    """Why the last call to a model gave no response, by task; None: of a role. Empty if it did."""
     models: dict[str, str] = field(default_factory=dict[str, str])
     """The model of each role and worker."""
     synthesis_started_s: float | None = None
