@@ -14,8 +14,9 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from leadhand.advice.observed import Given
-from leadhand.advice.overlap import overlap
+from leadhand import Team, Worker
+from leadhand.advice.facts import GivenTask, RunFacts
+from leadhand.advice.overlap import overlaps as overlaps_of
 
 PAIRS = 500
 """Pairs of intents of any domain that are compared."""
@@ -47,11 +48,13 @@ def requests(workloads: Path) -> dict[str, Intents]:
 
 def overlaps(first: Sequence[str], second: Sequence[str]) -> bool:
     """Whether the advice is that a worker with these tasks overlaps another one."""
-    given = [
-        [Given("r", name, one, one) for one in texts]
+    team = Team("t", workers=[Worker("a", "Does a"), Worker("b", "Does b")])
+    runs = [
+        RunFacts(planned_by="router", given=[GivenTask("r", name, text, text)])
         for name, texts in (("a", first), ("b", second))
+        for text in texts
     ]
-    return overlap(*given) is not None
+    return bool(overlaps_of(team, runs))
 
 
 def row(intents: Intents, count: int, draw: random.Random) -> str | None:

@@ -1,34 +1,29 @@
 """Shapes of plans, and what of a plan a template keeps; pure, without runs."""
 
-from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from leadhand import Plan, Task, Team, Worker
+from leadhand.advice.facts import RunFacts, shape
 from leadhand.advice.freezing import freeze
-from leadhand.advice.observed import ObservedRun
-from leadhand.advice.shapes import shape
 from leadhand.contracts.task import Limits
 
 TEAM = Team("t", workers=[Worker("a", "Does a."), Worker("b", "Does b.")], model="openai:x")
 
 
-def observed(request: str, *tasks: Task, amendments: int = 0) -> ObservedRun:
-    return ObservedRun(
+def observed(request: str, *tasks: Task, amendments: int = 0) -> RunFacts:
+    return RunFacts(
         run_id=request,
         request=request,
         started_at=datetime(2026, 1, 1, tzinfo=UTC),
         planned_by="planner",
         plan=Plan(goal=request, tasks=tasks),
-        rounds=0,
         amendments=amendments,
-        given=(),
-        ends=(),
-        tool_calls=Counter(),
-        model_attempts=Counter(),
-        planner_calls=1,
-        planner_tokens=10,
     )
+
+
+def planned(*tasks: Task) -> Plan:
+    return Plan(goal="r", tasks=tasks)
 
 
 def one(id: str, worker: str, *after: str, intent: str = "Look") -> Task:
@@ -36,13 +31,13 @@ def one(id: str, worker: str, *after: str, intent: str = "Look") -> Task:
 
 
 def test_a_shape_does_not_depend_on_ids_and_order_but_on_workers_and_dependencies() -> None:
-    plan = observed("r", one("1", "a"), one("2", "a", "1"), one("3", "b", "1")).plan
-    same = observed("r", one("z", "b", "x"), one("x", "a"), one("y", "a", "x")).plan
+    plan = planned(one("1", "a"), one("2", "a", "1"), one("3", "b", "1"))
+    same = planned(one("z", "b", "x"), one("x", "a"), one("y", "a", "x"))
     assert shape(plan) == shape(same)
     for other in (
-        observed("r", one("1", "a"), one("2", "a"), one("3", "b", "1")).plan,
-        observed("r", one("1", "a"), one("2", "b", "1"), one("3", "b", "1")).plan,
-        observed("r", one("1", "a"), one("2", "a", "1"), one("3", "b", "2")).plan,
+        planned(one("1", "a"), one("2", "a"), one("3", "b", "1")),
+        planned(one("1", "a"), one("2", "b", "1"), one("3", "b", "1")),
+        planned(one("1", "a"), one("2", "a", "1"), one("3", "b", "2")),
     ):
         assert shape(plan) != shape(other)
 
@@ -54,7 +49,7 @@ def test_what_a_template_cannot_keep_is_a_problem_or_a_note() -> None:
     other = observed("other", task.model_copy(update={"payload": 2}))
     found = freeze(observed("first", task, amendments=1), TEAM, [other])
     assert len(found.problems) == 2
-    assert "works on artifacts of that run (x.csv)" in found.problems[0]
+    assert "task '1' works on artifacts of that run" in found.problems[0]
     assert "the payload of task '1' differs between runs" in found.problems[1]
     assert any("the run amended its plan later" in note for note in found.notes)
     assert "not kept: limits of task '1' (max_steps 3)" in found.notes

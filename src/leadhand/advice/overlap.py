@@ -1,18 +1,21 @@
-"""How alike the tasks of two workers are, by the words of what they were given.
+"""Which workers are given the same kind of task, by the words of what they were given. Pure.
 
 TF-IDF vectors and their cosine (G. Salton and C. Buckley, 1988), and the nearest neighbour of each
 task (T. Cover and P. Hart, 1967): two workers overlap if the task most like one of theirs is as
-often the other's as their own.
+often the other's as their own. The words that all tasks of a run share are its subject, not a kind
+of task, and workers that continue each other's work in every run do not overlap.
 """
 
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from statistics import median
 from typing import NamedTuple
 
-from leadhand.advice.observed import Given
+from leadhand.advice.facts import GivenTask, RunFacts, in_sequence
+from leadhand.contracts.team import Team
 
 MIN_TASKS = 10
 """Tasks that each of two workers must have been given before they are compared."""
@@ -26,73 +29,95 @@ ALIKE = 0.3
 _WORD = re.compile(r"[^\W\d_]{2,}|\d+")
 
 
+class Chosen(NamedTuple):
+    """A task that a planner or router chose a worker for."""
+
+    task: GivenTask
+    words: Counter[str]
+    """Without those of the run's subject."""
+
+
 class Overlap(NamedTuple):
     """Two workers whose tasks can't be told apart."""
 
     workers: tuple[str, str]
-    tasks: tuple[int, int]
-    """Tasks of each that were compared."""
     confused: float
-    """The share of them, 0 to 1, that are at least as like one of the other's as any of their own.
-    """
-    similarity: float
-    """The median cosine, 0 to 1, of a task and the nearest one of the other worker."""
-    examples: tuple[Given, Given]
+    """The share of tasks, 0 to 1, that are at least as like one of the other's as their own."""
+    examples: tuple[GivenTask, GivenTask]
     """A task of each, more like each other than most."""
 
 
-def overlap(first: Sequence[Given], second: Sequence[Given]) -> Overlap | None:
-    """What two workers have in common by their tasks, the latest last; None if too little."""
+def chosen(runs: Sequence[RunFacts]) -> dict[str, list[Chosen]]:
+    """What each worker was given by choice: a template or a person deals out tasks by rule."""
+    found: dict[str, list[Chosen]] = {}
+    for run in runs:
+        by_rule = run.planned_by == "router" and len(run.tasks) > 1
+        if run.planned_by in ("template", "person") or by_rule:
+            continue
+        words = [Counter(_WORD.findall(task.text.casefold())) for task in run.given]
+        several = len({task.worker for task in run.given}) > 1
+        subject = set[str]().union(*words).intersection(*words) if several else set[str]()
+        for task, own in zip(run.given, words, strict=True):
+            kept = Counter({word: count for word, count in own.items() if word not in subject})
+            found.setdefault(task.worker, []).append(Chosen(task, kept))
+    return found
+
+
+def overlaps(team: Team, runs: Sequence[RunFacts]) -> list[Overlap]:
+    """The pairs of the team's workers that overlap, the most confused first."""
+    given = chosen(runs)
+    ordered = [(run.workers, in_sequence(run)) for run in runs]
+    found: list[Overlap] = []
+    for first, second in combinations(team.workers, 2):
+        names = (first.name, second.name)
+        declared = first.role is not None and first.role == second.role
+        if declared or first.fallback == second.name or second.fallback == first.name:
+            continue
+        together = [pairs for workers, pairs in ordered if workers.issuperset(names)]
+        if together and any(all(p in pairs for pairs in together) for p in (names, names[::-1])):
+            continue
+        one = _overlap(*(given.get(name, ()) for name in names))
+        found += [one] if one is not None else []
+    return sorted(found, key=lambda one: -one.confused)
+
+
+def _overlap(first: Sequence[Chosen], second: Sequence[Chosen]) -> Overlap | None:
     count = min(len(first), len(second), MAX_TASKS)
     if count < MIN_TASKS:
         return None
     # As many of each: among more tasks there is a nearer one.
     ours, theirs = first[-count:], second[-count:]
-    vectors = _vectors([one.text for one in (*ours, *theirs)])
+    vectors = _vectors([one.words for one in (*ours, *theirs)])
     left, right = vectors[:count], vectors[count:]
     across = [[_cosine(one, other) for other in right] for one in left]
     nearest = [max(row) for row in across] + [max(column) for column in zip(*across, strict=True)]
-    own = _nearest_own(left) + _nearest_own(right)
+    own = [*_nearest_own(left), *_nearest_own(right)]
     confused = sum(far >= near for far, near in zip(nearest, own, strict=True)) / (2 * count)
-    similarity = median(nearest)
-    if confused < CONFUSED or similarity < ALIKE:
+    if confused < CONFUSED or median(nearest) < ALIKE:
         return None
-    at = max(
-        ((row, column) for row in range(count) for column in range(count)),
-        key=lambda place: across[place[0]][place[1]],
-    )
-    return Overlap(
-        (first[0].worker, second[0].worker),
-        (count, count),
-        confused,
-        similarity,
-        (ours[at[0]], theirs[at[1]]),
-    )
+    _, row, column = max((across[r][c], r, c) for r in range(count) for c in range(count))
+    examples = (ours[row].task, theirs[column].task)
+    return Overlap((examples[0].worker, examples[1].worker), confused, examples)
 
 
-def _nearest_own(vectors: Sequence[Mapping[str, float]]) -> list[float]:
-    return [
-        max(_cosine(one, other) for at, other in enumerate(vectors) if at != place)
-        for place, one in enumerate(vectors)
-    ]
+def _nearest_own(vectors: Sequence[Mapping[str, float]]) -> Iterable[float]:
+    for place, one in enumerate(vectors):
+        yield max(_cosine(one, other) for at, other in enumerate(vectors) if at != place)
 
 
-def _vectors(texts: Sequence[str]) -> list[dict[str, float]]:
+def _vectors(counts: Sequence[Counter[str]]) -> list[dict[str, float]]:
     """TF-IDF vectors of length 1."""
-    counts = [Counter(_WORD.findall(text.casefold())) for text in texts]
     known = Counter(word for one in counts for word in one)
-    out: list[dict[str, float]] = []
+    found: list[dict[str, float]] = []
     for one in counts:
         weights = {
-            word: count * (math.log((1 + len(texts)) / (1 + known[word])) + 1)
+            word: count * (math.log((1 + len(counts)) / (1 + known[word])) + 1)
             for word, count in one.items()
         }
-        length = math.sqrt(sum(weight * weight for weight in weights.values())) or 1.0
-        out.append({word: weight / length for word, weight in weights.items()})
-    return out
+        length = math.hypot(*weights.values()) or 1.0
+        found.append({word: weight / length for word, weight in weights.items()})
+    return found
 
 
 def _cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    if len(other) < len(one):
-        one, other = other, one
     return sum(weight * other.get(word, 0.0) for word, weight in one.items())

@@ -1,23 +1,63 @@
 """`leadhand teams advise`: what a team's definition and its stored runs say about each other."""
 
 import json
-from collections.abc import Iterator
-from datetime import datetime
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 
-from leadhand.advice.judgement import Advice, Basis, Judgement, judge
-from leadhand.advice.observed import Given
+from leadhand.advice.facts import RunFacts, facts
+from leadhand.advice.judgement import Advice, judge, unjudged
 from leadhand.cli.home import shown_home
-from leadhand.cli.teams.observing import runs_of
 from leadhand.cli.teams.page import text_for
 from leadhand.cli.views.terminal import safe, sentence
+from leadhand.contracts.summary import RunSummary
+from leadhand.contracts.team import Team
 from leadhand.journal.store import Store
+from leadhand.models.prompts import prompts_of
 from leadhand.teams.sources import team_of
 from leadhand.tools.text import counted
 
-MAX_INTENT_CHARS = 160
+MAX_RUNS = 200
+"""The latest runs of a team that are read."""
+MAX_INTENT_CHARS = 100
+
+
+class TeamRuns(NamedTuple):
+    """Stored runs of a team."""
+
+    runs: Sequence[RunFacts]
+    """Those that count, the oldest first."""
+    left_out: Counter[str]
+    """How many others there are, by the reason."""
+
+
+def runs_of(store: Store | None, team: Team, *, limit: int = MAX_RUNS) -> TeamRuns:
+    """The latest `limit` stored runs of a team. Reads their events, run by run."""
+    runs: list[RunFacts] = []
+    left_out = Counter[str]()
+    prompts = prompts_of(team)
+
+    def is_of_team(run: RunSummary) -> bool:
+        return run.team == team.name or run.status == "damaged"
+
+    listed = () if store is None else store.runs(limit=limit + 1, where=is_of_team)
+    for summary in listed[:limit]:
+        assert store is not None, "it has listed runs"
+        stored = store.inspect(summary.run_id)
+        damaged = summary.status == "damaged" or stored.damage or stored.unread
+        found = "damaged, or not readable here" if damaged else ""
+        found = found or facts(stored.events, prompts=prompts)
+        if isinstance(found, str):
+            left_out[found] += 1
+        else:
+            runs.append(found)
+    if store is not None and len(listed) > limit:
+        older = len(store.runs(where=is_of_team)) - limit
+        left_out[f"older than the latest {limit}; --runs reads more"] += older
+    return TeamRuns(runs[::-1], left_out)
 
 
 def advise(
@@ -33,73 +73,52 @@ def advise(
     """Print advice about a team. Raises `InputError` if there is no such team."""
     team = team_of(name, trust=trust)
     found = runs_of(store, team, limit=limit)
-    judgement = judge(team, found.runs, found.left_out)
+    advice, open_questions = judge(team, found.runs), [*unjudged(team, found.runs)]
     if as_json:
-        console.out(json.dumps(_document(judgement), indent=2), highlight=False)
+        at = [run.started_at.isoformat() for run in found.runs]
+        document = {
+            "team": team.name,
+            "runs": len(at),
+            "first": min(at, default=None),
+            "last": max(at, default=None),
+            "left_out": dict(found.left_out),
+            "advice": [_advice(one) for one in advice],
+            "not_judged": open_questions,
+        }
+        console.out(json.dumps(document, indent=2), highlight=False)
         return
-    for line in _lines(judgement, shown_home(home)):
+    at = sorted({f"{run.started_at:%Y-%m-%d}" for run in found.runs})
+    dates = f" ({' to '.join(dict.fromkeys((at[0], at[-1])))})" if at else ""
+    header = f"team {safe(team.name)!r}: {counted(len(found.runs), 'run')}{dates} in "
+    print_lines(console, [header + safe(shown_home(home)), *_lines(found, advice, open_questions)])
+
+
+def print_lines(console: Console, lines: Sequence[str]) -> None:
+    """Print lines without wrapping them, for programs that read lines."""
+    for line in lines:
         console.print(
             text_for(console, line), soft_wrap=True, highlight=False, emoji=False, markup=False
         )
 
 
-def _lines(judgement: Judgement, home: str) -> Iterator[str]:
-    yield f"team {safe(judgement.team)!r}: {_basis(judgement.basis)} in {safe(home)}"
-    for why, count in judgement.left_out.items():
-        yield f"  left out: {count:,} {why}"
-    if not judgement.advice:
-        yield "nothing to advise from these runs" if judgement.basis.runs else "no runs to judge by"
-    for number, one in enumerate(judgement.advice, start=1):
-        yield ""
-        yield f"{number}. {sentence(one.found)}"
-        yield f"   from {_basis(one.basis)}"
-        for example in one.examples:
-            yield f"   {sentence(example.worker)}: {_cut(sentence(example.intent))!r}"
+def _lines(
+    found: TeamRuns, advice: Sequence[Advice], open_questions: Sequence[str]
+) -> Iterator[str]:
+    yield from (f"  left out: {count:,} {why}" for why, count in found.left_out.items())
+    if not advice:
+        yield "nothing to advise from these runs" if found.runs else "no runs to judge by"
+    for number, one in enumerate(advice, start=1):
+        shown = [f"{sentence(task.intent)[:MAX_INTENT_CHARS]!r}" for task in one.examples]
+        example = f", such as {' and '.join(shown)}" if shown else ""
+        yield f"{number}. {sentence(one.found)}{example}"
         yield f"   -> {sentence(one.do)}"
-    yield ""
-    yield "not judged:"
-    yield from (f"  {sentence(one)}" for one in judgement.unjudged)
-
-
-def _basis(basis: Basis) -> str:
-    if basis.first is None or basis.last is None:
-        return "0 runs"
-    days = sorted({f"{basis.first:%Y-%m-%d}", f"{basis.last:%Y-%m-%d}"})
-    return f"{counted(basis.runs, 'run')} ({' to '.join(days)})"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_INTENT_CHARS else f"{text[: MAX_INTENT_CHARS - 3]}..."
-
-
-def _document(judgement: Judgement) -> dict[str, object]:
-    return {
-        "team": judgement.team,
-        **_basis_fields(judgement.basis),
-        "left_out": dict(judgement.left_out),
-        "advice": [_advice(one) for one in judgement.advice],
-        "not_judged": judgement.unjudged,
-    }
+    yield f"not judged: {sentence('; '.join(open_questions))}"
 
 
 def _advice(one: Advice) -> dict[str, object]:
-    return {
-        "kind": one.kind,
-        "about": one.about,
-        "found": one.found,
-        "do": one.do,
-        **_basis_fields(one.basis),
-        "examples": [_example(example) for example in one.examples],
-    }
-
-
-def _example(example: Given) -> dict[str, str]:
-    return {"run_id": example.run_id, "worker": example.worker, "intent": example.intent}
-
-
-def _basis_fields(basis: Basis) -> dict[str, object]:
-    return {"runs": basis.runs, "first": _time(basis.first), "last": _time(basis.last)}
-
-
-def _time(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat()
+    examples = [
+        {"run_id": task.run_id, "worker": task.worker, "intent": task.intent}
+        for task in one.examples
+    ]
+    kind, about = one.kind, one.about
+    return {"kind": kind, "about": about, "found": one.found, "do": one.do, "examples": examples}

@@ -3,27 +3,26 @@
 import dataclasses
 import json
 import shutil
-import tempfile
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 
+from leadhand.advice.facts import RunFacts, facts
 from leadhand.advice.freezing import Frozen, freeze
-from leadhand.advice.observed import ObservedRun, observe
 from leadhand.cli.runs.views import find_run
-from leadhand.cli.teams.observing import runs_of
-from leadhand.cli.teams.page import text_for
+from leadhand.cli.teams.advising import print_lines, runs_of
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.events import Event, RunStarted
-from leadhand.contracts.team import TaskTemplate, Team
+from leadhand.contracts.team import Team
 from leadhand.errors import InputError
 from leadhand.journal.store import Store
 from leadhand.models.prompts import prompts_of
 from leadhand.plans.team_checks import team_problems
 from leadhand.teams.draft import TEAM_FILE
 from leadhand.teams.loader import load, ready_made
+from leadhand.teams.new_folder import fill_new
 from leadhand.teams.template_file import write_template
 from leadhand.tools.text import counted
 
@@ -49,34 +48,48 @@ def freeze_run(
     stored = store.inspect(run_id)
     if stored.damage or stored.unread:
         raise InputError(f"run {run_id!r} can't be frozen: {stored.damage or stored.unread}")
-    with _folder(into, _team_name(stored.events)) as folder:
+    exists = (into / TEAM_FILE).is_file()
+    changed: list[_Changed] = []
+
+    def change(folder: Path) -> None:
         team = load(folder, trust=trust)
+        if team.template and exists and not replace:
+            had = counted(len(team.template), "entry")
+            raise InputError(
+                f"{into / TEAM_FILE} has a template of {had}: give --replace to replace it"
+            )
         run = _observed(stored.events, run_id, team, into)
-        had = _had(team)
-        if team.template and folder == into and not replace:
-            raise InputError(f"{into / TEAM_FILE} has {had}: give --replace to replace it")
+        synthesis = run.plan.synthesis if run.plan is not None else "merge"
         frozen = freeze(run, team, runs_of(store, team).runs)
-        _check(frozen, team, run_id)
-        write_template(folder, frozen.template, frozen.synthesis)
+        _check(frozen, synthesis, team, run_id)
+        write_template(folder, frozen.template, synthesis)
+        changed.append(_Changed(frozen, synthesis, len(team.template)))
+
+    if exists:
+        change(into)
+    else:
+        _copy(_team_name(stored.events), into, change)
     if as_json:
-        console.out(json.dumps(_document(frozen, run_id, into), indent=2), highlight=False)
-        return
-    for line in _lines(frozen, run_id, into, had if team.template else ""):
-        console.print(
-            text_for(console, line), soft_wrap=True, highlight=False, emoji=False, markup=False
-        )
+        console.out(json.dumps(_document(changed[0], run_id, into), indent=2), highlight=False)
+    else:
+        print_lines(console, [*_lines(changed[0], run_id, into)])
+
+
+class _Changed(NamedTuple):
+    """What was done."""
+
+    frozen: Frozen
+    synthesis: str
+    replaced: int
+    """Entries of the template that the team had."""
 
 
 def _team_name(events: tuple[Event, ...]) -> str:
     return next((event.team for event in events if isinstance(event, RunStarted)), "")
 
 
-@contextmanager
-def _folder(into: Path, team: str) -> Generator[Path]:
-    """The team folder to change: `into`, or a copy of a ready-made team that becomes `into`."""
-    if (into / TEAM_FILE).is_file():
-        yield into
-        return
+def _copy(team: str, into: Path, change: Callable[[Path], None]) -> None:
+    """Make `into` a changed copy of a ready-made team."""
     source = ready_made().get(team)
     if into.exists() or source is None:
         what = "is not the folder of a team" if into.exists() else "does not exist"
@@ -87,78 +100,61 @@ def _folder(into: Path, team: str) -> Generator[Path]:
             'trace` as its `template`, with planner="template"'
         )
         raise InputError(f"{str(into)!r} {what}: {how}")
-    place = into.resolve()
-    if not place.parent.is_dir():
-        raise InputError(f"there is no folder {str(into.parent)!r} to make {place.name!r} in")
-    try:
-        with tempfile.TemporaryDirectory(dir=place.parent, prefix=".freeze-") as beside:
-            copy = Path(beside) / place.name
-            ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(source, copy, ignore=ignored, copy_function=shutil.copyfile)
-            yield copy
-            copy.rename(place)
-    except OSError as error:
-        raise InputError(f"{str(into)!r} can't be made: {error.strerror or error}") from error
+
+    def write(new: Path) -> None:
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(source, new, ignore=ignored, copy_function=shutil.copyfile)
+        change(new)
+
+    fill_new(into, write)
 
 
-def _observed(events: tuple[Event, ...], run_id: str, team: Team, into: Path) -> ObservedRun:
+def _observed(events: tuple[Event, ...], run_id: str, team: Team, into: Path) -> RunFacts:
     name = _team_name(events)
     if name != team.name:
         raise InputError(f"run {run_id!r} is of team {name!r}, and {str(into)!r} is {team.name!r}")
-    run = observe(events, prompts=prompts_of(team))
+    run = facts(events, prompts=prompts_of(team))
     if isinstance(run, str):
         raise InputError(f"run {run_id!r} can't be frozen: it is {run}")
     return run
 
 
-def _check(frozen: Frozen, team: Team, run_id: str) -> None:
+def _check(frozen: Frozen, synthesis: str, team: Team, run_id: str) -> None:
     """Raises `InputError` if the plan can't be the team's template."""
     trial = dataclasses.replace(
         team,
         planner=dataclasses.replace(team.planner, kind="template"),
         template=frozen.template,
-        template_synthesis=frozen.synthesis,
+        template_synthesis=synthesis,
     )
     problems = (*frozen.problems, *team_problems(trial, model_at_hand=True))
     if problems:
         raise InputError(f"run {run_id!r} can't be frozen: {'; '.join(problems)}")
 
 
-def _had(team: Team) -> str:
-    return f"a template of {counted(len(team.template), 'entry')}"
-
-
-def _lines(frozen: Frozen, run_id: str, into: Path, had: str) -> Iterator[str]:
-    size = counted(len(frozen.template), "entry")
+def _lines(changed: _Changed, run_id: str, into: Path) -> Iterator[str]:
+    template = changed.frozen.template
     yield (
         f"the plan of run {safe(run_id)!r}, as it was accepted first, is now the template of "
-        f"{safe(str(into / TEAM_FILE))} ({size}, `kind: template`)"
+        f"{safe(str(into / TEAM_FILE))} ({counted(len(template), 'entry')}, `kind: template`)"
     )
-    if had:
-        yield f"  it replaces {had}"
-    yield from (f"  {_entry_line(entry)}" for entry in frozen.template)
-    yield from (f"note: {sentence(note)}" for note in frozen.notes)
+    if changed.replaced:
+        yield f"  it replaces a template of {counted(changed.replaced, 'entry')}"
+    for entry in template:
+        after = f" (after {', '.join(entry.depends_on)})" if entry.depends_on else ""
+        yield f"  {sentence(f'{entry.id}, by {entry.worker}{after}: {entry.intent}')}"
+    yield from (f"note: {sentence(note)}" for note in changed.frozen.notes)
     yield f"check it: leadhand teams check {safe(str(into))}"
 
 
-def _entry_line(entry: TaskTemplate) -> str:
-    after = f" (after {', '.join(entry.depends_on)})" if entry.depends_on else ""
-    return sentence(f"{entry.id}, by {entry.worker}{after}: {entry.intent}")
-
-
-def _document(frozen: Frozen, run_id: str, into: Path) -> dict[str, object]:
+def _document(changed: _Changed, run_id: str, into: Path) -> dict[str, object]:
+    names = ("id", "worker", "intent", "depends_on")
     return {
         "run_id": run_id,
         "team_file": str(into / TEAM_FILE),
-        "synthesis": frozen.synthesis,
+        "synthesis": changed.synthesis,
         "template": [
-            {
-                "id": entry.id,
-                "worker": entry.worker,
-                "intent": entry.intent,
-                "depends_on": entry.depends_on,
-            }
-            for entry in frozen.template
+            {name: getattr(entry, name) for name in names} for entry in changed.frozen.template
         ],
-        "notes": frozen.notes,
+        "notes": changed.frozen.notes,
     }

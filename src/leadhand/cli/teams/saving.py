@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from leadhand.cli.runs.views import find_run
-from leadhand.cli.teams.page import text_for
+from leadhand.cli.teams.advising import print_lines
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.task import Plan
 from leadhand.errors import InputError
@@ -55,10 +55,7 @@ def save_run(
         document = {"run_id": run_id, "folder": str(into), "workers": workers}
         console.out(json.dumps(document, indent=2), highlight=False)
         return
-    for line in _lines(saved, state, run_id, into):
-        console.print(
-            text_for(console, line), soft_wrap=True, highlight=False, emoji=False, markup=False
-        )
+    print_lines(console, [*_lines(saved, state, run_id, into)])
 
 
 def _plan(state: RunState, run_id: str) -> Plan:
