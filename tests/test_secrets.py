@@ -33,6 +33,13 @@ def failing(message: str) -> Team:
     return Team("one", workers=[Worker("w", "Works", run=work)], template=ONE)
 
 
+def giving(output: object) -> Team:
+    def work(handoff: object) -> object:
+        return output
+
+    return Team("one", workers=[Worker("w", "Works", run=work)], template=ONE)
+
+
 @pytest.mark.parametrize("room", [1, 10, 24, 39])
 def test_a_key_that_a_limit_would_cut_leaves_nothing_behind(tmp_path: Path, room: int) -> None:
     for limit in (2_000 - len("ValueError: ..."), 10_000, 160):
@@ -44,11 +51,7 @@ def test_a_key_that_a_limit_would_cut_leaves_nothing_behind(tmp_path: Path, room
 
 def test_what_a_worker_reports_as_missing_is_cut_before_a_key(tmp_path: Path) -> None:
     missing = ["n" * 480 + " " + TOKEN, "it needs " + TOKEN]
-    team = Team(
-        "one",
-        workers=[Worker("w", "Works", run=lambda h: Result(output=1, missing=missing))],
-        template=ONE,
-    )
+    team = giving(Result(output=1, missing=tuple(missing)))
     answer = Supervisor(team, home=tmp_path).run_sync("m" * 190 + " " + TOKEN)
     assert [gap.why[-10:] for gap in answer.gaps] == ["nnnnnnnn …", "[redacted]"]
     assert BODY[:6] not in "".join(gap.why for gap in answer.gaps)
@@ -87,8 +90,7 @@ def test_gaps_without_a_journal_have_no_secret_of_the_environment(
 
 def test_keys_of_an_output_stay_distinct_in_the_journal(tmp_path: Path) -> None:
     found = {TOKEN: 1, TOKEN[:-1] + "9": 2}
-    team = Team("one", workers=[Worker("w", "Works", run=lambda h: found)], template=ONE)
-    supervisor = Supervisor(team, home=tmp_path)
+    supervisor = Supervisor(giving(found), home=tmp_path)
     run_id = supervisor.run_sync("Do it").run_id
     assert BODY[:6] not in kept_of(tmp_path, run_id)
     assert '"[redacted]":1,"[redacted 2]":2' in kept_of(tmp_path, run_id)
