@@ -95,7 +95,7 @@ def test_where_nobody_can_judge_the_surer_worker_is_believed() -> None:
         (
             "opinion_judged", "a 3",
             {"workers": ("first", "second"), "taken": "first", "second": surer.partial,
-             "reason": why},
+             "reason": why, "by": "code"},
         ),
         (
             "task_completed", "a 3",
