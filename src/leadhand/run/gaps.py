@@ -148,7 +148,11 @@ def engine_of(state: RunState, gaps: Sequence[Gap]) -> Engine:
     nested = (task.nested.answer for task in tasks if task.nested is not None)
     by_model = (
         *(answer.engine == "model" for answer in nested if answer is not None),
-        *(task.result.usage.requests > 0 for task in tasks if task.nested is None and task.result),
+        *(
+            task.result.usage.requests > 0 or (task.called and task.result.without_model is None)
+            for task in tasks
+            if task.nested is None and task.result
+        ),
     )
     return "model" if state.answered - unused or any(by_model) else "deterministic"
 
