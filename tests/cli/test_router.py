@@ -70,10 +70,13 @@ def test_a_request_that_no_step_places_waits_for_the_name_of_a_worker(
     assert gap.endswith(asked), "without the list of workers"
     (notice,) = [line for line in waits.err.splitlines() if line.startswith("? ")]
     assert notice.endswith(asked)
-    assert waits.err.endswith(" --approve | WORKER | --refuse [WHY]\n")
+    assert waits.err.endswith(" --approve | WORKER | --refuse\n")
     typo = in_process("answer", "last", "biling", *kept)
     assert typo.status == 2
-    assert "'biling' names no worker: name one of billing, technical, or give" in typo.err
+    assert "'biling' names no worker: name one of billing, technical, or refuse" in typo.err
+    why = in_process("answer", "last", "--refuse", "not for billing", *kept)
+    assert why.status == 2
+    assert "give --refuse alone, or without it the worker that the request is for" in why.err
     answered = in_process("answer", "last", "billing", *kept)
     assert (answered.status, answered.out.splitlines()[0]) == (0, "billing: A joke about an error")
     found = in_process("router", "examples", "--team", "desk", "--home", "runs")

@@ -4,6 +4,7 @@ team's contact."""
 import asyncio
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import pytest
 
@@ -122,13 +123,24 @@ def test_a_person_is_asked_about_the_worker_with_the_highest_score() -> None:
     assert "Is it for technical? If not, name the worker that it is for." in question.text
 
 
-def test_a_person_who_names_no_worker_refuses_the_request() -> None:
-    async def person(question: Question) -> str:
-        return "We do not do mornings"
+@pytest.mark.parametrize("verdict", [None, "refused", "answered"])
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_person_who_names_no_worker_gets_an_error_and_the_question_stays_open(
+    verdict: Literal["refused", "answered"] | None, inside: bool
+) -> None:
+    said = "We do not do mornings"
 
-    answer, _ = run(team(RULE, DEFAULT), approve=["escalation"], person=person)
+    async def person(question: Question) -> Reply | str:
+        return said if verdict is None else Reply(verdict=verdict, text=said)
+
+    of = nested(RULE, DEFAULT) if inside else team(RULE, DEFAULT)
+    made = Supervisor(of, approve=["escalation"], person=person, journal=MemoryJournal())
+    with pytest.raises(InputError, match=r"'We do not do mornings' names no worker: name one of"):
+        asyncio.run(made.run("Good morning", run_id="r1"))
+    refused = Reply(task_id="help" if inside else None, verdict="refused")
+    answer = asyncio.run(made.answer("r1", refused))
     assert answer.status == "failed"
-    assert answer.gaps[0].why == "a person refused the plan: We do not do mornings"
+    assert "a person refused the plan" in answer.gaps[0].why
 
 
 def test_a_run_waits_for_a_person_who_names_the_worker_later() -> None:

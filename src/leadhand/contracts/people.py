@@ -79,11 +79,6 @@ class Reply(Argument):
         }
 
 
-def checked_reply(reply: Reply) -> Reply:
-    """`reply`, validated in all its parts, however it was built. Raises `ValidationError`."""
-    return Reply.model_validate(reply.model_dump(warnings=False))
-
-
 class RunMessage(Record):
     """A message in the journal to the process that runs a run: a reply, or a request to stop."""
 

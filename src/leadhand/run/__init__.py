@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from leadhand.run.options import HostSettings, Limits, NewRun, RunOptions
     from leadhand.run.people import People
     from leadhand.run.preparation import prepare
-    from leadhand.run.questions import reply_message
+    from leadhand.run.questions import reply_message, valid_reply
     from leadhand.run.reading import POLL_S, Readers, run_summaries, run_view
     from leadhand.run.resumption import check_decider, check_resumable, is_over, tasks_from
     from leadhand.run.roles import open_roles
@@ -78,6 +78,7 @@ __all__ = [
     "runs_before",
     "shut_down",
     "tasks_from",
+    "valid_reply",
     "watch_messages",
 ]
 
@@ -98,7 +99,7 @@ __getattr__ = lazy_attributes(
         "run.messages": "record_interruption watch_messages",
         "run.options": "HostSettings Limits NewRun RunOptions",
         "run.people": "People",
-        "run.questions": "reply_message",
+        "run.questions": "reply_message valid_reply",
         "run.reading": "POLL_S Readers run_summaries run_view",
         "run.preparation": "prepare",
         "run.resumption": "check_decider check_resumable is_over tasks_from",

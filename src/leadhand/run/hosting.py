@@ -29,7 +29,6 @@ from leadhand.run.intake import (
     inputs_of,
     new_run_id,
     planner_request,
-    valid_reply,
     with_models,
 )
 from leadhand.run.options import HostSettings, IfExists, Limits, NewRun, RunOptions
@@ -176,7 +175,7 @@ class RunHost:
             raise InputError("nothing to answer: give a Reply")
         async with self.calls.call(run_id):
             stored = running.StoredRun.of(run_id, await self.journal.events(run_id))
-            state, given = stored.state, [valid_reply(one) for one in replies]
+            state, given = stored.state, [running.valid_reply(one) for one in replies]
             if not running.is_over(state) and await self.journal.holder(run_id) is None:
                 running.check_resumable(state, run_id, self.team)
                 self._settings.contexts.check_resumable(options.context, state)
@@ -293,7 +292,7 @@ class RunHost:
     async def reply(self, run_id: str, reply: Reply) -> None:
         """Leave a reply to a question of a run in the journal."""
         check_known_id(run_id)
-        reply = valid_reply(reply)
+        reply = running.valid_reply(reply)
         stored = running.StoredRun.of(run_id, await self.journal.events(run_id))
         await self.journal.post(running.reply_message(reply, stored.state))
 
@@ -357,7 +356,7 @@ class RunHost:
                     settings=settings,
                     people=people,
                 )
-                return await run.to_answer(request, plan, again=again)
+                return people.given(await run.to_answer(request, plan, again=again))
         finally:
             del self.active[run_id]
 

@@ -13,11 +13,11 @@ from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ConfigDict, JsonValue, TypeAdapter, ValidationError
+from pydantic import ConfigDict, JsonValue, TypeAdapter
 
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.earlier import EarlierRun
-from leadhand.contracts.people import Occasion, Reply, checked_reply
+from leadhand.contracts.people import Occasion
 from leadhand.contracts.task import Batch, Plan, PlanRequest
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, RunExists, TeamError
@@ -229,18 +229,6 @@ def check_known_id(run_id: str) -> None:
     """Raises `InputError` for an id that no run can have."""
     if not _is_run_id(run_id):
         raise InputError(f"there is no run {_shown(run_id)}")
-
-
-def valid_reply(reply: Reply) -> Reply:
-    """`reply`, after a check of all its fields. Raises `InputError`."""
-    if not isinstance(reply, Reply):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"reply is {type(reply).__name__}; it must be a leadhand.Reply")
-    try:
-        return checked_reply(reply)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise InputError(f"reply is not valid: {place}: {first['msg']}") from None
 
 
 def _is_run_id(run_id: object) -> bool:

@@ -11,12 +11,14 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from leadhand.contracts import events
+from leadhand.contracts.answer import Answer
 from leadhand.contracts.event_fields import NO_TIMES, AttemptTimes
 from leadhand.contracts.outcome import Escalated, Failed, PausedAttempt
-from leadhand.contracts.people import Occasion, Question, Reply, RunMessage, checked_reply
+from leadhand.contracts.people import Occasion, Question, Reply, RunMessage
 from leadhand.contracts.task import Plan, Task
 from leadhand.engine.failures import failure_of
 from leadhand.engine.recorder import Recorder
+from leadhand.errors import InputError
 from leadhand.models.prompts import joined
 from leadhand.planners.routing import IN_DOUBT
 from leadhand.ports import Journal
@@ -27,6 +29,7 @@ from leadhand.run.questions import (
     names_calls,
     occasions_of,
     open_questions,
+    reply_of,
     task_question,
     wanted_key,
 )
@@ -37,8 +40,9 @@ UNSOUND_PLANS = 3
 Ask = Callable[[Question], Awaitable[Reply | str | None]]
 """Asks a person and waits for the reply, until the run's deadline; about a plan without a limit.
 
-A text is what a worker should know, or why a plan is refused; an empty text approves a plan. `None`
-is no reply: the worker continues without one, and a plan stays open."""
+A text is what a worker should know, why a plan is refused, or who gets a request that no route
+places; an empty text approves a plan. `None` is no reply: the worker continues without one, and a
+plan stays open. After anything else it is not called again in this run."""
 
 _log = logging.getLogger("leadhand")
 
@@ -62,7 +66,9 @@ class People:
         """
         self._recorder = recorder
         self._journal = journal
-        self._ask = ask
+        self._callback = ask
+        self.unfit: InputError | None = None
+        """Why what `ask` returned is no reply; from then on the journal alone brings replies."""
         self.occasions = frozenset(occasions)
         self._around = around
         self._breaks_down = breaks_down
@@ -97,11 +103,21 @@ class People:
         return cls(recorder, journal, occasions=asked, ask=ask)
 
     @property
+    def _ask(self) -> Ask | None:
+        return self._first._callback if self._first.unfit is None else None
+
+    @property
     def answers_later(self) -> bool:
         """Whether all replies may come long after the run's process has ended."""
         path = self._recorder.path
         replied = any(f"{key or ''}/".startswith(path) for key in self._replies)
         return self._ask is None and not replied
+
+    def given(self, answer: Answer) -> Answer:
+        """The answer for the run's caller. Raises `InputError` if it waits, as `unfit` says."""
+        if self.unfit is not None and answer.status == "waiting":
+            raise self.unfit
+        return answer
 
     def nested(self, recorder: Recorder, *, breaks_down: bool) -> "People":
         """The people of a run within this one, which breaks its task down or is another team's.
@@ -109,12 +125,12 @@ class People:
         Those of another team who answer later are asked about tool calls alone: what its tasks need
         otherwise, it escalates to this run. Of its plans only a router in doubt asks.
         """
-        asked, ask = self.occasions, self._ask
+        asked = self.occasions
         if not breaks_down:
-            here = asked - {"plan"} if ask is not None else ()
+            here = asked - {"plan"} if self._ask is not None else ()
             asked = frozenset[Occasion]((*here, *occasions_of(recorder.state)))
         journal, below = self._journal, breaks_down
-        return People(recorder, journal, occasions=asked, ask=ask, around=self, breaks_down=below)
+        return People(recorder, journal, occasions=asked, around=self, breaks_down=below)
 
     @property
     def leaves(self) -> bool:
@@ -147,7 +163,11 @@ class People:
 
         A nested run waits until the run around it ends, if it can.
         """
-        self.hold(waits=self.answers_later)
+
+        def hold() -> None:
+            self.hold(waits=self.answers_later, wake_up=hold)
+
+        hold()
         try:
             reply = await asking
             if reply is None and self._breaks_down:
@@ -289,8 +309,10 @@ class People:
         reply: Reply | None = None
         if self._ask is not None and not replied.is_set():
             with contextlib.suppress(Cancelled):
-                reply = await run_until(replied, _asked(self._ask, question))
-        elif patiently:
+                reply = await run_until(replied, self._asked_here(self._ask, question))
+            if self._ask is None and self._wake_up is not None:
+                self._wake_up()
+        if self._ask is None and reply is None and patiently:
             await replied.wait()
         if replied.is_set():
             reply = self._replies[key].reply
@@ -301,8 +323,7 @@ class People:
     async def _close(self, id: str | None, reply: Reply) -> None:
         """Record the reply, and delete the message that brought it."""
         self._rest(waits=False)
-        asked = calls_asked(self._recorder.state, id)
-        calls = reply.on_calls(call.id for call in asked)
+        calls = reply.on_calls(call.id for call in calls_asked(self._recorder.state, id))
         verdict = reply.verdict
         if calls:
             verdict = "approved" if any(one.approved for one in calls.values()) else "declined"
@@ -328,8 +349,7 @@ class People:
         The last reply to a question counts. A reply to no open question is deleted.
         """
         unused: list[RunMessage] = []
-        state = self._recorder.state
-        asked = {one.task_id: one for one in open_questions(state)}
+        asked = {one.task_id: one for one in open_questions(self._recorder.state)}
         for message in found:
             if message.reply is None:
                 continue
@@ -352,6 +372,24 @@ class People:
         for message in unused:
             await self._journal.drop(message)
 
+    async def _asked_here(self, ask: Ask, question: Question) -> Reply | None:
+        """The reply of `ask`; `None` if there is none, if it is `unfit`, or if `ask` fails."""
+        try:
+            given = await ask(question)
+        except BaseException as error:
+            # Whatever it raises is contained, but not the cancellation of this task.
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise
+            why = " ".join(failure_of(error).message.split())
+            _log.warning("a person could not be asked: %s", why)
+            return None
+        try:
+            return reply_of(given, question)
+        except InputError as error:
+            self._first.unfit = self._first.unfit or error
+            return None
+
 
 def _positions(recorder: Recorder) -> dict[str | None, int]:
     """The position of the event with each open question of a run that is resumed."""
@@ -360,36 +398,3 @@ def _positions(recorder: Recorder) -> dict[str | None, int]:
         if isinstance(event, events.ApprovalRequested):
             found.setdefault(event.task_id, event.seq)
     return found
-
-
-async def _asked(ask: Ask, question: Question) -> Reply | None:
-    """The reply of `ask`; `None` if there is none, or if it fails."""
-    try:
-        return _reply_of(await ask(question), question)
-    except BaseException as error:
-        # Whatever it raises is contained, but not the cancellation of this task.
-        task = asyncio.current_task()
-        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
-            raise
-        why = " ".join(failure_of(error).message.split())
-        _log.warning("a person could not be asked: %s", why)
-        return None
-
-
-def _reply_of(given: Reply | str | None, question: Question) -> Reply | None:
-    """What `ask` returned as a reply. Raises `ValidationError` if it can't be one."""
-    if given is None:
-        return None
-    if isinstance(given, Reply):
-        reply = checked_reply(given)
-        if names_calls(reply, question.calls):
-            return reply
-        _log.warning("`person` returned a reply whose `calls` are not all that it was asked about")
-        return None
-    if not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        kind = type(given).__name__
-        _log.warning("`person` returned %s: it must return a Reply, a text or None", kind)
-        return None
-    if question.plan is not None:
-        return Reply(verdict="refused" if given.strip() else "approved", text=given)
-    return Reply(verdict="answered" if given.strip() else "declined", text=given)

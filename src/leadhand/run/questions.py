@@ -3,6 +3,8 @@
 import json
 from collections.abc import Iterator, Sequence
 
+from pydantic import ValidationError
+
 from leadhand.contracts.outcome import Escalated, Failed, with_location
 from leadhand.contracts.people import Occasion, Question, Reply, RunMessage, ToolCall
 from leadhand.contracts.role import SUBPLANNER
@@ -95,17 +97,54 @@ def reply_message(reply: Reply, state: RunState) -> RunMessage:
     if reply.verdict not in fitting:
         allowed = " or ".join(fitting)
         raise InputError(f"the verdict on {about} is {reply.verdict!r}; it must be {allowed}")
-    names, text = asked[0].workers, reply.text.strip()
-    if names and reply.verdict == "refused" and text and not named_workers(text, names):
-        known = ", ".join(names)
-        raise InputError(f"{text!r} names no worker: name one of {known}, or refuse without a text")
     if asked[0].calls and reply.verdict == "answered" and not (reply.calls or reply.text):
         why = "give `calls`, or the verdict approved or refused"
         raise InputError(f"the reply about {about} decides about no call: {why}")
-    if not names_calls(reply, asked[0].calls):
-        ids = ", ".join(call.id for call in asked[0].calls) or "none"
-        raise InputError(f"`calls` must name exactly the calls that {about} asks about: {ids}")
+    check_fits(reply, asked[0])
     return RunMessage(run_id=state.run_id, reply=reply, seq=state.seq)
+
+
+def check_fits(reply: Reply, question: Question) -> None:
+    """Raise `InputError` for a reply that names a worker or calls that are not in the question."""
+    names, text = question.workers, reply.text.strip()
+    says = text if reply.verdict in ("refused", "answered") else ""
+    if names and says and not named_workers(text, names):
+        known = ", ".join(names)
+        raise InputError(f"{text!r} names no worker: name one of {known}, or refuse without a text")
+    if not names_calls(reply, question.calls):
+        about = "its plan" if question.task_id is None else f"task {question.task_id!r}"
+        ids = ", ".join(call.id for call in question.calls) or "none"
+        raise InputError(f"`calls` must name exactly the calls that {about} asks about: {ids}")
+
+
+def valid_reply(reply: Reply) -> Reply:
+    """`reply`, validated in all its parts, however it was built. Raises `InputError`."""
+    if not isinstance(reply, Reply):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"reply is {type(reply).__name__}; it must be a leadhand.Reply")
+    try:
+        return Reply.model_validate(reply.model_dump(warnings=False))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(f"reply is not valid: {place}: {first['msg']}") from None
+
+
+def reply_of(given: Reply | str | None, question: Question) -> Reply | None:
+    """What `ask` returned as a reply. Raises `InputError` if it can't be one to this question."""
+    match given:
+        case None:
+            return None
+        case Reply():
+            reply = valid_reply(given)
+        case str() if question.plan is not None:
+            reply = Reply(verdict="refused" if given.strip() else "approved", text=given)
+        case str():
+            reply = Reply(verdict="answered" if given.strip() else "declined", text=given)
+        case _:  # pyright: ignore[reportUnnecessaryComparison]
+            kind = type(given).__name__
+            raise InputError(f"`person` returned {kind}: it must return a Reply, a text or None")
+    check_fits(reply, question)
+    return reply
 
 
 def names_calls(reply: Reply, calls: Sequence[ToolCall]) -> bool:

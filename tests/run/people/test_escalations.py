@@ -1,10 +1,11 @@
 """A person who is here is asked about what workers hand back."""
 
 import asyncio
+from typing import Literal, cast
 
 import pytest
 
-from leadhand import Supervisor, Team, Worker
+from leadhand import InputError, Supervisor, Team, Worker
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import ApprovalGiven, TaskRefined
 from leadhand.contracts.outcome import Escalated, Handoff
@@ -44,6 +45,38 @@ def test_a_callback_thatraises_has_said_nothing(caplog: pytest.LogCaptureFixture
     assert "a person could not be asked: OSError: the line is dead" in caplog.text
     given = [event for event in log(supervisor) if isinstance(event, ApprovalGiven)]
     assert [event.verdict for event in given] == ["declined"]
+
+
+def test_what_is_no_reply_is_an_error_after_the_other_tasks_and_the_question_stays_open() -> None:
+    desk, (ask, asked) = Desk(), says(cast("str", 7), "red")
+    supervisor = Supervisor(desk.team(), person=ask, approve=["escalation"])
+    both = plan(*(task(id, worker="painter") for id in ("t1", "t2")), task("t3", worker="clerk"))
+    with pytest.raises(InputError, match="`person` returned int: it must return a Reply, a text"):
+        run_virtual(supervisor.run(plan=both, run_id=RUN))
+    state = fold(log(supervisor))
+    assert (state.tasks["t3"].status, {*state.questions}, len(asked)) == ("completed", {"t1"}, 2)
+    answer = run_virtual(supervisor.answer(RUN, answered("blue")))
+    assert (answer.status, answer.output) == (
+        "complete",
+        {"t1": "blue", "t2": "red", "t3": "t3 is filed"},
+    )
+
+
+@pytest.mark.parametrize("synthesis", ["merge", "last"])
+def test_what_is_no_reply_to_a_nested_question_is_an_error_and_it_stays_open(
+    synthesis: Literal["merge", "last"],
+) -> None:
+    desk, (ask, asked) = Desk(), says(cast("str", {"verdict": "approved"}))
+    net = Worker("net", "paints", team=only_painter(desk))
+    supervisor = Supervisor(
+        Team("o", workers=[net], synthesis=synthesis), person=ask, approve=["escalation"]
+    )
+    with pytest.raises(InputError, match="`person` returned dict"):
+        run_virtual(supervisor.run(plan=plan(task("a", worker="net")), run_id=RUN))
+    assert len(asked) == 1
+    assert asked[0].task_id == "a/painter"
+    answer = run_virtual(supervisor.answer(RUN, answered("blue", asked[0].task_id)))
+    assert (answer.status, answer.output) == ("complete", "blue")
 
 
 def test_a_callback_that_hangs_and_is_deaf_does_not_hold_the_run_past_its_deadline() -> None:

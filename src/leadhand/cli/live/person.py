@@ -45,14 +45,11 @@ def at_terminal() -> bool:
 class TerminalPerson:
     """Asks the person at the terminal one question after the other."""
 
-    def __init__(
-        self, console: Console, pause: Pause, problems: Problems, *, workers: Sequence[str] = ()
-    ) -> None:
-        """`problems` gives the errors of a plan that they have edited; `workers` are the team's."""
+    def __init__(self, console: Console, pause: Pause, problems: Problems) -> None:
+        """`problems` gives the errors of a plan that they have edited."""
         self._console = console
         self._pause = pause
         self._problems = problems
-        self._workers = workers
         self._turn = asyncio.Lock()
         self._draft: str | None = None
         """The plan as they edited it last, valid or not."""
@@ -92,9 +89,7 @@ class TerminalPerson:
         plan = shown
         show_plan(plan, self._console)
         self._say(question.text)
-        # Those of a nested team, if it asks.
-        workers = question.workers or self._workers
-        route = question.route and bool(workers)
+        workers, route = question.workers, bool(question.workers)
         asked = "[a]pprove, [r]efuse, or the worker's name: "
         while (said := await self._line(asked if route else _CHOICES)) is not None:
             match said.strip().lower():
@@ -102,14 +97,14 @@ class TerminalPerson:
                     changed = plan if plan != shown else None
                     return Reply(task_id=question.task_id, verdict="approved", plan=changed)
                 case "r" | "refuse" | "n" | "no":
-                    why = await self._line("Why? (empty: no reason) ")
+                    why = "" if route else await self._line("Why? (empty: no reason) ")
                     return Reply(
                         task_id=question.task_id, verdict="refused", text=(why or "").strip()
                     )
                 case "e" | "edit" if not route:
                     plan = await self._edited(plan)
                 case name if route and named_workers(name, workers):
-                    return Reply(verdict="refused", text=said.strip())
+                    return Reply(task_id=question.task_id, verdict="refused", text=said.strip())
                 case name if route and name:
                     self._say(f"That names no worker: {', '.join(workers)}")
                 case _:

@@ -33,15 +33,14 @@ from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import encodable, safe_block
 from leadhand.clock import SystemClock
-from leadhand.contracts.people import CallReply, Question, Reply, RunMessage
+from leadhand.contracts.people import CallReply, Question, Reply
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, PlanError
 from leadhand.models.preload import preload
 from leadhand.plans.checks import check, errors_in
-from leadhand.plans.routes import named_workers
 from leadhand.run.cancelling import cancel_stored
-from leadhand.run.questions import open_questions
+from leadhand.run.questions import open_questions, reply_message
 from leadhand.run.resumption import is_over
 from leadhand.run.stored import StoredRun
 from leadhand.state.fold import RunState
@@ -90,8 +89,8 @@ def answer_run(options: ResumeOptions, given: ReplyOptions, storage: RunStorage)
     if not replies:
         _show_questions(questions, storage, state, options.output)
         return 0
-    for reply in replies:
-        storage.store.post(RunMessage(run_id=run_id, reply=reply, seq=state.seq))
+    for message in [reply_message(reply, state) for reply in replies]:
+        storage.store.post(message)
     holder = storage.store.holder(run_id)
     if holder is not None:
         print_note(f"sent to {holder}, which works on run {run_id}")
@@ -188,7 +187,9 @@ def _replies(
         return [_on_calls(given, questions)]
     about_plan = decides or given.plan is not None
     if given.text is not None and not about_plan and fitting and all(one.route for one in fitting):
-        return [_on_route(given.text, state, options)]
+        return [Reply(task_id=fitting[0].task_id, verdict="refused", text=given.text)]
+    if given.refuse and given.text and fitting and all(one.route for one in fitting):
+        raise InputError("give --refuse alone, or without it the worker that the request is for")
     fitting = [one for one in fitting if (one.plan is not None) == about_plan]
     if about_plan:  # without a task it is the plan of the run
         fitting = [one for one in fitting if one.task_id == given.task_id] or fitting
@@ -217,8 +218,7 @@ async def _asked_here(
     def problems(plan: Plan) -> Sequence[str]:
         return plan_errors(team, request, plan) if team is not None else ()
 
-    workers = [one.name for one in team.workers] if team is not None else []
-    person = TerminalPerson(error_console(), contextlib.nullcontext, problems, workers=workers)
+    person = TerminalPerson(error_console(), contextlib.nullcontext, problems)
     replies: list[Reply] = []
     for question in questions:
         reply = await person(question)
@@ -254,18 +254,6 @@ def _on_calls(given: ReplyOptions, questions: Sequence[Question]) -> Reply:
         )
         raise InputError(f"give --approve-call or --refuse-call for each call once: {every}")
     return Reply(task_id=question.task_id, calls=calls)
-
-
-def _on_route(text: str, state: RunState, options: ResumeOptions) -> Reply:
-    """The reply that names the worker of a request. Raises `InputError` if it names none."""
-    team = _team_of(state, options)
-    names = [worker.name for worker in team.workers] if team is not None else []
-    if team is not None and not named_workers(text, names):
-        raise InputError(
-            f"{text!r} names no worker: name one of {', '.join(names)}, or give --approve, or "
-            "--refuse if the request is for none of them"
-        )
-    return Reply(verdict="refused", text=text)
 
 
 def _on_plan(

@@ -229,8 +229,8 @@ def person_of(session: LiveRun, output: OutputOptions, team: Team, request: str)
     """The person at the terminal; None without one, or with `--no-input`."""
     if not may_ask(output):
         return None
-    problems, workers = partial(plan_errors, team, request), [one.name for one in team.workers]
-    return TerminalPerson(error_console(), session.paused, problems, workers=workers)
+    problems = partial(plan_errors, team, request)
+    return TerminalPerson(error_console(), session.paused, problems)
 
 
 def plan_errors(team: Team, request: str, plan: Plan) -> list[str]:
@@ -290,7 +290,7 @@ def _next_steps(answer: Answer, state: RunState, storage: RunStorage) -> Iterato
 def how_to_reply(question: Question) -> str:
     """What is typed after `leadhand answer RUN` to reply to a question."""
     if question.route:
-        return " --approve | WORKER | --refuse [WHY]"
+        return " --approve | WORKER | --refuse"
     task = f" --task {question.task_id}" if question.task_id is not None else ""
     if question.plan is not None:
         return f"{task} --approve | --refuse [WHY] | --plan FILE"
