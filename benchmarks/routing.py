@@ -25,8 +25,7 @@ from typing import Literal, NamedTuple
 
 from leadhand.contracts.team import Route
 from leadhand.plans.routes import route_of
-from leadhand.routing.examples import Example
-from leadhand.routing.figures import calibration_error, figures
+from leadhand.routing.examples import Example, calibration_error, figures
 from leadhand.routing.trained import TrainedRouter
 from leadhand.routing.training import train
 

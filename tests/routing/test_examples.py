@@ -4,8 +4,7 @@ import pytest
 
 from leadhand import InputError
 from leadhand.contracts.routes import Guess
-from leadhand.routing.examples import Example, read_examples
-from leadhand.routing.figures import calibration_error, figures
+from leadhand.routing.examples import Example, calibration_error, figures, read_examples
 
 WORKERS = ["billing", "technical"]
 

@@ -1,16 +1,21 @@
-"""Examples for a router: one JSON object a line, `{"text": ..., "worker": ...}`. Pure."""
+"""Examples for a router, and how good guesses about them are. Pure."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
-from typing import Annotated
+from itertools import pairwise
+from typing import Annotated, NamedTuple
 
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
+from leadhand.contracts.routes import Guess
 from leadhand.errors import InputError
 
 _MOST_NAMED = 5
+_GROUPS = 10
+_GROUP_SIZE = 50
+"""Guesses in a group of the calibration error, at least: in fewer, shares differ by chance."""
 _FORM = '{"text": "...", "worker": "NAME"}'
 
 
@@ -48,23 +53,14 @@ def read_examples(lines: Iterable[str], workers: Collection[str], *, source: str
 
 def distinct(examples: Iterable[Example]) -> list[Example]:
     """The examples without those that repeat one but for spaces and case."""
-    return [*{(_plain(one.text), one.worker): one for one in examples}.values()]
-
-
-def contradictions(examples: Iterable[Example]) -> list[str]:
-    """The texts that are for more than one worker."""
-    counts = Counter(_plain(one.text) for one in distinct(examples))
-    return [text for text, count in counts.items() if count > 1]
+    seen = {(" ".join(one.text.split()).casefold(), one.worker): one for one in examples}
+    return [*seen.values()]
 
 
 def too_few(examples: Iterable[Example], names: Iterable[str | None], least: int) -> dict[str, int]:
     """Of whom there are fewer different examples than `least`, and how many."""
     counts = Counter(example.worker for example in distinct(examples))
     return {name or "no worker": counts[name] for name in names if counts[name] < least}
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split()).casefold()
 
 
 def _example(line: str, workers: Collection[str]) -> Example | str:
@@ -90,3 +86,74 @@ def _lines(numbers: list[int]) -> str:
     shown = ", ".join(map(str, numbers[:_MOST_NAMED]))
     more = len(numbers) - _MOST_NAMED
     return f"line{'s' * (len(numbers) > 1)} {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+class Figures(NamedTuple):
+    """Shares are from 0 to 1, and `None` if there is nothing to take a share of."""
+
+    examples: int
+    """Examples that are for a worker."""
+    out_of_scope: int
+    """Examples that are for none."""
+    accuracy: float | None
+    """Share of `examples` whose likeliest worker is right, accepted or not."""
+    accepted: float | None
+    """Share of `examples` that are accepted."""
+    right: float | None
+    """Share of the accepted ones of `examples` whose worker is right."""
+    out_of_scope_accepted: float | None
+    """Share of `out_of_scope` that are accepted, which is always wrong."""
+    confused: tuple[tuple[str | None, str, int], ...]
+    """The worker that an example is for, the one that it was given to, and how often."""
+
+    @property
+    def named(self) -> dict[str, float | None]:
+        """Each share by what it is, in words."""
+        return {
+            "right worker, accepted or not": self.accuracy,
+            "requests accepted": self.accepted,
+            "accepted requests with the right worker": self.right,
+            "requests for no worker accepted": self.out_of_scope_accepted,
+        }
+
+
+def figures(examples: Sequence[Example], guesses: Sequence[Guess]) -> Figures:
+    """The figures of guesses about examples."""
+    pairs = list(zip(examples, guesses, strict=True))
+    inside = [(example, guess) for example, guess in pairs if example.worker is not None]
+    outside = [guess.accepted for example, guess in pairs if example.worker is None]
+    confused = Counter(
+        (example.worker, guess.worker)
+        for example, guess in pairs
+        if guess.accepted and guess.worker is not None and guess.worker != example.worker
+    )
+    return Figures(
+        examples=len(inside),
+        out_of_scope=len(outside),
+        accuracy=mean([guess.worker == example.worker for example, guess in inside]),
+        accepted=mean([guess.accepted for _, guess in inside]),
+        right=mean([guess.worker == one.worker for one, guess in inside if guess.accepted]),
+        out_of_scope_accepted=mean(outside),
+        confused=tuple((*pair, count) for pair, count in confused.most_common()),
+    )
+
+
+def calibration_error(examples: Sequence[Example], guesses: Sequence[Guess]) -> float | None:
+    """How far the confidence is from the share that is right, on average, in examples of workers.
+
+    The expected calibration error over up to ten groups of the same size (Nixon et al. 2019).
+    """
+    # Guesses of the same confidence have no order: each counts as their share that is right.
+    alike: defaultdict[float, list[bool]] = defaultdict(list)
+    for example, guess in zip(examples, guesses, strict=True):
+        if example.worker is not None:
+            alike[guess.confidence].append(guess.worker == example.worker)
+    gaps = [one - (mean(alike[one]) or 0) for one in sorted(alike) for _ in alike[one]]
+    groups = max(1, min(_GROUPS, len(gaps) // _GROUP_SIZE))
+    bounds = pairwise(len(gaps) * n // groups for n in range(groups + 1))
+    return sum(abs(sum(gaps[start:end])) for start, end in bounds) / len(gaps) if gaps else None
+
+
+def mean(hits: Sequence[bool]) -> float | None:
+    """The share of hits."""
+    return sum(hits) / len(hits) if hits else None

@@ -28,7 +28,6 @@ MAX_CHARS = 4_000
 """Characters of a text that are read."""
 PIECE = "#"
 """Begins a piece of a word, so that it differs from the word with the same letters."""
-_SIZES = (2, 3, 4, 5)
 _WORD = re.compile(r"\w+(?:'\w+)?")
 
 
@@ -42,7 +41,7 @@ def ngrams(text: str) -> Mapping[str, int]:
     counts.update(f"{one} {other}" for one, other in pairwise(words))
     for word in words:
         padded = f"_{word[:100]}_"
-        for size in _SIZES:
+        for size in range(2, 6):
             if size >= len(padded):
                 counts[PIECE + padded] += 1
                 break
@@ -129,29 +128,6 @@ class Weights(BaseModel):
             raise ValueError("its columns do not fit together")
         return self
 
-    @classmethod
-    def from_json(cls, text: str | bytes, source: str) -> Self:
-        """The weights in a file. `source` names it in errors. Raises `InputError`."""
-        try:
-            found: object = json.loads(text)
-        except (ValueError, RecursionError):
-            found = None
-        content = cast("dict[str, object]", found) if isinstance(found, dict) else {}
-        made = "with `leadhand router train`"
-        if content.get("format") != FORMAT:
-            raise InputError(f"{source} is not a trained router: make one {made}")
-        if (version := content.get("version")) != VERSION:
-            raise InputError(
-                f"{source} has version {version!r} of the format, and this leadhand reads version "
-                f"{VERSION}: train it again {made}"
-            )
-        try:
-            return cls.model_validate_json(text)
-        except ValidationError as error:
-            raise InputError(
-                f"{source} is damaged: restore it, or train it again {made}"
-            ) from error
-
 
 class TrainedRouter:
     """Chooses the worker for a text by what it learnt from examples, or abstains."""
@@ -169,7 +145,25 @@ class TrainedRouter:
 
         Raises `InputError` if the text is something else, or is damaged.
         """
-        return cls(Weights.from_json(text, source))
+        try:
+            found: object = json.loads(text)
+        except (ValueError, RecursionError):
+            found = None
+        content = cast("dict[str, object]", found) if isinstance(found, dict) else {}
+        made = "with `leadhand router train`"
+        if content.get("format") != FORMAT:
+            raise InputError(f"{source} is not a trained router: make one {made}")
+        if (version := content.get("version")) != VERSION:
+            raise InputError(
+                f"{source} has version {version!r} of the format, and this leadhand reads version "
+                f"{VERSION}: train it again {made}"
+            )
+        try:
+            return cls(Weights.model_validate_json(text))
+        except ValidationError as error:
+            raise InputError(
+                f"{source} is damaged: restore it, or train it again {made}"
+            ) from error
 
     def to_json(self) -> str:
         """The text of its file."""
@@ -188,8 +182,7 @@ class TrainedRouter:
 
     def candidates(self, text: str, most: int = 3) -> list[tuple[str | None, float]]:
         """The labels with the highest scores, the highest first; `None`: no worker."""
-        scores = self._scores(self._vocabulary.vector(text))
-        found = zip(self.weights.labels, scores, strict=True)
+        found = zip(self.weights.labels, self._scores(self._vocabulary.vector(text)), strict=True)
         return heapq.nlargest(most, found, key=itemgetter(1))
 
     def reasons(self, text: str, worker: str | None, most: int = 5) -> list[tuple[str, float]]:

@@ -13,8 +13,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from leadhand.errors import InputError
-from leadhand.routing.examples import Example, distinct, too_few
-from leadhand.routing.figures import Figures, calibration_error, figures
+from leadhand.routing.examples import (
+    Example,
+    Figures,
+    calibration_error,
+    distinct,
+    figures,
+    too_few,
+)
 from leadhand.routing.trained import TrainedRouter, Vocabulary, Weights, guess_of, ngrams
 
 LEAST_EXAMPLES = 8
@@ -24,7 +30,6 @@ FEW_EXAMPLES = 30
 CHECKED = 200
 """Held-back examples from which the calibration is checked."""
 MAX_CALIBRATION_ERROR = 0.10
-_FOLDS = 4
 _MANY = 2_000
 """From this many examples on, an n-gram must occur in two of them."""
 
@@ -37,7 +42,7 @@ class Training(NamedTuple):
     calibration_error: float | None
 
 
-def train(examples: Sequence[Example], *, accept: float = 0.95, right: float = 0.95) -> Training:
+def train(examples: Sequence[Example], *, accept: float = 0.93, right: float = 0.95) -> Training:
     """Train a router that accepts the share `accept`, or fewer if less than `right` are right.
 
     Raises `InputError` without scikit-learn, for too few examples, and if the router would accept
@@ -47,31 +52,25 @@ def train(examples: Sequence[Example], *, accept: float = 0.95, right: float = 0
     labels = _labels(examples)
     names = [example.worker for example in examples]
     wanted = [labels.index(name) for name in names]
-    best: dict[int, tuple[str | None, float]] = {}
-    folds = _module("sklearn.model_selection").StratifiedKFold(_FOLDS)
+    held: list[tuple[str | None, float]] = [(None, 0.0)] * len(examples)
+    folds = _module("sklearn.model_selection").StratifiedKFold(4)
     for _, part in folds.split(wanted, wanted):
         out: set[int] = {*part.tolist()}
         rest = [example for at, example in enumerate(examples) if at not in out]
         router = TrainedRouter(_fitted(rest, labels))
-        best |= {at: router.candidates(examples[at].text, 1)[0] for at in out}
-    held = [best[at] for at in range(len(examples))]
+        for at in out:
+            held[at] = router.candidates(examples[at].text, 1)[0]
     slope, offset = _calibration(
         [(score, one == name) for (one, score), name in zip(held, names, strict=True) if one]
     )
     guesses = [guess_of(one, slope * score + offset, 0.0) for one, score in held]
-    threshold = _threshold(
-        [
-            (guess.confidence, guess.worker == name)
-            for guess, name in zip(guesses, names, strict=True)
-            if name is not None
-        ],
-        accept=accept,
-        right=right,
-    )
+    pairs = zip(guesses, names, strict=True)
+    inside = [(guess.confidence, guess.worker == name) for guess, name in pairs if name]
+    threshold = _threshold(inside, accept=accept, right=right)
     guesses = [guess._replace(accepted=guess.confidence >= threshold) for guess in guesses]
     found, error = figures(examples, guesses), calibration_error(examples, guesses)
     if slope <= 0 or not found.accepted:
-        raise InputError(_accepts_nothing(examples, labels))
+        raise _accepts_nothing(examples, labels)
     if found.examples >= CHECKED and error is not None and error > MAX_CALIBRATION_ERROR:
         raise InputError(
             f"the confidence of a router of these examples is off by {error:.0%} on average, so "
@@ -97,13 +96,13 @@ def _labels(examples: Sequence[Example]) -> list[str | None]:
     return labels
 
 
-def _accepts_nothing(examples: Sequence[Example], labels: Sequence[str | None]) -> str:
-    """How many more examples to give; as many again if there are not few."""
+def _accepts_nothing(examples: Sequence[Example], labels: Sequence[str | None]) -> InputError:
+    """Says how many more examples to give; as many again if there are not few."""
     few = too_few(examples, labels, FEW_EXAMPLES)
     more = {name: FEW_EXAMPLES - count for name, count in few.items()}
     more = more or {"each worker": len(examples) // len(labels)}
     shown = ", ".join(f"{count} more of {name}" for name, count in more.items())
-    return (
+    return InputError(
         "a router of these examples would accept nothing, so none was written: it needs about "
         f"{shown}, with words that tell the workers apart"
     )

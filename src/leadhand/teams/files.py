@@ -63,7 +63,7 @@ class TeamFile:
 def read_yaml(path: Path, file: str, notes: Notes) -> TeamFile | None:
     """The mapping in a YAML file; `None` if it can't be read, with a problem in `notes`."""
     text = read_text(path, file, notes)
-    return None if text is None else _document(text, file, notes)
+    return None if text is None else document_in(text, file, notes)
 
 
 def read_markdown(path: Path, file: str, notes: Notes, *, lenient: bool = False) -> TeamFile | None:
@@ -90,7 +90,7 @@ def read_markdown(path: Path, file: str, notes: Notes, *, lenient: bool = False)
     # The blank line replaces the first `---`, so that line numbers are those of the file.
     front = "\n".join(["", *lines[1:end], ""])
     body = "\n".join(lines[end + 1 :]).strip()
-    return _document(front, file, notes, body=body, lenient=lenient)
+    return document_in(front, file, notes, body=body, lenient=lenient)
 
 
 def read_text(path: Path, file: str, notes: Notes) -> str | None:
@@ -131,9 +131,10 @@ _PLAIN_LINE = re.compile(
 """A line of which YAML can't read the value, but could if it were quoted."""
 
 
-def _document(
+def document_in(
     text: str, file: str, notes: Notes, *, body: str = "", lenient: bool = False
 ) -> TeamFile | None:
+    """The mapping in the text of a YAML file; `None` if it has none, with a problem in `notes`."""
     try:
         _bound(text)
         node = cast("yaml.Node | None", _compose(text, Loader=_LOADER))
@@ -149,7 +150,7 @@ def _document(
         line, why = _mistake(text, error)
         if lenient:
             quoted = _PLAIN_LINE.sub(lambda m: m[1] + json.dumps(m[2]), text)
-            found = _document(quoted, file, attempt := Notes(), body=body)
+            found = document_in(quoted, file, attempt := Notes(), body=body)
             if found is not None and not attempt.problems:
                 notes.warn(FileLine(file, line), f"{why}; it is read as plain text")
                 return found

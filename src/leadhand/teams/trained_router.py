@@ -5,7 +5,7 @@ from pathlib import Path
 from leadhand.errors import InputError
 from leadhand.routing.trained import MAX_BYTES, TrainedRouter
 from leadhand.teams.draft import TEAM_FILE, Draft
-from leadhand.teams.files import read_yaml
+from leadhand.teams.files import document_in, read_yaml
 from leadhand.teams.notes import Notes
 
 ROUTER_FILE = "router.json"
@@ -20,7 +20,7 @@ def trained_router(draft: Draft, notes: Notes) -> TrainedRouter | None:
         return None
     place = draft.document.place(KEY)
     try:
-        router = read_router(draft.folder / named, shown=named)
+        router = _read(draft.folder / named, repr(named))
     except InputError as error:
         notes.problem(place, str(error))
         return None
@@ -34,9 +34,8 @@ def trained_router(draft: Draft, notes: Notes) -> TrainedRouter | None:
     return router
 
 
-def read_router(path: Path, *, shown: str = "") -> TrainedRouter:
-    """The router in a file, which errors call `shown`. Raises `InputError`."""
-    name = repr(shown or str(path))
+def _read(path: Path, name: str) -> TrainedRouter:
+    """The router in a file, which errors call `name`. Raises `InputError`."""
     try:
         if not path.is_file():
             raise InputError(f"there is no file {name}: make it with `leadhand router train`")
@@ -59,16 +58,11 @@ def name_in_team_file(folder: Path, file: str) -> bool:
     before = read_yaml(path, TEAM_FILE, notes)
     if before is None or KEY in before.values:
         return before is not None and before.values.get(KEY) == file
-    text = path.read_bytes()
-    end = b"" if text.endswith(b"\n") or not text else b"\n"
-    added = text + end + f"{KEY}: {file}\n".encode()
-    trial = path.with_name(f".{TEAM_FILE}.new")
-    try:
-        trial.write_bytes(added)
-        after = read_yaml(trial, TEAM_FILE, notes)
-    finally:
-        trial.unlink(missing_ok=True)
+    text = path.read_text(encoding="utf-8-sig")
+    line = "\n" * (text[-1:] not in ("", "\n")) + f"{KEY}: {file}\n"
+    after = document_in(text + line, TEAM_FILE, notes)
     if after is None or after.values != {**before.values, KEY: file}:
         return False
-    path.write_bytes(added)
+    with path.open("a", encoding="utf-8", newline="") as stream:
+        stream.write(line)
     return True

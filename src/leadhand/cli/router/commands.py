@@ -26,12 +26,12 @@ def router_train(
     team: Team,
     examples: Examples,
     out: Annotated[Path | None, typer.Option(help=_OUT, metavar="FILE.json")] = None,
-    accept: Annotated[float, typer.Option(help=_ACCEPT, min=0.01, max=1.0)] = 0.95,
+    accept: Annotated[float, typer.Option(help=_ACCEPT, min=0.01, max=1.0)] = 0.93,
     right: Annotated[float, typer.Option(help=_RIGHT, min=0.0, max=1.0)] = 0.95,
     trust: Trust = False,
     debug: Debug = False,
 ) -> None:
-    """Train a router on examples, and write it with a model card beside it.
+    """Train a router on examples, and write it.
 
     Needs scikit-learn: pip install "leadhand\\[router]". The trained router runs without it.
     """
@@ -72,7 +72,7 @@ def router_explain(
 
     No model is asked without --ask-model.
     """
-    from leadhand.cli.router.explaining import explain_route
+    from leadhand.cli.router.testing import explain_route
     from leadhand.teams.sources import team_of
 
     explain_route(team_of(team, trust=trust), text, ask_model=ask_model, as_json=json)

@@ -1,28 +1,15 @@
-"""Examples for the commands about routers: read from a file, or collected from stored runs."""
+"""`leadhand router examples`: examples for `train`, collected from stored runs."""
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leadhand.cli.views.consoles import print_note
 from leadhand.errors import InputError, JournalError
-from leadhand.routing.examples import Example, read_examples
 from leadhand.tools.text import counted
 from leadhand.trace.route_examples import RouteExample, route_examples
 
 if TYPE_CHECKING:
     from leadhand.journal.store import Store
-
-
-def examples_in(file: Path, workers: list[str]) -> list[Example]:
-    """The examples in a file. Raises `InputError`."""
-    try:
-        with file.open(encoding="utf-8-sig") as lines:
-            return read_examples(lines, workers, source=str(file))
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file} is not UTF-8 text: save it as UTF-8") from error
-    except OSError as error:
-        raise InputError(f"{file} can't be read: {error.strerror or error}") from error
 
 
 def collect_examples(store: "Store | None", team: str | None) -> None:

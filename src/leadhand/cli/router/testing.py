@@ -1,27 +1,86 @@
-"""`leadhand router test`: how well a team's whole routing does on examples that it has not seen."""
+"""`leadhand router test` and `explain`: which step of a team's routing decides about a request."""
 
 import asyncio
 import json
+import os
+import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 
-from leadhand.cli.router.examples import examples_in
-from leadhand.cli.router.explaining import Steps
 from leadhand.cli.views.terminal import sentence
 from leadhand.contracts.routes import Guess
-from leadhand.contracts.team import Team
+from leadhand.contracts.team import Role, Team
 from leadhand.errors import InputError
-from leadhand.planners.routing import Opinion
-from leadhand.routing.examples import Example
-from leadhand.routing.figures import Figures, calibration_error, figures, mean
+from leadhand.models.choice import choose
+from leadhand.planners.routing import Opinion, Router, Unplaced
+from leadhand.routing.examples import (
+    Example,
+    Figures,
+    calibration_error,
+    figures,
+    mean,
+    read_examples,
+)
 from leadhand.routing.trained import TrainedRouter
+from leadhand.supervisor import Supervisor
 
 _SHOWN = 10
 _AT_ONCE = 8
 """Requests that a model is asked about at once."""
 _LAST = ("default worker", "none")
 """Steps of requests from which every other step abstained."""
+
+
+class Steps:
+    """The steps of one team, in the order in which a run asks them.
+
+    A model costs money, so it says something only with `ask_model`.
+    """
+
+    def __init__(self, team: Team, *, ask_model: bool) -> None:
+        """With `ask_model` the team has the model that a run would ask. Raises `InputError`."""
+        if ask_model:
+            choice = asyncio.run(choose(team, model=None, no_model=False, environ=os.environ))
+            # The provider's client reads the address of a server on this machine from here.
+            os.environ.update(choice.environ)
+            team = choice.team
+        self.team, self._ask, self._router = team, ask_model, Router(team)
+        self._may_ask = team.router is not None or team.planner.kind == "routed"
+        self._waits = self._may_ask and bool(team.models_of(team.router or Role()))
+        # The same team without what decides before and after its model. A payload is no matter.
+        workers = [replace(worker, input=None) for worker in team.workers]
+        planner = replace(team.planner, kind="routed")
+        alone = replace(team, workers=workers, routes=(), trained_router=None, planner=planner)
+        self._by_model = Supervisor(alone) if ask_model and self._waits else None
+
+    async def opinions(self, text: str, *, every: bool) -> list[Opinion]:
+        """What each step says; the model is asked for `every` text, or only if a run asks it."""
+        found = [*self._router.by_code(text)]
+        if every or not any(one.workers for one in found):
+            found.append(await self._of_model(text))
+        return [*found, self._router.default]
+
+    def decision(self, opinions: list[Opinion]) -> Opinion | None:
+        """The step that decides; `None`: none does. Without workers it is a model to be asked."""
+        for one in opinions:
+            if one.workers or (one.step == "model" and self._waits and not self._ask):
+                return one
+        return None
+
+    async def _of_model(self, text: str) -> Opinion:
+        if not self._waits:
+            why = "the team names none; a run asks the one that it finds, and so does --ask-model"
+            if self._ask or not self._may_ask:
+                why = "the team has none for its router"
+            return Opinion("model", (), why)
+        if self._by_model is None:
+            return Opinion("model", (), "not asked; --ask-model asks it, as a run does if it must")
+        try:
+            plan = await self._by_model.plan(text)
+        except Unplaced as error:
+            return Opinion("model", (), error.why.rpartition("model: ")[2])
+        return Opinion("model", tuple(task.worker for task in plan.tasks), "the model chose it")
 
 
 def test_router(team: Team, file: Path, *, ask_model: bool, as_json: bool) -> None:
@@ -35,10 +94,11 @@ def test_router(team: Team, file: Path, *, ask_model: bool, as_json: bool) -> No
     pairs = list(zip(examples, decided, strict=True))
     guesses = [Guess(next(iter(by.workers), None), 0, accepted=bool(by.workers)) for by in decided]
     found = figures(examples, guesses)
-    beside = [{*by.workers[1:]} == {*one.also} for one, by in pairs if one.also is not None]
     shares = {
         "abstained": mean([by.step in _LAST for one, by in pairs if one.worker is not None]),
-        "also_right": mean(beside),
+        "also_right": mean(
+            [{*by.workers[1:]} == {*one.also} for one, by in pairs if one.also is not None]
+        ),
     }
     if isinstance(team.trained_router, TrainedRouter):
         alone = [team.trained_router.guess(example.text) for example in examples]
@@ -53,7 +113,7 @@ def test_router(team: Team, file: Path, *, ask_model: bool, as_json: bool) -> No
         for step in ("rules", "trained router", "model", *_LAST)
     }
     if as_json:
-        print(json.dumps({**asdict(found), **shares, "steps": steps}, indent=2))
+        print(json.dumps({**found._asdict(), **shares, "steps": steps}, indent=2))
         return
     print(report(found, {name.replace("_", " "): value for name, value in shares.items()}))
     print("decided by (requests, of these for no worker, right):")
@@ -61,6 +121,17 @@ def test_router(team: Team, file: Path, *, ask_model: bool, as_json: bool) -> No
         print(f"  {step:<14}" + "".join(f"  {count:>7,}" for count in counts.values()))
     if waiting := sum(by.step == "model" and not by.workers for by in decided):
         print(f"the model would be asked about {waiting:,}, and is with --ask-model")
+
+
+def examples_in(file: Path, workers: list[str]) -> list[Example]:
+    """The examples in a file. Raises `InputError`."""
+    try:
+        with file.open(encoding="utf-8-sig") as lines:
+            return read_examples(lines, workers, source=str(file))
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not UTF-8 text: save it as UTF-8") from error
+    except OSError as error:
+        raise InputError(f"{file} can't be read: {error.strerror or error}") from error
 
 
 async def _decided(steps: Steps, examples: Sequence[Example]) -> list[Opinion]:
@@ -77,21 +148,57 @@ async def _decided(steps: Steps, examples: Sequence[Example]) -> list[Opinion]:
     return [task.result() for task in tasks]
 
 
-def report(found: Figures, shares: dict[str, float | None], most: int | None = _SHOWN) -> str:
-    """Figures and other shares in lines, with up to `most` pairs of workers that are confused."""
+def report(found: Figures, shares: dict[str, float | None]) -> str:
+    """Figures and other shares in lines, with the pairs of workers that are confused most."""
     rows = {**found.named, **shares}
     width = max(map(len, rows))
     lines = [f"{found.examples:,} examples of workers, {found.out_of_scope:,} of no worker"]
-    lines += [f"  {what:<{width}}  {_percent(value)}" for what, value in rows.items()]
+    for what, share in rows.items():
+        shown = "not measured" if share is None else f"{share:.1%}"
+        lines.append(f"  {what:<{width}}  {shown}")
     if found.confused:
         lines.append("given to another worker than the one that they are for:")
     lines += [
         f"  {count:>4}  {sentence(wanted or 'no worker')} -> {sentence(given_to)}"
-        for wanted, given_to, count in found.confused[:most]
+        for wanted, given_to, count in found.confused[:_SHOWN]
     ]
-    more = len(found.confused[len(found.confused[:most]) :])
-    return "\n".join([*lines, f"  and {more:,} more pairs"] if more else lines)
+    more = len(found.confused) - _SHOWN
+    return "\n".join([*lines, f"  and {more:,} more pairs"] if more > 0 else lines)
 
 
-def _percent(value: float | None) -> str:
-    return "not measured" if value is None else f"{value:.1%}"
+def explain_route(team: Team, given: str, *, ask_model: bool, as_json: bool) -> None:
+    """Print what each step says about a request; `-` is stdin.
+
+    Raises `InputError`, and `ModelError`.
+    """
+    text = sys.stdin.read() if given == "-" else given
+    steps = Steps(team, ask_model=ask_model)
+    opinions = asyncio.run(steps.opinions(text, every=True))
+    decides = steps.decision(opinions)
+    router = team.trained_router
+    known = router.candidates(text) if isinstance(router, TrainedRouter) else []
+    reasons = router.reasons(text, known[0][0]) if isinstance(router, TrainedRouter) else []
+    if as_json:
+        document = {
+            "workers": decides.workers if decides else [],
+            "decided_by": decides.step if decides else None,
+            "steps": [one._asdict() for one in opinions],
+            "candidates": [{"worker": worker, "score": score} for worker, score in known],
+            "reasons": [{"ngram": ngram, "weight": weight} for ngram, weight in reasons],
+        }
+        print(json.dumps(document, indent=2))
+        return
+    who = _joined(decides.workers) if decides else ""
+    asks = "the model decides" if decides else "no step decides"
+    print(f"{who}, by the {decides.step}" if decides and who else asks)
+    for step, workers, why in opinions:
+        print(f"  {step:<14}  {_joined(workers) or 'abstains'}: {sentence(why)}")
+        if step == "trained router" and known:
+            scores = [f"{sentence(name or 'no worker')} {score:+.2f}" for name, score in known]
+            print(f"{'':18}scores: {', '.join(scores)}")
+            grams = [f"'{sentence(ngram)}' {weight:+.2f}" for ngram, weight in reasons]
+            print(f"{'':18}for the first: {', '.join(grams) or 'no whole word'}")
+
+
+def _joined(workers: tuple[str, ...]) -> str:
+    return " and ".join(map(sentence, workers))
