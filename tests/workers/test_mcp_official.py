@@ -9,10 +9,14 @@ from pathlib import Path
 import pytest
 from pydantic_ai.mcp import MCPToolset
 
+from leadhand import Supervisor
 from leadhand.contracts.events import Event
+from leadhand.extension import load
+from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json
 from tests.patience import HANG_S
+from tests.test_docs import blocks
 from tests.workers.model_runs import call, final, steps
 from tests.workers.test_mcp_lifetimes import answering, asked, supervisor, tasks
 
@@ -49,6 +53,27 @@ def test_the_time_server_converts_a_time(model_server: ScriptedServer) -> None:
     }  # fmt: skip
     command = (sys.executable, "-m", "mcp_server_time")
     assert "21:00" in given(model_server, "convert_time", noon, *command)
+
+
+def test_a_worker_of_a_folder_takes_its_server_from_a_module_there(
+    model_server: ScriptedServer, tmp_path: Path
+) -> None:
+    page = Path(__file__).parents[2] / "docs" / "mcp.md"
+    for block in blocks(page):
+        if block.file is not None:
+            file = tmp_path / block.file
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(block.text)
+    noon: dict[str, Json] = {
+        "source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"
+    }  # fmt: skip
+    model_server.configure(script=steps(call("convert_time", **noon), final("done")))
+    events: list[Event] = []
+    host = Supervisor(load(tmp_path / "travel"), synthesizer=Merge())
+    answer = asyncio.run(host.run(plan=tasks("clock"), listener=events.append))
+    assert answer.status == "complete", answer.gaps
+    (found,) = answering(events)
+    assert "21:00" in found
 
 
 def test_the_server_of_everything_echoes(model_server: ScriptedServer) -> None:
