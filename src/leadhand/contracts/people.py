@@ -90,9 +90,15 @@ class RunMessage(Record):
     reason: str = ""
     """Why to cancel it."""
     interrupted: bool = False
-    """True: the process was ended at once on purpose; there is nothing to cancel."""
+    """True: the process was ended at once on purpose; there is nothing to cancel. With a `reason`:
+    the run's context could not be restored."""
     seq: int = 0
     """The run's last event when a person replied; 0 if unknown."""
+
+    @property
+    def unrestored(self) -> bool:
+        """Whether it tells that the run's context could not be restored."""
+        return self.interrupted and bool(self.reason)
 
     def is_before(self, seq: int) -> bool:
         """Whether it is no reply to a question with this `seq`, but to an earlier one."""

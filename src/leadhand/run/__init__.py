@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from leadhand.run.holding import HeldRuns
     from leadhand.run.hosting import RunHost
     from leadhand.run.joining import joined_answer, messages_of
-    from leadhand.run.messages import record_interruption, watch_messages
+    from leadhand.run.messages import record_interruption, resumed_context, watch_messages
     from leadhand.run.options import HostSettings, Limits, NewRun, RunOptions
     from leadhand.run.people import People
     from leadhand.run.preparation import prepare
@@ -73,6 +73,7 @@ __all__ = [
     "record_interruption",
     "reply_message",
     "resume_interrupted",
+    "resumed_context",
     "run_summaries",
     "run_view",
     "runs_before",
@@ -96,7 +97,7 @@ __getattr__ = lazy_attributes(
         "run.holding": "HeldRuns",
         "run.hosting": "RunHost",
         "run.joining": "joined_answer messages_of",
-        "run.messages": "record_interruption watch_messages",
+        "run.messages": "record_interruption resumed_context watch_messages",
         "run.options": "HostSettings Limits NewRun RunOptions",
         "run.people": "People",
         "run.questions": "reply_message valid_reply",

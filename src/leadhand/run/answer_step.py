@@ -104,6 +104,15 @@ async def waiting_answer(context: StepContext) -> Answer:
     return answer
 
 
+def record_held(recorder: Recorder, why: str) -> None:
+    """Record that a run that no process works on waits until a person resumes it."""
+    questions = open_questions(recorder.state)
+    gaps = (Gap(task_id="context", why=why), *_open(questions))
+    answer = _answer_of(recorder, Synthesis(answer=""), gaps, cancelled=False, ended_by=None)
+    answer = answer.model_copy(update={"status": "waiting", "waiting": questions})
+    recorder.record(events.RunWaiting(**recorder.stamp(), answer=answer))
+
+
 def cancelled_answer(recorder: Recorder, reason: str) -> Answer:
     """The answer of a run that is cancelled while no process works on it, made by code."""
     state, plan = recorder.state, recorder.state.standing_plan

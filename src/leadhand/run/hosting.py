@@ -222,7 +222,6 @@ class RunHost:
                 read = self.journal.events(run_id)
                 stored.replace(await running.answer_within(opening_s, read))
             recorder = self._recorder(stored, options, since_s)
-            replies = await running.record_interruption(recorder, self.journal)
             state = recorder.state
             paths = input_paths(state.inputs)
             given = inputs_of(paths)
@@ -235,10 +234,11 @@ class RunHost:
                 running.check_decider(state, run_id)
             context = None
             if again or not running.is_over(state):
-                contexts = self._settings.contexts
-                context = await contexts.of_resumed_run(
-                    options.context, state, limit_s=limits.deadline_s
+                contexts, limit_s = self._settings.contexts, limits.deadline_s
+                context = await running.resumed_context(
+                    contexts, options.context, recorder, self.journal, limit_s=limit_s
                 )
+            replies = await running.record_interruption(recorder, self.journal)
             if options.on_start is not None:
                 options.on_start()
             return await self._to_answer(

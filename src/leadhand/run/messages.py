@@ -10,8 +10,13 @@ from leadhand.engine.recorder import Recorder
 from leadhand.errors import JournalError
 from leadhand.journal.watcher import OnActivity, RunActivity, Watcher
 from leadhand.ports import Journal
+from leadhand.run.answer_step import record_held
 from leadhand.run.cancellation import ActiveRun
 from leadhand.run.people import People
+from leadhand.run.run_context import ContextRules, NotRestored
+
+MAX_UNRESTORED = 3
+"""How often `restore` may make no context for a run before the run waits for a person."""
 
 _log = logging.getLogger("leadhand")
 
@@ -35,10 +40,37 @@ async def record_interruption(recorder: Recorder, journal: Journal) -> list[RunM
         if message.reply is not None:
             replies.append(message)
             continue
-        if message.interrupted and not recorder.state.stopped:
+        on_purpose = message.interrupted and not message.unrestored
+        if on_purpose and not recorder.state.stopped:
             recorder.record(events.RunStopped(**recorder.stamp(), reason="interrupted, at once"))
         await journal.drop(message)
     return replies
+
+
+async def resumed_context(
+    rules: ContextRules,
+    given: object,
+    recorder: Recorder,
+    journal: Journal,
+    *,
+    limit_s: float | None,
+) -> object:
+    """The context of a run that is resumed. Raises `InputError`.
+
+    Each time that `restore` makes none is noted in the journal; after some, the run waits.
+    """
+    try:
+        return await rules.of_resumed_run(given, recorder.state, limit_s=limit_s)
+    except NotRestored as error:
+        messages = await journal.messages(recorder.run_id)
+        times = 1 + sum(message.unrestored for message in messages)
+        if times == MAX_UNRESTORED and recorder.state.answer is None:
+            record_held(recorder, f"{error} ({times} times); `resume` tries again")
+            await recorder.commit()
+        if times <= MAX_UNRESTORED:
+            note = RunMessage(run_id=recorder.run_id, interrupted=True, reason=str(error))
+            await journal.post(note)
+        raise
 
 
 def _on_activity(

@@ -10,6 +10,10 @@ from leadhand.errors import InputError
 from leadhand.state.run_state import RunState
 
 
+class NotRestored(InputError):
+    """The program's `restore` made no context for a run."""
+
+
 @dataclass(frozen=True, slots=True)
 class ContextRules:
     """What a supervisor was told about the contexts of its runs. Methods raise `InputError`."""
@@ -63,11 +67,12 @@ class ContextRules:
             if inspect.isawaitable(restored):
                 restored = await asyncio.wait_for(restored, limit_s)
         except Exception as error:
-            raise InputError(
-                f"run {state.run_id!r} can't be resumed: restore raised "
-                f"{type(error).__name__}: {error}"
-            ) from error
-        return self._checked(restored, "what restore returned")
+            why = f"restore raised {type(error).__name__}: {error}"
+            raise NotRestored(f"run {state.run_id!r} can't be resumed: {why}") from error
+        try:
+            return self._checked(restored, "what restore returned")
+        except InputError as error:
+            raise NotRestored(f"run {state.run_id!r} can't be resumed: {error}") from None
 
     def _checked(self, value: object, what: str) -> object:
         kind = get_origin(self.type) or self.type

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import secrets
+from collections import Counter
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
@@ -11,6 +12,7 @@ from leadhand.contracts.people import RunMessage
 from leadhand.errors import InputError, LeadhandError, RunInterrupted, RunTaken
 from leadhand.ports import Journal
 from leadhand.run.cancelling import cancel_stored
+from leadhand.run.messages import MAX_UNRESTORED
 from leadhand.run.options import RunOptions
 
 if TYPE_CHECKING:
@@ -55,17 +57,23 @@ async def shut_down(host: "RunHost", *, grace_s: float, mode: ShutdownMode) -> N
 
 
 async def resume_interrupted(host: "RunHost", limit: int | None) -> list[str]:
-    """Resume the runs of the team that neither wait nor are held, each in a task; their ids."""
+    """Resume the runs of the team that neither wait nor are held, each in a task; their ids.
+
+    A run whose context could not be restored `MAX_UNRESTORED` times waits for a person from then.
+    """
     if limit is not None and (not isinstance(limit, int) or limit < 1):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"limit is {limit!r}; it must be a whole number from 1, or None")
     own = await host.journal.runs(where=lambda run: run.team == host.team.name)
     loop = asyncio.get_running_loop()
     resumed: list[str] = []
-    waiting = [run.run_id for run in own if run.status == "waiting"]
-    messages = await host.journal.messages(*waiting)
+    left = [run for run in own if run.status in ("interrupted", "waiting")]
+    messages = await host.journal.messages(*(run.run_id for run in left))
     replied = {message.run_id for message in messages if message.reply is not None}
-    for run in own:
+    failures = Counter(message.run_id for message in messages if message.unrestored)
+    for run in left:
         if run.status != "interrupted" and run.run_id not in replied:
+            continue
+        if failures[run.run_id] >= MAX_UNRESTORED:
             continue
         if limit is not None and len(resumed) >= limit:
             break
