@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 from pydantic_ai.tools import RunContext, Tool
 from pydantic_ai.toolsets import FunctionToolset
 
@@ -105,6 +105,14 @@ def outcome(handoff: Handoff) -> Outcome:
     return Completed(result=Result(output={"subject": "x"}))
 
 
+def completed(handoff: Handoff) -> Completed:
+    return Completed(result=Result(output={"subject": "x"}))
+
+
+def result(handoff: Handoff) -> Result:
+    return Result(output={"subject": "x"})
+
+
 def bare(handoff: Handoff):  # pyright: ignore[reportUnknownParameterType]
     return {"subject": "x"}
 
@@ -133,8 +141,20 @@ def test_an_output_that_the_only_worker_does_not_return_is_refused_without_a_mod
     Team("t", workers=[first, worker], output=Letter, synthesis="last", template=entries)
 
 
-@pytest.mark.parametrize("work", [formal, mapping, outcome, bare])
+@pytest.mark.parametrize("work", [formal, mapping, outcome, completed, result, bare])
 def test_an_output_that_the_only_worker_may_return_is_not(work: object) -> None:
     worker = Worker("w", "Works", run=work)  # pyright: ignore[reportArgumentType]
     answer = Supervisor(Team("t", workers=[worker], output=Letter)).run_sync("A letter")
     assert (answer.status, answer.output) == ("complete", {"subject": "x"})
+
+
+class Names(RootModel[str]):
+    pass
+
+
+def test_an_output_with_a_root_is_any_value() -> None:
+    def name(handoff: Handoff) -> str:
+        return "Ada"
+
+    team = Team("t", workers=[Worker("w", "Works", run=name)], output=Names)
+    assert Supervisor(team).run_sync("A name").output == "Ada"

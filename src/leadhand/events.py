@@ -1,42 +1,31 @@
 """The events of a run, one class each: what `stream` and listeners give, and what is public."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
+from collections.abc import Mapping
 
 from pydantic import JsonValue
+from pydantic.main import IncEx
 from pydantic_core import to_jsonable_python
 
-from leadhand.contracts.answer import FOUND_HEADING, Answer
+from leadhand.contracts.answer import FOUND_HEADING
 from leadhand.contracts.events import *  # noqa: F403
-from leadhand.contracts.events import Event
+from leadhand.contracts.events import Event, RunFinished
 
-_ALWAYS = "seq at elapsed_s run_id type within task_id attempt"
-_ANSWER = "answer.status answer.ended_by answer.engine answer.confidence answer.gaps.task_id"
-PUBLIC: Mapping[str, str] = {
-    "run_started": "team engine deadline_s",
-    "run_resumed": "deadline_s goes_on again",
-    "plan_proposed": "plan.tasks.id plan.tasks.worker plan.tasks.depends_on",
-    "plan_accepted": "approved",
-    "plan_amended": "revision dropped added.id added.worker added.depends_on "
-    "changed.id changed.worker changed.depends_on",
-    "round_decided": "round tasks.id tasks.worker tasks.depends_on",
-    "approval_given": "verdict",
-    "task_planned": "task.id task.worker task.depends_on",
-    "task_dispatched": "worker",
-    "task_escalated": "reason final",
-    "task_failed": "kind final",
-    "task_retried": "delay_s",
-    "task_reassigned": "worker second_opinion",
-    "task_split": "parts.id parts.worker parts.depends_on",
-    "task_skipped": "blame",
-    "opinion_judged": "workers taken",
-    "model_called": "role",
-    "tool_called": "worker tool",
-    "critique_given": "round verdict",
-    "run_waiting": _ANSWER,
-    "run_finished": f"{_ANSWER} answer.answer answer.output answer.contact",
+_Parts = Mapping[str, IncEx | bool]
+_TASK: _Parts = dict.fromkeys(("id", "worker", "depends_on"), True)
+_TASKS: _Parts = {"__all__": _TASK}
+_END: _Parts = dict.fromkeys(("status", "ended_by", "engine", "confidence", "contact"), True)
+PUBLIC: _Parts = {
+    **dict.fromkeys(("seq", "at", "elapsed_s", "run_id", "type", "within"), True),
+    **dict.fromkeys(("team", "engine", "deadline_s", "goes_on", "again", "revision"), True),
+    **dict.fromkeys(("task_id", "attempt", "worker", "workers", "tool", "role", "round"), True),
+    **dict.fromkeys(("dropped", "blame", "delay_s", "kind", "final", "taken", "verdict"), True),
+    **dict.fromkeys(("tasks", "added", "changed", "parts"), _TASKS),
+    "second_opinion": True,
+    "task": _TASK,
+    "plan": {"tasks": _TASKS},
+    "answer": {**_END, "gaps": {"__all__": {"task_id": True}}},
 }
-"""By type of event, the fields that end users may see; what is not listed is private."""
+"""The fields of events that end users may see, or which parts; what is not listed is private."""
 
 
 def public(event: Event) -> dict[str, JsonValue]:
@@ -46,34 +35,10 @@ def public(event: Event) -> dict[str, JsonValue]:
     instructions, intents, arguments, results, reasons, errors. Nor the program's settings. Of gaps
     there are only the tasks, and of a nested team's answer only how it ended.
     """
-    fields = f"{_ALWAYS} {PUBLIC.get(event.type, '')}".split()
-    if event.within:
-        fields = [one for one in fields if one not in ("answer.answer", "answer.output")]
-    return _record(event, fields)
-
-
-def _record(given: object, fields: Iterable[str]) -> dict[str, JsonValue]:
-    by_name: dict[str, list[str]] = {}
-    for field in fields:
-        name, _, rest = field.partition(".")
-        by_name.setdefault(name, []).append(rest)
-    return {
-        name: _shown(_value(given, name), [one for one in parts if one])
-        for name, parts in by_name.items()
-        if hasattr(given, name)
-    }
-
-
-def _shown(value: object, fields: Sequence[str]) -> JsonValue:
-    if not fields or value is None:
-        return to_jsonable_python(value)
-    if isinstance(value, tuple):
-        return [_record(one, fields) for one in cast("tuple[object, ...]", value)]
-    return _record(value, fields)
-
-
-def _value(given: object, name: str) -> object:
-    if isinstance(given, Answer) and name == "answer" and given.gaps:
-        # Before the rest, the text says why there are gaps.
-        return given.answer.partition(f"\n\n{FOUND_HEADING}\n\n")[2]
-    return getattr(given, name)
+    shown = to_jsonable_python(event, include=PUBLIC)
+    if isinstance(event, RunFinished) and not event.within:
+        text = event.answer.answer
+        if event.answer.gaps:  # before the rest, the text says why there are gaps
+            text = text.partition(f"\n\n{FOUND_HEADING}\n\n")[2]
+        shown["answer"] |= {"answer": text, "output": event.answer.output}
+    return shown

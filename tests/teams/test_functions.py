@@ -32,6 +32,11 @@ def test_a_function_is_found_in_the_teams_own_folder(tmp_path: Path) -> None:
         ("tests_broken_a:f", "module 'tests_broken_a' can't be imported (SyntaxError: "),
         ("tests_broken_b:f", "module 'tests_broken_b' can't be imported (SystemExit: 3): fix it"),
         ("tests_broken_c:f", "module 'tests_broken_c' needs 'no_such_package_x', which is not"),
+        (
+            "tests_broken_d:f",
+            "module 'tests_broken_d' can't be imported (ValidationError: Task: "
+            "`worker` is missing; `intent` is missing; `limits` is 5 and must be a Limits): fix it",
+        ),
     ],
 )
 def test_a_function_that_cant_be_had_is_a_problem_not_a_traceback(
@@ -41,6 +46,7 @@ def test_a_function_that_cant_be_had_is_a_problem_not_a_traceback(
     (folder / "tests_broken_a.py").write_text("def f(:\n")
     (folder / "tests_broken_b.py").write_text("import sys\nsys.exit(3)\n")
     (folder / "tests_broken_c.py").write_text("import no_such_package_x\n")
+    (folder / "tests_broken_d.py").write_text("from leadhand import Task\nTask(id='a', limits=5)\n")
     (found,) = problems(folder)
     assert found.startswith(f"workers/solo.md:2: {said}")
 

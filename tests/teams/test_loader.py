@@ -147,7 +147,7 @@ def test_every_problem_of_every_file_is_named_at_once_with_its_line(tmp_path: Pa
         "team.yaml:10: template entry 'a' depends on itself: remove 'a'",
         "team.yaml:11: `timeout_s` is 'soon' and must be a number",
         "team.yaml:12: `timeout_s` is -3 and must be more than 0",
-        "team.yaml:13: `max_attempts` is 500 and must be 100 or less",
+        "team.yaml:13: `max_attempts` is 500 and must be less than or equal to 100",
         "team.yaml:13: item 2 of `backoff_s` is -2 and must be 0 or more",
         "workers/billing.md:3: `isolate` is 'proces' and must be 'none' or 'process'",
         "workers/billing.md:4: 'billing' is its own fallback: name another worker, or none",

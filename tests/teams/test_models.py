@@ -144,7 +144,10 @@ def test_what_team_yaml_gets_wrong_is_named(tmp_path: Path, team: str, said: str
         ("tier: best", ":3: `tier` is 'best' and must be 'fast', 'standard' or 'strong'"),
         ("model: 'openai:'", ":3: `model` is 'openai:' and must be `provider:model`, for example"),
         ("settings: {max_tokens: -1}", ":3: `max_tokens` is -1 and must be more than 0"),
-        ("min_confidence: 101", ":3: `min_confidence` is 101 and must be 100 or less"),
+        (
+            "min_confidence: 101",
+            ":3: `min_confidence` is 101 and must be less than or equal to 100",
+        ),
         ("plain: true\ntools: calculate", ":3: 'solo' is plain and so can have neither tools nor"),
         ("plain: true\noutput: {type: object}", ":3: 'solo' is plain and so can have neither"),
         ("run: count", ":3: `run` is 'count' and must name a function as `module:function`"),

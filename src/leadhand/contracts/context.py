@@ -4,7 +4,7 @@ It is never stored, logged or shown.
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Generic, cast
@@ -45,28 +45,22 @@ class ToolContext(Generic[C_co]):
 
 def check_contexts(of: str, tools: Iterable[object]) -> None:
     """Raises `InputError` if a model would fill the `ctx` of one of the tools `of` a worker."""
-    untyped = next((name for tool in tools for name in _untyped_contexts(tool)), None)
-    if untyped is not None:
-        raise InputError(
-            f"{of}: the model would fill `ctx` of the tool {untyped!r}, which has no type: write "
-            "`ctx: ToolContext`, or give it another name"
-        )
-
-
-def _untyped_contexts(tool: object) -> Iterator[str]:
-    """The functions of a tool or toolset whose `ctx` has no type: the model would fill it."""
-    tools, several = getattr(tool, "tools", None), getattr(tool, "toolsets", None)
-    for one in (
-        getattr(tool, "wrapped", None),
-        *(cast("Sequence[object]", several) if isinstance(several, Sequence) else ()),
-        *(cast("Mapping[str, object]", tools).values() if isinstance(tools, Mapping) else ()),
-    ):
-        if one is not None:
-            yield from _untyped_contexts(one)
-    function = getattr(tool, "function", tool)
-    if not callable(function) or getattr(tool, "takes_ctx", False):
-        return
-    with suppress(TypeError, ValueError):  # it has no known signature
-        first = next(iter(inspect.signature(function).parameters.values()), None)
-        if first is not None and first.name == "ctx" and first.annotation is first.empty:
-            yield getattr(function, "__name__", type(function).__name__)
+    for tool in tools:
+        several, named = getattr(tool, "toolsets", ()), getattr(tool, "tools", {})
+        if wrapped := getattr(tool, "wrapped", None):
+            check_contexts(of, (wrapped,))
+        if isinstance(several, Sequence):
+            check_contexts(of, cast("Sequence[object]", several))
+        if isinstance(named, Mapping):
+            check_contexts(of, cast("Mapping[str, object]", named).values())
+        function = getattr(tool, "function", tool)
+        if not callable(function) or getattr(tool, "takes_ctx", False):
+            continue
+        with suppress(TypeError, ValueError):  # it has no known signature
+            first = next(iter(inspect.signature(function).parameters.values()), None)
+            if first is not None and first.name == "ctx" and first.annotation is first.empty:
+                name = getattr(function, "__name__", type(function).__name__)
+                raise InputError(
+                    f"{of}: the model would fill `ctx` of the tool {name!r}, which has no type: "
+                    "write `ctx: ToolContext`, or give it another name"
+                )

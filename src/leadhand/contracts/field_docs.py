@@ -4,8 +4,6 @@ import ast
 import functools
 import inspect
 import textwrap
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -18,7 +16,11 @@ class _FieldDocs:
         self._doc = doc
 
     def __get__(self, instance: object, kind: type) -> str:
-        return _documented(kind, self._doc)
+        try:
+            fields = [line for one in reversed(kind.__mro__[:-1]) for line in _fields(one)]
+        except (OSError, SyntaxError):  # there is no source
+            return self._doc
+        return "\n".join([inspect.cleandoc(self._doc), "", "Fields:", *fields])
 
 
 def with_field_docs(kind: type[T]) -> type[T]:
@@ -28,26 +30,16 @@ def with_field_docs(kind: type[T]) -> type[T]:
 
 
 @functools.cache
-def _documented(kind: type, doc: str) -> str:
-    try:
-        bodies = [_body(one) for one in reversed(kind.__mro__[:-1])]
-    except (OSError, SyntaxError):  # there is no source
-        return doc
-    return "\n".join([inspect.cleandoc(doc), "", "Fields:", *(line for b in bodies for line in b)])
-
-
-def _body(kind: type) -> Iterator[str]:
+def _fields(kind: type) -> list[str]:
     (source,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
-    parts = [
-        one
-        for part in getattr(source, "body", [])
-        for one in (part.orelse if isinstance(part, ast.If) else [part])
-    ]
-    for part, after in pairwise([*parts, ast.Pass()]):
-        if isinstance(part, ast.AnnAssign) and ast.unparse(part.target) != "_":
-            yield f"  {ast.unparse(part)}"
-            match after:
-                case ast.Expr(value=ast.Constant(value=str(said))):
-                    yield textwrap.indent(inspect.cleandoc(said), " " * 6)
+    lines: list[str] = []
+    for part in getattr(source, "body", []):
+        for one in part.orelse if isinstance(part, ast.If) else [part]:
+            match one:
+                case ast.AnnAssign(target=ast.Name(id=name)) if name != "_":
+                    lines.append(f"  {ast.unparse(one)}")
+                case ast.Expr(value=ast.Constant(value=str(said))) if lines:
+                    lines.append(textwrap.indent(inspect.cleandoc(said), " " * 6))
                 case _:
                     pass
+    return lines

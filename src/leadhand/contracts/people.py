@@ -5,7 +5,6 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from leadhand.contracts.arguments import Argument
 from leadhand.contracts.record import Record
 from leadhand.contracts.task import Plan
 
@@ -54,7 +53,7 @@ class Question(Record):
     """The workers that it may name."""
 
 
-class Reply(Argument):
+class Reply(Record):
     """A person's reply to a question."""
 
     task_id: str | None = None

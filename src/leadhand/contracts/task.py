@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 from pydantic import Field, JsonValue
 
-from leadhand.contracts.arguments import Argument
 from leadhand.contracts.earlier import EarlierResult, EarlierRun, earlier_results
 from leadhand.contracts.many import Many
+from leadhand.contracts.record import Record
 
 
-class Limits(Argument, extra="forbid"):
+class Limits(Record, extra="forbid"):
     """Limits of one task. An unset one is taken from the worker, then from the run."""
 
     timeout_s: float | None = Field(default=None, gt=0)
@@ -27,7 +27,7 @@ NO_LIMITS = Limits.model_construct()
 MAX_ID_CHARS = 200
 
 
-class Task(Argument, extra="forbid"):
+class Task(Record, extra="forbid"):
     """One unit of work for one worker."""
 
     id: str = Field(min_length=1, max_length=MAX_ID_CHARS)
@@ -52,7 +52,7 @@ class Task(Argument, extra="forbid"):
     limits: Limits = NO_LIMITS
 
 
-class PlannedWorker(Argument, extra="forbid"):
+class PlannedWorker(Record, extra="forbid"):
     """A worker that a plan describes. Only its team's `worker_factory` can make it."""
 
     name: str
@@ -70,7 +70,7 @@ class PlannedWorker(Argument, extra="forbid"):
     """A JSON Schema of its output; None: text."""
 
 
-class Plan(Argument, extra="forbid"):
+class Plan(Record, extra="forbid"):
     """A request as a graph of tasks: JSON that people can read, edit and run again."""
 
     goal: str

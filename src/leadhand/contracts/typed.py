@@ -2,10 +2,9 @@
 
 import dataclasses
 import functools
-from collections.abc import Mapping
-from typing import TypeVar, cast, get_origin, get_type_hints
+from typing import TypeVar, get_type_hints
 
-from pydantic import BaseModel, JsonValue, TypeAdapter
+from pydantic import BaseModel, JsonValue, RootModel, TypeAdapter
 from pydantic_core import to_json
 
 from leadhand.errors import InputError
@@ -33,41 +32,25 @@ def type_name(kind: object) -> str:
 
 
 def check_return(of: str, function: object, declared: object, *, who: str) -> None:
-    """Raises `InputError` if the function of a worker certainly returns something else."""
-    given = _other_return(function, declared) if function is not None else None
-    if given is not None:
+    """Raises `InputError` if the function of a worker says that it returns something else.
+
+    Mappings may have the fields of a class, and a class with one root is any value.
+    """
+    try:
+        given: object = get_type_hints(function).get("return")
+    except Exception:  # names that can't be resolved
+        return
+    if not (isinstance(declared, type) and isinstance(given, type)) or issubclass(given, declared):
+        return
+    plain = {str, int, float, list, tuple, set}
+    if _has_fields(declared) and (_has_fields(given) or plain & {*given.__mro__}):
         raise InputError(
             f"{of}: its output is {type_name(declared)}, and worker {who!r} returns "
             f"{type_name(given)}: annotate it alike, or name a model"
         )
 
 
-def _other_return(function: object, declared: object) -> object | None:
-    try:
-        given: object = get_type_hints(function).get("return")
-    except Exception:  # names that can't be resolved
-        return None
-    form, wanted = _form(given), _form(declared)
-    if form is None or wanted is None or form == wanted:
-        return None
-    if isinstance(form, type) and isinstance(wanted, type):
-        return None if issubclass(form, wanted) else given
-    # A mapping may have the fields of a class.
-    return (
-        None
-        if "object" in (form, wanted) and not (isinstance(form, str) and isinstance(wanted, str))
-        else given
-    )
-
-
-def _form(kind: object) -> object | None:
-    """A class with fields, or what its values are in JSON; None if that is not certain."""
-    plain: object = get_origin(kind) or kind
-    if not isinstance(plain, type):
-        return None
-    kind = cast("type[object]", plain)
-    if issubclass(kind, BaseModel) or dataclasses.is_dataclass(kind):
-        return kind
-    known = {"string": str, "number": (int, float), "array": (list, tuple, set), "object": Mapping}
-    found = (name for name, of in known.items() if issubclass(kind, of))
-    return next(found, None)
+def _has_fields(kind: type[object]) -> bool:
+    """Whether it is a class with fields of its own; those of outcomes hold any output."""
+    own = not kind.__module__.startswith("leadhand.") and not issubclass(kind, RootModel)
+    return own and (issubclass(kind, BaseModel) or dataclasses.is_dataclass(kind))

@@ -24,7 +24,7 @@ from leadhand.engine.consultations import Consultations
 from leadhand.engine.failures import failure_of
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.run_tasks import RunTasks
-from leadhand.errors import InputError, ModelError
+from leadhand.errors import ModelError
 from leadhand.plans.checks import without_punctuation
 from leadhand.ports import Decider
 from leadhand.state.fold import RunState
@@ -220,7 +220,7 @@ def checked(decided: object) -> Decision | str:
     try:
         fields: dict[str, object] = asdict(replace(decided, tasks=()))
         return _form().validate_python(fields | {"tasks": [dict(one) for one in decided.tasks]})
-    except (TypeError, ValidationError, InputError) as error:
+    except (TypeError, ValidationError) as error:
         found = error.errors()[0] if isinstance(error, ValidationError) else None
         where = ".".join(map(str, found["loc"])) if found else "tasks"
         return f"the planner's decision is not sound: {where}: {found['msg'] if found else error}"

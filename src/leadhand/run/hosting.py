@@ -236,7 +236,7 @@ class RunHost:
             if again or not running.is_over(state):
                 contexts, limit_s = self._settings.contexts, limits.deadline_s
                 context = await running.resumed_context(
-                    contexts, options.context, recorder, self.journal, limit_s=limit_s
+                    contexts, options.context, recorder, self.journal, limit_s
                 )
             replies = await running.record_interruption(recorder, self.journal)
             if options.on_start is not None:

@@ -40,7 +40,7 @@ async def record_interruption(recorder: Recorder, journal: Journal) -> list[RunM
         if message.reply is not None:
             replies.append(message)
             continue
-        on_purpose = message.interrupted and not message.unrestored
+        on_purpose = message.interrupted and not message.reason
         if on_purpose and not recorder.state.stopped:
             recorder.record(events.RunStopped(**recorder.stamp(), reason="interrupted, at once"))
         await journal.drop(message)
@@ -48,12 +48,7 @@ async def record_interruption(recorder: Recorder, journal: Journal) -> list[RunM
 
 
 async def resumed_context(
-    rules: ContextRules,
-    given: object,
-    recorder: Recorder,
-    journal: Journal,
-    *,
-    limit_s: float | None,
+    rules: ContextRules, given: object, recorder: Recorder, journal: Journal, limit_s: float | None
 ) -> object:
     """The context of a run that is resumed. Raises `InputError`.
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import get_origin
 
@@ -69,12 +70,11 @@ class ContextRules:
         except Exception as error:
             why = f"restore raised {type(error).__name__}: {error}"
             raise NotRestored(f"run {state.run_id!r} can't be resumed: {why}") from error
-        try:
-            return self._checked(restored, "what restore returned")
-        except InputError as error:
-            raise NotRestored(f"run {state.run_id!r} can't be resumed: {error}") from None
+        return self._checked(restored, "what restore returned", NotRestored)
 
-    def _checked(self, value: object, what: str) -> object:
+    def _checked(
+        self, value: object, what: str, error: Callable[[str], InputError] = InputError
+    ) -> object:
         kind = get_origin(self.type) or self.type
         if kind is None:
             return value
@@ -83,7 +83,7 @@ class ContextRules:
         except TypeError:  # a protocol, which can't be checked
             fits = True
         if not fits:
-            raise InputError(f"{what} is a {type(value).__name__}; it must be a {_name(kind)}")
+            raise error(f"{what} is a {type(value).__name__}; it must be a {_name(kind)}")
         return value
 
 

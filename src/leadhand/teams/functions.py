@@ -11,6 +11,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import cast
 
+from pydantic import ValidationError
+
+from leadhand.contracts.arguments import in_one_line
 from leadhand.contracts.team import AgentLike, Isolation, WorkFunction
 from leadhand.errors import InputError
 from leadhand.plans.signatures import handoff_problem
@@ -113,7 +116,8 @@ def import_module(path: str, folder: Path | None) -> ModuleType | Unusable:
         raise
     except BaseException as error:
         # A module may raise anything while it is imported, `SystemExit` too.
-        why = " ".join(str(error).split())
+        known = isinstance(error, ValidationError)
+        why = in_one_line(error) if known else " ".join(str(error).split())
         return Unusable(
             f"module {path!r} can't be imported ({type(error).__name__}: {why}): fix it"
         )

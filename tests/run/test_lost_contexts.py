@@ -1,0 +1,81 @@
+"""Runs whose context `restore` does not make: tried three times, then held with the reason."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from leadhand import InputError, Supervisor, Team, Worker
+from leadhand.errors import RunInterrupted
+from leadhand.testing import run_virtual
+from tests.run.people.desk import PAINT, RUN, Desk, answered
+from tests.run.test_service import ONE, Gate
+
+
+def test_a_run_without_a_context_three_times_waits_with_the_reason_until_it_is_resumed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    gate, known = Gate(), set[str]()
+
+    def restored(origin: object) -> str:
+        if not known:
+            raise LookupError("no such customer")
+        return "context"
+
+    def supervisor() -> Supervisor[str]:
+        workers = [Worker("worker", "w", run=gate.work)]
+        return Supervisor(Team("gate", workers=workers), home=tmp_path, restore=restored)
+
+    async def main() -> None:
+        first = supervisor()
+        running = asyncio.create_task(first.run(plan=ONE, run_id="lost", context="context"))
+        await gate.begun.wait()
+        await first.shutdown(grace_s=0)
+        with pytest.raises(RunInterrupted):
+            await running
+        await first.close()
+        for sweep in range(5):  # each by a new process, as far as the journal knows
+            one = supervisor()
+            assert await one.resume_interrupted() == []
+            assert (await one.get("lost")).status == ("interrupted" if sweep < 2 else "waiting")
+            await one.shutdown()
+            await one.close()
+        assert caplog.text.count("no such customer") == 3
+        last = supervisor()
+        (held,) = await last.runs(status="waiting")
+        assert held.run_id == "lost"
+        found = (await last.get("lost")).answer
+        assert found is not None
+        assert found.gaps[0].task_id == "context"
+        assert "restore raised LookupError: no such customer (3 times)" in found.answer
+        with pytest.raises(InputError, match="no such customer"):
+            await last.resume("lost")
+        assert await last.resume_interrupted() == []
+        known.add("context")
+        gate.open.set()
+        assert (await last.resume("lost")).status == "complete"
+        assert not await last.journal.messages("lost")
+        await last.close()
+
+    run_virtual(main())
+
+
+def test_a_run_with_a_reply_and_without_a_context_three_times_is_not_tried_at_each_sweep(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fails(origin: object) -> str:
+        raise LookupError("no such customer")
+
+    async def main() -> None:
+        supervisor = Supervisor(Desk().team(), approve=["escalation"], restore=fails)
+        await supervisor.run(plan=PAINT, run_id=RUN, context="context")
+        await supervisor.reply(RUN, answered("blue"))
+        for _ in range(5):
+            assert await supervisor.resume_interrupted() == []
+        assert caplog.text.count("no such customer") == 3
+        view = await supervisor.get(RUN)
+        assert (view.status, len(view.questions)) == ("waiting", 1)
+        assert (await supervisor.resume(RUN, context="context")).status == "complete"
+        await supervisor.close()
+
+    run_virtual(main())
