@@ -1,6 +1,7 @@
 """When MCP servers start and end, with servers that start slowly, die or hang (F55)."""
 
 import asyncio
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -152,6 +153,31 @@ def test_a_server_that_hangs_at_the_deadline_leaves_no_process(tmp_path: Path) -
     answer = Supervisor(team, synthesizer=Merge(), deadline_s=2).run_sync(plan=tasks("a"))
     assert answer.gaps
     assert not any(map(is_there, starts(tmp_path)))
+
+
+class Lazy:
+    """Stands for the lazy modules of other packages, which import themselves when looked at."""
+
+    looked_at = 0
+
+    @property
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        Lazy.looked_at += 1
+        return Lazy
+
+    @__class__.setter
+    def __class__(self, kind: type) -> None: ...
+
+
+def test_killing_a_server_wakes_no_lazy_module(tmp_path: Path) -> None:
+    """F55: their imports would block the event loop for seconds."""
+    lazy = [Lazy()]
+    gc.collect()
+    Lazy.looked_at = 0
+    team = supervisor(asked(server(tmp_path, "hangs"))).team
+    Supervisor(team, synthesizer=Merge(), deadline_s=2).run_sync(plan=tasks("a"))
+    assert not any(map(is_there, starts(tmp_path)))
+    assert (len(lazy), Lazy.looked_at) == (1, 0)
 
 
 def test_tasks_that_share_a_server_which_dies_at_each_call_all_end(tmp_path: Path) -> None:

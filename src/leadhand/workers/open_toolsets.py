@@ -235,7 +235,9 @@ def _kill_processes(server: _Server) -> None:
     commands = [(getattr(one, "command", None), *getattr(one, "args", ())) for one in parts]
     loop = asyncio.get_running_loop()
     for one in gc.get_objects():
-        if isinstance(one, asyncio.SubprocessTransport) and getattr(one, "_loop", None) is loop:
+        if not issubclass(type(one), asyncio.SubprocessTransport):
+            continue  # `isinstance` would make the lazy modules of others import themselves
+        if getattr(one, "_loop", None) is loop:
             process = cast("subprocess.Popen[bytes]", one.get_extra_info("subprocess"))
             if process.args in commands and one.get_returncode() is None:
                 with suppress(OSError):
