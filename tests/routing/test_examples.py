@@ -35,6 +35,9 @@ def test_every_kind_of_mistake_is_named_once_with_its_lines_and_what_to_do() -> 
         '{"text": "x", "worker": "sales"}',
         '{"text": "x", "worker": "billing", "also": "technical"}',
         '{"text": "x", "worker": "billing", "also": [7]}',
+        '{"text": "x", "worker": "billing", "also": ["technical", "billing"]}',
+        '{"text": "x", "worker": null, "also": ["billing"]}',
+        '{"text": "x", "worker": "%s"}' % ("sales" * 1000),
     ]
     with pytest.raises(InputError) as refused:
         read_examples(lines, WORKERS, source="a.jsonl")
@@ -50,6 +53,9 @@ def test_every_kind_of_mistake_is_named_once_with_its_lines_and_what_to_do() -> 
     assert "line 13: there is no worker 'sales' in the team: they are billing, technical" in said
     assert 'line 14: its "also" is wrong: Input should be a valid' in said
     assert 'line 15: its "also" is wrong: Input should be a valid string' in said
+    assert 'lines 16, 17: its "also" is wrong: it names workers beside the one in "worker"' in said
+    assert "line 18: there is no worker 'salessales" in said
+    assert len(said) < 2_000
     assert "\n" not in said
 
 

@@ -139,6 +139,8 @@ def test_a_foreign_newer_or_changed_file_is_refused_in_one_line(text: str, why: 
         {"bias": [0.0, float("nan"), 0.0]},
         {"examples": 10**400},
         {"slope": 10**400},
+        {"step": 1e308},
+        {"bias": [1e308, 0.0, 0.0]},
     ],
 )
 def test_columns_that_do_not_fit_together_are_damage(wrong: dict[str, object]) -> None:

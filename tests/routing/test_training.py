@@ -1,6 +1,7 @@
 """Training, with the real scikit-learn: `make test-all` installs it."""
 
 import json
+import os
 import random
 import re
 from pathlib import Path
@@ -150,6 +151,9 @@ def test_a_folder_team_is_trained_tested_and_routed_by_its_router(tmp_path: Path
     kept = leadhand(*words, folder=tmp_path)
     assert "notes.md exists and is no trained router" in kept.err
     assert (tmp_path / "notes.md").read_text(encoding="utf-8") == "My notes"
+    os.mkfifo(tmp_path / "pipe.json")
+    pipe = leadhand(*words[:-1], "pipe.json", folder=tmp_path)
+    assert "pipe.json exists and is no trained router" in pipe.err
     tested = leadhand("router", "test", "desk", "--examples", "a.jsonl", folder=tmp_path)
     assert re.search(r"right worker, accepted or not +100.0%", tested.out), tested.err
     ran = leadhand("run", "the app crashes", "--team", "desk", "--no-model", folder=tmp_path)

@@ -13,7 +13,6 @@ from leadhand.contracts.routes import Guess
 from leadhand.errors import InputError
 
 _MOST_NAMED = 5
-_GROUPS = 10
 _GROUP_SIZE = 50
 """Guesses in a group of the calibration error, at least: in fewer, shares differ by chance."""
 _FORM = '{"text": "...", "worker": "NAME"}'
@@ -77,8 +76,9 @@ def _example(line: str, workers: Collection[str]) -> Example | str:
         if name is not None and name not in workers:
             close = get_close_matches(name, workers, n=1)
             known = f"did you mean {close[0]!r}?" if close else f"they are {', '.join(workers)}"
-            return f"there is no worker {name!r} in the team: {known}"
-    return found
+            return f"there is no worker {name!r:.99} in the team: {known}"
+    wrong = found.also and found.worker in (None, *found.also)
+    return 'its "also" is wrong: it names workers beside the one in "worker"' if wrong else found
 
 
 def _lines(numbers: list[int]) -> str:
@@ -149,7 +149,7 @@ def calibration_error(examples: Sequence[Example], guesses: Sequence[Guess]) -> 
         if example.worker is not None:
             alike[guess.confidence].append(guess.worker == example.worker)
     gaps = [one - (mean(alike[one]) or 0) for one in sorted(alike) for _ in alike[one]]
-    groups = max(1, min(_GROUPS, len(gaps) // _GROUP_SIZE))
+    groups = max(1, min(10, len(gaps) // _GROUP_SIZE))
     bounds = pairwise(len(gaps) * n // groups for n in range(groups + 1))
     return sum(abs(sum(gaps[start:end])) for start, end in bounds) / len(gaps) if gaps else None
 

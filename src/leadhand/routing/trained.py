@@ -21,6 +21,7 @@ from leadhand.contracts.routes import Guess
 from leadhand.errors import InputError
 
 FORMAT = "leadhand trained router"
+_Number = Annotated[float, Field(gt=-1e9, lt=1e9)]
 VERSION = 2
 MAX_BYTES = 64 * 1024 * 1024
 """The largest file, and the largest table of weights in it."""
@@ -93,18 +94,18 @@ class Weights(BaseModel):
     version: Literal[2] = VERSION
     threshold: float
     """The router abstains if the probability that its worker is right is lower."""
-    slope: float
-    offset: float
+    slope: _Number
+    offset: _Number
     """`1 / (1 + exp(-(slope * score + offset)))` is that probability."""
     labels: Annotated[tuple[str | None, ...], Field(min_length=2)]
-    bias: tuple[float, ...]
+    bias: tuple[_Number, ...]
     """Of each label."""
     examples: Annotated[int, Field(gt=0, lt=2**53)]
     """How many examples there were."""
     ngrams: tuple[Annotated[str, Field(min_length=1)], ...]
     counts: tuple[Annotated[int, Field(gt=0)], ...]
     """In how many examples each n-gram occurred."""
-    step: float
+    step: _Number
     packed: bytes
     """For each n-gram one signed byte a label, its weight in units of `step`; compressed."""
 
@@ -155,8 +156,8 @@ class TrainedRouter:
             raise InputError(f"{source} is not a trained router: make one {made}")
         if (version := content.get("version")) != VERSION:
             raise InputError(
-                f"{source} has version {version!r} of the format, and this leadhand reads version "
-                f"{VERSION}: train it again {made}"
+                f"{source} has version {version!r:.40} of the format, and this leadhand reads "
+                f"version {VERSION}: train it again {made}"
             )
         try:
             return cls(Weights.model_validate_json(text))

@@ -153,9 +153,8 @@ def report(found: Figures, shares: dict[str, float | None]) -> str:
     rows = {**found.named, **shares}
     width = max(map(len, rows))
     lines = [f"{found.examples:,} examples of workers, {found.out_of_scope:,} of no worker"]
-    for what, share in rows.items():
-        shown = "not measured" if share is None else f"{share:.1%}"
-        lines.append(f"  {what:<{width}}  {shown}")
+    for what, one in rows.items():
+        lines.append(f"  {what:<{width}}  {'not measured' if one is None else f'{one:.1%}'}")
     if found.confused:
         lines.append("given to another worker than the one that they are for:")
     lines += [

@@ -27,10 +27,10 @@ def train_router(
         )
     path = out or Path(team, ROUTER_FILE)
     try:
-        known = not path.exists() or FORMAT.encode() in path.read_bytes()[:200]
+        known = path.is_file() and FORMAT.encode() in path.read_bytes()[:200]
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror or error}") from error
-    if not known:
+    if not known and path.exists():
         raise InputError(f"{path} exists and is no trained router: name another --out")
     if out is None or Path(team).is_dir():
         # Without a check of its old router, which no longer fits after a worker was renamed.
