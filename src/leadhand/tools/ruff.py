@@ -104,11 +104,9 @@ def check(
     for key, value in settings.items():
         command += ["--config", f"{key} = {value}"]
     deadline = time.monotonic() + timeout_s
-    found: list[Diagnostic] = []
     left = list(select)
     with scratch_folder("leadhand-ruff-") as neutral:
-        for chunk in _chunks(list(given)):
-            found += _run(command, left, chunk, given, neutral, deadline)
+        found = _run(command, left, given, neutral, deadline)
     unknown = (code for code in select if code not in left)
     found += [Diagnostic(files[0], 1, 1, 1, UNKNOWN_RULE, code) for code in unknown]
     order = {file: n for n, file in enumerate(given.values())}
@@ -151,18 +149,13 @@ def _chunks(names: list[str]) -> Iterator[list[str]]:
 
 
 def _run(
-    command: list[str],
-    select: list[str],
-    names: list[str],
-    given: Mapping[str, Path],
-    neutral: Path,
-    deadline: float,
+    command: list[str], select: list[str], given: Mapping[str, Path], neutral: Path, deadline: float
 ) -> list[Diagnostic]:
-    """The diagnostics for `names`. A batch that crashes ruff is halved until the file is found.
+    """The diagnostics. Rules that ruff does not know are removed from `select`.
 
-    Rules that ruff refuses by name are removed from `select`.
+    A batch that crashes ruff is halved until the file is found.
     """
-    waiting = [names]
+    waiting = list(_chunks(list(given)))
     found: list[Diagnostic] = []
     while waiting and select:
         batch = waiting.pop()
@@ -174,22 +167,21 @@ def _run(
             status = _call(whole, output, complaints, neutral, deadline)
             complaints.seek(0)
             words = complaints.read(20_000).decode("utf-8", "replace").strip()
-            # Refused, with several wordings; with `--preview` newer releases only warn.
-            named = words if status == 2 else " ".join(_UNKNOWN.findall(words))
-            known = [code for code in select if not re.search(rf"\b{re.escape(code)}\b", named)]
-            refused = status == 2 and len(known) < len(select)
-            select[:] = known
+            # With `--preview` newer releases only warn of rules that they do not know.
+            named = re.findall(r"\w+", words if status == 2 else " ".join(_UNKNOWN.findall(words)))
+            known = [code for code in select if code not in named]
             if status in (0, 1):
                 found += _parse(output, given)
-            elif refused:
-                waiting.append(batch)
-            elif status == 2:
+            elif status == 2 and known == select:
                 raise ToolError(f"ruff refused to run (exit status 2): {words[:2_000]}")
+            elif status == 2:
+                waiting.append(batch)
             elif len(batch) > 1:
                 waiting += [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
             else:
                 why = f"ruff crashed on this file (exit status {status})"
                 found.append(Diagnostic(given[batch[0]], 1, 1, 1, UNREADABLE, why))
+            select[:] = known
     return found
 
 
@@ -221,7 +213,7 @@ def _parse(output: IO[bytes], given: Mapping[str, Path]) -> Iterator[Diagnostic]
             row = cast("_Row", json.loads(text))
         except ValueError as error:
             raise ToolError(
-                "ruff printed something that is not JSON; is its version at least 0.12?"
+                "ruff printed something that is not JSON; is its version at least 0.15.2?"
             ) from error
         code = row["code"] or "invalid-syntax"
         seen[row["filename"], code] += 1
@@ -233,5 +225,5 @@ def _parse(output: IO[bytes], given: Mapping[str, Path]) -> Iterator[Diagnostic]
             end_line=row["end_location"]["row"],
             column=row["location"]["column"],
             code=code,
-            message=row["message"].removeprefix("SyntaxError: "),
+            message=row["message"],
         )
