@@ -8,6 +8,8 @@ import asyncio
 from collections import deque
 from weakref import WeakKeyDictionary
 
+from leadhand.engine.stopwatch import ExcludedTime
+
 
 class _Turns:
     __slots__ = ("taken", "waiting")
@@ -41,4 +43,5 @@ async def turn() -> None:
         return
     future: asyncio.Future[None] = loop.create_future()
     turns.waiting.append(future)
-    await future
+    with ExcludedTime():
+        await future

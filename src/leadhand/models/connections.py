@@ -26,6 +26,7 @@ from pydantic_ai.providers import Provider, gateway, infer_provider, infer_provi
 
 from leadhand.contracts.budget import Rate
 from leadhand.contracts.team import ModelSpec, model_name
+from leadhand.engine.stopwatch import ExcludedTime
 from leadhand.errors import InputError
 from leadhand.models.clients import httpx_client, model_client
 from leadhand.models.forecast import Forecast
@@ -119,10 +120,14 @@ class Connections:
         """The same, with the model's own HTTP client opened; it is closed with the block."""
         connection = self.to(spec)
         if connection not in self._open:
-            async with self._opening:
+            with ExcludedTime():
+                await self._opening.acquire()
+            try:
                 if connection not in self._open:
                     await self._stack.enter_async_context(connection.model)
                     self._open.add(connection)
+            finally:
+                self._opening.release()
         return connection
 
     def jitter(self) -> float:
