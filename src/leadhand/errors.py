@@ -121,11 +121,7 @@ class JournalError(LeadhandError):
 
 
 class JournalLocked(JournalError):
-    """Another process has locked the file at `path` for too long."""
-
-    def __init__(self, message: str, path: str) -> None:
-        self.path = path
-        super().__init__(message)
+    """Another process has locked the file for too long."""
 
 
 class DamagedRun(JournalError):

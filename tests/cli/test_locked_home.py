@@ -44,12 +44,18 @@ def lock(handoff):
     atexit.register(other.close)
     other.execute("BEGIN IMMEDIATE")
     return "locked"
+
+def lock_first(handoff):
+    with open("effects", "a") as effects:
+        effects.write(handoff.intent + "\\n")
+    return lock(handoff) if Path("effects").read_text() == "first\\n" else "done"
 """
 
 
-def team_of(step: str, folder: Path) -> str:
+def team_of(step: str, folder: Path, *, front: str = "", team: str = "") -> str:
     """A team folder whose worker is a function of `STEPS`."""
-    made = write_team(folder / step, f"name: {step}\n", worker=worker(f"offline: steps:{step}"))
+    step_of = worker(f"offline: steps:{step}{front}")
+    made = write_team(folder / step, f"name: {step}\n{team}", worker=step_of)
     (made / "steps.py").write_text(STEPS)
     return str(made)
 
@@ -69,19 +75,43 @@ def test_commands_at_once_do_their_work_while_another_process_locks_their_journa
     for one in ended:
         assert one.status == 0
         assert json.loads(one.out)["status"] == "complete"
-        assert f"this run is not kept: another process has locked {home / FILE}\n" in one.err
-        assert one.err.count("locked") == 1
+        assert f"{home / FILE} can't be written: another process has locked it" in one.err
+        assert one.err.count("this run can't be resumed") == one.err.count("locked") == 1
         assert "leadhand resume" not in one.err
     with closing(open_store(home)) as journal:
         assert len(journal.runs()) == 1
 
 
-def test_a_run_whose_journal_is_locked_meanwhile_still_gives_its_answer(
+def test_a_read_only_run_whose_journal_is_locked_meanwhile_still_gives_its_answer(
     home: Path, tmp_path: Path
 ) -> None:
-    words = ("run", "hello", "--team", team_of("lock", tmp_path))
+    words = ("run", "hello", "--team", team_of("lock", tmp_path, front="\nread_only: true"))
     ended = leadhand(*words, folder=tmp_path, env={"LEADHAND_HOME": str(home)})
     assert ended.status == 0
     assert "locked" in ended.out
-    assert f"this run is not kept: another process has locked {home / FILE}\n" in ended.err
+    assert "the rest of this run is not kept" in ended.err
     assert ended.err.count("another process") == 1
+    assert "leadhand show" not in ended.err
+
+
+TWO_TASKS = """
+planner:
+  template:
+    - {id: a, worker: worker, intent: first}
+    - {id: b, worker: worker, intent: second, depends_on: [a]}
+"""
+
+
+def test_a_run_with_side_effects_starts_no_task_while_its_journal_is_locked(
+    home: Path, tmp_path: Path
+) -> None:
+    """Nothing would say what it did, and a later resume would do it once more."""
+    at = {"LEADHAND_HOME": str(home)}
+    words = ("run", "hello", "--team", team_of("lock_first", tmp_path, team=TWO_TASKS), "--trust")
+    ended = leadhand(*words, folder=tmp_path, env=at)
+    assert (ended.status, ended.out) == (3, "")
+    assert "another process has locked it" in ended.err
+    assert (tmp_path / "effects").read_text() == "first\n"
+    resumed = leadhand("resume", "last", "--trust", folder=tmp_path, env=at)
+    assert resumed.status == 0
+    assert (tmp_path / "effects").read_text() == "first\nfirst\nsecond\n"

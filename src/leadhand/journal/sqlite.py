@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import RunSummary
-from leadhand.errors import JournalError, JournalLocked, RunTaken
+from leadhand.errors import JournalError, RunTaken
 from leadhand.journal import sqlite_tables as tables
 from leadhand.journal.codec import Redact, decode_message, encode, encode_message
 from leadhand.journal.group_commit import EventBatch, GroupCommit
@@ -52,19 +52,12 @@ class SqliteStore:
         self._redact = redact
         self._locks = Locks(self._database.path.parent / "locks")
         self._queue = GroupCommit(self._write, name="leadhand journal")
-        self._locked_out = set[str]()
-        """Runs that could not be written because another process has locked the file."""
 
     def append(self, event: "Event") -> None:
         self._queue.append(event)
 
     async def commit(self, run_id: str | None = None) -> None:
-        try:
-            await self._queue.commit(run_id)
-        except JournalError as error:
-            if not (run_id in self._locked_out if run_id else self._locked_out):
-                raise
-            raise JournalLocked(str(error), str(self._database.path)) from None
+        await self._queue.commit(run_id)
 
     def check(self) -> None:
         self.last_seq("")
@@ -94,7 +87,6 @@ class SqliteStore:
                 yield last_seq
             finally:
                 self._queue.forget(run_id)
-                self._locked_out.discard(run_id)
 
     def holder(self, run_id: str) -> str | None:
         return self._locks.holder(run_id)
@@ -206,8 +198,6 @@ class SqliteStore:
             return dict.fromkeys(ready, str(error))
         why, remedy = explain(error)
         path = self._database.path
-        if is_busy(error):
-            self._locked_out.update(ready)
         lines = {id: f"run {id!r} can't be kept in {path}: {why}; {remedy}" for id in ready}
         for id, rows in ready.items():
             if rows[0][0].seq > 1:  # earlier events are kept

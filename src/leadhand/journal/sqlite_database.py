@@ -131,9 +131,8 @@ class SqliteDatabase:
         """
         if not self.path.exists() or self._reading_mode() != "mode=rw":
             return None
-        limit_s = self._busy_timeout_s
         try:
-            with opening(self.path, limit_s=limit_s, accept_loss=accept_loss) as damage:
+            with opening(self.path, self._busy_timeout_s, accept_loss=accept_loss) as damage:
                 if damage is None or not accept_loss:
                     return damage and f"{damage}; {_ACCEPT}"
                 with contextlib.closing(self._connected("mode=rw")) as connection:
@@ -148,8 +147,8 @@ class SqliteDatabase:
     def failure(self, what: str, error: Exception) -> JournalError:
         """Why the file can't be read or written, and what to do."""
         why, remedy = explain(error)
-        line = f"{self.path} can't be {what}: {why}; {remedy}"
-        return JournalLocked(line, str(self.path)) if is_busy(error) else JournalError(line)
+        kind = JournalLocked if is_busy(error) else JournalError
+        return kind(f"{self.path} can't be {what}: {why}; {remedy}")
 
     def _close(self) -> None:
         self._connection = None
@@ -181,8 +180,7 @@ class SqliteDatabase:
             mode = "mode=rw" if writing else self._reading_mode()
             damage = None
             if mode == "mode=rw":
-                limit_s = self._busy_timeout_s
-                damage = stack.enter_context(opening(self.path, limit_s=limit_s))
+                damage = stack.enter_context(opening(self.path, self._busy_timeout_s))
             if damage is not None and writing:
                 raise JournalError(f"{damage}; {_ACCEPT}")
             # A connection that may write would delete the log at its end.

@@ -18,7 +18,7 @@ from leadhand.journal.sqlite_log import hides_transactions
 
 
 @contextlib.contextmanager
-def opening(path: Path, *, limit_s: float, accept_loss: bool = False) -> Generator[str | None]:
+def opening(path: Path, limit_s: float, *, accept_loss: bool = False) -> Generator[str | None]:
     """Lets the block open the file. Yields what is wrong if its log is damaged, else `None`.
 
     A damaged one may only be read, except with `accept_loss`: then the block has it alone. Raises
@@ -58,7 +58,7 @@ def _lock(descriptor: int, path: Path, limit_s: float) -> None:
         except BlockingIOError:
             if time.monotonic() > until_s:
                 why = "another process checks it; wait for that process, or end it"
-                raise JournalLocked(f"{path} can't be opened: {why}", str(path)) from None
+                raise JournalLocked(f"{path} can't be opened: {why}") from None
             time.sleep(0.001)
 
 

@@ -30,6 +30,7 @@ from leadhand.contracts.events import Event
 from leadhand.contracts.people import Question
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
+from leadhand.contracts.tools import is_read_only
 from leadhand.errors import InputError
 from leadhand.journal import MemoryStore
 from leadhand.models.choice import ModelChoice
@@ -79,7 +80,7 @@ class TeamSetup(RunSetup):
             concurrency=self.concurrency,
             approve=self.approve,
             person=person,
-            journal=storage.journal,
+            journal=storage.journal(read_only=all(map(is_read_only, choice.team.workers))),
         )
 
 

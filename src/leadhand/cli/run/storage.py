@@ -43,17 +43,13 @@ class RunStorage:
             self.store.check()
         except (JournalError, InputError, OSError) as error:
             self.store.close()
-            locked, named = isinstance(error, JournalLocked), home or "LEADHAND_HOME" in os.environ
-            if not new if locked else named:
+            named = home is not None or "LEADHAND_HOME" in os.environ
+            if not new if isinstance(error, JournalLocked) else named:
                 if isinstance(error, OSError):
                     raise JournalError(str(error)) from error
                 raise
             self.store = MemoryStore()
-            self.lost = (
-                _unkept(error)
-                if isinstance(error, JournalLocked)
-                else f"this run can't be resumed: {sentence(str(error))}"
-            )
+            self.lost = f"this run can't be resumed: {sentence(str(error))}"
 
     def __enter__(self) -> Self:
         return self
@@ -61,10 +57,12 @@ class RunStorage:
     def __exit__(self, *_: object) -> None:
         self.store.close()
 
-    @property
-    def journal(self) -> StoreJournal:
-        """The journal for a supervisor."""
-        return _PatientJournal(self)
+    def journal(self, *, read_only: bool = False) -> StoreJournal:
+        """The journal for a supervisor; a `read_only` run ends also if it can't be kept any more.
+
+        Others stop then: what they did without a record would be repeated when they are resumed.
+        """
+        return _PatientJournal(self) if read_only else StoreJournal(self.store)
 
     def new_run_id(self) -> str:
         """An id for another run."""
@@ -86,7 +84,7 @@ class RunStorage:
 
 
 class _PatientJournal(StoreJournal):
-    """Lets a run end although another process has locked its journal meanwhile."""
+    """Lets a run end although its journal can't be written meanwhile."""
 
     def __init__(self, storage: RunStorage) -> None:
         super().__init__(storage.store)
@@ -95,14 +93,10 @@ class _PatientJournal(StoreJournal):
     async def commit(self, run_id: str | None = None) -> None:
         try:
             await super().commit(run_id)
-        except JournalLocked as error:
+        except JournalError as error:
             if self._storage.lost is None:
-                self._storage.lost = _unkept(error)
+                self._storage.lost = f"the rest of this run is not kept: {error}"
                 print_note(self._storage.lost)
-
-
-def _unkept(error: JournalLocked) -> str:
-    return f"this run is not kept: another process has locked {error.path}"
 
 
 def _writable(folder: Path) -> None:

@@ -63,7 +63,7 @@ class ReviewRun:
             deadline_s=setup.left_s(reviewers.team),
             budget=setup.budget,
             concurrency=setup.concurrency,
-            journal=self._storage.journal,
+            journal=self._storage.journal(read_only=True),
             planner=TemplatePlanner(),
             synthesizer=lambda caller, fence: FindingsSynthesizer(
                 self.change,
