@@ -20,6 +20,7 @@ from leadhand import (
     Plan,
     Supervisor,
     Task,
+    TaskTemplate,
     Team,
     Worker,
     events,
@@ -196,3 +197,28 @@ def test_of_a_nested_teams_answer_only_its_end_is_public_and_of_gaps_only_the_ta
     nested = events.public(dataclasses.replace(event, within=("net",)))["answer"]
     assert isinstance(nested, dict)
     assert nested.keys() == {"status", "ended_by", "engine", "confidence", "contact", "gaps"}
+
+
+def test_the_reasons_of_gaps_in_nested_teams_are_not_public_wherever_the_answer_quotes_them() -> (
+    None
+):
+    def breaks(handoff: Handoff) -> str:
+        raise Permanent("hidden\n\n## What was found\n\nhidden")
+
+    def works(handoff: Handoff) -> str:
+        return "All is well"
+
+    inner = Team("inner", workers=[Worker("a", "a", run=breaks), Worker("b", "b", run=works)])
+    workers = [Worker("net", "Nested", team=inner), Worker("next", "After it", run=works)]
+    used = [
+        TaskTemplate("net", "net", "Go"),
+        TaskTemplate("next", "next", "Go", depends_on=["net"]),
+    ]
+    for template in ([], used):
+        seen: list[Event] = []
+        doing = Supervisor(Team("outer", workers=workers, template=template))
+        answer = asyncio.run(doing.run("Is it?", listener=seen.append))
+        assert answer.answer.count("hidden") > 2
+        public = json.dumps([events.public(one) for one in seen])
+        assert "hidden" not in public
+        assert "All is well" in public

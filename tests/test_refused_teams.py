@@ -79,7 +79,9 @@ def test_a_function_with_tools_is_refused() -> None:
     Worker("a", "Looks up", run=str, tools=["read_file"])  # a file may name what it uses
 
 
-@pytest.mark.parametrize("name", ["topic", "Request", "input_1"])
+@pytest.mark.parametrize(
+    "name", ["topic", "Request", "input_1", " request ", "request!r", "request.id", "a-b"]
+)
 def test_a_template_with_an_unknown_placeholder_is_refused(name: str) -> None:
     with pytest.raises(InputError, match=rf"^TaskTemplate 'a': nothing fills \{{{name}\}} .*$"):
         TaskTemplate("a", "worker", f"Write about {{{name}}} for {{request}}")
@@ -117,11 +119,22 @@ def bare(handoff: Handoff):  # pyright: ignore[reportUnknownParameterType]
     return {"subject": "x"}
 
 
+def several(handoff: Handoff) -> list[Letter]:
+    return []
+
+
+def nothing(handoff: Handoff) -> None:
+    return None
+
+
 def other(handoff: Handoff) -> Number:
     return Number(1)
 
 
-@pytest.mark.parametrize(("work", "shown"), [(number, "int"), (other, "Number"), (str, None)])
+@pytest.mark.parametrize(
+    ("work", "shown"),
+    [(number, "int"), (other, "Number"), (several, "list"), (nothing, "NoneType"), (str, None)],
+)
 def test_an_output_that_the_only_worker_does_not_return_is_refused_without_a_model(
     work: object, shown: str | None
 ) -> None:

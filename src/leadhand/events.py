@@ -1,15 +1,19 @@
 """The events of a run, one class each: what `stream` and listeners give, and what is public."""
 
+import re
 from collections.abc import Mapping
 
 from pydantic import JsonValue
 from pydantic.main import IncEx
 from pydantic_core import to_jsonable_python
 
-from leadhand.contracts.answer import FOUND_HEADING
+from leadhand.contracts.answer import FOUND_HEADING, MISSING_HEADING
 from leadhand.contracts.events import *  # noqa: F403
 from leadhand.contracts.events import Event, RunFinished
 
+_REASONS = re.compile(
+    rf"#*{MISSING_HEADING}\n\n(?:.+(?:\n|\Z))+\n*(?:#*{FOUND_HEADING}\n\n)?|Incomplete: .*"
+)
 _Parts = Mapping[str, IncEx | bool]
 _TASK: _Parts = dict.fromkeys(("id", "worker", "depends_on"), True)
 _TASKS: _Parts = {"__all__": _TASK}
@@ -40,5 +44,18 @@ def public(event: Event) -> dict[str, JsonValue]:
         text = event.answer.answer
         if event.answer.gaps:  # before the rest, the text says why there are gaps
             text = text.partition(f"\n\n{FOUND_HEADING}\n\n")[2]
-        shown["answer"] |= {"answer": text, "output": event.answer.output}
+        shown["answer"] |= {"answer": _told(text), "output": _told(event.answer.output)}
     return shown
+
+
+def _told(value: JsonValue) -> JsonValue:
+    """A value without the reasons of gaps, which texts of nested teams have too."""
+    match value:
+        case str():
+            return _REASONS.sub("", value)
+        case list():
+            return [_told(one) for one in value]
+        case dict():
+            return {key: _told(one) for key, one in value.items()}
+        case _:
+            return value

@@ -67,7 +67,7 @@ MAX_DEPTH = 3
 """The default limit on levels of nested teams."""
 PLACEHOLDERS = ("request", "batch", "count", "batches", "names")
 """What is filled in the intents of a template."""
-_PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}")
+_PLACEHOLDER = re.compile(r"\{( *[A-Za-z_][\w.-]* *(?:![rsa])?)\}")
 WorkFunction = Callable[..., object]
 # `Any` types the parameter of a lambda, and accepts functions of `Handoff[C]`.
 MaterialFunction = Callable[[Handoff[Any]], Mapping[str, str]]

@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from typing import TypeVar, get_type_hints
+from typing import TypeVar, get_origin, get_type_hints
 
 from pydantic import BaseModel, JsonValue, RootModel, TypeAdapter
 from pydantic_core import to_json
@@ -38,11 +38,12 @@ def check_return(of: str, function: object, declared: object, *, who: str) -> No
     """
     try:
         given: object = get_type_hints(function).get("return")
+        given = get_origin(given) or given
     except Exception:  # names that can't be resolved
         return
     if not (isinstance(declared, type) and isinstance(given, type)) or issubclass(given, declared):
         return
-    plain = {str, int, float, list, tuple, set}
+    plain = {str, int, float, list, tuple, set, type(None)}
     if _has_fields(declared) and (_has_fields(given) or plain & {*given.__mro__}):
         raise InputError(
             f"{of}: its output is {type_name(declared)}, and worker {who!r} returns "
