@@ -8,8 +8,11 @@ import pytest
 from leadhand import InputError, Supervisor, Team, Worker
 from leadhand.errors import RunInterrupted
 from leadhand.testing import run_virtual
+from leadhand.trace.run_history import RunHistory
 from tests.run.people.desk import PAINT, RUN, Desk, answered
 from tests.run.test_service import ONE, Gate
+
+SECRET = "sk-proj-" + "9fK2mQ7xV4bT8nR1wZ6cY3hJ5pL0dG"
 
 
 def test_a_run_without_a_context_three_times_waits_with_the_reason_until_it_is_resumed(
@@ -19,7 +22,7 @@ def test_a_run_without_a_context_three_times_waits_with_the_reason_until_it_is_r
 
     def restored(origin: object) -> str:
         if not known:
-            raise LookupError("no such customer")
+            raise LookupError(f"no such customer for {SECRET}")
         return "context"
 
     def supervisor() -> Supervisor[str]:
@@ -47,7 +50,14 @@ def test_a_run_without_a_context_three_times_waits_with_the_reason_until_it_is_r
         found = (await last.get("lost")).answer
         assert found is not None
         assert found.gaps[0].task_id == "context"
-        assert "restore raised LookupError: no such customer (3 times)" in found.answer
+        assert (
+            "restore raised LookupError: no such customer for [redacted] (3 times)"
+            in found.gaps[0].why
+        )
+        assert SECRET not in f"{await last.journal.events('lost')}"
+        assert SECRET not in f"{await last.journal.messages('lost')}"
+        shown = RunHistory.of(await last.journal.events("lost")).notices[-1]
+        assert "no such customer" in shown.words
         with pytest.raises(InputError, match="no such customer"):
             await last.resume("lost")
         assert await last.resume_interrupted() == []

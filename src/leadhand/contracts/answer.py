@@ -17,6 +17,8 @@ FOUND_HEADING = "## What was found"
 """The heading above the rest of the text, if there are gaps."""
 JOURNAL_GAP = "journal"
 """The `task_id` of the gap that says that the answer could not be stored."""
+CONTEXT_GAP = "context"
+"""The same of the one that says why the run's context could not be restored."""
 Engine = Literal["model", "deterministic"]
 EndedBy = Literal["person", "budget", "deadline"]
 ConflictKind = Literal["contradiction", "difference"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from leadhand.contracts import events
-from leadhand.contracts.answer import JOURNAL_GAP, Answer, EndedBy, Gap, Synthesis
+from leadhand.contracts.answer import CONTEXT_GAP, JOURNAL_GAP, Answer, EndedBy, Gap, Synthesis
 from leadhand.contracts.people import Question
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan
@@ -107,7 +107,7 @@ async def waiting_answer(context: StepContext) -> Answer:
 def record_held(recorder: Recorder, why: str) -> None:
     """Record that a run that no process works on waits until a person resumes it."""
     questions = open_questions(recorder.state)
-    gaps = (Gap(task_id="context", why=why), *_open(questions))
+    gaps = (Gap(task_id=CONTEXT_GAP, why=why), *_open(questions))
     answer = _answer_of(recorder, Synthesis(answer=""), gaps, cancelled=False, ended_by=None)
     answer = answer.model_copy(update={"status": "waiting", "waiting": questions})
     recorder.record(events.RunWaiting(**recorder.stamp(), answer=answer))

@@ -63,7 +63,7 @@ async def resumed_context(
             record_held(recorder, f"{error} ({times} times); `resume` tries again")
             await recorder.commit()
         if times <= MAX_UNRESTORED:
-            note = RunMessage(run_id=recorder.run_id, interrupted=True, reason=str(error))
+            note = RunMessage(run_id=recorder.run_id, interrupted=True, reason="no context")
             await journal.post(note)
         raise
 

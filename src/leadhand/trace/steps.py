@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from leadhand.contracts import events
+from leadhand.contracts.answer import CONTEXT_GAP
 from leadhand.trace.history_parts import PlanVersion, Step
 
 
@@ -57,7 +58,8 @@ def notice(
         case events.RunStopped():
             return Step(at_s, "stopped", "told to stop", event.reason)
         case events.RunWaiting():
-            return Step(at_s, "waiting", "stopped to wait for a person")
+            why = [one.why for one in event.answer.gaps if one.task_id == CONTEXT_GAP]
+            return Step(at_s, "waiting", "stopped to wait for a person", "".join(why))
         case events.RunResumed():
             resumed = f"resumed: {_named(event.goes_on)}" if event.goes_on else ""
             again = f"done again: {_named(event.again)}" if event.again else ""
