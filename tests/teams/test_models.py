@@ -143,7 +143,7 @@ def test_what_team_yaml_gets_wrong_is_named(tmp_path: Path, team: str, said: str
     [
         ("tier: best", ":3: `tier` is 'best' and must be 'fast', 'standard' or 'strong'"),
         ("model: 'openai:'", ":3: `model` is 'openai:' and must be `provider:model`, for example"),
-        ("settings: {max_tokens: -1}", ":3: `max_tokens` is -1 and must be more than 0"),
+        ("settings: {max_tokens: -1}", ":3: `max_tokens` is -1 and must be greater than 0"),
         (
             "min_confidence: 101",
             ":3: `min_confidence` is 101 and must be less than or equal to 100",
