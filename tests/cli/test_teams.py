@@ -142,10 +142,12 @@ def test_a_team_fits_the_terminal_and_lines_stay_readable(tmp_path: Path, width:
     assert "n" * 90 in re.sub(r"(?m)^ +| .*$|\n", "", screen.text)
 
 
-def test_a_team_as_json_has_the_names_that_its_files_use(tmp_path: Path) -> None:
+def test_a_team_as_json_has_the_names_that_its_files_use(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     screen = Screen(width=20)
     show_team(str(support(tmp_path)), screen.console, as_json=True)
-    shown = json.loads(screen.text)
+    shown = json.loads(capsys.readouterr().out)
     assert list(shown) == [
         "name", "description", "models", "workers", "planner", "early_start", "synthesizer",
         "output", "judge", "same_subject", "critic", "limits", "ladder", "rates", "contact",
@@ -302,10 +304,12 @@ def test_one_model_for_every_tier_is_said_once(tmp_path: Path) -> None:
     assert "  models     a:b for every tier\n  limits     none but" in screen.text
 
 
-def test_a_team_as_json_has_its_models_settings_and_outputs(tmp_path: Path) -> None:
+def test_a_team_as_json_has_its_models_settings_and_outputs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     screen = Screen()
     show_team(str(with_models(tmp_path)), screen.console, as_json=True)
-    shown = json.loads(screen.text)
+    shown = json.loads(capsys.readouterr().out)
     assert shown["models"] == {
         "fast": ["a:small"],
         "standard": ["b:one", "c:two"],

@@ -72,7 +72,7 @@ def test_an_import_lists_what_changed_and_then_the_next_steps(
 
 
 def test_a_team_with_problems_is_not_shown(tmp_path: Path) -> None:
-    with pytest.raises(TeamError, match="`timeout_s` is 0 and must be more than 0"):
+    with pytest.raises(TeamError, match="`timeout_s` is 0 and must be greater than 0"):
         show_team(str(write_team(tmp_path, "limits: {timeout_s: 0}\n")), Screen().console)
 
 
@@ -100,7 +100,7 @@ def test_problems_and_warnings_are_one_a_line_however_narrow_the_terminal(tmp_pa
     )
     assert not check_team(folder, screen.console)
     assert screen.text == (
-        "problem  team.yaml:3: `timeout_s` is 0 and must be more than 0\n"
+        "problem  team.yaml:3: `timeout_s` is 0 and must be greater than 0\n"
         "problem  workers/solo.md:2: 'solo' falls back to 'nobody', who is not in the team: "
         "it has solo\n"
         "problem  workers/solo.md:3: `isolate` is 'always' and must be 'none' or 'process'\n"
@@ -114,7 +114,9 @@ def test_checking_what_is_no_folder_is_an_error_of_input(tmp_path: Path) -> None
         check_team(tmp_path / "gone", Screen().console)
 
 
-def test_f34_nothing_in_a_teams_files_reaches_the_terminal_raw(tmp_path: Path) -> None:
+def test_f34_nothing_in_a_teams_files_reaches_the_terminal_raw(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """F34, F35: escape sequences, line ends and markup are shown, not obeyed."""
     evil = "\\e]52;c;eA==\\a[bold red]x[/]\\r\\n\\u202e"
     team = f'name: "mine[red]"\ndescription: "{evil}"\n"{evil}": 1\n'
@@ -122,7 +124,8 @@ def test_f34_nothing_in_a_teams_files_reaches_the_terminal_raw(tmp_path: Path) -
     for as_json in (False, True):
         screen = Screen(200, colours=True)
         show_team(str(folder), screen.console, as_json)
-        shown = re.sub(r"\x1b\[[0-9;]*m", "", screen.text)
+        text = capsys.readouterr().out if as_json else screen.text
+        shown = re.sub(r"\x1b\[[0-9;]*m", "", text)
         assert "mine[red]" in shown
         assert "[bold red]x[/]" in shown
         assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e]", shown)

@@ -29,7 +29,7 @@ def fail(handoff) -> None:
     raise ValueError(COMMANDS)
 
 team = Team("evil", workers=[Worker("w", "Works", run=work)])
-failing = Team("failing", workers=[Worker("w", "Works", run=fail)])
+failing = Team("failing", workers=[Worker("w", "Works ##[error]", run=fail)])
 """
 COMMAND = re.compile(r"(?:^|[\r\n])\s*::\w|##\[")
 
@@ -51,6 +51,25 @@ def test_no_line_of_a_run_is_a_command(tmp_path: Path, team: str, how: tuple[str
     assert "five" in ended.err or team == "evil:failing"
     assert "one" in ended.out + ended.err
     assert COMMAND.findall(ended.out + "\n" + ended.err) == []
+
+
+@pytest.mark.parametrize(
+    "words", [("show", "last"), ("trace", "last"), ("runs",), ("teams", "show", "evil.py:failing")]
+)
+@pytest.mark.parametrize("how", [(), ("--json",)], ids=" ".join)
+def test_no_line_of_what_is_shown_later_is_a_command(
+    tmp_path: Path, words: tuple[str, ...], how: tuple[str, ...]
+) -> None:
+    env = {"LEADHAND_MODEL": "none", "PYTHONPATH": str(tmp_path)}
+    run(tmp_path, "--team", "evil:failing", "--home", "home")
+    how = ("--format", "json") if how and words[0] == "trace" else how
+    home = () if words[0] == "teams" else ("--home", "home")
+    shown = program(*words, *how, *home, folder=tmp_path, env=env)
+    assert (shown.status in (0, 3), shown.err) == (True, "")
+    assert shown.out
+    assert COMMAND.findall(f"\n{shown.out}") == []
+    if "json" in str(how):
+        json.loads(shown.out)
 
 
 def test_events_on_stdout_are_escaped_as_the_answer_is(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ Says what failed and how to fix it. Never prints a key, nor a part of one.
 
 import asyncio
 import importlib.util
-import json
 import os
 import platform
 import shutil
@@ -23,7 +22,7 @@ from leadhand.cli.home import state_folder
 from leadhand.cli.run.models import choose_models, roles_by_model
 from leadhand.cli.standard_streams import writing_output
 from leadhand.cli.views.consoles import DataConsole
-from leadhand.cli.views.terminal import encodable, sentence
+from leadhand.cli.views.terminal import encodable, print_json, sentence
 from leadhand.contracts.team import Team, model_name
 from leadhand.errors import InputError
 from leadhand.models.choice import models_by_role, models_of
@@ -83,7 +82,7 @@ def doctor_command(
     report = _examine(subject, model=model, no_model=no_model)
     with writing_output():
         if as_json:
-            sys.stdout.write(json.dumps(_document(report), indent=2) + "\n")
+            print_json(_document(report))
         else:
             _show(report, DataConsole())
     return 0 if report.healthy else 3

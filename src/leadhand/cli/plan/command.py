@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from leadhand.cli.run.options import DEADLINE_S, budget_note, budget_of
 from leadhand.cli.standard_streams import writing_output
 from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.cli.views.plan import show_earlier, show_plan
-from leadhand.cli.views.terminal import encodable, safe, sentence
+from leadhand.cli.views.terminal import encodable, print_json, safe, sentence
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan
@@ -77,7 +76,7 @@ def plan_command(options: PlanOptions) -> int:
     document = plan.model_dump_json(indent=2) + "\n"
     with writing_output():
         if options.json:
-            sys.stdout.write(document)
+            print_json(plan.model_dump(mode="json"))
         else:
             console = DataConsole()
             team = with_planned_workers(choice.team, plan)

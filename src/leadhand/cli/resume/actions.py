@@ -2,9 +2,7 @@
 
 import asyncio
 import contextlib
-import json
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +29,7 @@ from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.runs.views import find_run
 from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.cli.views.plan import show_plan
-from leadhand.cli.views.terminal import encodable, safe_block
+from leadhand.cli.views.terminal import encodable, print_json, safe_block
 from leadhand.clock import SystemClock
 from leadhand.contracts.people import CallReply, Question, Reply
 from leadhand.contracts.task import Plan
@@ -293,7 +291,7 @@ def _show_questions(
     """Print the questions and how to answer them."""
     if output.answer_format == "json":
         asked = [question.model_dump(mode="json") for question in questions]
-        sys.stdout.write(json.dumps(asked, indent=2) + "\n")
+        print_json(asked)
         return
     console = DataConsole()
     answer = storage.command("answer", state.run_id)

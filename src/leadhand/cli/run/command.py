@@ -24,7 +24,7 @@ from leadhand.cli.runs.views import find_run
 from leadhand.cli.standard_streams import writing_output
 from leadhand.cli.views.answer import markdown, show_answer
 from leadhand.cli.views.consoles import DataConsole, error_console, print_note
-from leadhand.cli.views.terminal import inert_json
+from leadhand.cli.views.terminal import print_json
 from leadhand.contracts.answer import JOURNAL_GAP, Answer
 from leadhand.contracts.events import Event
 from leadhand.contracts.people import Question
@@ -316,7 +316,7 @@ def _show(answer: Answer, format: AnswerFormat) -> None:
             show_answer(answer, DataConsole())
         case "json":
             # Not pydantic's own, which does not escape control and bidirectional characters.
-            sys.stdout.write(inert_json(answer.model_dump(mode="json"), indent=2) + "\n")
+            print_json(answer.model_dump(mode="json"))
         case "markdown":
             sys.stdout.flush()
             sys.stdout.buffer.write(markdown(answer).encode("utf-8"))

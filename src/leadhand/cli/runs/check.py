@@ -1,12 +1,11 @@
 """`leadhand runs check`, and what other commands print about a damaged run."""
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leadhand.cli.home import shown_home
-from leadhand.cli.views.terminal import encodable, safe, sentence
+from leadhand.cli.views.terminal import encodable, print_json, safe, sentence
 from leadhand.tools.text import counted
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def check_runs(store: "Store | None", home: Path | str, *, as_json: bool) -> int
             }
             for one in found
         ]
-        sys.stdout.write(json.dumps(told, indent=2) + "\n")
+        print_json(told)
     elif found:
         width = max(len(safe(one.run_id)) for one in found)
         lines = "".join(f"{safe(one.run_id):<{width}}  {_verdict(one)}\n" for one in found)

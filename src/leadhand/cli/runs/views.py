@@ -2,7 +2,6 @@
 
 import datetime as dt
 import difflib
-import json
 import shlex
 import shutil
 import sys
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from leadhand.cli.home import shown_home
 from leadhand.cli.runs.check import report_damage
 from leadhand.cli.standard_streams import writing_output
-from leadhand.cli.views.terminal import encodable, safe, sentence
+from leadhand.cli.views.terminal import encodable, print_json, safe, sentence
 from leadhand.errors import InputError, JournalError
 from leadhand.tools.text import counted
 
@@ -64,7 +63,7 @@ def list_runs(store: "Store | None", home: Path | str, *, limit: int | None, as_
     listed = runs[:limit]
     if as_json:
         rows = [run.model_dump(mode="json") for run in listed]
-        sys.stdout.write(json.dumps(rows, indent=2) + "\n")
+        print_json(rows)
     elif listed:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         _write("".join(f"{_fitting(line, width)}\n" for line in _rows(listed, width)))
@@ -91,7 +90,7 @@ def prune_runs(
     else:
         ids = store.prune(before=before)
     if as_json:
-        sys.stdout.write(json.dumps({"dry_run": dry_run, "run_ids": list(ids)}, indent=2) + "\n")
+        print_json({"dry_run": dry_run, "run_ids": list(ids)})
         return ids
     done = "would be deleted" if dry_run else "deleted"
     _write("".join(f"{safe(id)}\n" for id in ids))
@@ -139,7 +138,7 @@ def show_run(
     elif as_json:
         from leadhand.trace.overview import overview
 
-        sys.stdout.write(json.dumps(overview(history, held=held), indent=2) + "\n")
+        print_json(overview(history, held=held))
     else:
         from leadhand.cli.options import is_debugging
         from leadhand.cli.runs.history_text import history_lines, print_lines, tracebacks
@@ -175,8 +174,10 @@ def trace_run(
     if out is None:
         with writing_output():
             sys.stdout.flush()
+            # No runner reads a command in it, and it means the same.
+            inert = "##\\u005b" if format == "json" else "##&#91;"
             for piece in pieces:
-                sys.stdout.buffer.write(piece.encode())
+                sys.stdout.buffer.write(piece.replace("##[", inert).encode())
             sys.stdout.buffer.flush()
         return report_damage(inspection)
     try:

@@ -3,7 +3,6 @@
 This module only prints: the loader reads teams and finds their problems.
 """
 
-import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from rich.text import Text
 from leadhand.cli.teams.document import document
 from leadhand.cli.teams.page import MAX_WIDTH, TeamPage, text_for
 from leadhand.cli.views.consoles import print_note
-from leadhand.cli.views.terminal import safe, sentence
+from leadhand.cli.views.terminal import print_json, safe, sentence
 from leadhand.errors import InputError
 from leadhand.plans.nesting import nested_teams
 from leadhand.plans.team_checks import signature_problems, team_problems, team_warnings
@@ -55,7 +54,7 @@ def show_team(name: str, console: Console, as_json: bool = False, *, trust: bool
     """
     team = team_of(name, trust=trust)
     if as_json:
-        console.out(json.dumps(document(team), indent=2), highlight=False)
+        print_json(document(team))
     else:
         _print(console, TeamPage(team, console).group())
 

@@ -1,6 +1,5 @@
 """`leadhand teams advise`: what a team's definition and its stored runs say about each other."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from leadhand.advice.facts import RunFacts, facts
 from leadhand.advice.judgement import Advice, judge, unjudged
 from leadhand.cli.home import shown_home
 from leadhand.cli.teams.page import text_for
-from leadhand.cli.views.terminal import safe, sentence
+from leadhand.cli.views.terminal import print_json, safe, sentence
 from leadhand.contracts.summary import RunSummary
 from leadhand.contracts.team import Team
 from leadhand.journal.store import Store
@@ -85,7 +84,7 @@ def advise(
             "advice": [_advice(one) for one in advice],
             "not_judged": open_questions,
         }
-        console.out(json.dumps(document, indent=2), highlight=False)
+        print_json(document)
         return
     at = sorted({f"{run.started_at:%Y-%m-%d}" for run in found.runs})
     dates = f" ({' to '.join(dict.fromkeys((at[0], at[-1])))})" if at else ""

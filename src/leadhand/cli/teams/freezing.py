@@ -1,7 +1,6 @@
 """`leadhand teams freeze`: the plan of a stored run becomes the template of a team's folder."""
 
 import dataclasses
-import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ from leadhand.advice.facts import RunFacts, facts
 from leadhand.advice.freezing import Frozen, freeze
 from leadhand.cli.runs.views import find_run
 from leadhand.cli.teams.advising import print_lines, runs_of
-from leadhand.cli.views.terminal import safe, sentence
+from leadhand.cli.views.terminal import print_json, safe, sentence
 from leadhand.contracts.events import Event, RunStarted
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError
@@ -70,7 +69,7 @@ def freeze_run(
     else:
         _copy(_team_name(stored.events), into, change)
     if as_json:
-        console.out(json.dumps(_document(changed[0], run_id, into), indent=2), highlight=False)
+        print_json(_document(changed[0], run_id, into))
     else:
         print_lines(console, [*_lines(changed[0], run_id, into)])
 

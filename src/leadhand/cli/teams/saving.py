@@ -1,6 +1,5 @@
 """`leadhand teams save`: the workers made for a run become those of a team's folder."""
 
-import json
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,7 +8,7 @@ from rich.console import Console
 
 from leadhand.cli.runs.views import find_run
 from leadhand.cli.teams.advising import print_lines
-from leadhand.cli.views.terminal import safe, sentence
+from leadhand.cli.views.terminal import print_json, safe, sentence
 from leadhand.contracts.task import Plan
 from leadhand.errors import InputError
 from leadhand.journal.store import Store
@@ -53,7 +52,7 @@ def save_run(
     if as_json:
         workers = [one._asdict() for one in saved]
         document = {"run_id": run_id, "folder": str(into), "workers": workers}
-        console.out(json.dumps(document, indent=2), highlight=False)
+        print_json(document)
         return
     print_lines(console, [*_lines(saved, state, run_id, into)])
 

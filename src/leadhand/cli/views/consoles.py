@@ -6,9 +6,14 @@ from typing import IO, TextIO, cast
 
 from rich.console import Console
 
+from leadhand.cli.views.terminal import InertStream
+
 
 class DataConsole(Console):
-    """Stdout. `standard_streams.writing_output` handles a reader that has left."""
+    """Stdout, without workflow commands. `writing_output` handles a reader that has left."""
+
+    def __init__(self) -> None:
+        super().__init__(file=cast("IO[str]", InertStream(sys.stdout)))
 
     def on_broken_pipe(self) -> None:
         """Raise the error; rich would end the process with its own status."""

@@ -7,6 +7,7 @@ reading order. All of them are shown as escapes: in a review an invisible charac
 
 import json
 import re
+import sys
 import unicodedata
 from typing import TextIO
 
@@ -60,6 +61,11 @@ def inert(text: str) -> str:
 def inert_json(data: object, *, indent: int | None = None) -> str:
     """`data` as JSON in ASCII, in which no runner reads a command."""
     return json.dumps(data, indent=indent).replace("##[", "##\\u005b")
+
+
+def print_json(data: object) -> None:
+    """Print a document on stdout, in ASCII and without workflow commands."""
+    sys.stdout.write(f"{inert_json(data, indent=2)}\n")
 
 
 class InertStream:
