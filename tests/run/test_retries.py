@@ -221,6 +221,23 @@ def test_a_nested_run_that_a_timeout_cut_off_is_tried_again() -> None:
     assert (answer.status, answer.tasks[0].attempts, len(called)) == ("complete", 2, 2)
 
 
+def test_a_nested_run_that_the_deadline_of_all_cut_off_is_not_tried_again() -> None:
+    """It was, with 0.1 s left, and the answer named a deadline of 0.1 s."""
+    called: list[int] = []
+
+    async def slow(handoff: Handoff) -> str:
+        called.append(handoff.attempt)
+        await asyncio.sleep(1_000)
+        return "done"
+
+    inner = Team("inner", workers=(Worker("w", "d", run=slow),))
+    outer = Team("outer", workers=(Worker("desk", "d", team=inner),))
+    given = plan(task("a", worker="desk"))
+    answer = run_virtual(Supervisor(outer, clock=VirtualClock()).run(plan=given, deadline_s=30))
+    assert (answer.status, answer.tasks[0].attempts, called) == ("failed", 1, [1])
+    assert "deadline of 29.8 s" in answer.gaps[0].why
+
+
 @pytest.mark.parametrize("rung", ["refine", "split"])
 @pytest.mark.parametrize("ending", ["failure", "timeout", "escalation"])
 def test_refine_and_split_do_nothing_for_a_function_and_the_next_rung_is_tried(

@@ -85,7 +85,10 @@ def _retry_timeout(history: History, now_s: float) -> RetryTask | None:
     """Retry once, without a wait, if the run has time for the whole attempt."""
     if history.timeouts:
         return None
-    if history.work_ends_s is not None and now_s + (history.timeout_s or 0.0) > history.work_ends_s:
+    if history.work_ends_s is not None and (
+        history.timeout_s is None  # it had all of the run's time
+        or now_s + history.timeout_s > history.work_ends_s
+    ):
         return None
     return RetryTask(0.0, f"it took too long: attempt {history.attempts + 1} follows")
 
