@@ -119,8 +119,10 @@ def test_what_is_kept_for_the_synthesis_is_there_for_it_alone() -> None:
     assert run_virtual(story()) == [False, False, True, False, True, False]
 
 
-@pytest.mark.parametrize(("requests", "for_work"), [(1, 1), (2, 1), (3, 2), (10, 8)])
-def test_of_few_requests_one_is_kept_but_not_the_only_one(requests: int, for_work: int) -> None:
+@pytest.mark.parametrize(("requests", "for_work"), [(1, 1), (2, 2), (3, 3), (4, 3), (10, 8)])
+def test_none_is_kept_of_the_three_requests_that_a_plan_and_two_results_take(
+    requests: int, for_work: int
+) -> None:
     async def story() -> int:
         account = with_synthesis(Budget(requests=requests))
         made = 0

@@ -18,6 +18,8 @@ from leadhand.errors import BudgetUsedUp
 
 RESERVE = 0.2
 """The share of the remaining budget that is kept for a synthesis by a model."""
+_UNSYNTHESIZED = 3
+"""The requests of which none is kept for it."""
 NANO = 1_000_000_000
 _AT_WORK = ("planner", "router", "worker")
 """The roles that may not use the reserve, because they do the work to be synthesized. Nor may a
@@ -312,10 +314,11 @@ def _limit(max_tokens: int) -> Ledger:
 
 
 def _reserve(ledger: Ledger, kept: Amount) -> Amount:
-    """What is kept for a synthesis: at least one request, but never the only one left."""
+    """What is kept for a synthesis: at least one request, but none of the three that a plan and two
+    results take. One result needs no synthesis."""
     left = ledger.left.minus(kept)
     bounded = [amount < _UNBOUNDED // 2 for amount in left]
-    requests = min(max(int(left.requests * RESERVE), 1), max(left.requests - 1, 0))
+    requests = max(int(left.requests * RESERVE), 1) if left.requests > _UNSYNTHESIZED else 0
     shares = (requests, int(left.tokens * RESERVE), int(left.nano_usd * RESERVE))
     return Amount(
         *(max(share, 0) if has else 0 for share, has in zip(shares, bounded, strict=True))

@@ -205,6 +205,21 @@ def test_no_request_is_kept_for_a_synthesis_that_is_never_made(
     assert model.stats().bodies[-1].get("role") == "synthesizer"
 
 
+@pytest.mark.parametrize(
+    ("tasks", "requests", "undone"),
+    [(1, 2, []), (2, 2, ["t1"]), (2, 3, ["synthesis"]), (2, 4, []), (3, 4, ["t2"])],
+)
+def test_no_request_is_kept_while_there_are_not_two_results(
+    tasks: int, requests: int, undone: list[str]
+) -> None:
+    """One task failed with one of two requests left."""
+    parts = [part(f"t{number}", "a", f"Find {number}") for number in range(tasks)]
+    model = InProcess(script=list(planning(plan(*parts), plan(*parts))))
+    answer = ran(model, team(model, None), budget=Budget(requests=requests))
+    assert answer.metrics.requests == requests
+    assert [gap.task_id for gap in answer.gaps] == undone
+
+
 @pytest.mark.parametrize("requests", [3, 5, 6])
 def test_a_larger_budget_continues_the_nested_plan_where_it_stood(requests: int) -> None:
     model = InProcess(script=list(planning(plan(X, part("y", "b", "Find zinc")), plan(M, N))))
