@@ -38,13 +38,12 @@ EXTRAS := agents,bedrock,cohere,google,groq,huggingface,mistral,router
 MCP_SERVERS := @modelcontextprotocol/server-everything @modelcontextprotocol/server-filesystem
 
 test-all: setup
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,$(EXTRAS)]'
 	@if command -v npm >/dev/null 2>&1; then \
-	  npm install --silent --no-fund --no-audit --prefix $(VENV)/mcp-servers $(MCP_SERVERS); \
+	  npm install --silent --no-fund --no-audit --prefix $(VENV)/extras/mcp-servers $(MCP_SERVERS); \
 	else echo "npm is not installed: the MCP servers for Node are not tried" >&2; fi
-	@LEADHAND_TEST_ALL=1 $(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory test-crewai
-	@PYTHON=$(PYTHON) .ci/versions
+	@PYTHON=$(PYTHON) .ci/versions $(EXTRAS)
 	@$(MAKE) --no-print-directory simulate SEEDS=2000
 
 # crewAI asks for older versions of libraries than leadhand does; what pip says of that is expected.

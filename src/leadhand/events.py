@@ -9,7 +9,8 @@ from pydantic_core import to_jsonable_python
 
 from leadhand.contracts.answer import FOUND_HEADING, MISSING_HEADING
 from leadhand.contracts.events import *  # noqa: F403
-from leadhand.contracts.events import Event, RunFinished
+from leadhand.contracts.events import Event as Event
+from leadhand.contracts.events import RunFinished as RunFinished
 
 _REASONS = re.compile(
     rf"#*{MISSING_HEADING}\n\n(?:.+(?:\n|\Z))+\n*(?:#*{FOUND_HEADING}\n\n)?|Incomplete: .*"

@@ -28,7 +28,7 @@ def storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunStorage:
     storage.store.close()
     storage.store = CountingJournal(tmp_path / "runs")
     supervisor = Supervisor(
-        team_of("desk"), journal=storage.journal(), approve=["escalation"], deadline_s=None
+        team_of("desk"), journal=storage.journal, approve=["escalation"], deadline_s=None
     )
     origin: dict[str, JsonValue] = {"command": "run", "team": "desk", "approve": ["escalation"]}
     plan = Plan.model_validate(PLAN)

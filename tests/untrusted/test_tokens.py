@@ -8,7 +8,7 @@ from leadhand_teams.review.lenses.security.secrets import mask_secrets
 
 BODY = "aZ3kQ9xW2mB7nR5tY8uL1cV6eD4fG0hJsKpQ" * 4
 HEX = "9f2a7c4e8b1d3065" * 6
-EXAMPLES = (
+_EXAMPLES = (
     "AKIA" + "QZ3K7XW2MB5NRTYU",
     "ghp_" + BODY[:36],
     "github_pat_" + BODY[:22] + "_" + BODY[:59],
@@ -46,7 +46,7 @@ EXAMPLES = (
     "tskey-auth-" + "k8429CNTRL-" + BODY[:32],
     "eyJ" + BODY[:20] + ".eyJ" + BODY[:30] + "." + BODY[:43],
 )
-EXAMPLES = tuple(one[:74] if one.startswith("AGE") else one for one in EXAMPLES)
+EXAMPLES = tuple(one[:74] if one.startswith("AGE") else one for one in _EXAMPLES)
 FOUND_WHOLE = ("a Hugging Face token", "a Discord token", "a Telegram token")
 """Within a longer word they could be part of a name, an id or base64."""
 

@@ -107,7 +107,7 @@ def cancel_command(run: str, home: str | None) -> int:
     with RunStorage(home) as storage:
         run_id = find_run(storage.store, run, storage.home)
         cancelling = cancel_stored(
-            storage.journal(), run_id, reason="cancelled by `leadhand cancel`", clock=SystemClock()
+            storage.journal, run_id, reason="cancelled by `leadhand cancel`", clock=SystemClock()
         )
         holder = asyncio.run(cancelling)
         done = f"{holder} stops it" if holder is not None else "no process worked on it"

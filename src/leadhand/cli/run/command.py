@@ -73,6 +73,7 @@ class TeamSetup(RunSetup):
         and can stop it.
         """
         at_leisure = self.deadline is None and person is not None and "escalation" in self.approve
+        only_reads = all(map(is_read_only, choice.team.workers))
         return Supervisor(
             choice.team,
             deadline_s=None if at_leisure else self.left_s(choice.team),
@@ -80,7 +81,7 @@ class TeamSetup(RunSetup):
             concurrency=self.concurrency,
             approve=self.approve,
             person=person,
-            journal=storage.journal(read_only=all(map(is_read_only, choice.team.workers))),
+            journal=storage.read_only_journal if only_reads else storage.journal,
         )
 
 

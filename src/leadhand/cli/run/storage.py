@@ -57,12 +57,18 @@ class RunStorage:
     def __exit__(self, *_: object) -> None:
         self.store.close()
 
-    def journal(self, *, read_only: bool = False) -> StoreJournal:
-        """The journal for a supervisor; a `read_only` run ends also if it can't be kept any more.
+    @property
+    def journal(self) -> StoreJournal:
+        """The journal for a supervisor, whose runs stop if they can't be kept any more.
 
-        Others stop then: what they did without a record would be repeated when they are resumed.
+        What they did without a record would be repeated when they are resumed.
         """
-        return _PatientJournal(self) if read_only else StoreJournal(self.store)
+        return StoreJournal(self.store)
+
+    @property
+    def read_only_journal(self) -> StoreJournal:
+        """The journal for read-only work, which ends also if it can't be kept any more."""
+        return _PatientJournal(self)
 
     def new_run_id(self) -> str:
         """An id for another run."""

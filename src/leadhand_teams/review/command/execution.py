@@ -63,7 +63,7 @@ class ReviewRun:
             deadline_s=setup.left_s(reviewers.team),
             budget=setup.budget,
             concurrency=setup.concurrency,
-            journal=self._storage.journal(read_only=True),
+            journal=self._storage.read_only_journal,
             planner=TemplatePlanner(),
             synthesizer=lambda caller, fence: FindingsSynthesizer(
                 self.change,
