@@ -40,7 +40,7 @@ def test_f16_gaps_and_contradictions_are_plain_text_in_markdown() -> None:
     assert [line for line in shown.splitlines() if line.startswith("#")] == [
         "## What is missing",
         "## What was found",
-        "## Contradictions",
+        "## Conflicts",
     ]
     assert shown.count("Forty.") == 1
     assert "\x1b" not in shown

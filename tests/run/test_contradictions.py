@@ -79,6 +79,15 @@ def test_contradictions_of_nested_teams_rise_with_their_path() -> None:
     ]
 
 
+def test_what_is_missing_in_a_nested_team_is_said_once_with_its_path() -> None:
+    inner = around(asked({"port": 80}, {"port": 443}), "net")
+    for workers in ([inner], [inner, *BESIDE]):
+        answer = answered(Team("o", workers=workers, planner="template"))
+        assert answer.answer.count("What is missing") == 1
+        assert answer.answer.count("contradict each other") == 1
+        assert "## a (a)" in answer.answer
+
+
 class Port(BaseModel):
     port: int
 

@@ -2,14 +2,20 @@
 
 import pytest
 
-from leadhand import Answer, Handoff, Result, Team, Worker
+from leadhand import Answer, Handoff, Plan, Result, Supervisor, Team, Worker
 from leadhand.cli.views.answer import footer
+from leadhand.contracts.events import PlanProposed
+from leadhand.contracts.task import PlanRequest
 from leadhand.contracts.team import TaskTemplate
 from leadhand.run.gaps import without_gaps
 from leadhand.testing import run_virtual
 from leadhand.testing.json_data import Object
+from tests.engine.remedies import ScriptedRemedies
 from tests.models.in_process import InProcess
+from tests.plans.samples import plan, task
 from tests.run.kinds.kinds import around, supervisor, works
+from tests.run.people.desk import RUN, approved, log, says
+from tests.run.people.test_amendments import PLAN, REVISED, Office
 
 SILENT: Object = {"misbehave": {"latency_ms": 10_000_000}}
 
@@ -84,3 +90,33 @@ def test_a_plan_that_is_not_valid_is_not_output_that_was_used() -> None:
     answer = answered(of)
     said = "*No valid plan came from the model; "
     assert answer.answer.startswith(said)
+
+
+class Wrong:
+    """A planner whose plan can't be carried out."""
+
+    name = "wrong"
+
+    async def plan(self, request: PlanRequest, team: Team) -> Plan:
+        """A plan for nobody."""
+        return plan(task("x", worker="nobody"))
+
+
+def test_why_no_plan_came_from_the_planner_is_still_said_once_its_replacement_is_amended() -> None:
+    office, (ask, _) = Office(), says(approved(), approved())
+    entries = [
+        TaskTemplate(one.id, "worker", "Do it", depends_on=one.depends_on) for one in PLAN.tasks
+    ]
+    made = Supervisor(
+        Team("office", workers=[Worker("worker", "works", run=office.work)], template=entries),
+        remedies=ScriptedRemedies(revised=REVISED),
+        planner=Wrong(),
+        person=ask,
+        approve=["plan"],
+        journal=office.journal,
+    )
+    answer = run_virtual(made.run("look into it", run_id=RUN))
+    assert (answer.status, len(answer.tasks)) == ("complete", 4)
+    proposed = [event.task_id for event in log(made) if isinstance(event, PlanProposed)]
+    assert proposed == [None, "look"]
+    assert answer.answer.startswith("*No valid plan came from the planner; ")

@@ -3,10 +3,11 @@
 import pytest
 from pydantic import JsonValue
 
+from leadhand import Team, Worker
 from leadhand.contracts.answer import Conflict
 from leadhand.contracts.outcome import Result, TaskResult
 from leadhand.contracts.task import Task
-from leadhand.synthesis.conflicts import MAX_FOUND, MAX_RESULTS, Rules, find_conflicts
+from leadhand.synthesis.conflicts import MAX_FOUND, MAX_RESULTS, compare
 
 
 def gave(
@@ -27,13 +28,18 @@ def gave(
     return TaskResult(task, name, status, Result(output=output), None)
 
 
+def found_in(results: list[TaskResult]) -> list[Conflict]:
+    """The found conflicts."""
+    return compare(results)[0]
+
+
 def about(*results: TaskResult) -> list[str]:
     """What the found conflicts are about."""
-    return [conflict.about for conflict in find_conflicts(results)]
+    return [conflict.about for conflict in found_in([*results])]
 
 
 def test_two_workers_that_give_one_key_another_value_contradict_each_other() -> None:
-    found = find_conflicts([gave("a", {"revenue": 40}), gave("b", {"revenue": 50, "runners": 3})])
+    found = found_in([gave("a", {"revenue": 40}), gave("b", {"revenue": 50, "runners": 3})])
     assert found == [Conflict(task_ids=("a", "b"), about="revenue is 40 in a and 50 in b")]
 
 
@@ -42,7 +48,7 @@ def test_those_who_agree_stand_together_on_one_side() -> None:
         gave(id, {"bill": {"paid": paid}}) for id, paid in zip("abc", (1, 2, 1), strict=True)
     ]
     assert about(*results) == ["bill.paid is 1 in a, c and 2 in b"]
-    assert find_conflicts(results)[0].task_ids == ("a", "c", "b")
+    assert found_in(results)[0].task_ids == ("a", "c", "b")
 
 
 @pytest.mark.parametrize(
@@ -85,8 +91,9 @@ def test_one_workers_many_results_are_about_many_things() -> None:
 
 def test_workers_of_one_role_share_its_work_and_are_of_a_kind() -> None:
     results = [gave("a", {"sold": 1}), gave("b", {"sold": 2})]
-    assert len(find_conflicts(results)) == 1
-    assert find_conflicts(results, Rules(roles={"worker-a": "reader", "worker-b": "reader"})) == []
+    assert len(found_in(results)) == 1
+    readers = [Worker(f"worker-{id}", "Reads", run=str, role="reader") for id in "ab"]
+    assert compare(results, Team("t", workers=readers)) == ([], "")
 
 
 def test_tasks_with_the_same_words_and_artifacts_answer_one_question() -> None:
@@ -140,5 +147,5 @@ def test_there_is_an_end_to_what_is_found() -> None:
     assert len(found) == MAX_FOUND
     enough = [gave(f"t{n}", {"sold": n}, worker="w") for n in range(MAX_RESULTS - 1)]
     two = [gave("a", {"revenue": 1}), gave("b", {"revenue": 2})]
-    assert len(find_conflicts([*enough[1:], *two])) == 1
-    assert find_conflicts([*enough, *two]) == []
+    assert len(found_in([*enough[1:], *two])) == 1
+    assert found_in([*enough, *two]) == []

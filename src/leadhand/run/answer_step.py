@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from leadhand.contracts import events
-from leadhand.contracts.answer import CONTEXT_GAP, JOURNAL_GAP, Answer, EndedBy, Gap, Synthesis
+from leadhand.contracts.answer import (
+    CONTEXT_GAP,
+    JOURNAL_GAP,
+    Answer,
+    Conflict,
+    EndedBy,
+    Gap,
+    Synthesis,
+)
 from leadhand.contracts.people import Question
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan
@@ -16,7 +24,6 @@ from leadhand.errors import ModelError
 from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.payloads import DeclaredType
 from leadhand.run.cancellation import Cancelled
-from leadhand.run.conflicts import record_conflicts
 from leadhand.run.context import StepContext
 from leadhand.run.gaps import (
     confidence_of,
@@ -32,6 +39,7 @@ from leadhand.run.metrics import metrics, task_report
 from leadhand.run.questions import in_a_line, open_questions
 from leadhand.state.fold import RunState
 from leadhand.synthesis.citations import check_citations
+from leadhand.synthesis.conflicts import between_opinions, compare
 from leadhand.synthesis.merge import merge
 from leadhand.untrusted.redaction import Redactor
 
@@ -59,7 +67,7 @@ async def final_answer(context: StepContext) -> Answer:
         if context.breaks_down:  # in the plan around this one, other tasks have these ids
             text = check_citations(synthesis.answer, known=state.tasks, given=()).text
             synthesis = synthesis.model_copy(update={"answer": text})
-    synthesis = record_conflicts(recorder, context.team, synthesis)
+    synthesis = _with_conflicts(recorder, context.team, synthesis)
     synthesis, unfit = _typed(context, synthesis)
     gaps = (*gaps_of(state, context.team), *synthesis.gaps, *(missing or unfit))
     if account is not None and account.ledger.overrun is not None and not gaps:
@@ -75,6 +83,38 @@ async def final_answer(context: StepContext) -> Answer:
         unkept = Gap(task_id=JOURNAL_GAP, why=why)
         return _answer(context, synthesis, (*gaps, unkept), contact)
     return answer
+
+
+def _with_conflicts(recorder: Recorder, team: Team, synthesis: Synthesis) -> Synthesis:
+    """Record the conflicts that are not known yet.
+
+    Returns the synthesis, whose text says so if there are too many results to compare.
+    """
+    state = recorder.state
+    found, note = compare(results_of(state), team, state.request)
+    known = {(one.task_ids, one.about) for one in (*state.conflicts, *state.dismissed)}
+    for conflict in (*synthesis.conflicts, *_of_opinions(state), *found):
+        if (conflict.task_ids, conflict.about) not in known:
+            known.add((conflict.task_ids, conflict.about))
+            recorder.record(events.ConflictFound(**recorder.stamp(), conflict=conflict))
+    if not note:
+        return synthesis
+    text = f"{synthesis.answer}\n\n*{note}*".strip()
+    return synthesis.model_copy(update={"answer": text})
+
+
+def _of_opinions(state: RunState) -> Iterator[Conflict]:
+    """Contradictions between a result and the second opinion on it. Only a judge settles them."""
+    for id, task in state.tasks.items():
+        judged, first = task.opinions, task.first
+        if judged is None or first is None or task.status != "completed":
+            continue
+        taken = judged.workers[judged.taken == "second"]
+        resolution = f"the result of {taken}" if judged.by == "judge" else None
+        why = judged.reason if resolution else f"{taken}'s was taken: {judged.reason}"
+        known = {"task_ids": (id,), "resolution": resolution, "why": why}
+        outputs = zip(judged.workers, (first.output, judged.second.output), strict=True)
+        yield from (one.model_copy(update=known) for one in between_opinions(outputs))
 
 
 def _typed(context: StepContext, synthesis: Synthesis) -> tuple[Synthesis, tuple[Gap, ...]]:
@@ -143,13 +183,14 @@ def _answer(
     context: StepContext, synthesis: Synthesis, gaps: tuple[Gap, ...], contact: str | None = None
 ) -> Answer:
     unfinished = gaps or context.recorder.state.plan is None
+    below = with_gaps(synthesis.answer, (), contact=None if context.breaks_down else contact)
     return _answer_of(
         context.recorder,
         synthesis,
         gaps,
         team=context.team,
-        # Gaps of a nested plan are told in the plan around it, with their path.
-        text=synthesis.answer if context.breaks_down else None,
+        # Gaps of a nested run are told in the run around it, with their path.
+        text=below if context.is_nested else None,
         cancelled=context.active.reason is not None,
         ended_by=_ended_by(context) if unfinished else None,
         contact=contact,
@@ -170,7 +211,7 @@ def _answer_of(
     state = recorder.state
     engine = engine_of(state, gaps)
     lead = ""
-    if state.proposed_by == TemplatePlanner.name and (why := state.proposed_why):
+    if state.planned_by == TemplatePlanner.name and (why := state.proposed_why):
         done = (
             "code did the work" if engine == "deterministic" else "the team's template is the plan"
         )

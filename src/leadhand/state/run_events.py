@@ -63,7 +63,8 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
         case events.PlanProposed():
             state.proposed, state.reply = event.plan, None
             state.proposed_by, state.proposed_for = event.by, event.task_id
-            state.proposed_why = event.why
+            if event.task_id is None:  # no amendment
+                state.planned_by, state.proposed_why = event.by, event.why
         case events.PlanRejected():
             state.problems = event.problems
             if state.unapproved is not None and event.task_id == state.proposed_for:

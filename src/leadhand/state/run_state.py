@@ -193,8 +193,10 @@ class RunState:
     """The last proposed plan, unless it was rejected."""
     proposed_by: str = ""
     """Who made the last proposed plan, rejected or not: `person` or the planner's name."""
+    planned_by: str = ""
+    """The same of the plan before its amendments."""
     proposed_why: str = ""
-    """Which step of a router chose the workers, and why."""
+    """Which step of a router chose the workers of that plan and why, or why no model made it."""
     proposed_for: str | None = None
     """The task that caused `proposed`, if it is an amendment."""
     reply: Reply | None = None

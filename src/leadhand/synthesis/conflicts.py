@@ -6,23 +6,28 @@ differ under one key are only a difference, and found only if each is the only o
 worker with that key, because a false one is judged, paid for and read. Many results of one worker
 are a fan-out over many things. A result that depends on another one replaces it. If a key such as
 `name` or `year` differs, the other keys of these objects are about different things.
+
+Values are numbers, truths, labels and lists of them. A label is a string as an enumeration may have
+it: one line of at most three words and 40 characters, not ended like a sentence. Any other string
+is text, which is never compared.
 """
 
 import json
+import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from itertools import combinations
-from typing import TypeAlias
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
 from leadhand.contracts.answer import Conflict, ConflictKind
 from leadhand.contracts.earlier import names_earlier
-from leadhand.contracts.outcome import Result, TaskResult
+from leadhand.contracts.outcome import TaskResult
 from leadhand.contracts.team import Team
-from leadhand.synthesis.values import ValueKind, aligned, kind_of, same, shown
+from leadhand.untrusted.cutting import cut_line
 
 MAX_FOUND = 20
 """The most conflicts of one run; more would mean that this can't judge such outputs."""
@@ -31,7 +36,12 @@ MAX_RESULTS = 5_000
 MAX_TASKS = 50
 """More tasks with the same intent and inputs are not one question: they only share their words."""
 _MAX_DEPTH = 8
-_WORD = re.compile(r"[^\W_]+")
+TOLERANCE = 0.005
+"""How much two numbers may differ, as a share of the larger one, if one is the other rounded."""
+_LABEL = re.compile(r"(?=.{1,40}$)\S+(?:\s+\S+){0,2}(?<![.!?])")
+_MAX_SHOWN_CHARS = 300
+_BETWEEN = re.compile(r"(?<=\w)[\s_-]+(?=\w)")
+_NUMERAL = re.compile(r"[+-]?\d{1,30}(\.\d{1,30})?")
 
 _NAMING = frozenset(
     {
@@ -65,121 +75,75 @@ _VAGUE = frozenset(
 """Keys that mean something else for each kind of worker."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What decides whether tasks ask the same."""
-
-    request: str = ""
-    """The request of the run. A task with the same words is one view of it, not the same question.
-    """
-    roles: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The roles of workers by name: workers of the same role are of one kind."""
-    same_subject: Sequence[Sequence[str]] = ()
-    """`Team.same_subject`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What a comparison of results found."""
-
-    conflicts: tuple[Conflict, ...]
-    """All of them unresolved, contradictions first."""
-    note: str = ""
-    """What could not be compared, as a sentence; empty if everything was."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Claim:
+class _Claim(NamedTuple):
     """The value of one key in one task's result."""
 
     id: str
     value: JsonValue
 
 
-_Claims: TypeAlias = dict[str, list[_Claim]]
-"""By the path of the key."""
+def compare(
+    results: Sequence[TaskResult], team: Team | None = None, request: str = ""
+) -> tuple[list[Conflict], str]:
+    """The conflicts between the data of completed tasks, all of them unresolved.
 
-
-def rules_of(team: Team, request: str) -> Rules:
-    """The rules for the results of a team's run."""
-    roles = {worker.name: worker.role for worker in team.workers if worker.role is not None}
-    return Rules(request, roles, team.same_subject)
-
-
-def compare(results: Sequence[TaskResult], rules: Rules) -> Comparison:
-    """The conflicts between the data of completed tasks."""
+    Contradictions come first. Also what could not be compared, as a sentence; else empty. A task
+    with the words of the `request` is one view of it, not the same question.
+    """
     given = [one for one in results if one.status == "completed" and one.result is not None]
     if len(given) > MAX_RESULTS:
-        note = f"The {len(given):,} results were not compared with each other: they are too many."
-        return Comparison((), note)
+        why = "they are too many"
+        return [], f"The {len(given):,} results were not compared with each other: {why}."
     needs = {one.task.id: one.task.depends_on for one in results}
-    questions = [*_questions(given, rules)]
-    compared = [{one.task.id for one in group} for _, group in questions]
+    questions = [*_questions(given, team, request)]
     found: dict[tuple[str, frozenset[str]], Conflict] = {}
-    for kind, path, claims in (
-        *_of_questions(questions),
-        *_of_kinds(given, rules.roles, compared),
-    ):
+    claimed: list[tuple[ConflictKind, str, list[_Claim]]] = []
+    for kind, group in questions:
+        if 1 < len(group) <= MAX_TASKS:
+            claims_of = _comparable(_outputs(group), asked=True)
+            claimed.extend((kind, path, claims) for path, claims in claims_of)
+    claimed.extend(("difference", *one) for one in _of_kinds(given, team, questions))
+    for kind, path, claims in claimed:
         sides = _sides(_without_replaced(claims, needs)) if len(_sides(claims)) > 1 else []
         if len(sides) > 1:
             conflict = _conflict(kind, path, sides)
             found.setdefault((path, frozenset(conflict.task_ids)), conflict)
         if len(found) > MAX_FOUND:
             note = f"Results disagree on more than {MAX_FOUND} values; the others are not listed."
-            return Comparison((*found.values(),)[:MAX_FOUND], note)
+            return [*found.values()][:MAX_FOUND], note
     alike = max((len(group) for kind, group in questions if kind == "contradiction"), default=0)
     note = f"{alike:,} tasks ask the same; their results were not compared: they are too many."
-    return Comparison((*found.values(),), note if alike > MAX_TASKS else "")
+    return [*found.values()], note if alike > MAX_TASKS else ""
 
 
-def find_conflicts(results: Sequence[TaskResult], rules: Rules | None = None) -> list[Conflict]:
-    """The conflicts between the data of completed tasks, all of them unresolved."""
-    return [*compare(results, rules or Rules()).conflicts]
-
-
-def kind_between(ids: Collection[str], results: Sequence[TaskResult], rules: Rules) -> ConflictKind:
+def kind_between(
+    ids: Collection[str], results: Sequence[TaskResult], team: Team, request: str
+) -> ConflictKind:
     """The kind of a conflict between these tasks: whether at least two of them ask the same."""
-    for kind, group in _questions([one for one in results if one.task.id in ids], rules):
-        if kind == "contradiction" and len(group) > 1:
-            return kind
-    return "difference"
+    groups = _questions([one for one in results if one.task.id in ids], team, request)
+    alike = any(kind == "contradiction" and len(group) > 1 for kind, group in groups)
+    return "contradiction" if alike else "difference"
 
 
-def between_opinions(
-    id: str, workers: tuple[str, str], first: Result, second: Result
-) -> list[Conflict]:
-    """The contradictions between two results of one task, unresolved."""
-    claims: defaultdict[str, list[_Claim]] = defaultdict(list)
-    for worker, result in zip(workers, (first, second), strict=True):
-        for path, value in _all_said(result.output):
-            claims[path].append(_Claim(worker, value))
-    sides = ((path, _sides(claims)) for path, claims in _comparable(claims))
-    found = [_conflict("contradiction", *one, by="by") for one in sides if len(one[1]) > 1]
-    return [one.model_copy(update={"task_ids": (id,)}) for one in found[:MAX_FOUND]]
-
-
-def words(text: str) -> frozenset[str]:
-    """The words in a text or key, in lower case."""
-    return frozenset(_WORD.findall(text.casefold()))
-
-
-def key_of(conflict: Conflict) -> str:
-    """The key that a conflict of `find_conflicts` is about."""
-    return _last(conflict.about.partition(" is ")[0])
+def between_opinions(opinions: Iterable[tuple[str, JsonValue]]) -> list[Conflict]:
+    """The contradictions between outputs of one task by different workers, unresolved."""
+    sides = ((path, _sides(claims)) for path, claims in _comparable(opinions, asked=True))
+    found = (_conflict("contradiction", *one, by="by") for one in sides if len(one[1]) > 1)
+    return [*found][:MAX_FOUND]
 
 
 def _questions(
-    given: Sequence[TaskResult], rules: Rules
+    given: Sequence[TaskResult], team: Team | None, request: str
 ) -> Iterator[tuple[ConflictKind, Sequence[TaskResult]]]:
     """Tasks that ask the same, then those that all ask what was requested."""
     asked: defaultdict[str, list[TaskResult]] = defaultdict(list)
     for one in given:
         asked[_worded(one.task.intent)].append(one)
-    requested = asked.pop(_worded(rules.request), [])
+    requested = asked.pop(_worded(request), [])
     for group in asked.values():
         for alike in _with_same_inputs(group):
             yield "contradiction", alike
-    for workers in rules.same_subject:
+    for workers in team.same_subject if team is not None else ():
         for alike in _with_same_inputs([one for one in given if one.task.worker in workers]):
             by = [one.task.worker for one in alike]
             only = [one for one in alike if by.count(one.task.worker) == 1]
@@ -202,38 +166,23 @@ def _with_same_inputs(group: Sequence[TaskResult]) -> Iterator[Sequence[TaskResu
     return (alike for alike in by_inputs.values() if len(alike) > 1)
 
 
-def _of_questions(
-    questions: Sequence[tuple[ConflictKind, Sequence[TaskResult]]],
-) -> Iterator[tuple[ConflictKind, str, list[_Claim]]]:
-    """The claims of tasks that ask the same, or all what was requested."""
-    for kind, group in questions:
-        if 1 < len(group) <= MAX_TASKS:
-            claims: defaultdict[str, list[_Claim]] = defaultdict(list)
-            for one in group:
-                output = one.result.output if one.result is not None else None
-                for path, value in _all_said(output):
-                    claims[path].append(_Claim(one.task.id, value))
-            for path, alike in _comparable(claims):
-                yield kind, path, alike
-
-
 def _of_kinds(
-    given: Sequence[TaskResult], roles: Mapping[str, str], compared: Sequence[Collection[str]]
-) -> Iterator[tuple[ConflictKind, str, list[_Claim]]]:
+    given: Sequence[TaskResult],
+    team: Team | None,
+    questions: Sequence[tuple[ConflictKind, Sequence[TaskResult]]],
+) -> Iterator[tuple[str, list[_Claim]]]:
     """The claims of different kinds of workers under one key, each of them with one claim.
 
-    Those of tasks that are all `compared` with each other are left out.
+    Those of tasks of one of the `questions` are left out.
     """
+    compared = [{one.task.id for one in group} for _, group in questions]
+    roles = {worker.name: worker.role or worker.name for worker in team.workers} if team else {}
     kinds = {one.task.id: roles.get(one.task.worker, one.task.worker) for one in given}
     artifacts = {
         one.task.id: frozenset(ref for ref in one.task.artifacts if not names_earlier(ref))
         for one in given
     }
-    claims: defaultdict[str, list[_Claim]] = defaultdict(list)
-    for one in given:
-        for path, value in _said(one.result.output if one.result is not None else None, "", 0):
-            claims[path].append(_Claim(one.task.id, value))
-    for path, alike in _comparable(claims):
+    for path, alike in _comparable(_outputs(given)):
         said_by = {kinds[claim.id] for claim in alike}
         vague = _last(path) in _VAGUE or isinstance(alike[0].value, list)
         if vague or len(said_by) < len(alike):
@@ -242,31 +191,38 @@ def _of_kinds(
             continue
         looked_at = [artifacts[claim.id] for claim in alike if artifacts[claim.id]]
         if all(one & other for one, other in combinations(looked_at, 2)):
-            yield "difference", path, alike
+            yield path, alike
 
 
-def _comparable(claims: _Claims) -> Iterator[tuple[str, list[_Claim]]]:
-    """The claims under each key that can be compared: of one type, one from each of many tasks."""
+def _outputs(given: Sequence[TaskResult]) -> Iterator[tuple[str, JsonValue]]:
+    return ((one.task.id, one.result.output) for one in given if one.result is not None)
+
+
+def _comparable(
+    outputs: Iterable[tuple[str, JsonValue]], *, asked: bool = False
+) -> Iterator[tuple[str, list[_Claim]]]:
+    """The claims under each key that can be compared: of one type, one from each of many tasks.
+
+    `asked`: the outputs answer one question.
+    """
+    claims: defaultdict[str, list[_Claim]] = defaultdict(list)
+    for id, output in outputs:
+        bare = asked and not isinstance(output, str | dict)  # the output itself is the value
+        for path, value in _said({"output": output} if bare else output, asked=asked):
+            claims[path].append(_Claim(id, value))
     for path, all_of_them in claims.items():
-        kinds: defaultdict[ValueKind | None, list[_Claim]] = defaultdict(list)
-        written = aligned([claim.value for claim in all_of_them])
+        kinds: defaultdict[str | None, list[_Claim]] = defaultdict(list)
+        written = _aligned([claim.value for claim in all_of_them])
         for claim, value in zip(all_of_them, written, strict=True):
-            kinds[kind_of(value)].append(_Claim(claim.id, value))
+            kinds[_kind_of(value)].append(_Claim(claim.id, value))
         for alike in kinds.values():
             # Two claims of one task under one path are about two things.
             if 1 < len(alike) == len({claim.id for claim in alike}):
                 yield path, alike
 
 
-def _all_said(output: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    """All values in the answer to a question. One that is no object is the output itself."""
-    if isinstance(output, str):
-        return iter(())
-    return _said(output if isinstance(output, dict) else {"output": output}, "", 0, asked=True)
-
-
 def _said(
-    value: JsonValue, path: str, depth: int, *, asked: bool = False
+    value: JsonValue, path: str = "", depth: int = 0, *, asked: bool = False
 ) -> Iterator[tuple[str, JsonValue]]:
     """All values in an object with their paths; null is not a value.
 
@@ -285,18 +241,15 @@ def _said(
         if isinstance(inner, dict):
             yield from _said(inner, inner_path, depth + 1, asked=asked)
         elif isinstance(inner, list) and any(isinstance(one, dict) for one in inner):
-            named = [one for one in inner if isinstance(one, dict) and _is_named(one)]
+            objects = (one for one in inner if isinstance(one, dict))
+            named = [one for one in objects if any(map(_names, one, one.values()))]
             for one in named:
                 yield from _said(one, inner_path, depth + 1)
             bare: JsonValue = [*map(_of_interest, inner)]
-            if asked and not named and kind_of(bare) is not None:
+            if asked and not named and _kind_of(bare) is not None:
                 yield inner_path, bare
-        elif kind_of(inner) is not None and (asked or inner != []):
+        elif _kind_of(inner) is not None and (asked or inner != []):
             yield inner_path, inner
-
-
-def _is_named(value: Mapping[str, JsonValue]) -> bool:
-    return any(_names(key, inner) for key, inner in value.items())
 
 
 def _of_interest(value: JsonValue) -> JsonValue:
@@ -320,12 +273,10 @@ def _sides(claims: Sequence[_Claim]) -> list[list[_Claim]]:
     """The claims, grouped by equal values."""
     sides: list[list[_Claim]] = []
     for claim in claims:
-        for side in sides:
-            if same(side[0].value, claim.value):
-                side.append(claim)
-                break
-        else:
-            sides.append([claim])
+        side = next((side for side in sides if _same(side[0].value, claim.value)), None)
+        if side is None:
+            sides.append(side := [])
+        side.append(claim)
     return sides
 
 
@@ -344,9 +295,100 @@ def _without_replaced(claims: Sequence[_Claim], needs: Mapping[str, Sequence[str
 def _conflict(
     kind: ConflictKind, path: str, sides: Sequence[Sequence[_Claim]], *, by: str = "in"
 ) -> Conflict:
-    said = (f"{shown(side[0].value)} {by} {', '.join(c.id for c in side)}" for side in sides)
+    said = (f"{_shown(side[0].value)} {by} {', '.join(c.id for c in side)}" for side in sides)
     return Conflict(
         task_ids=tuple(claim.id for side in sides for claim in side),
         kind=kind,
         about=f"{path} is {' and '.join(said)}",
     )
+
+
+def _kind_of(value: JsonValue) -> str | None:
+    """What kind of value it is: number, truth, label, list or object; None: neither of them."""
+    match value:
+        case bool():
+            return "truth"
+        case int() | float():
+            return "number" if -math.inf < value < math.inf else None
+        case str():
+            return "label" if _LABEL.fullmatch(value.strip()) else None
+        case list():
+            return "list" if all(map(_kind_of, value)) else None
+        case dict():
+            return "object" if all(map(_kind_of, value.values())) else None
+        case _:
+            return None
+
+
+def _aligned(values: Sequence[JsonValue]) -> list[JsonValue]:
+    """The values under one key, written alike: beside numbers, numerals in strings are numbers too;
+    beside truths, 0 and 1 are truths."""
+    numeric = any(_kind_of(value) == "number" for value in values)
+    found = [_number(value) for value in values] if numeric else [*values]
+    truths = any(isinstance(value, bool) for value in found)
+    if not truths or any(_kind_of(value) == "number" and value not in (0, 1) for value in found):
+        return found
+    return [bool(value) if _kind_of(value) == "number" else value for value in found]
+
+
+def _same(one: JsonValue, other: JsonValue) -> bool:
+    """Whether two values are equal: numbers rounded, labels in any case, lists in any order."""
+    match one, other:
+        case (bool(), _) | (_, bool()):
+            return one is other
+        case ((int() | float()), (int() | float())):
+            return _same_number(one, other)
+        case str(), str():
+            return _plain(one) == _plain(other)
+        case list(), list():
+            pairs = zip(sorted(one, key=_order), sorted(other, key=_order), strict=False)
+            return len(one) == len(other) and all(_same(*pair) for pair in pairs)
+        case dict(), dict():
+            return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+        case _:
+            return False
+
+
+def _shown(value: JsonValue) -> str:
+    """The value as it is written in a sentence."""
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    except ValueError:
+        return "a number of too many digits"
+    return cut_line(text.replace('"', ""), _MAX_SHOWN_CHARS)
+
+
+def _number(value: JsonValue) -> JsonValue:
+    text = value.strip() if isinstance(value, str) else ""
+    if not _NUMERAL.fullmatch(text):
+        return value
+    return float(text) if "." in text else int(text)
+
+
+def _same_number(one: float, other: float) -> bool:
+    """Integers are exact. Of other numbers, one may be the other one rounded."""
+    if one == other or (isinstance(one, int) and isinstance(other, int)):
+        return one == other
+    try:
+        if not math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=1e-9):
+            return False
+    except OverflowError:  # an integer that is too long for a float
+        return False
+    places = min(_places(one), _places(other))
+    return abs(one - other) <= max(0.5000005 * 10.0**-places, 1e-9 * abs(one), 1e-9)
+
+
+def _places(number: float) -> int:
+    return len(f"{Decimal(repr(number)):f}".partition(".")[2].rstrip("0"))
+
+
+def _order(value: JsonValue) -> tuple[str, float, str]:
+    """Where an element of a list stands among others of any kind."""
+    if isinstance(value, int | float):
+        return _kind_of(value) or "", value, ""
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    return _kind_of(value) or "", 0, _plain(text)
+
+
+def _plain(text: str) -> str:
+    return _BETWEEN.sub(" ", text.strip().casefold())

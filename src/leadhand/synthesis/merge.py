@@ -8,6 +8,7 @@ from leadhand.contracts.answer import Source, Synthesis
 from leadhand.contracts.outcome import Result, TaskResult
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan
+from leadhand.untrusted.cutting import cut_line
 
 USED_HEADING = "How this came about"
 """The heading above the results that other tasks used."""
@@ -169,8 +170,6 @@ def _section(one: TaskResult, result: Result) -> str:
 
 
 def _line(one: TaskResult, result: Result) -> str:
-    text = result.summary or text_of(result)
-    line = " ".join(text.split())
-    line = line if len(line) <= _MAX_LINE_CHARS else f"{line[: _MAX_LINE_CHARS - 1]}…"
+    line = cut_line(result.summary or text_of(result), _MAX_LINE_CHARS)
     by = "" if one.worker == SUBPLANNER else f" ({one.worker})"
     return f"- {one.task.id}{by}: {line}" + (f" *{one.why}*" if one.why else "")

@@ -15,7 +15,7 @@ from leadhand.contracts.team import Team, declared_output
 from leadhand.errors import ModelError
 from leadhand.models.calls import Caller
 from leadhand.plans.payloads import DeclaredType
-from leadhand.synthesis.conflicts import find_conflicts, kind_between, rules_of
+from leadhand.synthesis.conflicts import compare, kind_between
 from leadhand.synthesis.critic import Critic
 from leadhand.synthesis.forms import percent
 from leadhand.synthesis.judge import ConflictVerdict, Judge
@@ -49,7 +49,7 @@ class ModelSynthesizer:
         self._recorder = caller.recorder
         self._team = team
         self._output = DeclaredType(team.output, "output") if team.output is not None else None
-        self._rules = rules_of(team, request)
+        self._request = request
         self._judge = Judge(caller, team, fence)
         self._resolver = ConflictResolver(caller.recorder, self._judge, request=request)
         self._writer = Writer(caller, team, fence, request=request, context_tokens=context_tokens)
@@ -111,7 +111,7 @@ class ModelSynthesizer:
 
     def _found(self, results: Sequence[TaskResult]) -> Sequence[Conflict]:
         """The conflicts in the data."""
-        return find_conflicts(results, self._rules)
+        return compare(results, self._team, self._request)[0]
 
     async def _write(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         """A written answer, which mentions how contradictions were judged."""
@@ -124,8 +124,9 @@ class ModelSynthesizer:
             plan, results, material, judged=[described(verdict) for verdict in verdicts]
         )
         drafting_s = self._recorder.elapsed_s() - started_s
+        team, request = self._team, self._request
         found = [
-            one.model_copy(update={"kind": kind_between(one.task_ids, results, self._rules)})
+            one.model_copy(update={"kind": kind_between(one.task_ids, results, team, request)})
             for one in draft.conflicts
             if not repeats(one, verdicts)
         ]

@@ -5,6 +5,7 @@ unless the judge decides that the results don't contradict each other.
 """
 
 import asyncio
+import re
 from collections.abc import Sequence
 
 from leadhand.contracts import events
@@ -12,7 +13,6 @@ from leadhand.contracts.answer import Conflict
 from leadhand.contracts.outcome import TaskResult
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
-from leadhand.synthesis.conflicts import key_of, words
 from leadhand.synthesis.judge import ConflictVerdict, Judge
 
 MAX_JUDGED = 5
@@ -79,12 +79,16 @@ def differs(verdict: ConflictVerdict, draft: Conflict) -> bool:
 
 def repeats(conflict: Conflict, verdicts: Sequence[ConflictVerdict]) -> bool:
     """Whether one of the verdicts is about the same contradiction."""
-    about = words(conflict.about)
+    about = _words(conflict.about)
     return any(
-        set(conflict.task_ids) <= set(verdict.conflict.task_ids)
-        and words(key_of(verdict.conflict)) <= about
-        for verdict in verdicts
+        set(conflict.task_ids) <= set(judged.task_ids)
+        and _words(judged.about.partition(" is ")[0].rpartition(".")[2]) <= about
+        for judged in (verdict.conflict for verdict in verdicts)
     )
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[^\W_]+", text.casefold()))
 
 
 def described(verdict: ConflictVerdict) -> str:

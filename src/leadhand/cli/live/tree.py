@@ -227,7 +227,7 @@ class PlainLines:
                 planned, why = run.tasks.values(), run.proposed_why
                 workers = counted(len({task.worker for task in planned}), "worker")
                 who = "/".join([*event.within, "plan"])
-                by_template = run.proposed_by == "template" and why
+                by_template = run.planned_by == "template" and why
                 said = f" ({sentence(why)})" if by_template else _routed(planned, why)
                 yield f"{who}: {counted(len(planned), 'task')} for {workers}{said}"
             case events.TaskFailed() | events.TaskEscalated() if event.final:

@@ -64,7 +64,7 @@ def _document(answer: Answer, *, name: _Shown, said: _Shown, ref: _Shown) -> str
         _section("What is missing", gaps),
         f"{FOUND_HEADING}\n\n{body}" if gaps and body.strip() else body,
         safe_block(answer.contact or ""),
-        *(_section(title, found) for title, found in _conflicts(answer, name, said).items()),
+        _section("Conflicts", [_conflict(one, name, said) for one in answer.conflicts]),
         _section("Sources", _sources(answer, ref)),
         f"---\n\n{' · '.join(footer(answer))}",
     ]
@@ -125,22 +125,13 @@ def _gaps(answer: Answer, name: _Shown, said: _Shown) -> list[str]:
     return lines
 
 
-def _conflicts(answer: Answer, name: _Shown, said: _Shown) -> dict[str, list[str]]:
-    """A line for each conflict, by the title of its section."""
-    titles = {"Contradictions": "contradiction", "Differences": "difference"}
-    return {
-        title: [_conflict(one, name, said) for one in answer.conflicts if one.kind == kind]
-        for title, kind in titles.items()
-    }
-
-
 def _conflict(conflict: Conflict, name: _Shown, said: _Shown) -> str:
     between = ", ".join(map(name, conflict.task_ids))
     end = f"taken as right: {said(conflict.resolution)}" if conflict.resolution else "open"
     why = f" ({said(conflict.why)})" if conflict.why else ""
     wrong = ", ".join(map(name, conflict.misrouted))
     cause = f"; it was not for {wrong}" if wrong else ""
-    return f"{between}: {said(conflict.about)}; {end}{why}{cause}"
+    return f"{between} ({conflict.kind}): {said(conflict.about)}; {end}{why}{cause}"
 
 
 def _prose(text: str) -> str:
@@ -171,8 +162,8 @@ def _laid_out(answer: Answer, console: Console) -> str:
     parts = _titled("missing", "yellow", _gaps(answer, _quoted, sentence))
     parts += [SafeMarkdown(body), Text()] if body.strip() else []
     parts += [SafeMarkdown(answer.contact), Text()] if answer.contact else []
-    for title, found in _conflicts(answer, _quoted, sentence).items():
-        parts += _titled(title.lower(), "yellow" if title == "Contradictions" else "dim", found)
+    conflicts = [_conflict(one, _quoted, sentence) for one in answer.conflicts]
+    parts += _titled("conflicts", "yellow", conflicts)
     parts += _titled("sources", "dim", _sources(answer, str))
     status, *rest = footer(answer)
     rest_of_line = (f" · {' · '.join(rest)}", "dim")

@@ -78,18 +78,13 @@ def answer(given: Answer | None) -> Iterator[Html]:
         class_="scroll",
         tabindex="0",
     )
-    for title, kind in (("Contradictions", "contradiction"), ("Differences", "difference")):
-        between = [
-            (", ".join(one.task_ids), f"{one.about} {_end(one.resolution)} {one.why}".strip())
-            for one in given.conflicts
-            if one.kind == kind
-        ]
-        yield from _list(title, between)
+    conflicts: list[tuple[str, str]] = []
+    for one in given.conflicts:
+        end = f"Taken as right: {one.resolution}." if one.resolution else "Open."
+        between = f"{', '.join(one.task_ids)} ({one.kind})"
+        conflicts.append((between, f"{one.about} {end} {one.why}".strip()))
+    yield from _list("Conflicts", conflicts)
     yield from _list("Sources", [(one.task_id, one.ref) for one in given.sources[:200]])
-
-
-def _end(resolution: str | None) -> str:
-    return f"Taken as right: {resolution}." if resolution else "Open."
 
 
 def _list(title: str, pairs: Sequence[tuple[str, str]]) -> Iterator[Html]:
