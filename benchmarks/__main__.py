@@ -6,6 +6,7 @@ from pathlib import Path
 
 ALONE = (
     "engine",
+    "reach",
     "startup",
     "review_speed",
     "reverts",

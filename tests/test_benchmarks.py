@@ -11,7 +11,7 @@ from typing import cast
 from xml.etree import ElementTree as ET
 
 import pytest
-from benchmarks import journal, model_alone, stepwise
+from benchmarks import journal, model_alone, reach, stepwise
 from benchmarks import peer_targets as known
 from benchmarks.chart import drawn, tick
 from benchmarks.peer_driver import Driver, common_of
@@ -291,3 +291,10 @@ def test_what_a_stepwise_planner_reads_grows_with_digests(monkeypatch: pytest.Mo
         found = stepwise.measured(4)
     assert found["calls"] == 4 + 5 + 1
     assert found["last"] < 1_500, "four results of 1,000 tokens were not read whole"
+
+
+def test_a_run_of_one_task_reaches_no_more_than_it_did() -> None:
+    measured = reach.measure()
+
+    assert measured.files <= 87
+    assert measured.moves <= 526
