@@ -28,7 +28,7 @@ from leadhand import (
 from leadhand.contracts.event_fields import RunEvent
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer
-from tests.journal.runs import NOON
+from leadhand.testing.journal_stories import NOON
 from tests.workers.model_runs import call, final, steps
 
 KINDS = cast("tuple[type[Event], ...]", get_args(Event))

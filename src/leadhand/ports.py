@@ -59,79 +59,29 @@ class Log(Protocol):
 
 
 class Journal(Log, Protocol):
-    """Stores runs. Raises `JournalError` for everything that it can't do.
+    """A journal as runs use it: `leadhand.journal.Store`, without blocking the event loop.
 
-    It never blocks the event loop, and several loops may use it at once.
+    Several loops may use it at once.
     """
 
-    async def events(self, run_id: str, *, after_seq: int = 0) -> "Sequence[Event]":
-        """The events of a run after `after_seq` in order, also uncommitted ones.
-
-        Empty if there is no such run.
-        """
-        ...
-
-    async def last_seq(self, run_id: str) -> int:
-        """The `seq` of the run's last event, committed or not; 0 if there is no such run."""
-        ...
-
-    def hold(self, run_id: str) -> AbstractAsyncContextManager[int]:
-        """A lock on the run: the right to write its events while the block lasts.
-
-        Gives `last_seq`. At its end, uncommitted events are dropped. The lock ends with the process
-        at the latest. Raises `RunTaken` if another process has it.
-        """
-        ...
-
-    async def holder(self, run_id: str) -> str | None:
-        """A description of the process that holds the lock; None if none does."""
-        ...
-
-    async def taken_by(self, *run_ids: str) -> Mapping[str, str]:
-        """Those of these runs that are held here and that another process took over.
-
-        The values describe that process.
-        """
-        ...
-
-    async def post(self, message: RunMessage) -> None:
-        """Leave a message for the process that holds the run, now or later."""
-        ...
-
-    async def messages(self, *run_ids: str) -> Sequence[RunMessage]:
-        """The messages for these runs that were not dropped, the oldest first."""
-        ...
-
-    async def drop(self, message: RunMessage) -> None:
-        """Delete a message, after its effects are committed."""
-        ...
-
+    async def events(self, run_id: str, *, after_seq: int = 0) -> "Sequence[Event]": ...
+    async def last_seq(self, run_id: str) -> int: ...
+    def hold(self, run_id: str) -> AbstractAsyncContextManager[int]: ...
+    async def holder(self, run_id: str) -> str | None: ...
+    async def taken_by(self, *run_ids: str) -> Mapping[str, str]: ...
+    async def post(self, message: RunMessage) -> None: ...
+    async def messages(self, *run_ids: str) -> Sequence[RunMessage]: ...
+    async def drop(self, message: RunMessage) -> None: ...
     async def runs(
         self,
         *,
         limit: int | None = None,
         cursor: str | None = None,
         where: Callable[[RunSummary], bool] | None = None,
-    ) -> Sequence[RunSummary]:
-        """The stored runs that `where` accepts, the latest first. On a disk or a server, reads no
-        events.
-
-        With a `cursor`, the id of a run, those that began before it. `where` may be called in any
-        thread.
-        """
-        ...
-
-    async def inspect(self, run_id: str) -> Inspection:
-        """What can be read of a run, and whether it is intact."""
-        ...
-
-    async def prune(self, *, before: dt.datetime) -> Sequence[str]:
-        """Delete the runs whose last event is older, except held ones; returns their ids."""
-        ...
-
-    async def close(self) -> None:
-        """Close files and connections. Events that were not committed are lost."""
-        ...
+    ) -> Sequence[RunSummary]: ...
+    async def inspect(self, run_id: str) -> Inspection: ...
+    async def prune(self, *, before: dt.datetime) -> Sequence[str]: ...
+    async def close(self) -> None: ...
 
 
 class Runner(Protocol):

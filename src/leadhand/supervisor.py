@@ -24,7 +24,7 @@ from leadhand.contracts.summary import RunStatus, RunSummary, RunView
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError
-from leadhand.journal import open_journal
+from leadhand.journal import journal_over, open_journal
 from leadhand.ports import Clock, Decider, Journal, Planner, Remedies, Synthesizer
 from leadhand.run.intake import Batches, check_options, check_storage, occasions, origin_of
 from leadhand.untrusted import redaction
@@ -32,6 +32,7 @@ from leadhand.untrusted import redaction
 if TYPE_CHECKING:
     from leadhand.contracts.events import Event
     from leadhand.engine.recorder import Listener
+    from leadhand.journal.store import Store
     from leadhand.run.options import IfExists
     from leadhand.run.people import Ask
     from leadhand.run.roles import PlannerMaker, SynthesizerMaker
@@ -61,7 +62,7 @@ class Supervisor(Generic[C]):
         home: str | Path | None = None,
         approve: Collection[Occasion] | None = None,
         person: "Ask | None" = None,
-        journal: Journal | None = None,
+        journal: "Journal | Store | None" = None,
         clock: Clock | None = None,
         context_type: type[C] | None = None,
         restore: Restore[C] | None = None,
@@ -100,7 +101,7 @@ class Supervisor(Generic[C]):
         redact = redaction.Redactor.of(os.environ)
         redaction.redact_logger(_log, redact)
         kept = open_journal(home, redact=redact) if home is not None else running.MemoryJournal()
-        self.journal: Journal = journal or kept
+        self.journal: Journal = journal_over(journal) if journal is not None else kept
         self._owns_journal = journal is None
         self._host = running.RunHost(
             team,

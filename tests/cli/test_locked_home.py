@@ -10,8 +10,8 @@ import pytest
 
 from leadhand.journal import open_store
 from leadhand.journal.sqlite import FILE
+from leadhand.testing.journal_stories import Story, keep
 from tests.cli.program import leadhand, started
-from tests.journal.runs import Story, keep
 from tests.repositories import Repo
 from tests.team_folders import worker, write_team
 

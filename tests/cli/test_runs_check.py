@@ -10,8 +10,8 @@ import pytest
 from leadhand.errors import JournalError
 from leadhand.journal import open_store
 from leadhand.journal.sqlite import FILE
+from leadhand.testing.journal_stories import Story, keep
 from tests.in_process import InProcess
-from tests.journal.runs import Story, keep
 
 WHY = "event 4: its text is not what was written"
 SAVED = "What can be read: 3 events, with the results of 0 of 1 task"

@@ -6,8 +6,8 @@ import psycopg
 import pytest
 
 from leadhand.journal.postgres import PostgresStore
+from leadhand.testing.journal_stories import reopening
 from tests.journal.postgres_server import PostgresServer
-from tests.journal.runs import reopening
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from leadhand.errors import DamagedRun, JournalError
 from leadhand.journal.codec import BLOB_CHARS
 from leadhand.journal.integrity import checksum
 from leadhand.journal.store import Store
-from tests.journal.runs import Story, keep
+from leadhand.testing.journal_stories import Story, keep
 
 Spoil = Callable[[str], None]
 

@@ -25,7 +25,7 @@ from leadhand.journal.codec import (
     encode,
     encode_message,
 )
-from tests.journal.runs import NOON, Story
+from leadhand.testing.journal_stories import NOON, Story
 
 EVENTS = cast("tuple[type[Event], ...]", get_args(Event))
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

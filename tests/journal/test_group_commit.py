@@ -10,7 +10,7 @@ import pytest
 
 from leadhand.errors import JournalError
 from leadhand.journal.group_commit import EventBatch, GroupCommit
-from tests.journal.runs import Story
+from leadhand.testing.journal_stories import Story
 
 
 class Disk:

@@ -4,9 +4,9 @@ import pytest
 
 from leadhand.journal import MemoryJournal, MemoryStore
 from leadhand.journal.store import Store
+from leadhand.testing.journal_stories import Story, keep
+from leadhand.testing.journals import JournalConformance
 from tests.journal.blocking import Blocking
-from tests.journal.conformance import JournalConformance
-from tests.journal.runs import Story, keep
 
 
 class TestMemoryJournal(JournalConformance):

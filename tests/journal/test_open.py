@@ -39,7 +39,7 @@ def test_what_is_neither_a_folder_nor_postgres_is_refused(
 @pytest.mark.parametrize(
     ("home", "why"),
     [
-        ("MySQL://me@there/it", "MySQL://… is neither"),
+        ("MySQL://me@there/it", "no installed package stores runs at mysql://"),
         ("host=there", "… is neither"),
         ("a\0b", "it has a character that no name can have"),
         (" ", "it names nothing"),

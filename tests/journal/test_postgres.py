@@ -18,11 +18,11 @@ from leadhand.journal import StoreJournal
 from leadhand.journal.postgres import PostgresStore
 from leadhand.journal.postgres_database import STEPS, PostgresDatabase
 from leadhand.journal.store import Store
+from leadhand.testing.journal_stories import NOON, Story
+from leadhand.testing.journals import DurableConformance, keep
 from tests.journal.blocking import Blocking
-from tests.journal.conformance import DurableConformance, keep
 from tests.journal.damage import DamageConformance, Spoil, spoiling
 from tests.journal.postgres_server import PASSWORD, USER, PostgresServer, until_blocked
-from tests.journal.runs import NOON, Story
 
 
 @pytest.fixture

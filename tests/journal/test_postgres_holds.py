@@ -15,9 +15,9 @@ from leadhand.journal.integrity import checksum
 from leadhand.journal.postgres import PostgresStore
 from leadhand.journal.postgres_database import PostgresDatabase
 from leadhand.journal.postgres_sessions import PostgresSession
-from tests.journal.conformance import keep
+from leadhand.testing.journal_stories import Story
+from leadhand.testing.journals import keep
 from tests.journal.postgres_server import PostgresServer, end_sessions, until_blocked
-from tests.journal.runs import Story
 
 HOLD = """
 import sys

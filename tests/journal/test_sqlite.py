@@ -20,10 +20,10 @@ from leadhand.errors import JournalError
 from leadhand.journal import StoreJournal, open_store
 from leadhand.journal.sqlite import FILE, SqliteStore
 from leadhand.journal.store import Store
+from leadhand.testing.journal_stories import NOON, Story, keep, reopening
+from leadhand.testing.journals import DurableConformance
 from tests.journal.blocking import Blocking
-from tests.journal.conformance import DurableConformance
 from tests.journal.damage import DamageConformance, Spoil, spoiling
-from tests.journal.runs import NOON, Story, keep, reopening
 
 
 @pytest.fixture

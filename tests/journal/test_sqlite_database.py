@@ -8,7 +8,7 @@ import pytest
 
 from leadhand.journal.sqlite import FILE, SqliteStore
 from leadhand.journal.sqlite_database import SqliteDatabase, explain
-from tests.journal.runs import Story, keep
+from leadhand.testing.journal_stories import Story, keep
 
 
 def test_a_full_disk_is_called_that() -> None:

@@ -21,7 +21,7 @@ from leadhand.contracts.events import Event
 from leadhand.errors import JournalError, JournalLocked, RunTaken
 from leadhand.journal.sqlite import FILE, SqliteStore
 from leadhand.journal.sqlite_database import APPLICATION_ID, STEPS
-from tests.journal.runs import Story, keep
+from leadhand.testing.journal_stories import Story, keep
 
 VERSION_1 = Path(__file__).parent / "version_1.sql"
 FRAME_HEADER_BYTES, FRAME_BYTES = 24, 24 + 4096

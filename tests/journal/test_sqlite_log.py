@@ -18,9 +18,9 @@ from leadhand.errors import JournalError
 from leadhand.journal import journal_damage, open_store
 from leadhand.journal.sqlite import FILE
 from leadhand.journal.sqlite_log import hides_transactions
+from leadhand.testing.journal_stories import Story, keep
 from tests.cli.echo_team import echo_team
 from tests.in_process import InProcess
-from tests.journal.runs import Story, keep
 
 LOG = f"{FILE}-wal"
 HEADER, FRAME_HEADER, FRAME, SECTOR = 32, 24, 24 + 4096, 512
@@ -29,7 +29,7 @@ HEADER, FRAME_HEADER, FRAME, SECTOR = 32, 24, 24 + 4096, 512
 KILLED = """
 import os, sys
 from leadhand.journal import open_store
-from tests.journal.runs import Story, keep
+from leadhand.testing.journal_stories import Story, keep
 
 journal = open_store(sys.argv[1])
 for id in ("early", "late"):

@@ -8,7 +8,7 @@ import itertools
 import sys
 
 from leadhand.journal import open_store
-from tests.journal.runs import Story
+from leadhand.testing.journal_stories import Story
 
 
 async def write(home: str, run_id: str) -> None:

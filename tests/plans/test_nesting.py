@@ -17,7 +17,7 @@ from leadhand.contracts.events import (
 )
 from leadhand.contracts.team import Team, Worker
 from leadhand.plans.nesting import NestedTeam, nested_teams, nesting_problems, with_inherited_models
-from tests.journal.runs import NOON
+from leadhand.testing.journal_stories import NOON
 from tests.plans.samples import nothing
 
 LEAF = Team("leaf", workers=(Worker("solo", "d"),))

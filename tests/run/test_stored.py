@@ -10,7 +10,7 @@ from leadhand.contracts.people import Reply, RunMessage
 from leadhand.errors import InputError
 from leadhand.journal import StoreJournal
 from leadhand.run.stored import StoredRun
-from tests.journal.runs import Story, keep
+from leadhand.testing.journal_stories import Story, keep
 from tests.run.counting import CountingJournal
 from tests.run.people.desk import PAINT, RUN, Desk
 

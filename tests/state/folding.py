@@ -6,7 +6,7 @@ from typing import cast
 
 from leadhand.contracts.events import Event, nested
 from leadhand.state.fold import RunState, TaskState, apply
-from tests.journal.runs import NOON
+from leadhand.testing.journal_stories import NOON
 
 Told = Callable[..., Event]
 """An event but for its stamp."""

@@ -1,33 +1,58 @@
-"""Journals keep runs in memory, SQLite or Postgres; their protocol is `leadhand.ports.Journal`.
+"""Journals keep runs in memory, SQLite, Postgres, or where an installed package keeps them.
 
-A journal's libraries are imported when it is opened.
+Their protocol is `Store`; the other names help to implement it. A journal's libraries are imported
+when it is opened.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from leadhand.errors import InputError
-from leadhand.journal.location import journal_location
+from leadhand.journal.location import installed_journal, journal_location
 from leadhand.lazy import lazy_attributes
 
 if TYPE_CHECKING:
-    from leadhand.journal.codec import Redact
+    from leadhand.journal.codec import Redact, decode, decode_message, encode, encode_message
+    from leadhand.journal.group_commit import EventBatch, GroupCommit
+    from leadhand.journal.locks import Locks
     from leadhand.journal.memory import MemoryJournal, MemoryStore
     from leadhand.journal.store import Store
     from leadhand.journal.store_journal import StoreJournal
+    from leadhand.journal.summaries import StoredSummary
+    from leadhand.ports import Journal
 
 __all__ = [
+    "EventBatch",
+    "GroupCommit",
+    "Locks",
     "MemoryJournal",
     "MemoryStore",
+    "Redact",
+    "Store",
     "StoreJournal",
+    "StoredSummary",
+    "decode",
+    "decode_message",
+    "encode",
+    "encode_message",
     "journal_damage",
     "journal_location",
+    "journal_over",
     "open_journal",
     "open_store",
 ]
 
 __getattr__ = lazy_attributes(
-    __name__, {"memory": "MemoryJournal MemoryStore", "store_journal": "StoreJournal"}
+    __name__,
+    {
+        "codec": "Redact decode decode_message encode encode_message",
+        "group_commit": "EventBatch GroupCommit",
+        "locks": "Locks",
+        "memory": "MemoryJournal MemoryStore",
+        "store": "Store",
+        "store_journal": "StoreJournal",
+        "summaries": "StoredSummary",
+    },
 )
 
 
@@ -38,6 +63,16 @@ def open_journal(home: str | Path, *, redact: "Redact | None" = None) -> "StoreJ
     return StoreJournal(open_store(home, redact=redact))
 
 
+def journal_over(given: "Journal | Store") -> "Journal":
+    """A journal of a store, which is called in threads if it blocks; a journal as it is."""
+    from leadhand.journal.store_journal import StoreJournal
+
+    # Not by the protocol: a check at run time would look at every member.
+    return (
+        StoreJournal(cast("Store", given)) if hasattr(given, "blocks") else cast("Journal", given)
+    )
+
+
 def journal_damage(home: str | Path, *, accept_loss: bool = False) -> str | None:
     """What is wrong with a journal as a whole, so that it can't be written; `None` if nothing is.
 
@@ -46,19 +81,21 @@ def journal_damage(home: str | Path, *, accept_loss: bool = False) -> str | None
     """
     place = journal_location(home)
     if isinstance(place, str):
-        return None  # Postgres checks its own log
+        return None  # a database checks its own log
     from leadhand.journal.sqlite import FILE, SqliteDatabase
 
     return SqliteDatabase(place / FILE).damage(accept_loss=accept_loss)
 
 
 def open_store(home: str | Path, *, redact: "Redact | None" = None) -> "Store":
-    """The store in a folder, or in a database if `home` is a `postgresql://` URL.
+    """The store in a folder, or in a database if `home` is the URL of one.
 
     `redact` removes secrets from everything that is written. Raises `InputError` for anything else,
-    and if the library that the database needs is not installed.
+    and if the package or the library that the database needs can't be imported.
     """
     place = journal_location(home)
+    if isinstance(place, str) and not place.startswith("postgres"):
+        return _installed(place, redact)
     if isinstance(place, str):
         try:
             from leadhand.journal.postgres import PostgresStore
@@ -72,3 +109,19 @@ def open_store(home: str | Path, *, redact: "Redact | None" = None) -> "Store":
     from leadhand.journal.sqlite import SqliteStore
 
     return SqliteStore(place, redact=redact)
+
+
+def _installed(url: str, redact: "Redact | None") -> "Store":
+    """The store of an installed package, made by `function(url, redact=...)`."""
+    scheme = url.partition("://")[0]
+    point = installed_journal(scheme)
+    assert point is not None, "the location was checked"
+    try:
+        return point.load()(url, redact=redact)
+    except InputError:
+        raise
+    except (Exception, SystemExit) as error:  # the package's code may raise anything
+        why = f"{type(error).__name__}: {error}"
+        raise InputError(
+            f"the journal for {scheme}:// ({point.value}) can't be used: {why}"
+        ) from error

@@ -2,11 +2,17 @@
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from leadhand.errors import InputError
 
-_POSTGRES = re.compile(r"(postgres(?:ql)?)://", re.IGNORECASE)
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "leadhand.journals"
+"""The group of entry points with journals of other packages; each name is a URL scheme."""
+
+_URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 _PARAMETERS = re.compile(
     r"(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=", re.IGNORECASE
 )
@@ -14,7 +20,7 @@ _PARAMETERS = re.compile(
 
 
 def journal_location(home: str | Path) -> Path | str:
-    """`home` as a folder, with `~` expanded, or as a `postgresql://` URL.
+    """`home` as a folder, with `~` expanded, or as a URL whose scheme has a journal.
 
     Raises `InputError` for anything else; its message has no password.
     """
@@ -25,15 +31,30 @@ def journal_location(home: str | Path) -> Path | str:
         return home
     if not named:
         raise _wrong("it names nothing")
-    if found := _POSTGRES.match(named):
-        return f"{found[1].lower()}://{named[found.end() :]}"
+    if found := _URL.match(named):
+        scheme = found[1].lower()
+        if scheme in {"postgres", "postgresql"} or installed_journal(scheme):
+            return f"{scheme}://{named[found.end() :]}"
+        raise _wrong(f"no installed package stores runs at {scheme}://")
     if "://" in named or _PARAMETERS.match(named):
-        kind = found[0] if (found := _URL.match(named)) else ""
-        raise _wrong(f"{kind}… is neither")
+        raise _wrong("… is neither")
     try:
         return Path(home).expanduser()
     except RuntimeError:
         raise _wrong(f"there is no user {home.partition('/')[0]}") from None
+
+
+def installed_journal(scheme: str) -> "EntryPoint | None":
+    """The entry point of the package that stores runs at such URLs.
+
+    Raises `InputError` if several packages do.
+    """
+    from importlib.metadata import entry_points  # slow to import, and seldom needed
+
+    found = {point.value: point for point in entry_points(group=GROUP, name=scheme)}
+    if len(found) > 1:
+        raise InputError(f"home: several packages store runs at {scheme}://: uninstall all but one")
+    return next(iter(found.values()), None)
 
 
 def _wrong(why: str) -> InputError:

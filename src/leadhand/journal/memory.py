@@ -28,7 +28,7 @@ class _Run:
 
 
 class MemoryStore:
-    """Keeps the events of recent runs in lists. `ports.Journal` describes its methods."""
+    """Keeps the events of recent runs in lists. `Store` describes its methods."""
 
     blocks = False
 

@@ -63,7 +63,7 @@ class PostgresStore:
     """Keeps runs in a Postgres database, for any number of processes on any number of machines.
 
     It needs the right to create a schema, and no extensions. A connection pooler must use session
-    pooling, because locks belong to sessions. `ports.Journal` describes its methods.
+    pooling, because locks belong to sessions. `Store` describes its methods.
     """
 
     blocks = True

@@ -33,7 +33,7 @@ _ERRORS = (sqlite3.Error, OSError, JournalError)
 class SqliteStore:
     """Keeps runs in `leadhand.db` in a folder; both are created at the first write.
 
-    `ports.Journal` describes its methods.
+    `Store` describes its methods.
     """
 
     blocks = True

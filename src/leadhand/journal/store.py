@@ -1,4 +1,4 @@
-"""The store of a journal: what `StoreJournal` calls in threads, and the command line directly."""
+"""The public protocol of a journal: what a storage of your own implements."""
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
@@ -15,32 +15,84 @@ if TYPE_CHECKING:
 
 
 class Store(Log, Protocol):
-    """Stores runs, as `leadhand.ports.Journal` says, for any thread. Its methods may block."""
+    """Stores runs. Raises `JournalError` for everything that it can't do.
+
+    Any thread may call it. All methods but `append` and `commit` may block: leadhand calls them in
+    threads. `leadhand.testing.JournalConformance` tests all that is said here.
+    """
 
     @property
     def blocks(self) -> bool:
-        """Whether they wait for a disk or a network."""
+        """Whether they wait for a disk or a network. If not, they are called in the event loop."""
         ...
 
     def check(self) -> None:
         """Raises `JournalError` if runs can't be read or written now. Creates nothing."""
         ...
 
-    def events(self, run_id: str, *, after_seq: int = 0) -> "Sequence[Event]": ...
-    def last_seq(self, run_id: str) -> int: ...
-    def hold(self, run_id: str) -> AbstractContextManager[int]: ...
-    def holder(self, run_id: str) -> str | None: ...
-    def taken_by(self, *run_ids: str) -> Mapping[str, str]: ...
-    def post(self, message: RunMessage) -> None: ...
-    def messages(self, *run_ids: str) -> Sequence[RunMessage]: ...
-    def drop(self, message: RunMessage) -> None: ...
+    def events(self, run_id: str, *, after_seq: int = 0) -> "Sequence[Event]":
+        """The events of a run after `after_seq` in order, also uncommitted ones.
+
+        Empty if there is no such run.
+        """
+        ...
+
+    def last_seq(self, run_id: str) -> int:
+        """The `seq` of the run's last event, committed or not; 0 if there is no such run."""
+        ...
+
+    def hold(self, run_id: str) -> AbstractContextManager[int]:
+        """A lock on the run: the right to write its events while the block lasts.
+
+        Gives `last_seq`. At its end, uncommitted events are dropped. The lock ends with the process
+        at the latest. Raises `RunTaken` if another process has it.
+        """
+        ...
+
+    def holder(self, run_id: str) -> str | None:
+        """A description of the process that holds the lock; None if none does."""
+        ...
+
+    def taken_by(self, *run_ids: str) -> Mapping[str, str]:
+        """Those of these runs that are held here and that another process took over.
+
+        The values describe that process.
+        """
+        ...
+
+    def post(self, message: RunMessage) -> None:
+        """Leave a message for the process that holds the run, now or later."""
+        ...
+
+    def messages(self, *run_ids: str) -> Sequence[RunMessage]:
+        """The messages for these runs that were not dropped, the oldest first."""
+        ...
+
+    def drop(self, message: RunMessage) -> None:
+        """Delete a message, after its effects are committed."""
+        ...
+
     def runs(
         self,
         *,
         limit: int | None = None,
         cursor: str | None = None,
         where: Callable[[RunSummary], bool] | None = None,
-    ) -> Sequence[RunSummary]: ...
-    def inspect(self, run_id: str) -> Inspection: ...
-    def prune(self, *, before: dt.datetime) -> Sequence[str]: ...
-    def close(self) -> None: ...
+    ) -> Sequence[RunSummary]:
+        """The stored runs that `where` accepts, the latest first.
+
+        With a `cursor`, the id of a run, those that began before it.
+        """
+        ...
+
+    def inspect(self, run_id: str) -> Inspection:
+        """What can be read of a run, and whether it is intact."""
+        ...
+
+    def prune(self, *, before: dt.datetime) -> Sequence[str]:
+        """Delete the runs whose last event is older, except held ones; returns their ids."""
+        ...
+
+    def close(self) -> None:
+        """Close files and connections. Events that were not committed are lost."""
+        ...

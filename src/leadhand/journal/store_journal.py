@@ -26,7 +26,7 @@ _threads = DaemonThreads(idle_s=1.0)
 
 
 class StoreJournal:
-    """A journal over a store. `ports.Journal` describes its methods."""
+    """A journal over a store, which describes the methods."""
 
     def __init__(self, store: Store) -> None:
         self.store = store

@@ -24,7 +24,6 @@ from leadhand.errors import InputError, RunExists, TeamError
 from leadhand.models.choice import is_auto, resolve_auto
 from leadhand.plans.nesting import with_inherited_models
 from leadhand.plans.team_checks import synthesis_problems, team_problems, without_model
-from leadhand.ports import Journal
 
 if TYPE_CHECKING:
     from leadhand.run.options import NewRun
@@ -124,13 +123,13 @@ def check_listener(listener: object) -> None:
         )
 
 
-def check_storage(home: str | Path | None, journal: Journal | None) -> None:
+def check_storage(home: str | Path | None, journal: object) -> None:
     """Raises `InputError` unless `home` and `journal` are of the right types."""
     if home is not None and not isinstance(home, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"home is {type(home).__name__}; it must be a folder or a URL, as text")
-    if journal is not None and not iscoroutinefunction(getattr(journal, "last_seq", None)):
+    if journal is not None and not callable(getattr(journal, "last_seq", None)):
         raise InputError(
-            f"journal is {type(journal).__name__}; it must be a leadhand.ports.Journal"
+            f"journal is {type(journal).__name__}; it must be a leadhand.journal.Store"
         )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.journal import open_store
-from tests.journal.runs import Story, keep
+from leadhand.testing.journal_stories import Story, keep
 from tests.programs import Ended
 from tests.run.resuming.processes import CLI, Processes
 

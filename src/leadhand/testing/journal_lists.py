@@ -18,11 +18,11 @@ from leadhand.contracts.events import (
 from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import MAX_REQUEST_CHARS, RunSummary
 from leadhand.journal.store import Store
-from tests.journal.runs import NOON, Story, keep, only_run, task
+from leadhand.testing.journal_stories import NOON, Story, keep, only_run, task
 
 
 class ListingConformance:
-    """Summaries and pruning, as `leadhand.ports.Journal` has them."""
+    """Summaries and pruning, as `leadhand.journal.Store` has them."""
 
     # Summaries
 

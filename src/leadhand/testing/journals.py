@@ -18,15 +18,15 @@ from leadhand.contracts.people import Reply, RunMessage
 from leadhand.contracts.task import Plan
 from leadhand.errors import JournalError, RunTaken
 from leadhand.journal.store import Store
-from tests.journal.listing import ListingConformance
-from tests.journal.runs import NOON, Story, keep, only_run, task
+from leadhand.testing.journal_lists import ListingConformance
+from leadhand.testing.journal_stories import NOON, Story, keep, only_run, task
 
 ODD_IDS = [".", "..", "a:b", "x" * 200, "Run", "run", "-", "run.lock"]
 """Run ids that are fit, and that a careless journal stumbles over."""
 
 
 class JournalConformance(ListingConformance):
-    """The contract of `leadhand.ports.Journal`."""
+    """The contract of `leadhand.journal.Store`."""
 
     # Events
 
