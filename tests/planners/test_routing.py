@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from leadhand import Answer, Escalated, Handoff, Supervisor, Task, Team, TeamError, Worker
 from leadhand.contracts.events import Event, ModelCalled, PlanProposed
@@ -169,6 +170,26 @@ def test_a_model_may_name_other_workers_that_work_beside_the_first(server: Scrip
     assert proposed.plan.instruction == "Say which worker each part of the answer comes from."
     assert proposed.why == "model: the model chose it"
     assert server.stats().requests == 2
+
+
+@pytest.mark.parametrize(
+    ("also", "workers"),
+    [
+        (None, ["technical"]),
+        ("billing", ["technical", "billing"]),
+        ("none", ["technical"]),
+        (["none"], ["technical"]),
+        ([None, ""], ["technical"]),
+    ],
+)
+def test_an_odd_list_of_others_costs_no_valid_choice(
+    server: ScriptedServer, also: JsonValue, workers: list[str]
+) -> None:
+    choice: Object = {"why": "w", "worker": "technical", "confidence": 90, "also": also}
+    server.configure(script=[{"match": {"tool": "choose_worker"}, "reply": {"json": choice}}])
+    answer, _ = run(by_model(BILLING, DEFAULT), "It crashes")
+    assert [task.worker for task in answer.tasks] == workers
+    assert server.stats().requests == 1
 
 
 def test_a_rule_that_fits_costs_no_call(server: ScriptedServer) -> None:

@@ -4,8 +4,9 @@ It can do nothing else: whatever a request says, the result is names of workers.
 """
 
 from collections.abc import Sequence
+from typing import Annotated, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_ai.tools import ToolDefinition
 
 from leadhand.contracts.earlier import EarlierRun
@@ -22,12 +23,18 @@ NO_WORKER = "none"
 _REQUESTER = Requester("router")
 
 
+def _listed(given: object) -> object:
+    """What models without enforced schemas write for a list of names: null, a name, "none"."""
+    names = cast("list[object]", given) if isinstance(given, list) else [given]
+    return [name for name in names if name not in (None, "", NO_WORKER)]
+
+
 class _Choice(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     worker: str
     confidence: float = Field(ge=0, le=100)
-    also: tuple[str, ...] = ()
+    also: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
 
 
 class ModelChooser:
