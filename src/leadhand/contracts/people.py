@@ -27,7 +27,7 @@ class ToolCall(Record):
     """As JSON; what is stored and shown of them has no secrets."""
 
 
-class CallReply(Record):
+class CallReply(Record, extra="forbid"):
     """A person's reply about one tool call."""
 
     approved: bool
@@ -53,7 +53,7 @@ class Question(Record):
     """The workers that it may name."""
 
 
-class Reply(Record):
+class Reply(Record, extra="forbid"):
     """A person's reply to a question."""
 
     task_id: str | None = None

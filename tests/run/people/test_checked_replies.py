@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from pydantic import ValidationError
 
 from leadhand import InputError, Supervisor, Team, Worker
 from leadhand.contracts.people import Reply
@@ -28,3 +29,17 @@ def test_a_reply_through_a_supervisor_without_restore_changes_nothing() -> None:
     restoring = supervisor(restore=str)
     answer = run_virtual(restoring.answer(RUN, answered("red")))
     assert (answer.status, answer.output) == ("complete", "red")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"verdict": "approved", "arguments": {"euros": 1}},
+        {"calls": {"c1": {"approved": True, "arguments": {"euros": 1}}}},
+        {"approved": True},
+    ],
+)
+def test_a_reply_with_what_nobody_would_read_is_refused(reply: dict[str, object]) -> None:
+    """Whoever edits the arguments of a call must not have the old ones carried out."""
+    with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
+        Reply.model_validate(reply)
