@@ -76,6 +76,8 @@ def test_a_function_with_tools_is_refused() -> None:
     with pytest.raises(InputError, match=r"^Worker 'a': `tools` are for the team's model.*$"):
         Worker("a", "Looks up", run=str, tools=[typed])
     Worker("a", "Looks up", offline=str, tools=[typed])
+    with pytest.raises(InputError, match=r"^Worker 'a': .* here `team` does the work, .*$"):
+        Worker("a", "Looks up", team=Team("t"), tools=[typed])
     Worker("a", "Looks up", run=str, tools=["read_file"])  # a file may name what it uses
 
 
@@ -89,6 +91,24 @@ def test_a_template_with_an_unknown_placeholder_is_refused(name: str) -> None:
 
 def test_known_placeholders_and_other_braces_are_not() -> None:
     TaskTemplate("a", "w", 'In {batch} of {batches}, {count}: {names}. {request} {} {"a": 1}')
+
+
+@pytest.mark.parametrize(
+    ("written", "intent"),
+    [
+        ("Fetch {{id}} of {request}", "Fetch {id} of {id} {{x}}"),
+        ("{{request}}", "{request}"),
+        ("{{{id}}}", "{{id}}"),
+        ('{"a": {"b": {request}}}', '{"a": {"b": {id} {{x}}}}'),
+    ],
+)
+def test_doubled_braces_are_a_literal_placeholder(written: str, intent: str) -> None:
+    team = Team(
+        "t",
+        workers=[Worker("a", "Does it", run=lambda handoff: handoff.intent)],
+        template=[TaskTemplate("a", "a", written)],
+    )
+    assert Supervisor(team).run_sync("{id} {{x}}").output == intent
 
 
 def number(handoff: Handoff) -> int:

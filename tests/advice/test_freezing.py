@@ -64,3 +64,10 @@ def test_intents_with_too_few_words_in_common_become_the_description_and_the_req
     assert freeze(runs[0], TEAM, runs).template[0].intent == "Does a: {request}"
     same = replace(runs[1], request="The invoice")
     assert freeze(runs[0], TEAM, [same]).template[0].intent == ("Check May. The request: {request}")
+
+
+def test_braces_that_a_planner_wrote_stay_what_they_are() -> None:
+    """And do not make the template one that is refused, or one that is filled in."""
+    task = one("1", "a", intent="GET /orders/{id} and {request} of {count}: Refund {order}, please")
+    (entry,) = freeze(observed("Refund {order}, please", task), TEAM, []).template
+    assert entry.intent == "GET /orders/{{id}} and {{request}} of {{count}}: {request}"

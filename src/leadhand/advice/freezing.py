@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from leadhand.advice.facts import RunFacts, ordered, shape
+from leadhand.contracts.placeholders import literal
 from leadhand.contracts.task import Limits, Task
 from leadhand.contracts.team import TaskTemplate, Team
 
@@ -20,7 +21,6 @@ MIN_SHARED_WORDS = 3
 """Words that the intents of a task must share at their ends to be kept around the request."""
 MIN_REQUEST_CHARS = 8
 """A shorter request is not looked for in an intent: it may be a word of any text."""
-_PLACEHOLDER = re.compile(r"\{(request|batch|count|batches|names)\}")
 
 
 class Frozen(NamedTuple):
@@ -84,7 +84,8 @@ def _intent(intents: Sequence[str], described: str, *, varied: bool) -> str:
     """
     first = intents[0]
     if not varied:
-        return first if REQUEST in first else f"{_ended(first)} The request: {REQUEST}"
+        placed = REQUEST in first.replace(literal(REQUEST), "")
+        return first if placed else f"{_ended(first)} The request: {REQUEST}"
     if len({*intents}) == 1:
         return first
     words = [intent.split() for intent in intents]
@@ -92,7 +93,7 @@ def _intent(intents: Sequence[str], described: str, *, varied: bool) -> str:
     after = _shared([one[len(before) :][::-1] for one in words])[::-1]
     if len(before) + len(after) >= MIN_SHARED_WORDS and REQUEST not in {*before, *after}:
         return f"{_ended(' '.join([*before, _VARIES, *after]))} The request: {REQUEST}"
-    return f"{_line(described).rstrip('.') or 'Do your part of the request'}: {REQUEST}"
+    return f"{literal(_line(described)).rstrip('.') or 'Do your part of the request'}: {REQUEST}"
 
 
 def _ended(text: str) -> str:
@@ -101,7 +102,7 @@ def _ended(text: str) -> str:
 
 def _placed(intent: str, request: str) -> str:
     """The intent with a placeholder for its request."""
-    line = _line(intent)
+    line, request = literal(_line(intent)), literal(request)
     if len(request) < MIN_REQUEST_CHARS:
         return REQUEST if line.casefold() == request.casefold() else line
     return re.sub(rf"(?<!\w){re.escape(request)}(?!\w)", lambda _: REQUEST, line, flags=re.I)
@@ -129,8 +130,6 @@ def _problems(run: RunFacts, columns: Sequence[Sequence[Task]]) -> Iterator[str]
             yield f"task {task.id!r} works on artifacts of that run, and a template names none"
         if any(one.payload != task.payload for one in others):
             yield f"the payload of task {task.id!r} differs between runs; a template's is fixed"
-        if _PLACEHOLDER.search(f"{task.intent} {task.done_when}"):
-            yield f"task {task.id!r} contains a placeholder of templates, such as {{request}}"
 
 
 def _notes(run: RunFacts, team: Team, requests: Sequence[str]) -> Iterator[str]:

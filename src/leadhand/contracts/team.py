@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, runtime_checkable
 
@@ -16,6 +15,7 @@ from leadhand.contracts.foreign import ForeignAgent
 from leadhand.contracts.ladder import Ladder, NamedRung, RetryRules, Rung
 from leadhand.contracts.many import Many
 from leadhand.contracts.outcome import Handoff
+from leadhand.contracts.placeholders import check_placeholders
 from leadhand.contracts.retry import Retry
 from leadhand.contracts.role import (
     SUBPLANNER,
@@ -65,9 +65,6 @@ __all__ = [
 Isolation = Literal["none", "process"]
 MAX_DEPTH = 3
 """The default limit on levels of nested teams."""
-PLACEHOLDERS = ("request", "batch", "count", "batches", "names")
-"""What is filled in the intents of a template."""
-_PLACEHOLDER = re.compile(r"\{( *[A-Za-z_][\w.-]* *(?:![rsa])?)\}")
 WorkFunction = Callable[..., object]
 # `Any` types the parameter of a lambda, and accepts functions of `Handoff[C]`.
 MaterialFunction = Callable[[Handoff[Any]], Mapping[str, str]]
@@ -172,10 +169,12 @@ class Worker:
             object.__setattr__(self, "run", ForeignAgent(self.agent))
         check_fields(self)
         # Names in a file tell what a function uses.
-        if self.run is not None and any(not isinstance(tool, str) for tool in self.tools):
+        own = any(not isinstance(tool, str) for tool in self.tools)
+        doer = "team" if self.team is not None else "run" if self.run is not None else None
+        if doer is not None and own:
             raise InputError(
-                f"Worker {self.name!r}: `tools` are for the team's model, and here `run` does the "
-                "work, which does not get them: leave out one or the other"
+                f"Worker {self.name!r}: `tools` are for the team's model, and here `{doer}` does "
+                "the work, which does not get them: leave out one or the other"
             )
         check_contexts(f"Worker {self.name!r}", self.tools)
 
@@ -189,7 +188,8 @@ class TaskTemplate:
     """The task's id; with `for_each` it is followed by `-1`, `-2`, ..."""
     worker: str
     intent: str
-    """May contain `{request}` and, with `for_each`, `{batch}`, `{count}` and `{names}`."""
+    """May contain `{request}` and, with `for_each`, `{batch}`, `{count}` and `{names}`; `{{id}}`
+    stands for a literal `{id}`."""
     depends_on: Many[str] = ()
     """Ids of template entries; one with `for_each` stands for all tasks made from it."""
     for_each: str | None = None
@@ -202,10 +202,7 @@ class TaskTemplate:
     def __post_init__(self) -> None:
         """Refuse what no planner fills."""
         check_fields(self)
-        if unknown := sorted({*_PLACEHOLDER.findall(self.intent)} - {*PLACEHOLDERS}):
-            known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
-            text = f"nothing fills {{{unknown[0]}}} in its intent; there are {known}"
-            raise InputError(f"TaskTemplate {self.id!r}: {text}")
+        check_placeholders(f"TaskTemplate {self.id!r}", self.intent)
 
 
 @argument

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from leadhand.contracts.earlier import PREVIOUS
+from leadhand.contracts.placeholders import filled
 from leadhand.contracts.task import Batch, Plan, PlanRequest, Task
 from leadhand.contracts.team import TaskTemplate, Team
 from leadhand.errors import InputError
@@ -66,16 +67,16 @@ def _task(
     earlier = (PREVIOUS,) if request.after and not entry.depends_on else ()
     shown = ", ".join(batch.artifacts[:3]) + (", ..." if len(batch.artifacts) > 3 else "")
     fields = {
-        "{request}": request.text,
-        "{batch}": batch.name,
-        "{count}": str(len(batch.artifacts)),
-        "{batches}": str(len(batches[entry.id])),
-        "{names}": shown,
+        "request": request.text,
+        "batch": batch.name,
+        "count": str(len(batch.artifacts)),
+        "batches": str(len(batches[entry.id])),
+        "names": shown,
     }
     return Task(
         id=ids[entry.id][number],
         worker=entry.worker,
-        intent=_fill(entry.intent, fields),
+        intent=filled(entry.intent, fields),
         # A dependency with no batches has no tasks to wait for.
         depends_on=tuple(one for needed in entry.depends_on for one in ids.get(needed, [needed])),
         artifacts=(*batch.artifacts, *earlier),
@@ -84,14 +85,3 @@ def _task(
         tolerates_missing=entry.tolerates_missing,
         limits=entry.limits,
     )
-
-
-def _fill(text: str, fields: dict[str, str]) -> str:
-    # Not `str.format`, because the user's request may contain braces.
-    parts = text.split("{")
-    out = [parts[0]]
-    for part in parts[1:]:
-        name, brace, rest = part.partition("}")
-        filled = fields.get(f"{{{name}}}") if brace else None
-        out.append(f"{{{part}" if filled is None else filled + rest)
-    return "".join(out)
