@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from leadhand import Answer, Event, Supervisor, TaskTemplate, Team, Worker
+from leadhand import Answer, Budget, Event, Supervisor, TaskTemplate, Team, Worker
 from leadhand.contracts.events import ModelCalled
 from tests.models.raw_endpoint import RawEndpoint, head, serving
 
@@ -28,7 +28,9 @@ def team() -> Team:
     return Team("one", workers=workers, model=models, planner="template", template=[one])
 
 
-def answer_of(monkeypatch: pytest.MonkeyPatch, body: str, status: str = "200 OK") -> Answer:
+def answer_of(
+    monkeypatch: pytest.MonkeyPatch, body: str, status: str = "200 OK", tokens: int | None = None
+) -> Answer:
     """The answer of a run that is cancelled as soon as a second call has failed."""
     monkeypatch.setenv("OPENAI_API_KEY", "dummy")
     endpoint = RawEndpoint(head(status, content_type="application/json") + body.encode())
@@ -43,7 +45,8 @@ def answer_of(monkeypatch: pytest.MonkeyPatch, body: str, status: str = "200 OK"
     with serving(endpoint):
         monkeypatch.setenv("OPENAI_BASE_URL", f"{endpoint.url}/v1")
         supervisor = Supervisor(team())
-        return asyncio.run(supervisor.run("Do it", listener=follow))
+        budget = Budget(tokens=tokens) if tokens else None
+        return asyncio.run(supervisor.run("Do it", listener=follow, budget=budget))
 
 
 @pytest.mark.parametrize(
@@ -65,6 +68,23 @@ def test_what_an_endpoint_says_instead_of_an_answer_is_shown(
     assert answer.status in ("failed", "cancelled")
     assert said in answer.gaps[0].why
     assert "validation error" not in answer.gaps[0].why
+
+
+@pytest.mark.parametrize("refused", [(REFUSED, "stop"), (NOTHING, "content_filter")], ids=str)
+def test_the_tokens_of_a_refusal_are_counted(
+    monkeypatch: pytest.MonkeyPatch, refused: tuple[object, str]
+) -> None:
+    usage = {"prompt_tokens": 90_000, "completion_tokens": 9_990, "total_tokens": 99_990}
+    used = answer_of(monkeypatch, completion(*refused, usage=usage), tokens=10**7).metrics
+    assert (used.input_tokens, used.output_tokens) == (
+        90_000 * used.requests,
+        9_990 * used.requests,
+    )
+    assert used.cost_usd is not None
+    assert used.cost_usd > 0
+    few = answer_of(monkeypatch, completion(*refused, usage=usage), tokens=100_000)
+    assert few.metrics.requests == 1
+    assert few.ended_by == "budget"
 
 
 @pytest.mark.parametrize("status", ["503 Service Unavailable", "999 Odd"])

@@ -260,6 +260,8 @@ class Caller:
                         self._answered(question, connection, answer, started_s, queued_s),
                     )
                     reservation.answered(answer[1])
+                elif answer.usage is not None:
+                    reservation.answered(answer.usage)
                 elif answer.kind not in ("malformed", "too_large") and answer is not CUT_OFF:
                     reservation.refused()
             finally:
@@ -373,6 +375,7 @@ class Caller:
         *,
         retry_in_s: float | None = None,
     ) -> None:
+        used = failure.usage or Usage()
         self.recorder.record(
             events.ModelCalled(
                 **self.recorder.stamp(),
@@ -380,7 +383,9 @@ class Caller:
                 model=connection.name,
                 task_id=requester.task_id,
                 attempt=requester.attempt,
-                cost_usd=0.0 if failure.unbilled else None,
+                input_tokens=used.input_tokens,
+                output_tokens=used.output_tokens,
+                cost_usd=0.0 if failure.unbilled else used.cost_usd,
                 duration_s=_since(started_s),
                 queued_s=queued_s,
                 error=failure.message,

@@ -24,6 +24,7 @@ from pydantic_ai.settings import ModelSettings
 from leadhand.models.connections import Connection
 from leadhand.models.failures import Failure, failure_of
 from leadhand.models.gate import Ending, GatePass
+from leadhand.models.usage import usage_of
 from leadhand.untrusted.cutting import cut_line
 
 CALL_TIMEOUT_S = 300.0
@@ -62,7 +63,8 @@ async def exchange(
         called = any(isinstance(part, ToolCallPart) for part in response.parts)
         if response.finish_reason == "content_filter" and not (response.text or called):
             said = (response.provider_details or {}).get("refusal") or "its content filter did"
-            return Failure("refused", f"the model refused to answer: {cut_line(str(said), 300)}")
+            why = f"the model refused to answer: {cut_line(str(said), 300)}"
+            return Failure("refused", why, usage=usage_of(connection.name, response, 0.0))
         return without_surrogates(response)
     except Exception as error:
         failure = failure_of(error)

@@ -22,6 +22,7 @@ from pydantic_ai.exceptions import (
     UserError,
 )
 
+from leadhand.contracts.outcome import Usage
 from leadhand.models.clients import NoAnswer, RedirectRefused, ResponseTooLarge
 from leadhand.untrusted.cutting import cut
 
@@ -51,6 +52,8 @@ class Failure:
 
     absent: bool = False
     """Whether no connection could be made: nothing listens there."""
+    usage: Usage | None = None
+    """What a response used that refuses to answer; None if there is no response."""
 
     @property
     def transient(self) -> bool:
