@@ -88,6 +88,48 @@ def test_what_is_missing_in_a_nested_team_is_said_once_with_its_path() -> None:
         assert "## a (a)" in answer.answer
 
 
+def finding(output: object, *, ends: int) -> Team:
+    """A team of two tasks, of which the last finds the `output`, or which are both last."""
+    workers = [
+        Worker("read", "Reads", run=gives({"files": 3})),
+        Worker("find", "Finds", run=gives(output)),
+    ]
+    after = ["read"] if ends == 1 else []
+    template = [
+        TaskTemplate("read", "read", "Read"),
+        TaskTemplate("find", "find", "Find", depends_on=after),
+    ]
+    return Team("inner", workers=workers, template=template, planner="template")
+
+
+def both(one: Team, other: Team) -> Team:
+    """A team of two teams that are asked the same."""
+    workers = [around(one, "net"), around(other, "host")]
+    template = entries(net=ASK, host=ASK)
+    return Team("both", workers=workers, template=template, planner="template")
+
+
+def test_nested_teams_contradict_each_other_in_what_their_last_tasks_found() -> None:
+    """F56."""
+    one, other = (finding({"port": port}, ends=1) for port in (80, 443))
+    middle = Team("m", workers=[around(other, "deep")], planner="template")
+    for second in (other, middle):
+        answer = answered(both(one, second))
+        assert (answer.status, kinds(answer)) == ("partial", ["contradiction"])
+        assert answer.conflicts[0].about == "port is 80 in net and 443 in host"
+    for value in ({"port": 80}, "another text"):
+        answer = answered(both(one, finding(value, ends=1)))
+        assert (answer.status, answer.conflicts) == ("complete", ())
+        assert "not compared" not in answer.answer
+
+
+def test_nested_teams_with_several_last_tasks_are_not_compared_and_the_answer_says_so() -> None:
+    """F56."""
+    answer = answered(both(*(finding({"port": port}, ends=2) for port in (80, 443))))
+    assert (answer.status, answer.conflicts) == ("complete", ())
+    assert "net and host ask the same; their results were not compared" in answer.answer
+
+
 class Port(BaseModel):
     port: int
 

@@ -298,6 +298,8 @@ class TaskResult:
     result: Result | None
     why: str | None
     """Why there is no result, or only a partial or flagged one."""
+    ends: tuple[JsonValue, ...] = ()
+    """What the last tasks of a nested run returned, if its text is the result."""
 
 
 @dataclass(frozen=True, slots=True)

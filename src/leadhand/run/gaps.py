@@ -4,6 +4,8 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from pydantic import JsonValue
+
 from leadhand.contracts.answer import (
     FOUND_HEADING,
     MISSING_HEADING,
@@ -34,9 +36,22 @@ _prose = functools.lru_cache(maxsize=256)(prose)
 def results_of(state: RunState) -> list[TaskResult]:
     """The tasks and their results as a synthesizer gets them, in plan order."""
     return [
-        TaskResult(task.task, task.worker, task.status, task.result, task.error)
-        for task in state.tasks.values()
+        TaskResult(one.task, one.worker, one.status, one.result, one.error, _ends(one) or ())
+        for one in state.tasks.values()
     ]
+
+
+def _ends(task: TaskState) -> tuple[JsonValue, ...] | None:
+    """What the last tasks of the nested run returned whose text is the result; None: no such run"""
+    run, result = task.nested, task.result
+    if run is None or run.answer is None or result is None or result.output != run.answer.answer:
+        return None
+    needed = {id for one in run.tasks.values() for id in one.task.depends_on}
+    found: list[JsonValue] = []
+    for one in (one for id, one in run.tasks.items() if id not in needed):
+        inner, output = _ends(one), one.result.output if one.result is not None else None
+        found += (output,) if inner is None else inner
+    return tuple(found)
 
 
 def gaps_of(state: RunState, team: "Team | None") -> Iterator[Gap]:

@@ -46,21 +46,20 @@ _NUMERAL = re.compile(r"[+-]?\d{1,30}(\.\d{1,30})?")
 _NAMING = frozenset(
     {
         *("about", "topic", "theme", "scope", "area", "aspect", "section", "part", "focus"),
-        *("perspective", "domain", "field", "role", "lens", "team", "worker", "task", "step"),
-        *("id", "key", "name", "subject", "entity", "item", "product", "sku", "company"),
-        *("customer", "person", "author", "country", "region", "city", "place", "file", "path"),
-        *("url", "module", "package", "version", "year", "quarter", "month", "week", "day"),
-        *("date", "period", "currency", "unit", "language"),
+        *("perspective", "domain", "field", "role", "lens", "team", "worker", "task", "step", "id"),
+        *("key", "name", "subject", "entity", "item", "product", "sku", "company", "customer"),
+        *("person", "author", "country", "region", "city", "place", "file", "path", "url"),
+        *("module", "package", "version", "year", "quarter", "month", "week", "day", "date"),
+        *("period", "currency", "unit", "language"),
     }
 )
 """Keys that identify an object: with a different value, it is about something else."""
 _OF_THE_WORK = frozenset(
     {
         *("confidence", "certainty", "summary", "note", "notes", "comment", "comments", "reason"),
-        *("reasoning", "why", "explanation", "rationale", "message", "title", "evidence"),
-        *("source", "sources", "reference", "references", "citations", "duration", "duration_s"),
-        *("elapsed", "elapsed_s", "cost_usd", "tokens", "usage", "model", "timestamp"),
-        *("created_at",),
+        *("reasoning", "why", "explanation", "rationale", "message", "title", "evidence", "source"),
+        *("sources", "reference", "references", "citations", "duration", "duration_s", "elapsed"),
+        *("elapsed_s", "cost_usd", "tokens", "usage", "model", "timestamp", "created_at"),
     }
 )
 """Keys about the work itself, on which workers can't disagree."""
@@ -111,9 +110,19 @@ def compare(
         if len(found) > MAX_FOUND:
             note = f"Results disagree on more than {MAX_FOUND} values; the others are not listed."
             return [*found.values()][:MAX_FOUND], note
-    alike = max((len(group) for kind, group in questions if kind == "contradiction"), default=0)
-    note = f"{alike:,} tasks ask the same; their results were not compared: they are too many."
-    return [*found.values()], note if alike > MAX_TASKS else ""
+    notes = [_not_compared(group) for kind, group in questions if kind == "contradiction"]
+    return [*found.values()], " ".join(filter(None, notes))
+
+
+def _not_compared(group: Sequence[TaskResult]) -> str:
+    """Why results of tasks that ask the same were not compared; empty if they were."""
+    note = "ask the same; their results were not compared:"
+    if len(group) > MAX_TASKS:
+        return f"{len(group):,} tasks {note} they are too many."
+    ends = (end for one in group if len(one.ends) > 1 < len(group) for end in one.ends)
+    if all(isinstance(end, str | None) for end in ends):
+        return ""
+    return f"{' and '.join(one.task.id for one in group)} {note} a nested team gave several."
 
 
 def kind_between(
@@ -195,7 +204,8 @@ def _of_kinds(
 
 
 def _outputs(given: Sequence[TaskResult]) -> Iterator[tuple[str, JsonValue]]:
-    return ((one.task.id, one.result.output) for one in given if one.result is not None)
+    whole = ((one, one.result.output) for one in given if one.result is not None)
+    return ((one.task.id, one.ends[0] if len(one.ends) == 1 else value) for one, value in whole)
 
 
 def _comparable(
@@ -374,12 +384,8 @@ def _same_number(one: float, other: float) -> bool:
             return False
     except OverflowError:  # an integer that is too long for a float
         return False
-    places = min(_places(one), _places(other))
+    places = min(len(f"{Decimal(repr(n)):f}".partition(".")[2].rstrip("0")) for n in (one, other))
     return abs(one - other) <= max(0.5000005 * 10.0**-places, 1e-9 * abs(one), 1e-9)
-
-
-def _places(number: float) -> int:
-    return len(f"{Decimal(repr(number)):f}".partition(".")[2].rstrip("0"))
 
 
 def _order(value: JsonValue) -> tuple[str, float, str]:
