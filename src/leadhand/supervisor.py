@@ -1,7 +1,6 @@
 """The supervisor: has requests planned, worked on and answered. It does no work itself.
 
-This is the library's front door. `run.hosting` does what it says; the life of one run is in
-`run.run`, from top to bottom.
+`run.hosting` does what it says; the life of one run is in `run.run`, from top to bottom.
 """
 
 import asyncio
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Generic
 
 from pydantic import JsonValue
 
-from leadhand import run as running
 from leadhand.clock import SystemClock
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget
@@ -27,6 +25,8 @@ from leadhand.errors import InputError
 from leadhand.journal import journal_over, open_journal
 from leadhand.ports import Clock, Decider, Journal, Planner, Remedies, Synthesizer
 from leadhand.run.intake import Batches, check_options, check_storage, occasions, origin_of
+from leadhand.run.options import HostSettings, Limits, NewRun, RunOptions
+from leadhand.run.run_context import ContextRules
 from leadhand.untrusted import redaction
 
 if TYPE_CHECKING:
@@ -43,10 +43,7 @@ _log = logging.getLogger("leadhand")
 
 
 class Supervisor(Generic[C]):
-    """Runs requests with one team. Any number of runs may be under way at once.
-
-    `C` is the type of the context that its runs have.
-    """
+    """Runs requests with one team, any number at once. `C` is the type of their context."""
 
     def __init__(
         self,
@@ -90,25 +87,26 @@ class Supervisor(Generic[C]):
 
         Raises `TeamError` naming every problem of the team, and `InputError` for other arguments.
         """
-        # Imported here because it imports every event.
+        # Imported here and below because they import every event and the engine.
+        from leadhand.journal.memory import MemoryJournal
+        from leadhand.run.hosting import RunHost
         from leadhand.trace.logs import Logs
 
-        own = synthesizer is not None
-        check_options(team, deadline_s, concurrency, budget, max_concurrency, own_synthesizer=own)
+        check_options(team, deadline_s, concurrency, budget, max_concurrency, synthesizer)
         check_storage(home, journal)
-        contexts = running.ContextRules(context_type, restore)
+        contexts = ContextRules(context_type, restore)
         contexts.check()
         redact = redaction.Redactor.of(os.environ)
         redaction.redact_logger(_log, redact)
-        kept = open_journal(home, redact=redact) if home is not None else running.MemoryJournal()
+        kept = open_journal(home, redact=redact) if home is not None else MemoryJournal()
         self.journal: Journal = journal_over(journal) if journal is not None else kept
         self._owns_journal = journal is None
-        self._host = running.RunHost(
+        self._host = RunHost(
             team,
-            running.HostSettings(
+            HostSettings(
                 journal=self.journal,
                 clock=clock or SystemClock(),
-                limits=running.Limits(deadline_s, budget),
+                limits=Limits(deadline_s, budget),
                 concurrency=concurrency,
                 max_concurrency=max_concurrency,
                 contexts=contexts,
@@ -139,8 +137,8 @@ class Supervisor(Generic[C]):
 
         Raises `PlanError`, and `ModelError` if no model gave one.
         """
-        new = running.NewRun(request=request, inputs=inputs, after=after)
-        return await self._host.plan(new, running.RunOptions(batches=batches, listener=listener))
+        new = NewRun(request=request, inputs=inputs, after=after)
+        return await self._host.plan(new, RunOptions(batches=batches, listener=listener))
 
     async def run(
         self,
@@ -185,9 +183,8 @@ class Supervisor(Generic[C]):
         Raises `PlanError` if your own plan has errors, `InputError` for arguments that can't be
         used, `RunInterrupted` if the supervisor is shut down, and `JournalError`.
         """
-        own = origin_of(origin)
-        new = running.NewRun(request, plan, amend, run_id, if_exists, inputs, own, after)
-        options = running.RunOptions(deadline_s, budget, context, batches, listener)
+        new = NewRun(request, plan, amend, run_id, if_exists, inputs, origin_of(origin), after)
+        options = RunOptions(deadline_s, budget, context, batches, listener)
         return await self._host.start(new, options)
 
     async def resume(
@@ -216,7 +213,7 @@ class Supervisor(Generic[C]):
         Raises `InputError` if there is no such run or task, or this team can't resume the run, and
         `RunTaken` if another process works on it.
         """
-        options = running.RunOptions(deadline_s, budget, context, batches, listener)
+        options = RunOptions(deadline_s, budget, context, batches, listener)
         return await self._host.resume(run_id, options, from_task=from_task, stored=stored)
 
     async def answer(
@@ -234,12 +231,14 @@ class Supervisor(Generic[C]):
         return are those of a run that has read all replies. Raises what `reply` and `resume` raise,
         but neither `RunTaken`, nor anything about a reply that was given before.
         """
-        options = running.RunOptions(deadline_s, budget, context)
+        options = RunOptions(deadline_s, budget, context)
         return await self._host.answer(run_id, replies, options)
 
     async def get(self, run_id: str) -> RunView:
         """A run as it is now. Raises `InputError` if there is no such run."""
-        return await running.run_view(self.journal, run_id)
+        from leadhand.run.reading import run_view
+
+        return await run_view(self.journal, run_id)
 
     async def runs(
         self,
@@ -253,10 +252,12 @@ class Supervisor(Generic[C]):
         """The stored runs, the latest first: those with that status, of that team, and whose origin
         has all items of `origin`.
 
-        With a `cursor`, the `run_id` of the last one of a page, those that follow it. It reads no
-        events. Raises `InputError` for arguments that can't be used.
+        With a `cursor`, the `run_id` of the last one of a page, those that follow it. Raises
+        `InputError` for arguments that can't be used.
         """
-        return await running.run_summaries(
+        from leadhand.run.reading import run_summaries
+
+        return await run_summaries(
             self.journal, status=status, team=team, origin=origin, limit=limit, cursor=cursor
         )
 
@@ -273,16 +274,14 @@ class Supervisor(Generic[C]):
     def health(self) -> Health:
         """The load, latency and breaker of each worker over all runs, and the models' rates.
 
-        All runs share the workers: a run waits its turn for a busy worker, and gives no task to one
-        whose breaker is open.
+        All runs share the workers, and give no task to one whose breaker is open.
         """
-        return self._host.health()
+        from leadhand.run.service import health
+
+        return health(self._host)
 
     async def close(self) -> None:
-        """Close the connections that `ready` opened, and the files and connections of `home`.
-
-        A `journal` of your own stays open.
-        """
+        """Close what `ready` and `home` opened. A `journal` of your own stays open."""
         await self._host.connections.release()
         if self._owns_journal:
             await self.journal.close()
@@ -336,9 +335,8 @@ class Supervisor(Generic[C]):
         Leaving the loop early cancels the run. A run that exists already is streamed from its first
         event on; leaving the loop cancels it only if this call had to continue it.
         """
-        own = origin_of(origin)
-        new = running.NewRun(request, plan, amend, run_id, if_exists, inputs, own, after)
-        options = running.RunOptions(deadline_s, budget, context)
+        new = NewRun(request, plan, amend, run_id, if_exists, inputs, origin_of(origin), after)
+        options = RunOptions(deadline_s, budget, context)
         return self._host.start_stream(new, options)
 
     def resume_stream(
@@ -350,7 +348,7 @@ class Supervisor(Generic[C]):
         context: C | None = None,
     ) -> "AsyncGenerator[Event]":
         """The events of `resume`, as `stream` gives those of `run`; the last one if it is over."""
-        options = running.RunOptions(deadline_s, budget, context)
+        options = RunOptions(deadline_s, budget, context)
         return self._host.resume_stream(run_id, options)
 
     def cancel(self, run_id: str | None = None, *, reason: str = "interrupted") -> Awaitable[None]:
@@ -361,14 +359,15 @@ class Supervisor(Generic[C]):
         answer here. Cancelled runs can be resumed. The result raises `InputError` if there is no
         such run or it is finished.
         """
-        return running.cancel(self._host, run_id, reason)
+        from leadhand.run.service import cancel
+
+        return cancel(self._host, run_id, reason)
 
     async def ready(self) -> None:
         """Prepare for the first run, and raise now what it would raise: no model is asked.
 
-        Imports what runs need, looks for the model of `Team(model="auto")`, checks names and keys
-        of models, and whether the journal can be written. Raises `InputError`, `TeamError` and
-        `JournalError`.
+        Imports what runs need, looks for the model of `Team(model="auto")`, checks models' names
+        and keys, and the journal. Raises `InputError`, `TeamError` and `JournalError`.
         """
         await self._host.ready()
 
@@ -379,7 +378,9 @@ class Supervisor(Generic[C]):
         can resume them, and nothing counts as a crash. With `cancel` they give an answer,
         `status: cancelled`. Readers of `events` get `RunInterrupted`. The journal stays open.
         """
-        await running.shut_down(self._host, grace_s=grace_s, mode=mode)
+        from leadhand.run.service import shut_down
+
+        await shut_down(self._host, grace_s=grace_s, mode=mode)
 
     async def resume_interrupted(self, *, limit: int | None = None) -> list[str]:
         """Resume, in the background, this team's runs that neither wait nor are held; their ids.
@@ -388,7 +389,9 @@ class Supervisor(Generic[C]):
         processes may call this at once. Runs that had a context need the supervisor's `restore`.
         With a `limit` it resumes no more than that many, the latest first.
         """
-        return await running.resume_interrupted(self._host, limit)
+        from leadhand.run.service import resume_interrupted
+
+        return await resume_interrupted(self._host, limit)
 
     def post_interruption(self) -> None:
         """Tell the journal that this process ends now on purpose. Blocks; for any thread."""

@@ -293,7 +293,7 @@ def test_what_is_kept_between_runs_is_no_more_than_the_team() -> None:
         ("helper", 0, 0),
     ]
     assert health.worker("helper").latency_s is not None
-    shared_workers = supervisor._host._shared_workers  # pyright: ignore[reportPrivateUsage]
+    shared_workers = supervisor._host.shared_workers  # pyright: ignore[reportPrivateUsage]
     kept = [shared_workers.of((), worker) for worker in supervisor.team.workers]
     assert sum(len(one._queue) + len(one._awaiting_probe) for one in kept) == 0  # pyright: ignore[reportPrivateUsage]
 

@@ -25,13 +25,13 @@ from leadhand.engine.recorder import Recorder
 from leadhand.engine.scheduler import Scheduler
 from leadhand.engine.shared_workers import SharedWorkers
 from leadhand.models.ledger import NANO, NOTHING, Account, Amount, Ledger, nano_usd
-from leadhand.run import Run
 from leadhand.run.cancellation import ActiveRun
 from leadhand.run.context import Capacity, RunSettings
 from leadhand.run.people import People
 from leadhand.run.questions import open_questions
 from leadhand.run.resumption import check_resumable, tasks_from
 from leadhand.run.roles import open_roles
+from leadhand.run.run import Run
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock
 from leadhand.workers.function import FunctionWorker

@@ -1,24 +1,30 @@
 """The runs of one supervisor: starts, resumes and stops them, any number at once."""
 
 import asyncio
-import sys
 import threading
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from leadhand import run as running
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.health import Health, ModelHealth
 from leadhand.contracts.people import Reply, RunMessage
 from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Team
+from leadhand.engine.recorder import Recorder
+from leadhand.engine.shared_workers import SharedWorkers
 from leadhand.errors import InputError, JournalError, ModelError, PlanError, RunExists, RunTaken
+from leadhand.journal.memory import MemoryJournal
 from leadhand.planners.routing import plan_or_default
 from leadhand.plans.checks import check, errors_in
 from leadhand.plans.nesting import with_inherited_models
 from leadhand.plans.planned_workers import with_chosen_tools
+from leadhand.run.calls import Calls, ended_with
+from leadhand.run.cancellation import ActiveRun
+from leadhand.run.connections import SharedConnections
+from leadhand.run.context import Capacity, RunSettings
+from leadhand.run.following import runs_before
+from leadhand.run.holding import HeldRuns
 from leadhand.run.intake import (
     check_known_id,
     check_new_run,
@@ -31,12 +37,23 @@ from leadhand.run.intake import (
     planner_request,
     with_models,
 )
+from leadhand.run.joining import joined_answer, messages_of
+from leadhand.run.messages import record_interruption, resumed_context, watch_messages
 from leadhand.run.options import HostSettings, IfExists, Limits, NewRun, RunOptions
+from leadhand.run.people import People
+from leadhand.run.preparation import prepare
+from leadhand.run.questions import reply_message, valid_reply
+from leadhand.run.reading import POLL_S, Readers
+from leadhand.run.resumption import check_decider, check_resumable, is_over, tasks_from
+from leadhand.run.roles import open_roles
+from leadhand.run.run import Run
+from leadhand.run.service import check_journal
+from leadhand.run.spending import account_of
+from leadhand.run.stored import StoredRun, answer_within
 
 if TYPE_CHECKING:
     from leadhand.contracts.events import Event
     from leadhand.run.roles import Roles
-    from leadhand.run.stored import StoredRun
     from leadhand.tools.files.inputs import Inputs
 
 STOP_PATIENCE_S = 2.0
@@ -50,26 +67,26 @@ class RunHost:
         self.team = with_inherited_models(team)
         self.journal = settings.journal
         self._settings = settings
-        self.active: dict[str, running.ActiveRun] = {}
+        self.active: dict[str, ActiveRun] = {}
         """The runs that are under way here, by id."""
-        self.held = running.HeldRuns(settings.journal)
-        self.calls = running.Calls()
-        self.readers = running.Readers(self.journal, self.held, self.calls)
+        self.held = HeldRuns(settings.journal)
+        self.calls = Calls()
+        self.readers = Readers(self.journal, self.held, self.calls)
         self.background: set[asyncio.Task[None]] = set()
         """Runs that no caller waits for."""
         self.clock = settings.clock
         self.listeners = (*settings.listeners, self.readers)
-        self._shared_workers = running.SharedWorkers(
+        self.shared_workers = SharedWorkers(
             self.team, lock=threading.RLock(), max_concurrency=settings.max_concurrency
         )
-        self.connections = running.SharedConnections()
+        self.connections = SharedConnections()
 
     async def ready(self) -> None:
         """Do now what the first run would do, and raise what it would raise; no model is asked."""
-        await running.check_journal(self.journal)
+        await check_journal(self.journal)
         await self._find_models()
-        await running.prepare(self.team)
-        recorder = running.Recorder("ready", running.MemoryJournal(), clock=self.clock)
+        await prepare(self.team)
+        recorder = Recorder("ready", MemoryJournal(), clock=self.clock)
         async with self._roles(recorder, PlanRequest(""), None, self._settings.limits):
             await self.connections.keep(self.team)
 
@@ -79,10 +96,10 @@ class RunHost:
         paths = input_paths(new.inputs)
         given = inputs_of(paths)
         own = (options.listener,) if options.listener else ()
-        memory = running.MemoryJournal()
-        recorder = running.Recorder("plan", memory, clock=self.clock, listeners=own)
+        memory = MemoryJournal()
+        recorder = Recorder("plan", memory, clock=self.clock, listeners=own)
         limits = self._settings.limits
-        after = await running.runs_before(self.journal, new.after, limit_s=limits.opening_s)
+        after = await runs_before(self.journal, new.after, limit_s=limits.opening_s)
         request = planner_request(new.request or "", given, paths, options.batches, after)
         try:
             async with asyncio.timeout(limits.deadline_s):
@@ -113,7 +130,7 @@ class RunHost:
             goal = new.plan.goal if new.plan is not None else ""
             text = new.request if new.request is not None else goal
             request = planner_request(text, given, paths, options.batches)
-            settings = running.RunSettings(
+            settings = RunSettings(
                 limits.budget,
                 limits.own,
                 tuple(str(path.absolute()) for path in paths),
@@ -125,10 +142,8 @@ class RunHost:
             while True:
                 async with AsyncExitStack() as stack:
                     if await self._is_new(run_id, limits, stack):
-                        after = await running.runs_before(
-                            self.journal, new.after, limit_s=limits.opening_s
-                        )
-                        recorder = self._recorder(running.StoredRun(run_id), options, since_s)
+                        after = await runs_before(self.journal, new.after, limit_s=limits.opening_s)
+                        recorder = self._recorder(StoredRun(run_id), options, since_s)
                         return await self._to_answer(
                             recorder,
                             replace(request, after=after),
@@ -141,11 +156,11 @@ class RunHost:
                 if new.if_exists == "error":
                     raise RunExists(run_id)
                 if events := await self.journal.events(run_id):
-                    stored = running.StoredRun.of(run_id, events)
+                    stored = StoredRun.of(run_id, events)
                     check_same_run(stored.state, self.team.name, text, settings.fingerprint)
                     return await self._known_answer(stored, new.if_exists, options)
                 # Its first event is still to come, or its process ended before that.
-                await asyncio.sleep(running.POLL_S)
+                await asyncio.sleep(POLL_S)
 
     async def _is_new(self, run_id: str, limits: Limits, stack: AsyncExitStack) -> bool:
         """Whether there is no such run; then it is held until `stack` closes."""
@@ -156,7 +171,7 @@ class RunHost:
             return False
 
     async def _known_answer(
-        self, stored: "StoredRun", if_exists: IfExists, options: RunOptions
+        self, stored: StoredRun, if_exists: IfExists, options: RunOptions
     ) -> Answer:
         """The answer of a run that exists already."""
         answer = stored.state.answer or stored.state.waiting
@@ -174,12 +189,12 @@ class RunHost:
         if not replies:
             raise InputError("nothing to answer: give a Reply")
         async with self.calls.call(run_id):
-            stored = running.StoredRun.of(run_id, await self.journal.events(run_id))
-            state, given = stored.state, [running.valid_reply(one) for one in replies]
-            if not running.is_over(state) and await self.journal.holder(run_id) is None:
-                running.check_resumable(state, run_id, self.team)
+            stored = StoredRun.of(run_id, await self.journal.events(run_id))
+            state, given = stored.state, [valid_reply(one) for one in replies]
+            if not is_over(state) and await self.journal.holder(run_id) is None:
+                check_resumable(state, run_id, self.team)
                 self._settings.contexts.check_resumable(options.context, state)
-            for message in running.messages_of(stored, given):
+            for message in messages_of(stored, given):
                 await self.journal.post(message)
             return await self._joined(run_id, options)
 
@@ -190,7 +205,7 @@ class RunHost:
             self.calls.check_open(run_id)
             return await self._resume(run_id, options)
 
-        return await running.joined_answer(self.journal, self.held, run_id, resume)
+        return await joined_answer(self.journal, self.held, run_id, resume)
 
     async def resume(
         self,
@@ -198,7 +213,7 @@ class RunHost:
         options: RunOptions,
         *,
         from_task: str | None = None,
-        stored: "StoredRun | None" = None,
+        stored: StoredRun | None = None,
     ) -> Answer:
         """The answer of a run that was stopped, lost with its process, or waits for a person."""
         check_known_id(run_id)
@@ -211,34 +226,34 @@ class RunHost:
         options: RunOptions,
         *,
         from_task: str | None = None,
-        stored: "StoredRun | None" = None,
+        stored: StoredRun | None = None,
     ) -> Answer:
         since_s = self.clock.monotonic()
         await self._find_models()
         opening_s = options.limits(self._settings.limits).opening_s
         async with self.held.hold(run_id, limit_s=opening_s) as last_seq:
-            stored = stored or running.StoredRun(run_id)
+            stored = stored or StoredRun(run_id)
             if not stored.events or stored.events[-1].seq != last_seq:
                 read = self.journal.events(run_id)
-                stored.replace(await running.answer_within(opening_s, read))
+                stored.replace(await answer_within(opening_s, read))
             recorder = self._recorder(stored, options, since_s)
             state = recorder.state
             paths = input_paths(state.inputs)
             given = inputs_of(paths)
             request = planner_request(state.request, given, paths, options.batches, state.after)
             limits = options.limits(self._settings.limits.kept(state))
-            settings = running.RunSettings(limits.budget, limits.own, state.inputs, state.origin)
-            again = running.tasks_from(state, from_task) if from_task is not None else ()
-            running.check_resumable(state, run_id, self.team, again)
+            settings = RunSettings(limits.budget, limits.own, state.inputs, state.origin)
+            again = tasks_from(state, from_task) if from_task is not None else ()
+            check_resumable(state, run_id, self.team, again)
             if self._settings.planner is None:
-                running.check_decider(state, run_id)
+                check_decider(state, run_id)
             context = None
-            if again or not running.is_over(state):
+            if again or not is_over(state):
                 contexts, limit_s = self._settings.contexts, limits.deadline_s
-                context = await running.resumed_context(
+                context = await resumed_context(
                     contexts, options.context, recorder, self.journal, limit_s
                 )
-            replies = await running.record_interruption(recorder, self.journal)
+            replies = await record_interruption(recorder, self.journal)
             if options.on_start is not None:
                 options.on_start()
             return await self._to_answer(
@@ -264,7 +279,7 @@ class RunHost:
             queue.put_nowait(None)
 
         options = replace(options, listener=queue.put_nowait, on_join=join)
-        async with running.ended_with(self.start(replace(new, run_id=run_id), options)) as task:
+        async with ended_with(self.start(replace(new, run_id=run_id), options)) as task:
             task.add_done_callback(lambda _: queue.put_nowait(None))
             while (event := await queue.get()) is not None:
                 yield event
@@ -278,7 +293,7 @@ class RunHost:
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         seen = False
         options = replace(options, listener=queue.put_nowait)
-        async with running.ended_with(self.resume(run_id, options)) as task:
+        async with ended_with(self.resume(run_id, options)) as task:
             task.add_done_callback(lambda _: queue.put_nowait(None))
             while (event := await queue.get()) is not None:
                 seen = True
@@ -292,9 +307,9 @@ class RunHost:
     async def reply(self, run_id: str, reply: Reply) -> None:
         """Leave a reply to a question of a run in the journal."""
         check_known_id(run_id)
-        reply = running.valid_reply(reply)
-        stored = running.StoredRun.of(run_id, await self.journal.events(run_id))
-        await self.journal.post(running.reply_message(reply, stored.state))
+        reply = valid_reply(reply)
+        stored = StoredRun.of(run_id, await self.journal.events(run_id))
+        await self.journal.post(reply_message(reply, stored.state))
 
     def post_interruption(self) -> None:
         """Tell the journal that this process ends now, and that no worker has crashed it."""
@@ -306,26 +321,15 @@ class RunHost:
         with suppress(JournalError):
             asyncio.run(post())  # the loop of the runs may be blocked
 
-    def health(self) -> Health:
-        """The load, latency and breaker of each worker over all runs, and the models' rates."""
-        # A process that has asked no model has not imported this module.
-        rates = sys.modules.get("leadhand.models.rates")
-        models: tuple[ModelHealth, ...] = ()
-        if rates is not None:
-            with suppress(RuntimeError):  # outside of an event loop
-                models = rates.health()
-        workers = self._shared_workers.health(self.clock)
-        return Health(runs=tuple(self.active), workers=workers, models=models)
-
     async def _find_models(self) -> None:
         self.team = await with_models(self.team)
 
     async def _to_answer(
         self,
-        recorder: "running.Recorder",
+        recorder: Recorder,
         request: PlanRequest,
         given: "Inputs | None",
-        settings: "running.RunSettings",
+        settings: RunSettings,
         limits: Limits,
         *,
         context: object,
@@ -334,25 +338,23 @@ class RunHost:
         replies: Sequence[RunMessage] = (),
     ) -> Answer:
         run_id, common = recorder.run_id, self._settings
-        active = running.ActiveRun()
+        active = ActiveRun()
         active.on_stop.append(lambda _: recorder.limit_commits(STOP_PATIENCE_S))
         self.active[run_id] = active
-        people = running.People.of(
-            recorder, self.journal, occasions=common.occasions, ask=common.person
-        )
+        people = People.of(recorder, self.journal, occasions=common.occasions, ask=common.person)
         try:
             await people.take_replies(replies)
             async with (
-                running.watch_messages(self.journal, run_id, active, people),
+                watch_messages(self.journal, run_id, active, people),
                 self._roles(recorder, request, given, limits, context) as roles,
             ):
-                run = running.Run(
+                run = Run(
                     self.team,
                     recorder,
                     roles,
                     active=active,
                     deadline_s=limits.deadline_s,
-                    capacity=running.Capacity.of(common.concurrency, self._shared_workers),
+                    capacity=Capacity.of(common.concurrency, self.shared_workers),
                     settings=settings,
                     people=people,
                 )
@@ -360,12 +362,10 @@ class RunHost:
         finally:
             del self.active[run_id]
 
-    def _recorder(
-        self, stored: "StoredRun", options: RunOptions, since_s: float
-    ) -> "running.Recorder":
+    def _recorder(self, stored: StoredRun, options: RunOptions, since_s: float) -> Recorder:
         """The recorder of a run, which is resumed if it has events; its call came at `since_s`."""
         own = () if options.listener is None else (options.listener,)
-        return running.Recorder(
+        return Recorder(
             stored.run_id,
             self.journal,
             clock=self.clock,
@@ -377,13 +377,13 @@ class RunHost:
 
     def _roles(
         self,
-        recorder: "running.Recorder",
+        recorder: Recorder,
         request: PlanRequest,
         inputs: "Inputs | None",
         limits: Limits,
         context: object = None,
     ) -> "AbstractAsyncContextManager[Roles]":
-        return running.open_roles(
+        return open_roles(
             self.team,
             recorder,
             request=request.text,
@@ -392,7 +392,7 @@ class RunHost:
             synthesizer=self._settings.synthesizer,
             remedies=self._settings.remedies,
             inputs=inputs,
-            account=running.account_of(limits.budget, recorder),
+            account=account_of(limits.budget, recorder),
             run_context=context,
             connections=self.connections,
             deadline_s=limits.deadline_s,

@@ -50,8 +50,7 @@ def check_options(
     concurrency: int,
     budget: Budget | None,
     max_concurrency: int | None = None,
-    *,
-    own_synthesizer: bool = False,
+    synthesizer: object = None,
 ) -> None:
     """Raises `InputError` for invalid options, and `TeamError` naming every problem of the team."""
     # Types are checked as well: errors deep inside a run would not name the option.
@@ -59,7 +58,7 @@ def check_options(
         raise InputError(f"team is {type(team).__name__}; it must be a leadhand.Team")
     problems = team_problems(team)
     # A team that contains itself has no tree to look at.
-    if problems or (problems := tuple(synthesis_problems(team, own=own_synthesizer))):
+    if problems or (problems := tuple(synthesis_problems(team, own=synthesizer is not None))):
         raise TeamError(team.name, problems)
     if not isinstance(concurrency, int) or concurrency < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"concurrency is {concurrency!r}; it must be a whole number from 1")

@@ -4,11 +4,13 @@ import asyncio
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import get_origin
+from typing import TYPE_CHECKING, get_origin
 
 from leadhand.contracts.context import Restore
 from leadhand.errors import InputError
-from leadhand.state.run_state import RunState
+
+if TYPE_CHECKING:
+    from leadhand.state.run_state import RunState
 
 
 class NotRestored(InputError):
@@ -41,7 +43,7 @@ class ContextRules:
             )
         return self._checked(given, "context")
 
-    def check_resumable(self, given: object, state: RunState) -> None:
+    def check_resumable(self, given: object, state: "RunState") -> None:
         """Check that a run that is resumed has a context, unless it is restored."""
         if given is not None:
             self._checked(given, "context")
@@ -52,7 +54,7 @@ class ContextRules:
             )
 
     async def of_resumed_run(
-        self, given: object, state: RunState, *, limit_s: float | None
+        self, given: object, state: "RunState", *, limit_s: float | None
     ) -> object:
         """The context of a run that is resumed: the one given, else the one that is restored.
 

@@ -3,11 +3,13 @@
 import asyncio
 import logging
 import secrets
+import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
+from leadhand.contracts.health import Health, ModelHealth
 from leadhand.contracts.people import RunMessage
 from leadhand.errors import InputError, LeadhandError, RunInterrupted, RunTaken
 from leadhand.ports import Journal
@@ -33,6 +35,18 @@ async def check_journal(journal: Journal) -> None:
         await journal.post(RunMessage(run_id=run_id, interrupted=True))
         for message in await journal.messages(run_id):
             await journal.drop(message)
+
+
+def health(host: "RunHost") -> Health:
+    """The load, latency and breaker of each worker over all runs, and the models' rates."""
+    # A process that has asked no model has not imported this module.
+    rates = sys.modules.get("leadhand.models.rates")
+    models: tuple[ModelHealth, ...] = ()
+    if rates is not None:
+        with suppress(RuntimeError):  # outside of an event loop
+            models = rates.health()
+    workers = host.shared_workers.health(host.clock)
+    return Health(runs=tuple(host.active), workers=workers, models=models)
 
 
 async def shut_down(host: "RunHost", *, grace_s: float, mode: ShutdownMode) -> None:
