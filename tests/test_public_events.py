@@ -13,11 +13,15 @@ from pydantic import JsonValue
 
 from leadhand import (
     Answer,
+    Escalated,
     Event,
+    Failed,
     Gap,
     Handoff,
+    Outcome,
     Permanent,
     Plan,
+    Result,
     Supervisor,
     Task,
     TaskTemplate,
@@ -218,7 +222,46 @@ def test_the_reasons_of_gaps_in_nested_teams_are_not_public_wherever_the_answer_
         seen: list[Event] = []
         doing = Supervisor(Team("outer", workers=workers, template=template))
         answer = asyncio.run(doing.run("Is it?", listener=seen.append))
-        assert answer.answer.count("hidden") > 2
+        assert "hidden" in answer.answer
         public = json.dumps([events.public(one) for one in seen])
         assert "hidden" not in public
         assert "All is well" in public
+
+
+def test_why_a_worker_is_in_doubt_is_not_public_at_any_level() -> None:
+    """Of results accepted at low confidence, and of what a failed task had found."""
+
+    def doubts(handoff: Handoff) -> Outcome:
+        partial = Result(output="It may be red")
+        return Escalated(reason="low_confidence", message="hidden\n\n*hidden*", partial=partial)
+
+    def breaks(handoff: Handoff) -> Outcome:
+        return Failed(kind="error", message="hidden", partial=Result(output="Half is well"))
+
+    workers = [Worker("a", "A", run=doubts), Worker("b", "B", run=breaks, retry=False)]
+    inner = Team("inner", workers=workers)
+    after = [
+        TaskTemplate("net", "net", "Go"),
+        TaskTemplate("a", "a", "Go"),
+        TaskTemplate("b", "b", "Go", depends_on=["net", "a"]),
+    ]
+    for template in ([], after):
+        outer = Team("o", workers=[Worker("net", "N", team=inner), *workers], template=template)
+        seen: list[Event] = []
+        answer = asyncio.run(Supervisor(outer).run("Is it?", listener=seen.append))
+        assert "*In doubt: accepted at low confidence: hidden *hidden**" in answer.answer
+        public = json.dumps([events.public(one) for one in seen])
+        assert "hidden" not in public
+        assert "It may be red" in public
+
+
+def test_why_no_plan_came_from_the_model_is_not_public() -> None:
+    lead = "*No plan came from the model in time: hidden; code did the work.*"
+    answer = Answer(
+        run_id="r", status="complete", engine="deterministic", team="t", request="?",
+        answer=f"{lead}\n\nIt is *red*; code did the work.",
+    )  # fmt: skip
+    event = events.RunFinished(seq=1, at=NOON, elapsed_s=1, run_id="r", answer=answer)
+    shown = events.public(event)["answer"]
+    assert isinstance(shown, dict)
+    assert shown["answer"] == "It is *red*; code did the work."

@@ -7,13 +7,15 @@ from pydantic import JsonValue
 from pydantic.main import IncEx
 from pydantic_core import to_jsonable_python
 
-from leadhand.contracts.answer import FOUND_HEADING, MISSING_HEADING
+from leadhand.contracts.answer import DOUBT, FOUND_HEADING, MISSING_HEADING
 from leadhand.contracts.events import *  # noqa: F403
 from leadhand.contracts.events import Event as Event
 from leadhand.contracts.events import RunFinished as RunFinished
 
 _REASONS = re.compile(
     rf"#*{MISSING_HEADING}\n\n(?:.+(?:\n|\Z))+\n*(?:#*{FOUND_HEADING}\n\n)?|Incomplete: .*"
+    rf"|\s*(?:{re.escape(DOUBT)}|\*accepted at low confidence: ).*\*"
+    r"|(?m:^\*.+; (?:code did the work|the team's template is the plan)\.\*\n*)"
 )
 _Parts = Mapping[str, IncEx | bool]
 _TASK: _Parts = dict.fromkeys(("id", "worker", "depends_on"), True)
@@ -38,7 +40,7 @@ def public(event: Event) -> dict[str, JsonValue]:
 
     Nothing that is written for or by planners, workers, tools and people who are asked: requests,
     instructions, intents, arguments, results, reasons, errors. Nor the program's settings. Of gaps
-    there are only the tasks, and of a nested team's answer only how it ended.
+    and doubts there are only the tasks, and of a nested team's answer only how it ended.
     """
     shown = to_jsonable_python(event, include=PUBLIC)
     if isinstance(event, RunFinished) and not event.within:

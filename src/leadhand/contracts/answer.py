@@ -14,6 +14,8 @@ TaskStatus = Literal["completed", "escalated", "failed", "timed_out", "cancelled
 MISSING_HEADING = "## What is missing"
 """The heading above the list of gaps, which comes first in an answer's text."""
 FOUND_HEADING = "## What was found"
+DOUBT = "*In doubt: "
+"""What the text says of a result with doubts begins so, and ends with its line."""
 """The heading above the rest of the text, if there are gaps."""
 JOURNAL_GAP = "journal"
 """The `task_id` of the gap that says that the answer could not be stored."""

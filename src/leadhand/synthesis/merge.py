@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from leadhand.contracts.answer import Source, Synthesis
+from leadhand.contracts.answer import DOUBT, Source, Synthesis
 from leadhand.contracts.outcome import Result, TaskResult
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan
@@ -161,8 +161,13 @@ def _evidence(given: Sequence[tuple[TaskResult, Result]]) -> tuple[Source, ...]:
     return sources_of([pair for pair in given if pair[1].evidence])
 
 
+def _doubt(why: str) -> str:
+    """Why a result may be wrong, in one line, which end users are not shown."""
+    return f"{DOUBT}{' '.join(why.split())}*"
+
+
 def _section(one: TaskResult, result: Result) -> str:
-    doubt = f"\n\n*{one.why}*" if one.why else ""
+    doubt = f"\n\n{_doubt(one.why)}" if one.why else ""
     if one.worker == SUBPLANNER:  # its own sections belong below its heading
         text = _SECTION.sub(r"#\g<0>", text_of(result))
         return f"## {one.task.id}\n\n{text}{doubt}"
@@ -172,4 +177,4 @@ def _section(one: TaskResult, result: Result) -> str:
 def _line(one: TaskResult, result: Result) -> str:
     line = cut_line(result.summary or text_of(result), _MAX_LINE_CHARS)
     by = "" if one.worker == SUBPLANNER else f" ({one.worker})"
-    return f"- {one.task.id}{by}: {line}" + (f" *{one.why}*" if one.why else "")
+    return f"- {one.task.id}{by}: {line}" + (f" {_doubt(one.why)}" if one.why else "")
