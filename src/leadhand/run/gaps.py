@@ -71,6 +71,8 @@ def gaps_of(state: RunState, team: "Team | None") -> Iterator[Gap]:
         elif task.error is not None:
             yield Gap(task_id=id, why=task.error)
         inner = _nested_answer(task, team) if task.status == "completed" else None
+        if task.status == "completed" and inner is None:
+            yield from _not_done_below(id, task)
         if inner is not None:
             told_below = [*_contradictions(inner.conflicts)]  # told here, with their path
             for gap in inner.gaps:
@@ -138,6 +140,13 @@ def _not_done(id: str, missing: Sequence[str]) -> Iterator[Gap]:
         yield Gap(task_id=id, why=line)
     if len(lines) > MAX_MISSING:
         yield Gap(task_id=id, why=f"{len(lines) - MAX_MISSING:,} more that are not listed here")
+
+
+def _not_done_below(id: str, task: TaskState) -> Iterator[Gap]:
+    """What a person decided on in a nested run whose result another worker's replaced."""
+    for name, inner in task.nested.tasks.items() if task.nested is not None else ():
+        yield from _not_done(f"{id}/{name}", inner.not_done)
+        yield from _not_done_below(f"{id}/{name}", inner)
 
 
 def _without_model(state: RunState) -> Iterator[Gap]:

@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from pydantic_ai import Agent
 from pydantic_ai.exceptions import ApprovalRequired, ModelRetry
 from pydantic_ai.tools import DeferredToolRequests, RunContext, Tool
 
-from leadhand import Answer, Handoff, Limits, Reply, Supervisor, Team, Worker
+from leadhand import Answer, Handoff, Limits, Reply, Supervisor, TaskTemplate, Team, Worker
 from leadhand.journal import MemoryJournal
 from leadhand.ports import Journal
 from leadhand.synthesis.merge import Merge
@@ -180,3 +181,44 @@ def test_the_gap_stays_if_the_attempt_fails_and_another_worker_completes_the_tas
     answer = approved(deployed(asks(demolish)), deployed())
     assert (answer.status, answer.output) == ("partial", "by hand")
     assert [gap.why for gap in answer.gaps if "was approved, but" in gap.why]
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize("verdict", ["approved", "refused"])
+def test_the_gap_stays_if_another_worker_completes_the_task_of_a_nested_team(
+    model_server: ScriptedServer,
+    tmp_path: Path,
+    depth: int,
+    verdict: Literal["approved", "refused"],
+) -> None:
+    """F57."""
+    model_server.configure(script=steps(TOWER, call("demolish", building="church")))
+
+    def deployed(*tools: object) -> Supervisor:
+        workers = (worker(tools=tools, limits=Limits(max_steps=2)),)
+        task = TaskTemplate("t1", "surveyor", "Survey")
+        team = Team("surveyors", workers=workers, model=OPENAI, planner="template", template=[task])
+        for level in range(depth):
+            around = Worker("net", "Surveys", team=team, fallback="backup")
+            workers = (around, Worker("backup", "Surveys by hand", run=by_hand))
+            task = TaskTemplate("n", "net", "Survey it")
+            team = Team(
+                f"o{level}", workers=workers, model=OPENAI, planner="template", template=[task]
+            )
+        return Supervisor(team, synthesizer=Merge(), home=tmp_path)
+
+    async def main() -> Answer:
+        before, after = deployed(asks(demolish)), deployed()
+        parked = await before.run("Survey", run_id="r")
+        await before.close()
+        path = parked.waiting[0].task_id
+        answer = await after.answer("r", Reply(task_id=path, verdict=verdict))
+        await after.close()
+        return answer
+
+    answer = asyncio.run(main())
+    assert (answer.status, answer.output) == ("partial", "by hand")
+    (gap,) = answer.gaps
+    assert gap.task_id == "n/" * depth + "t1"
+    assert "not done" in gap.why
+    assert "demolish" in gap.why
