@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leadhand.contracts.task import Plan, Task
-from leadhand.engine.dependencies import Dependencies
+from leadhand.engine.run_tasks import Dependencies
 from tests.plans.samples import plans, task
 
 

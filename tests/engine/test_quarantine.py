@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from leadhand.contracts.events import RunResumed, TaskDispatched
 from leadhand.contracts.outcome import Completed, Failed, Handoff, Outcome, PlanImpact, Result
 from leadhand.contracts.team import Team, Worker
-from leadhand.engine.quarantine import Quarantine
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.scheduler import Scheduler
-from leadhand.engine.shared_workers import SharedWorkers, Waiter
+from leadhand.engine.shared_workers import Quarantine, SharedWorkers, Waiter
 from leadhand.testing import ScriptedRunner, completed, run_virtual
 from tests.engine.remedies import ScriptedRemedies
 from tests.engine.scheduling import Script, schedule

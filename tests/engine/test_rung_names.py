@@ -10,7 +10,7 @@ import pytest
 
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.team import Ladder, Rung
-from leadhand.engine.advice import Advisers
+from leadhand.engine.advisers import Advisers
 from leadhand.policies.actions import RUNG_OF
 from leadhand.policies.ladder import POLICIES
 from leadhand.testing import completed

@@ -11,8 +11,8 @@ from leadhand.contracts.task import Limits, Plan
 from leadhand.contracts.task_events import stuck_message
 from leadhand.contracts.team import RetryRules, Team, Worker
 from leadhand.engine.attempts import GRACE_S, Slots
+from leadhand.engine.current_attempt import time_limit_paused
 from leadhand.engine.scheduler import Scheduler
-from leadhand.engine.time_left import time_limit_paused
 from leadhand.plans import graph
 from leadhand.policies.rungs import JITTER_SHARE
 from leadhand.state.fold import RunState

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadhand.contracts.task import Plan
-from leadhand.engine.dependencies import Dependencies
+from leadhand.engine.run_tasks import Dependencies
 from leadhand.plans import graph
 from tests.plans.samples import edges, plan, plans, task
 

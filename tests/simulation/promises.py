@@ -26,7 +26,7 @@ from leadhand.contracts.events import (
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.attempts import GRACE_S
-from leadhand.engine.quarantine import SUSPECT_CRASHES
+from leadhand.engine.shared_workers import SUSPECT_CRASHES
 from leadhand.models.ledger import NOTHING, nano_usd
 from leadhand.run.questions import open_questions
 from leadhand.state.fold import apply, find_task, fold

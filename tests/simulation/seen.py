@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from leadhand.contracts.events import TaskFailed
 from leadhand.contracts.task import Task
-from leadhand.engine.quarantine import MAX_CRASHES
+from leadhand.engine.shared_workers import MAX_CRASHES
 
 
 @dataclass(slots=True)

@@ -9,8 +9,8 @@ from leadhand.contracts.events import WorkerStuck, dump, parse
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import RetryRules
-from leadhand.state.call_times import CallTimes
 from leadhand.state.fold import fold
+from leadhand.state.times import CallTimes
 from leadhand.testing import run_virtual
 from tests.engine.scheduling import schedule
 from tests.plans.samples import plans, team

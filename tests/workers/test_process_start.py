@@ -13,7 +13,7 @@ import pytest
 
 from leadhand.contracts.outcome import Failed, Outcome
 from leadhand.contracts.team import WorkFunction
-from leadhand.engine.time_left import attempt_time
+from leadhand.engine.current_attempt import attempt_time
 from leadhand.workers import ProcessPool, ProcessWorker
 from tests.workers.process_ids import said
 from tests.workers.worker_samples import BOUND_S, make_handoff

@@ -19,13 +19,11 @@ from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Ou
 from leadhand.contracts.task import Limits
 from leadhand.contracts.task_events import stuck_message
 from leadhand.contracts.team import Rung, Worker
-from leadhand.engine.current_attempt import CurrentAttempt, current_attempt
+from leadhand.engine.current_attempt import CurrentAttempt, attempt_time, current_attempt
 from leadhand.engine.failures import failure_of
-from leadhand.engine.quarantine import Quarantine, inside_worker
 from leadhand.engine.recorder import Recorder
-from leadhand.engine.shared_workers import SharedWorker, Waiter
+from leadhand.engine.shared_workers import Quarantine, SharedWorker, Waiter, inside_worker
 from leadhand.engine.stopwatch import Stopwatch
-from leadhand.engine.time_left import attempt_time
 from leadhand.ports import Runner
 from leadhand.state.fold import TaskState
 

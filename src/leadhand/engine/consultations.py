@@ -1,16 +1,27 @@
-"""Consultations: questions to models and people while tasks run, and callbacks for the answers.
+"""Questions to models and people while tasks run, and callbacks for the answers.
 
 Only the task that a question is about waits for its answer. A question that fails or takes too long
-has the answer `None`.
+has the answer `None`. A plan that a person approved is amended only if they approve the amendment
+too: they see the whole amended plan, one amendment at a time. An attempt whose tool calls need an
+approval pauses: meanwhile the task takes no slot, and its timeout does not run.
 """
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
+from leadhand.contracts import events
+from leadhand.contracts.event_fields import NO_TIMES, AttemptTimes
+from leadhand.contracts.outcome import PausedAttempt
+from leadhand.contracts.people import Reply
+from leadhand.contracts.task import Plan, Task
 from leadhand.engine.attempts import GRACE_S, AbandonableTask
+from leadhand.engine.recorder import Recorder
+from leadhand.engine.run_tasks import RunTasks
+from leadhand.ports import Person
 
 PATIENCE_S = 60.0
 """How long a model's answer may take."""
@@ -114,3 +125,140 @@ class Consultations:
 def _abandon(asking: asyncio.Task[None], abandonable: AbandonableTask[T]) -> None:
     abandonable.abandon()
     asking.cancel()
+
+
+REFUSED = "a person refused the amended plan"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """An amendment that needs an approval."""
+
+    task_id: str
+    """The task that caused the change."""
+    why: str
+    """The reason for the person, in one line."""
+    by: str
+    """The name of the planner that proposes it."""
+    plan: Callable[[], Plan]
+    """Returns the whole amended plan, as of the moment when it is shown."""
+    problems: Callable[[Plan], Sequence[str]]
+    """Returns what is wrong with a plan that the person gives instead."""
+    then: Callable[[Plan | str], None]
+    """Called with the approved plan, or with the reason why the plan is not amended."""
+
+
+class Approvals:
+    """The amendments of one run that wait for a person."""
+
+    def __init__(
+        self, recorder: Recorder, consultations: Consultations, person: Person | None
+    ) -> None:
+        self._recorder = recorder
+        self._consultations = consultations
+        self._person = person
+        self._waiting: deque[Proposal] = deque()
+        self._open: Proposal | None = None
+        self.unanswered = 0
+        """Questions that a person who was asked left open."""
+
+    def request(self, proposal: Proposal) -> None:
+        """Ask for an approval, after those that were requested before."""
+        if self._open is not None:
+            self._waiting.append(proposal)
+            return
+        if self._person is None:
+            proposal.then("no person can be asked")
+            return
+        self._open = proposal
+        state = self._recorder.state
+        if not (state.amendment_open and state.proposed_for == proposal.task_id):
+            stamp = self._recorder.stamp()
+            self._recorder.record(
+                events.PlanProposed(
+                    **stamp, plan=proposal.plan(), by=proposal.by, task_id=proposal.task_id
+                )
+            )
+        plan = state.proposed or proposal.plan()
+        question = f"{proposal.why}\nIs the plan to be amended like this?"
+        self._person.post_plan_question(question)
+        self._consultations.ask(
+            f"approve the plan amended after {proposal.task_id}",
+            self._person.approve_plan(plan, question, problems=proposal.problems, patiently=True),
+            lambda reply: self._answered(proposal, plan, reply),
+            patiently=True,
+        )
+
+    def _answered(self, proposal: Proposal, plan: Plan, reply: Reply | None) -> None:
+        if reply is None:
+            self.unanswered = 1
+            return
+        self._open = None
+        if reply.verdict == "approved":
+            proposal.then(reply.plan or plan)
+        else:
+            proposal.then(f"{REFUSED}: {reply.text.strip()}".rstrip(": "))
+        if self._waiting:
+            self.request(self._waiting.popleft())
+
+
+class CallApprovals:
+    """The paused attempts of one run."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        tasks: RunTasks,
+        consultations: Consultations,
+        person: Person | None,
+    ) -> None:
+        self._state = recorder.state
+        self._tasks = tasks
+        self._consultations = consultations
+        self._person = person
+        self._postponed: list[tuple[Task, PausedAttempt, int, AttemptTimes]] = []
+        self.unanswered = 0
+        """Questions that a person who was asked left open."""
+
+    def resume(self) -> None:
+        """Ask again what had no reply when the run ended."""
+        for task in list(self._state.tasks.values()):
+            if task.paused is not None and task.waits_for_approval and not task.ended:
+                self.pause(task.task, task.paused, attempt=task.attempts)
+
+    def pause(
+        self, task: Task, paused: PausedAttempt, *, attempt: int, work: AttemptTimes = NO_TIMES
+    ) -> bool:
+        """Ask about the calls of an attempt; False if no person can be asked."""
+        person = self._person
+        if person is None:
+            return False
+        if self._tasks.growing and self._tasks.stopped is None:
+            self._postponed.append((task, paused, attempt, work))
+            return True
+        person.post_call_question(task, paused, attempt=attempt, work=work)
+        if self._tasks.stopped is not None:
+            # A run that is resumed asks again.
+            self._tasks.cancel(task.id, attempt, reason=self._tasks.stopped)
+            return True
+        self._consultations.ask(
+            f"approve calls of {task.id}",
+            person.ask_about_calls(task),
+            lambda replied: self._replied(task.id, replied=bool(replied)),
+            patiently=True,
+        )
+        return True
+
+    def ask_postponed(self) -> None:
+        """Ask about the attempts that paused before there was a plan, as far as it has them."""
+        for task, paused, attempt, work in self._postponed:
+            now = self._state.tasks.get(task.id)
+            if now is not None and (now.status == "running" or now.waits_for_approval):
+                self.pause(task, paused, attempt=attempt, work=work)
+        self._postponed.clear()
+
+    def _replied(self, id: str, *, replied: bool) -> None:
+        if not replied:
+            self.unanswered += 1
+        elif self._tasks.stopped is None:
+            self._tasks.make_ready(id)

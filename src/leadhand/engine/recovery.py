@@ -12,21 +12,20 @@ from leadhand.contracts.outcome import Completed, Escalated, Failed, Result
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Rung, Team, Worker
-from leadhand.engine.advice import (
+from leadhand.engine.advisers import (
     Advice,
     Advisers,
     Reassignment,
     Refinement,
     Split,
+    Splits,
     for_another_worker,
 )
-from leadhand.engine.approvals import Approvals
 from leadhand.engine.attempts import EndedAttempt
-from leadhand.engine.consultations import Consultations
+from leadhand.engine.consultations import Approvals, Consultations
 from leadhand.engine.handoffs import limits_of
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.run_tasks import RunTasks
-from leadhand.engine.splits import Splits
 from leadhand.policies import Action, History, Rules, decide
 from leadhand.policies.actions import (
     RUNG_OF,

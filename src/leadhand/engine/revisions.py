@@ -13,8 +13,7 @@ from leadhand.contracts.outcome import PlanImpact
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.engine.amendments import Amendment, amended, amendment, asks_approval
-from leadhand.engine.approvals import Approvals, Proposal
-from leadhand.engine.consultations import Consultations
+from leadhand.engine.consultations import Approvals, Consultations, Proposal
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.run_tasks import RunTasks
 from leadhand.ports import Remedies

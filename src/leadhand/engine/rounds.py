@@ -4,25 +4,29 @@ It is asked after the first or after all of the tasks of its last decision have 
 Running tasks continue meanwhile. Code checks what it decides: a task that was asked for before, by
 worker and normalized intent, is refused. If a person approved the plan, each decision that adds
 tasks needs their approval too.
+
+`GrowingPlan` is a plan that is still being written while its first tasks run.
 """
 
+import asyncio
 import functools
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, replace
 
 from pydantic import TypeAdapter, ValidationError
 
 from leadhand.contracts import events
-from leadhand.contracts.outcome import TaskResult
+from leadhand.contracts.outcome import Outcome, TaskResult
 from leadhand.contracts.rounds import Decision, Round, RoundsEnd
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.engine.amendments import Amendment, added, amended, amendment
-from leadhand.engine.approvals import Approvals, Proposal
-from leadhand.engine.consultations import Consultations
+from leadhand.engine.attempts import Attempt, Attempts
+from leadhand.engine.consultations import Approvals, CallApprovals, Consultations, Proposal
 from leadhand.engine.failures import failure_of
 from leadhand.engine.recorder import Recorder
+from leadhand.engine.recovery import Recovery
 from leadhand.engine.run_tasks import RunTasks
 from leadhand.errors import ModelError
 from leadhand.plans.checks import without_punctuation
@@ -289,3 +293,64 @@ def repeats(tasks: Sequence[Task], known: Sequence[Task]) -> tuple[str, ...]:
 def _key(task: Task) -> tuple[str, str]:
     """What a task asks of whom, whatever the case, blanks and punctuation."""
     return task.worker, without_punctuation(task.intent)
+
+
+class GrowingPlan:
+    """What the planner does to the tasks of a run that has started."""
+
+    def __init__(
+        self,
+        state: RunState,
+        tasks: RunTasks,
+        attempts: Attempts,
+        recovery: Recovery,
+        call_approvals: CallApprovals,
+        handle: Callable[[Attempt, Outcome | None], None],
+        stop: Callable[[str], None],
+    ) -> None:
+        """`handle` handles an attempt that ended; `stop` starts no more tasks, for a reason."""
+        self._state = state
+        self._tasks = tasks
+        self._attempts = attempts
+        self._recovery = recovery
+        self._call_approvals = call_approvals
+        self._handle = handle
+        self._stop = stop
+
+    @property
+    def may_grow(self) -> bool:
+        """Whether the planner may still add tasks."""
+        return self._tasks.growing and self._tasks.stopped is None
+
+    def add(self, task: Task) -> None:
+        """Start a task that is recorded already, once its dependencies have ended."""
+        self._tasks.amend((task,), (), ())
+
+    async def cancel(self, ids: Collection[str], *, reason: str) -> None:
+        """Cancel tasks that the plan does not have. Returns once none of them runs."""
+        self._tasks.withdraw(ids)
+        attempts = [one for id, one in self._attempts.running.items() if id in ids]
+        for attempt in attempts:
+            self._attempts.request_stop(attempt, reason)
+        for id in ids:
+            task = self._state.tasks[id]
+            if not task.ended and id not in self._attempts.running:
+                self._tasks.cancel(id, task.attempts, reason=reason)
+        if works := [one.work for one in attempts if one.work is not None]:
+            await asyncio.wait(works)  # those that do not stop in time are abandoned
+        while self._attempts.ended:
+            self._handle(*self._attempts.ended.popleft())
+
+    def accepted(self) -> None:
+        """Continue with the accepted plan: its other tasks start too."""
+        self._tasks.adopt()
+        if self._tasks.stopped is None:
+            self._recovery.resume()
+            self._call_approvals.ask_postponed()
+        else:
+            self._tasks.cancel_waiting(running=self._attempts.running)
+
+    def failed(self, why: str) -> None:
+        """There is no plan: what runs may end, and nothing else starts."""
+        self._tasks.growing = False
+        self._stop(why)

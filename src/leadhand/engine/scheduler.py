@@ -12,7 +12,6 @@ from leadhand.contracts import events
 from leadhand.contracts.outcome import Completed, Escalated, Outcome
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import Team, Worker
-from leadhand.engine.approvals import Approvals
 from leadhand.engine.attempts import (
     GRACE_S,
     AbandonableTask,
@@ -24,20 +23,17 @@ from leadhand.engine.attempts import (
     partial_result,
     run_safely,
 )
-from leadhand.engine.call_approvals import CallApprovals
-from leadhand.engine.consultations import Consultations
-from leadhand.engine.growing_plan import GrowingPlan
+from leadhand.engine.consultations import Approvals, CallApprovals, Consultations
 from leadhand.engine.handoffs import handoff, limits_of
-from leadhand.engine.quarantine import Quarantine
 from leadhand.engine.ready_queues import ReadyQueues, Turn
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.recovery import Recovery
 from leadhand.engine.revisions import Revisions
-from leadhand.engine.rounds import Rounds
+from leadhand.engine.rounds import GrowingPlan, Rounds
 from leadhand.engine.run_tasks import RunTasks
-from leadhand.engine.shared_workers import SharedWorkers, TeamPath, Waiter
-from leadhand.engine.time_left import why_work_ends
+from leadhand.engine.shared_workers import Quarantine, SharedWorkers, TeamPath, Waiter
 from leadhand.ports import Decider, Person, Remedies, Runner
+from leadhand.state.times import why_work_ends
 
 
 class Scheduler:

@@ -17,8 +17,8 @@ To add a rung:
   checks the names
 
 If it needs advice from a model or a person: its action in `actions.NeedsAdvice` and
-`actions.RUNG_OF`, a case in `engine.advice` and in `Recovery._advised`, and for a model a method of
-`ports.Remedies` and of the classes that implement it (`planners.remedies`, `planners.routing`),
+`actions.RUNG_OF`, a case in `engine.advisers` and in `Recovery._advised`, and for a model a method
+of `ports.Remedies` and of the classes that implement it (`planners.remedies`, `planners.routing`),
 with its prompt and the prompt's digest in `models/prompts.py`.
 
 If it has an event of its own: the event in `contracts.task_events` and `contracts.events`, its

@@ -11,7 +11,7 @@ from leadhand.contracts.task import Plan, Task
 from leadhand.ports import TeamRunner
 from leadhand.run.context import StepContext
 from leadhand.run.work_step import WorkStep
-from leadhand.state.early import kept
+from leadhand.state.run_events import kept
 
 NOT_IN_PLAN = "it was started early, and the final plan does not have it in this form"
 

@@ -2,7 +2,7 @@
 
 from leadhand.contracts import events
 from leadhand.contracts.task import PlanRequest
-from leadhand.engine.quarantine import MAX_CRASHES
+from leadhand.engine.shared_workers import MAX_CRASHES
 from leadhand.models.choice import models_by_role
 from leadhand.models.prompts import prompts_of
 from leadhand.run.context import RunSettings, StepContext

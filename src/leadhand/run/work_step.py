@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from leadhand.contracts import events
 from leadhand.contracts.task_events import stuck_message
-from leadhand.engine.growing_plan import GrowingPlan
+from leadhand.engine.rounds import GrowingPlan
 from leadhand.engine.scheduler import Scheduler
 from leadhand.ports import TeamRunner
 from leadhand.run.context import StepContext

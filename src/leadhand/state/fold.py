@@ -10,8 +10,7 @@ from leadhand.contracts.outcome import Escalated, Failed, PausedAttempt, Result,
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Task
 from leadhand.contracts.task_events import CALL_CANCELLED
-from leadhand.state.early import add_early
-from leadhand.state.run_events import apply_to_run, decided, shown_call
+from leadhand.state.run_events import add_early, apply_to_run, decided, shown_call
 from leadhand.state.run_state import RunState, TaskState, find_task
 
 __all__ = ["RunState", "TaskState", "apply", "find_task", "fold", "rewired"]

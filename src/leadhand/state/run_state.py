@@ -23,8 +23,7 @@ from leadhand.contracts.rounds import AsksAfter, RoundsEnd
 from leadhand.contracts.summary import RunStatus
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.task_events import OpinionJudged
-from leadhand.state.call_times import CallTimes
-from leadhand.state.person_time import PersonTime
+from leadhand.state.times import CallTimes, PersonTime
 
 if TYPE_CHECKING:
     # Listing runs needs no teams, whose import takes longer than all of it.

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from leadhand.contracts.outcome import Completed, Failed, Handoff, Outcome, Result
+from leadhand.engine.current_attempt import time_limit_paused
 from leadhand.engine.failures import failure_of
 from leadhand.engine.stopwatch import ExcludedTime
-from leadhand.engine.time_left import time_limit_paused
 from leadhand.errors import InputError
 from leadhand.tools.child_process import exit_description, python_command
 from leadhand.workers import reference

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.engine.time_left import attempt_time
+from leadhand.engine.current_attempt import attempt_time
 from leadhand.errors import ToolError
 from leadhand.tools.files.documents import Document, Documents
 from leadhand.tools.files.index import SearchIndex

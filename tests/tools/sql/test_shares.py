@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.engine.time_left import attempt_time
+from leadhand.engine.current_attempt import attempt_time
 from leadhand.tools.files import Inputs
 from leadhand.tools.sql import SqlTools, profile_table
 from leadhand.tools.sql.database import in_new_process

@@ -15,7 +15,7 @@ from io import BufferedReader
 from itertools import accumulate
 from typing import Final
 
-from leadhand.engine.time_left import time_left_s
+from leadhand.engine.current_attempt import time_left_s
 from leadhand.tools.files.inputs import InputFile, Inputs, UnreadableInput
 from leadhand.tools.files.kinds import FileKind
 from leadhand.tools.files.legible import cleaned, decoded

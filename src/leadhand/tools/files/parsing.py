@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from typing import IO, BinaryIO, Final, Self, TypedDict, cast
 
-from leadhand.engine.time_left import time_left_s
+from leadhand.engine.current_attempt import time_left_s
 from leadhand.errors import ToolError
 from leadhand.tools.child_process import exit_description
 from leadhand.tools.files.child import DONE, NO_MEMORY, READY

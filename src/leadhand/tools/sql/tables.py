@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import Final, Self
 
-from leadhand.engine.time_left import time_left_s
+from leadhand.engine.current_attempt import time_left_s
 from leadhand.tools.errors import ToolCallError
 from leadhand.tools.files.inputs import Inputs, UnreadableInput
 from leadhand.tools.files.legible import cleaned
