@@ -3,7 +3,7 @@
 # make quick    what can be checked without processes, servers and databases
 # make test-all with every extra installed, on each Python at hand, with the lowest versions, and
 #                the long samples
-# Other targets: setup, format, bench, simulate.
+# Other targets: setup, format, reference, bench, simulate.
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,7 +17,11 @@ RANGE ?= $(if $(filter .,$(REPO)),$(shell git rev-list --first-parent --max-coun
 # Or each process of the tests would compile all that it imports, where this is set.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: review test quick quick-unit test-all test-crewai setup format lint types imports unit bench simulate
+# The reference pages, from docstrings.
+reference: setup
+	$(BIN)/python docs/reference/generate.py
+
+.PHONY: reference review test quick quick-unit test-all test-crewai setup format lint types imports unit bench simulate
 
 review: setup
 	@$(BIN)/leadhand review $(RANGE) --repo $(REPO) --fail-on never $(ARGS)
