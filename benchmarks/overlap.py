@@ -14,8 +14,8 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from leadhand import Team, Worker
-from leadhand.advice.facts import GivenTask, RunFacts
+from leadhand import Task, Team, Worker
+from leadhand.advice.facts import RunFacts
 from leadhand.advice.overlap import overlaps as overlaps_of
 
 PAIRS = 500
@@ -50,7 +50,7 @@ def overlaps(first: Sequence[str], second: Sequence[str]) -> bool:
     """Whether the advice is that a worker with these tasks overlaps another one."""
     team = Team("t", workers=[Worker("a", "Does a"), Worker("b", "Does b")])
     runs = [
-        RunFacts(planned_by="router", given=[GivenTask("r", name, text, text)])
+        RunFacts(planned_by="router", given=[Task(id="t", worker=name, intent=text)])
         for name, texts in (("a", first), ("b", second))
         for text in texts
     ]

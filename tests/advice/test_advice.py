@@ -49,7 +49,7 @@ def test_a_plan_that_is_always_the_same_is_frozen_and_saves_the_planners_call(
 ) -> None:
     desk.usual_runs(9)
     assert desk.kinds() == []
-    assert any("that takes 10 plans" in str(one) for one in items(desk.advice()["not_judged"]))
+    assert any("fewer than 10 runs" in str(one) for one in items(desk.advice()["not_judged"]))
     last = desk.run(REQUESTS[9], two_tasks(TOWNS[9]))
     assert last.metrics.requests == model_server.stats().requests == 4
     shown = desk.command("advise", str(desk.folder))
@@ -170,7 +170,7 @@ def test_what_does_not_count_is_said(desk: Desk) -> None:
         in shown
     )
     assert "nothing to advise from these runs" in shown
-    assert "workers that are never used: that takes 10 runs, and there are 1" in shown
+    assert "not judged: plans and unused workers with fewer than 10 runs" in shown
 
 
 def test_damaged_and_older_runs_are_left_out_and_said(desk: Desk) -> None:

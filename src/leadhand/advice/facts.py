@@ -1,34 +1,31 @@
-"""What one stored run says about its team: who was given what, and how it ended. Pure.
+"""What a stored run says about its team: its plan, and facts that are counted over runs. Pure.
 
 Only the outermost run counts: a nested team is judged by the runs in which it is the team.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
-from typing import NamedTuple
-
-from pydantic import JsonValue
+from typing import Literal, NamedTuple
 
 from leadhand.contracts import events
 from leadhand.contracts.task import Plan, Task
 from leadhand.plans import graph
 from leadhand.state.fold import RunState, apply
 
-MODEL = "planner"
-"""The planner whose plans a model writes, as the log names it."""
 OTHER_DEFINITION = "with another definition of the team, or by another release of leadhand"
 
 
-class GivenTask(NamedTuple):
-    """A task as its worker received it."""
+class Fact(NamedTuple):
+    """Something that happened in a run. How often is counted beside it."""
 
-    run_id: str
+    kind: Literal["result", "error", "model", "tool"]
     worker: str
-    intent: str
-    text: str
-    """The intent, and the texts and numbers of its payload."""
+    evidence: str
+    """The run and its attempt that gave a result or called a model, the message of an error, or
+    the name of a tool."""
 
 
 @dataclass(slots=True)
@@ -45,17 +42,11 @@ class RunFacts:
     rounds: int = 0
     """Decisions of a stepwise planner; 0 for other kinds."""
     amendments: int = 0
-    given: list[GivenTask] = field(default_factory=list[GivenTask])
-    """The tasks that the planner gave to workers, those of later rounds and amendments included."""
-    ends: list[tuple[str, str | None]] = field(default_factory=list[tuple[str, str | None]])
-    """The worker and the error of each attempt that ended by itself; None: it gave a result."""
-    tool_calls: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
-    """By worker and tool."""
-    model_attempts: set[tuple[str, str, int]] = field(default_factory=set[tuple[str, str, int]])
-    """Worker, task and number of each attempt that called a model."""
-    planner_calls: int = 0
-    """Model calls before the plan was accepted."""
-    planner_tokens: int = 0
+    given: list[Task] = field(default_factory=list[Task])
+    """The planned tasks, with those of later rounds and amendments."""
+    planner_calls: list[int] = field(default_factory=list[int])
+    """The tokens of each model call before the plan was accepted."""
+    facts: Counter[Fact] = field(default_factory=Counter[Fact])
 
     @property
     def tasks(self) -> Sequence[Task]:
@@ -65,17 +56,18 @@ class RunFacts:
     @property
     def by_model(self) -> bool:
         """Whether a model wrote the plan ahead of all work."""
-        return self.planned_by == MODEL and not self.rounds
+        return self.planned_by == "planner" and not self.rounds
+
+    @property
+    def chosen(self) -> Sequence[Task]:
+        """The tasks whose workers were chosen: a template or a person assigns them by rule."""
+        by_rule = self.planned_by == "router" and len(self.tasks) > 1
+        return () if self.planned_by in ("template", "person") or by_rule else self.given
 
     @property
     def workers(self) -> set[str]:
         """The workers that were given a task or made an attempt."""
-        tried = (*self.ends, *self.model_attempts)
-        return {task.worker for task in self.given} | {attempt[0] for attempt in tried}
-
-    def attempts(self, worker: str) -> int:
-        """Attempts of a worker in which it called a model."""
-        return sum(attempt[0] == worker for attempt in self.model_attempts)
+        return {task.worker for task in self.given} | {fact.worker for fact in self.facts}
 
 
 def facts(log: Iterable[events.Event], *, prompts: str) -> RunFacts | str:
@@ -106,85 +98,46 @@ def _add(found: RunFacts, state: RunState, event: events.Event) -> None:
             found.started_at = event.at
         case events.PlanAccepted() if found.plan is None and state.plan is not None:
             found.plan, found.planned_by = state.plan, state.proposed_by
-            _give(found, event.run_id, state.plan.tasks)
+            found.given += state.plan.tasks
         case events.RoundDecided() if not event.needs_approval:
-            _give(found, event.run_id, event.tasks)
+            found.given += event.tasks
         case events.PlanAmended():
             found.amendments += 1
-            _give(found, event.run_id, event.added)
+            found.given += event.added
         case events.ModelCalled(task_id=None, role="planner") if found.plan is None:
-            found.planner_calls += 1
-            found.planner_tokens += event.input_tokens + event.output_tokens
+            found.planner_calls.append(event.input_tokens + event.output_tokens)
         case events.ModelCalled(task_id=str(id), role="worker") if id in state.tasks:
-            found.model_attempts.add((state.tasks[id].worker, id, event.attempt or 0))
+            attempt = f"{event.run_id} {id} {event.attempt or 0}"
+            found.facts[Fact("model", state.tasks[id].worker, attempt)] += 1
         case events.ToolCalled():
-            found.tool_calls.add((event.worker, event.tool))
-        case events.TaskCompleted():
-            _end(found, state, event, None)
-        case events.TaskEscalated():
-            _end(found, state, event, f"{event.reason}: {event.message}")
-        case events.TaskFailed() if event.kind not in ("budget", "cancelled"):
-            _end(found, state, event, event.message)
+            found.facts[Fact("tool", event.worker, event.tool)] += 1
+        case events.TaskFailed(kind="budget" | "cancelled"):
+            pass
+        case events.TaskCompleted() | events.TaskEscalated() | events.TaskFailed():
+            tried = state.tasks[event.task_id].tried
+            if event.attempt and tried:
+                failed = not isinstance(event, events.TaskCompleted)
+                fact = ("error", event.message) if failed else ("result", event.run_id)
+                found.facts[Fact(fact[0], tried[-1], fact[1])] += 1
         case _:
             pass
 
 
-def _end(
-    found: RunFacts,
-    state: RunState,
-    event: events.TaskCompleted | events.TaskEscalated | events.TaskFailed,
-    error: str | None,
-) -> None:
-    tried = state.tasks[event.task_id].tried
-    if event.attempt and tried:
-        found.ends.append((tried[-1], error))
+def places(tasks: Sequence[Task]) -> dict[str, tuple[int, str]]:
+    """Of each task its depth in the plan, and a digest of its worker and of what it depends on.
 
-
-def _give(found: RunFacts, run_id: str, tasks: Iterable[Task]) -> None:
-    for task in tasks:
-        text = " ".join([task.intent, *_texts(task.payload)])
-        found.given.append(GivenTask(run_id, task.worker, task.intent, text))
-
-
-def _texts(payload: JsonValue) -> Iterator[str]:
-    """The texts and numbers in a payload, without its keys, which its worker's input declares."""
-    if isinstance(payload, dict):
-        payload = [*payload.values()]
-    if isinstance(payload, list):
-        for value in payload:
-            yield from _texts(value)
-    elif payload is not None:
-        yield str(payload)
-
-
-def ordered(plan: Plan) -> list[Task]:
-    """The tasks in an order that depends on workers and dependencies, not on names."""
-    by_id = {task.id: task for task in plan.tasks}
-    keys: dict[str, tuple[int, str]] = {}
-    for id in graph.order(plan.tasks):
-        task, before = by_id[id], sorted(keys[needed] for needed in by_id[id].depends_on)
-        text = f"{task.worker}\0{task.tolerates_missing}\0{before}"
-        keys[id] = (max((n + 1 for n, _ in before), default=0), sha256(text.encode()).hexdigest())
-    return sorted(plan.tasks, key=lambda task: keys[task.id])
+    Neither depends on names, words or the order in which tasks are listed.
+    """
+    by_id = {task.id: task for task in tasks}
+    found: dict[str, tuple[int, str]] = {}
+    for id in graph.order(tasks):
+        before = sorted(found[needed] for needed in by_id[id].depends_on)
+        text = f"{by_id[id].worker}\0{by_id[id].tolerates_missing}\0{before}"
+        depth = max((above + 1 for above, _ in before), default=0)
+        found[id] = (depth, sha256(text.encode()).hexdigest())
+    return found
 
 
 def shape(plan: Plan) -> tuple[object, ...]:
-    """Equal for plans that differ only in names, words and the order in which tasks are listed.
-
-    Two such plans may still differ if tasks of one worker can't be told apart by what they depend
-    on; plans of different shapes are never taken for the same.
-    """
-    tasks = ordered(plan)
-    place = {task.id: number for number, task in enumerate(tasks)}
-    rows = [
-        (task.worker, *sorted(place[id] for id in task.depends_on), task.tolerates_missing)
-        for task in tasks
-    ]
-    return (plan.synthesis, *rows)
-
-
-def in_sequence(run: RunFacts) -> set[tuple[str, str]]:
-    """The pairs of workers of which the second continues what the first did."""
-    after = graph.dependants(run.tasks)
-    worker = {task.id: task.worker for task in run.tasks}
-    return {(worker[id], worker[later]) for id in worker for later in graph.descendants(after, id)}
+    """Equal for plans whose tasks have the same workers and depend on each other alike."""
+    return (plan.synthesis, *sorted(places(plan.tasks).values()))

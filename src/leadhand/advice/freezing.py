@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from leadhand.advice.facts import RunFacts, ordered, shape
+from leadhand.advice.facts import RunFacts, places, shape
 from leadhand.contracts.placeholders import literal
 from leadhand.contracts.task import Limits, Task
 from leadhand.contracts.team import TaskTemplate, Team
@@ -39,30 +39,35 @@ def freeze(run: RunFacts, team: Team, others: Sequence[RunFacts]) -> Frozen:
     An intent mentions its request. The intents of the same task in `others`, runs of the team whose
     plan has the same shape, show which part of it: there it refers to `{request}`.
     """
-    assert run.plan is not None, "a run without a plan is not frozen"
-    same = [run]
-    same += [
-        one
-        for one in others
-        if one.run_id != run.run_id
-        and (one.planned_by, one.rounds) == (run.planned_by, 0)
-        and one.plan is not None
-        and shape(one.plan) == shape(run.plan)
+    alike = [
+        other
+        for other in others
+        if other.run_id != run.run_id
+        and (other.planned_by, other.rounds) == (run.planned_by, 0)
+        and other.plan is not None
+        and run.plan is not None
+        and shape(other.plan) == shape(run.plan)
     ]
-    rows = [ordered(one.plan) for one in same if one.plan is not None]
-    requests = [_line(one.request) for one in same]
+    rows = [_in_order(one) for one in (run, *alike)]
+    requests = [_line(one.request) for one in (run, *alike)]
     by_id = {column[0].id: column for column in zip(*rows, strict=True)}
     columns = [by_id[task.id] for task in run.tasks]
     entries = [_entry(column, requests, team) for column in columns]
-    return Frozen(
-        tuple(entries), tuple(_problems(run, columns)), tuple(_notes(run, team, requests))
-    )
+    notes = _notes(run, team, requests)
+    return Frozen(tuple(entries), tuple(_problems(run, columns)), tuple(notes))
+
+
+def _in_order(run: RunFacts) -> list[Task]:
+    """The tasks in an order that plans of one shape share."""
+    place = places(run.tasks)
+    return sorted(run.tasks, key=lambda task: place[task.id])
 
 
 def _entry(column: Sequence[Task], requests: Sequence[str], team: Team) -> TaskTemplate:
     task = column[0]
-    described = next((w.description for w in team.workers if w.name == task.worker), "")
+    worker = team.worker(task.worker)
     intents = [_placed(one.intent, request) for one, request in zip(column, requests, strict=True)]
+    described = worker.description if worker is not None else ""
     return TaskTemplate(
         task.id,
         task.worker,
@@ -133,8 +138,7 @@ def _problems(run: RunFacts, columns: Sequence[Sequence[Task]]) -> Iterator[str]
 
 
 def _notes(run: RunFacts, team: Team, requests: Sequence[str]) -> Iterator[str]:
-    different = len({*requests})
-    if different > 1:
+    if (different := len({*requests})) > 1:
         yield f"intents are made from {len(requests):,} runs with {different:,} requests"
     else:
         yield (

@@ -9,13 +9,17 @@ of task, and workers that continue each other's work in every run do not overlap
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import median
 from typing import NamedTuple
 
-from leadhand.advice.facts import GivenTask, RunFacts, in_sequence
+from pydantic import JsonValue
+
+from leadhand.advice.facts import RunFacts
+from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team
+from leadhand.plans import graph
 
 MIN_TASKS = 10
 """Tasks that each of two workers must have been given before they are compared."""
@@ -32,7 +36,8 @@ _WORD = re.compile(r"[^\W\d_]{2,}|\d+")
 class Chosen(NamedTuple):
     """A task that a planner or router chose a worker for."""
 
-    task: GivenTask
+    run_id: str
+    task: Task
     words: Counter[str]
     """Without those of the run's subject."""
 
@@ -43,51 +48,65 @@ class Overlap(NamedTuple):
     workers: tuple[str, str]
     confused: float
     """The share of tasks, 0 to 1, that are at least as like one of the other's as their own."""
-    examples: tuple[GivenTask, GivenTask]
+    examples: tuple[Chosen, Chosen]
     """A task of each, more like each other than most."""
-
-
-def chosen(runs: Sequence[RunFacts]) -> dict[str, list[Chosen]]:
-    """What each worker was given by choice: a template or a person deals out tasks by rule."""
-    found: dict[str, list[Chosen]] = {}
-    for run in runs:
-        by_rule = run.planned_by == "router" and len(run.tasks) > 1
-        if run.planned_by in ("template", "person") or by_rule:
-            continue
-        words = [Counter(_WORD.findall(task.text.casefold())) for task in run.given]
-        several = len({task.worker for task in run.given}) > 1
-        subject = set[str]().union(*words).intersection(*words) if several else set[str]()
-        for task, own in zip(run.given, words, strict=True):
-            kept = Counter({word: count for word, count in own.items() if word not in subject})
-            found.setdefault(task.worker, []).append(Chosen(task, kept))
-    return found
 
 
 def overlaps(team: Team, runs: Sequence[RunFacts]) -> list[Overlap]:
     """The pairs of the team's workers that overlap, the most confused first."""
-    given = chosen(runs)
-    ordered = [(run.workers, in_sequence(run)) for run in runs]
+    chosen = _chosen(runs)
+    sequences = [(run.workers, _in_sequence(run)) for run in runs]
     found: list[Overlap] = []
     for first, second in combinations(team.workers, 2):
-        names = (first.name, second.name)
+        pair = (first.name, second.name)
         declared = first.role is not None and first.role == second.role
         if declared or first.fallback == second.name or second.fallback == first.name:
             continue
-        together = [pairs for workers, pairs in ordered if workers.issuperset(names)]
-        if together and any(all(p in pairs for pairs in together) for p in (names, names[::-1])):
+        together = [after for workers, after in sequences if workers.issuperset(pair)]
+        if together and any(all(p in after for after in together) for p in (pair, pair[::-1])):
             continue
-        one = _overlap(*(given.get(name, ()) for name in names))
-        found += [one] if one is not None else []
-    return sorted(found, key=lambda one: -one.confused)
+        if all(len(chosen.get(name, ())) >= MIN_TASKS for name in pair):
+            overlap = _overlap(*(chosen[name] for name in pair))
+            found += [overlap] if overlap is not None else []
+    return sorted(found, key=lambda overlap: -overlap.confused)
+
+
+def _chosen(runs: Sequence[RunFacts]) -> dict[str, list[Chosen]]:
+    found: dict[str, list[Chosen]] = {}
+    for run in runs:
+        words = [
+            Counter(_WORD.findall(f"{task.intent} {_texts(task.payload)}".casefold()))
+            for task in run.chosen
+        ]
+        several = len({task.worker for task in run.chosen}) > 1
+        subject = set(words[0]).intersection(*words) if several else set[str]()
+        for task, own in zip(run.chosen, words, strict=True):
+            kept = Counter({word: count for word, count in own.items() if word not in subject})
+            found.setdefault(task.worker, []).append(Chosen(run.run_id, task, kept))
+    return found
+
+
+def _texts(payload: JsonValue) -> str:
+    """The texts and numbers in a payload, without its keys, which its worker's input declares."""
+    if isinstance(payload, dict):
+        payload = [*payload.values()]
+    if isinstance(payload, list):
+        return " ".join(map(_texts, payload))
+    return "" if payload is None else str(payload)
+
+
+def _in_sequence(run: RunFacts) -> set[tuple[str, str]]:
+    """The pairs of workers of which the second continues what the first did."""
+    after = graph.dependants(run.tasks)
+    worker = {task.id: task.worker for task in run.tasks}
+    return {(worker[id], worker[later]) for id in worker for later in graph.descendants(after, id)}
 
 
 def _overlap(first: Sequence[Chosen], second: Sequence[Chosen]) -> Overlap | None:
-    count = min(len(first), len(second), MAX_TASKS)
-    if count < MIN_TASKS:
-        return None
     # As many of each: among more tasks there is a nearer one.
+    count = min(len(first), len(second), MAX_TASKS)
     ours, theirs = first[-count:], second[-count:]
-    vectors = _vectors([one.words for one in (*ours, *theirs)])
+    vectors = _vectors([chosen.words for chosen in (*ours, *theirs)])
     left, right = vectors[:count], vectors[count:]
     across = [[_cosine(one, other) for other in right] for one in left]
     nearest = [max(row) for row in across] + [max(column) for column in zip(*across, strict=True)]
@@ -96,23 +115,23 @@ def _overlap(first: Sequence[Chosen], second: Sequence[Chosen]) -> Overlap | Non
     if confused < CONFUSED or median(nearest) < ALIKE:
         return None
     _, row, column = max((across[r][c], r, c) for r in range(count) for c in range(count))
-    examples = (ours[row].task, theirs[column].task)
-    return Overlap((examples[0].worker, examples[1].worker), confused, examples)
+    examples = (ours[row], theirs[column])
+    return Overlap((ours[0].task.worker, theirs[0].task.worker), confused, examples)
 
 
-def _nearest_own(vectors: Sequence[Mapping[str, float]]) -> Iterable[float]:
+def _nearest_own(vectors: Sequence[Mapping[str, float]]) -> Iterator[float]:
     for place, one in enumerate(vectors):
         yield max(_cosine(one, other) for at, other in enumerate(vectors) if at != place)
 
 
 def _vectors(counts: Sequence[Counter[str]]) -> list[dict[str, float]]:
     """TF-IDF vectors of length 1."""
-    known = Counter(word for one in counts for word in one)
+    known = Counter(word for words in counts for word in words)
     found: list[dict[str, float]] = []
-    for one in counts:
+    for words in counts:
         weights = {
             word: count * (math.log((1 + len(counts)) / (1 + known[word])) + 1)
-            for word, count in one.items()
+            for word, count in words.items()
         }
         length = math.hypot(*weights.values()) or 1.0
         found.append({word: weight / length for word, weight in weights.items()})

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rich.console import Console
 
 from leadhand.advice.facts import RunFacts, facts
-from leadhand.advice.judgement import Advice, judge, unjudged
+from leadhand.advice.judgement import NOT_JUDGED, Advice, judge
 from leadhand.cli.home import shown_home
 from leadhand.cli.teams.page import text_for
 from leadhand.cli.views.terminal import print_json, safe, sentence
@@ -72,7 +72,7 @@ def advise(
     """Print advice about a team. Raises `InputError` if there is no such team."""
     team = team_of(name, trust=trust)
     found = runs_of(store, team, limit=limit)
-    advice, open_questions = judge(team, found.runs), [*unjudged(team, found.runs)]
+    advice = judge(team, found.runs)
     if as_json:
         at = [run.started_at.isoformat() for run in found.runs]
         document = {
@@ -81,15 +81,15 @@ def advise(
             "first": min(at, default=None),
             "last": max(at, default=None),
             "left_out": dict(found.left_out),
-            "advice": [_advice(one) for one in advice],
-            "not_judged": open_questions,
+            "advice": [_document(one) for one in advice],
+            "not_judged": NOT_JUDGED,
         }
         print_json(document)
         return
     at = sorted({f"{run.started_at:%Y-%m-%d}" for run in found.runs})
     dates = f" ({' to '.join(dict.fromkeys((at[0], at[-1])))})" if at else ""
     header = f"team {safe(team.name)!r}: {counted(len(found.runs), 'run')}{dates} in "
-    print_lines(console, [header + safe(shown_home(home)), *_lines(found, advice, open_questions)])
+    print_lines(console, [header + safe(shown_home(home)), *_lines(found, advice)])
 
 
 def print_lines(console: Console, lines: Sequence[str]) -> None:
@@ -100,24 +100,23 @@ def print_lines(console: Console, lines: Sequence[str]) -> None:
         )
 
 
-def _lines(
-    found: TeamRuns, advice: Sequence[Advice], open_questions: Sequence[str]
-) -> Iterator[str]:
+def _lines(found: TeamRuns, advice: Sequence[Advice]) -> Iterator[str]:
     yield from (f"  left out: {count:,} {why}" for why, count in found.left_out.items())
     if not advice:
         yield "nothing to advise from these runs" if found.runs else "no runs to judge by"
     for number, one in enumerate(advice, start=1):
-        shown = [f"{sentence(task.intent)[:MAX_INTENT_CHARS]!r}" for task in one.examples]
+        shown = [
+            f"{sentence(example.task.intent)[:MAX_INTENT_CHARS]!r}" for example in one.examples
+        ]
         example = f", such as {' and '.join(shown)}" if shown else ""
         yield f"{number}. {sentence(one.found)}{example}"
         yield f"   -> {sentence(one.do)}"
-    yield f"not judged: {sentence('; '.join(open_questions))}"
+    yield f"not judged: {sentence('; '.join(NOT_JUDGED))}"
 
 
-def _advice(one: Advice) -> dict[str, object]:
+def _document(advice: Advice) -> dict[str, object]:
     examples = [
-        {"run_id": task.run_id, "worker": task.worker, "intent": task.intent}
-        for task in one.examples
+        {"run_id": run_id, "worker": task.worker, "intent": task.intent}
+        for run_id, task, _ in advice.examples
     ]
-    kind, about = one.kind, one.about
-    return {"kind": kind, "about": about, "found": one.found, "do": one.do, "examples": examples}
+    return {**advice._asdict(), "examples": examples}

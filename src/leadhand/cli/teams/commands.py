@@ -139,7 +139,7 @@ def teams_freeze(
     If DIR does not exist and the team is a ready-made one, DIR becomes a copy of it.
     """
     from leadhand.cli.runs.commands import StoredRuns
-    from leadhand.cli.teams.freezing import freeze_run
+    from leadhand.cli.teams.from_run import freeze_run
     from leadhand.cli.views.consoles import DataConsole
 
     with StoredRuns(home) as kept:
@@ -166,7 +166,7 @@ def teams_save(
     The copy has no worker factory. Overwrites nothing.
     """
     from leadhand.cli.runs.commands import StoredRuns
-    from leadhand.cli.teams.saving import save_run
+    from leadhand.cli.teams.from_run import save_run
     from leadhand.cli.views.consoles import DataConsole
 
     with StoredRuns(home) as kept:
