@@ -103,9 +103,12 @@ def test_known_placeholders_and_other_braces_are_not() -> None:
     ],
 )
 def test_doubled_braces_are_a_literal_placeholder(written: str, intent: str) -> None:
+    def intent_of(handoff: Handoff) -> str:
+        return handoff.intent
+
     team = Team(
         "t",
-        workers=[Worker("a", "Does it", run=lambda handoff: handoff.intent)],
+        workers=[Worker("a", "Does it", run=intent_of)],
         template=[TaskTemplate("a", "a", written)],
     )
     assert Supervisor(team).run_sync("{id} {{x}}").output == intent

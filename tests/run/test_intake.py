@@ -29,7 +29,7 @@ def test_what_cannot_be_worked_with_is_refused_in_one_line() -> None:
     [
         ({"home": 5}, "home is int; it must be a folder or a URL"),
         ({"home": b"x"}, "home is bytes; it must be a folder or a URL"),
-        ({"journal": "x"}, "journal is str; it must be a leadhand.ports.Journal"),
+        ({"journal": "x"}, "journal is str; it must be a leadhand.journal.Store"),
         ({"approve": 5}, "approve is 5; it is a list of plan and escalation"),
         ({"approve": [["plan"]]}, "it is a list of plan and escalation"),
         ({"person": 5}, "person is int; it must be an async function"),

@@ -72,7 +72,8 @@ def test_a_run_starts_with_what_it_was_given() -> None:
 def test_planning_takes_no_time_of_a_person_and_no_waiting_for_rates() -> None:
     run = Run().told(STARTED)
     assert run.tell(CALLED)["calls"] == (1.0, ((0.5, 2.0),))
-    assert run.tell(PROPOSED) == {"proposed": PLAN, "proposed_by": "planner"}
+    by = {"proposed_by": "planner", "planned_by": "planner"}
+    assert run.tell(PROPOSED) == {"proposed": PLAN, **by}
     assert run.tell(partial(ApprovalRequested, question="Well?")) == {
         "questions": {None: "Well?"}, "asked_s": 4.0,
     }  # fmt: skip
