@@ -4,9 +4,22 @@ from pathlib import Path
 
 import pytest
 
-from leadhand import Result, Supervisor, TaskTemplate, Team, Worker
+from leadhand import (
+    Escalated,
+    Handoff,
+    Reply,
+    Result,
+    Supervisor,
+    TaskTemplate,
+    Team,
+    ToolCall,
+    Worker,
+)
 from leadhand.contracts.events import dump
+from leadhand.contracts.outcome import PausedAttempt
+from leadhand.contracts.people import Question
 from leadhand.journal import open_store
+from leadhand.state.run_events import MAX_SHOWN_CHARS
 from leadhand.trace.page import page
 
 BODY = "aZ3kQ9xW2mB7nR5tY8uL1cV6eD4fG0hJsKpQ"
@@ -94,3 +107,40 @@ def test_keys_of_an_output_stay_distinct_in_the_journal(tmp_path: Path) -> None:
     run_id = supervisor.run_sync("Do it").run_id
     assert BODY[:6] not in kept_of(tmp_path, run_id)
     assert '"[redacted]":1,"[redacted 2]":2' in kept_of(tmp_path, run_id)
+
+
+@pytest.mark.parametrize("room", [3, 12, 30])
+def test_a_refused_call_is_shown_without_a_part_of_a_key(room: int) -> None:
+    text = "x" * (MAX_SHOWN_CHARS - len('{"a": " ') - room)
+    wanted = ToolCall(id="k", tool="send", worker="w", arguments={"a": f"{text} {TOKEN}"})
+
+    async def asks(handoff: Handoff) -> str | Escalated:
+        if handoff.paused is None:
+            paused = PausedAttempt(calls=(wanted,), conversation=[])
+            return Escalated(reason="ambiguous_input", message="may I?", paused=paused)
+        return "done"
+
+    async def refuses(question: Question) -> Reply:
+        return Reply(task_id=question.task_id, verdict="refused", text="no")
+
+    team = Team("one", workers=[Worker("w", "Works", run=asks)], template=ONE)
+    (gap,) = Supervisor(team, person=refuses, approve=()).run_sync("Do it").gaps
+    assert "a person refused the call send" in gap.why
+    assert BODY[:2] not in gap.why
+
+
+def test_a_contradiction_about_keys_is_told_once_and_without_them() -> None:
+    def worker(name: str, key: str) -> Worker:
+        return Worker(name, f"Reads {name}", run=lambda handoff: {"key": key})
+
+    ask = "Find the key"
+    inner = Team(
+        "inner",
+        workers=[worker("a", TOKEN), worker("b", TOKEN[:-1] + "9")],
+        template=[TaskTemplate(id=id, worker=id, intent=ask) for id in "ab"],
+    )
+    outer = Team("outer", workers=[Worker("w", "Finds keys", team=inner)], template=ONE)
+    answer = Supervisor(outer).run_sync("Which key?")
+    assert [one.about for one in answer.conflicts] == ["key is [redacted] in a and [redacted] in b"]
+    (gap,) = answer.gaps
+    assert gap.why.endswith("contradict each other: key is [redacted] in a and [redacted] in b")

@@ -217,10 +217,22 @@ def _answer_of(
         )
         lead = f"*{why[0].upper()}{why[1:]}; {done}.*\n\n"
     reports = tuple(task_report(task) for task in state.tasks.values() if task.ended)
-    if gaps or any(one.error for one in reports):  # they quote errors of tools
+    conflicts = conflicts_of(state, team)
+    if gaps or conflicts or any(one.error for one in reports):
+        # They quote results and errors of tools; the results themselves are for the caller.
         clean = Redactor.of(os.environ)
         gaps = tuple(
             Gap(task_id=one.task_id, why=clean(one.why), what=clean(one.what)) for one in gaps
+        )
+        conflicts = tuple(
+            one.model_copy(
+                update={
+                    "about": clean(one.about),
+                    "resolution": one.resolution and clean(one.resolution),
+                    "why": clean(one.why),
+                }
+            )
+            for one in conflicts
         )
         reports = tuple(
             one.model_copy(update={"error": one.error and clean(one.error)}) for one in reports
@@ -238,7 +250,7 @@ def _answer_of(
         confidence=confidence_of(synthesis.confidence, state),
         gaps=gaps,
         contact=contact,
-        conflicts=conflicts_of(state, team),
+        conflicts=conflicts,
         sources=synthesis.sources,
         tasks=reports,
         metrics=metrics(state, recorder.elapsed_s()),

@@ -10,6 +10,7 @@ from leadhand.contracts.people import Reply
 from leadhand.contracts.task import Plan, Task
 from leadhand.state.run_state import RunState, TaskState, find_task
 from leadhand.state.times import CallTimes
+from leadhand.untrusted.cutting import cut
 
 MAX_SHOWN_CHARS = 300
 """Characters of a refused call's arguments that an answer shows."""
@@ -167,8 +168,7 @@ def _record_reply(state: RunState, event: events.ApprovalGiven) -> None:
 
 def shown_call(tool: str, arguments: str) -> str:
     """A tool call in a line for people."""
-    cut = len(arguments) > MAX_SHOWN_CHARS
-    return f"{tool} {f'{arguments[: MAX_SHOWN_CHARS - 1]}…' if cut else arguments}"
+    return f"{tool} {cut(arguments, MAX_SHOWN_CHARS, '…')}"
 
 
 def _record_call_replies(task: TaskState, paused: PausedAttempt, reply: Reply) -> None:
