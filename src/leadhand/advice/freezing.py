@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from leadhand.advice.facts import RunFacts, places, shape
 from leadhand.contracts.placeholders import literal
+from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.task import Limits, Task
 from leadhand.contracts.team import TaskTemplate, Team
 
@@ -154,5 +155,5 @@ def _notes(run: RunFacts, team: Team, requests: Sequence[str]) -> Iterator[str]:
             shown = ", ".join(f"{name} {value}" for name, value in lost.items())
             yield f"not kept: limits of task {task.id!r} ({shown})"
     routes = team.routes or team.router is not None or team.trained_router is not None
-    if routes and team.planner.kind in (None, "routed"):
+    if routes and KINDS[team.planner.kind].routes_first:
         yield "routes and routers choose no worker for a request any more, as the template decides"

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from leadhand.advice.facts import Fact, RunFacts, shape
 from leadhand.advice.overlap import MIN_TASKS, Chosen, overlaps
+from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.team import Team
 from leadhand.contracts.tools import tools_of
 
@@ -61,11 +62,10 @@ def judge(team: Team, runs: Sequence[RunFacts]) -> list[Advice]:
 
 def _planned(team: Team, runs: Sequence[RunFacts]) -> Sequence[RunFacts]:
     """Those that a model planned ahead; none if there are few, or none would plan the next."""
-    default = team.planner.kind in (None, "routed") and any(
-        route.is_default for route in team.routes
-    )
+    kind = KINDS[team.planner.kind]
+    default = kind.routes_first and any(route.is_default for route in team.routes)
     planned = [run for run in runs if run.by_model]
-    few = len(planned) < MIN_RUNS or default or team.planner.kind == "template"
+    few = len(planned) < MIN_RUNS or default or not kind.by_model
     return () if few else planned
 
 

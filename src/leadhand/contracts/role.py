@@ -8,8 +8,8 @@ from annotated_types import Interval
 from pydantic import JsonValue
 
 from leadhand.contracts.arguments import argument, check_fields
+from leadhand.contracts.planner_kinds import PlannerKind
 
-PlannerKind = Literal["ahead", "stepwise", "recursive", "routed", "template"]
 Tier = Literal["fast", "standard", "strong"]
 TIERS: tuple[Tier, ...] = ("fast", "standard", "strong")
 MAX_LEVELS = 10

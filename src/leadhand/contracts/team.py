@@ -16,12 +16,12 @@ from leadhand.contracts.ladder import Ladder, NamedRung, RetryRules, Rung
 from leadhand.contracts.many import Many
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.placeholders import check_placeholders
+from leadhand.contracts.planner_kinds import KINDS, PlannerKind
 from leadhand.contracts.retry import Retry
 from leadhand.contracts.role import (
     SUBPLANNER,
     TIERS,
     ModelSpec,
-    PlannerKind,
     Role,
     Tier,
     as_role,
@@ -339,7 +339,7 @@ class Team:
         What concerns the whole request alone is left out: template, routes, output type, critic.
         """
         planner = self.planner
-        if planner.kind != "recursive" or planner.max_levels == 0:
+        if not KINDS[planner.kind].breaks_down or planner.max_levels == 0:
             return None
         deeper = dataclasses.replace(
             self,

@@ -5,6 +5,7 @@ No model is called. Prices are those that pydantic-ai knows; an unknown price st
 
 from dataclasses import dataclass
 
+from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import ModelSpec, Team, Worker, declared_output, model_name
 from leadhand.models.connections import Connections
@@ -119,7 +120,7 @@ def _nested(task: Task, team: Team) -> list[_Piece]:
     tasks = tuple(
         Task(id=worker.name, worker=worker.name, intent=task.intent) for worker in team.workers
     )
-    asked = team.models_of(team.planner)[:1] if team.planner.kind != "template" else ()
+    asked = team.models_of(team.planner)[:1] if KINDS[team.planner.kind].by_model else ()
     planning = [_Piece(spec, FRAME_TOKENS, 1) for spec in asked]
     return planning + _pieces(Plan(goal=task.intent, tasks=tasks), team)
 

@@ -8,11 +8,13 @@ the runs that a request follows, digests as data.
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from leadhand import ports
 from leadhand.contracts.earlier import EarlierRun
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
+from leadhand.engine.recorder import Recorder
 from leadhand.errors import PlanError
 from leadhand.models.calls import Caller, CallRequest
 from leadhand.models.exchange import PieceListener
@@ -30,6 +32,7 @@ from leadhand.planners.proposal import (
     roster,
     shortened,
 )
+from leadhand.planners.rounds import record_rejected
 from leadhand.planners.task_reader import TaskReader
 from leadhand.plans.checks import Problem, check, errors_in
 from leadhand.untrusted.fence import Fence
@@ -154,3 +157,17 @@ def _asked(team: Team, after: Sequence[EarlierRun]) -> CallRequest:
 def _numbered(problems: Sequence[str]) -> str:
     lines = (f"{number}. {problem}" for number, problem in enumerate(problems, start=1))
     return joined(prompt(_PACKAGE, "rejected"), "\n".join(lines))
+
+
+def ahead(
+    caller: Caller,
+    _: Team,
+    fence: Fence,
+    recorder: Recorder,
+    *,
+    level: Level | None,
+    early: EarlyTasks | None,
+) -> ModelPlanner:
+    """The planner of the kinds that write whole plans."""
+    rejected = partial(record_rejected, recorder, ModelPlanner.name)
+    return ModelPlanner(caller, fence, rejected=rejected, level=level, early=early)

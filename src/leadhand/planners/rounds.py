@@ -1,36 +1,30 @@
 """The first round of a stepwise planner, whose tasks are the first plan of the run."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from leadhand.contracts import events
 from leadhand.contracts.rounds import Decision
 from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Team
+from leadhand.engine.recorder import Recorder
 from leadhand.engine.rounds import checked, next_round, repeats
 from leadhand.errors import ModelError, PlanError
 from leadhand.plans.checks import Problem, check, errors_in
 from leadhand.ports import Decider
-from leadhand.state.fold import RunState
+from leadhand.untrusted.fence import Fence
 
-Decided = Callable[[Decision], None]
+if TYPE_CHECKING:
+    from leadhand.models.calls import Caller
 
 
 class StepwisePlanner:
     """Plans what its decider decides in round 1."""
 
-    def __init__(
-        self,
-        decider: Decider,
-        state: RunState,
-        *,
-        decided: Decided,
-        rejected: Callable[[Plan | None, Sequence[str]], None],
-    ) -> None:
-        """`decided` is called with the decision, `rejected` with the problems of one before it."""
+    def __init__(self, decider: Decider, recorder: Recorder) -> None:
         self.decider = decider
-        self._state = state
-        self._decided = decided
-        self._rejected = rejected
+        self._recorder = recorder
 
     @property
     def name(self) -> str:
@@ -56,11 +50,11 @@ class StepwisePlanner:
             found = _checked(plan, request, team)
             messages = [problem.message for problem in found]
             if messages:
-                self._rejected(plan if plan.tasks else None, messages)
+                record_rejected(self._recorder, self.name, plan if plan.tasks else None, messages)
             return messages
 
         now = replace(
-            next_round(self._state, team),
+            next_round(self._recorder.state, team),
             request=request.text,
             inputs=request.inputs,
             after=request.after,
@@ -71,8 +65,36 @@ class StepwisePlanner:
         plan = plan_of(decision)
         if found := _checked(plan, request, team):
             raise PlanError(found)
-        self._decided(decision)
+        # The plan that follows has its tasks.
+        self._recorder.record(
+            events.RoundDecided(
+                **self._recorder.stamp(),
+                round=1,
+                reason=decision.reason,
+                by=self.name,
+                asks_after=decision.asks_after,
+                end="done" if decision.done else None,
+            )
+        )
         return plan
+
+
+def record_rejected(
+    recorder: Recorder, by: str, plan: Plan | None, problems: Sequence[str]
+) -> None:
+    """Record a proposal that the planner has to fix; None if it could not be read."""
+    if plan is not None:
+        recorder.record(events.PlanProposed(**recorder.stamp(), plan=plan, by=by))
+    recorder.record(events.PlanRejected(**recorder.stamp(), problems=tuple(problems)))
+
+
+def stepwise(
+    caller: "Caller", team: Team, fence: Fence, recorder: Recorder, **_: object
+) -> StepwisePlanner:
+    """The planner of the kind `stepwise`."""
+    from leadhand.planners.stepwise import ModelDecider
+
+    return StepwisePlanner(ModelDecider(caller, team, fence), recorder)
 
 
 def _checked(plan: Plan, request: PlanRequest, team: Team) -> Sequence[Problem]:

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 from leadhand.contracts.earlier import PREVIOUS, EarlierRun
 from leadhand.contracts.outcome import Escalated, Failed, PlanImpact, Result
+from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.routes import Guess
 from leadhand.contracts.task import Plan, PlanRequest, Task
 from leadhand.contracts.team import Team, Worker
@@ -257,9 +258,10 @@ class RoutingPlanner:
         to the default route, else to the other planner.
         """
         opinion = await self._router.first(request.text, request.after)
-        if opinion is None and team.planner.kind == "routed":
+        must_route = KINDS[team.planner.kind].must_route
+        if opinion is None and must_route:
             opinion = _as_before(request, team)
-        if opinion is None and team.planner.kind == "routed":
+        if opinion is None and must_route:
             self.why = self._router.default.shown
             raise self._router.unplaced(request.text)
         if opinion is None and default_route(team.routes) is not None:

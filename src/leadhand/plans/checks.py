@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from leadhand.contracts.earlier import names_earlier
+from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
@@ -176,7 +177,7 @@ def _workers(plan: Plan, team: Team) -> Iterator[Problem]:
         has = tools.get(task.worker)
         if has is None and task.worker == SUBPLANNER:
             why = "the team's planner is not `recursive`"
-            if team.planner.kind == "recursive":
+            if KINDS[team.planner.kind].breaks_down:
                 why = "no deeper plan is allowed (`max_levels` of the planner)"
             message = f"task {task.id!r} can't be broken down: {why}; give it to a worker"
             yield Problem("too_deep", message, task.id)

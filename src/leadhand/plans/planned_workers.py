@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Set
 
 from pydantic import JsonValue
 
+from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.ready_made import READY_MADE_TOOLS
 from leadhand.contracts.role import SUBPLANNER, TIERS, Tier
 from leadhand.contracts.task import Plan, PlannedWorker
@@ -242,7 +243,7 @@ def factory_problems(team: Team) -> Iterator[str]:
     if factory is None:
         return
     kind = team.planner.kind
-    if kind not in (None, "ahead", "recursive"):
+    if not KINDS[kind].writes_whole_plans:
         yield (
             f"planner kind {kind!r} makes no workers for its plans: use `ahead` or `recursive`, or "
             "leave out `worker_factory`"

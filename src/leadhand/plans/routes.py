@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
 
-from leadhand.contracts.team import Route
+from leadhand.contracts.planner_kinds import KINDS
+from leadhand.contracts.team import Route, Team
 
 MAX_CHARS = 20_000
 """Characters of a text that are searched."""
@@ -26,6 +27,12 @@ def default_route(routes: Iterable[Route]) -> Route | None:
 def route_of(routes: Iterable[Route], text: str) -> Route | None:
     """The first rule that matches `text`; None if no rule does."""
     return next(_matching(routes, text), None)
+
+
+def is_routed(team: Team) -> bool:
+    """Whether the team has anything that routes requests."""
+    routers = team.routes or team.router or team.trained_router
+    return bool(routers) or KINDS[team.planner.kind].must_route
 
 
 def candidates(routes: Sequence[Route], text: str) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ from typing import cast
 from pydantic import PydanticUserError, TypeAdapter
 
 from leadhand.contracts.foreign import ForeignAgent
-from leadhand.contracts.role import SUBPLANNER, PlannerKind
+from leadhand.contracts.planner_kinds import KINDS, PlannerKind
+from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.team import Team, Worker
 from leadhand.contracts.tools import sharing_problems
 from leadhand.contracts.typed import type_name
@@ -20,8 +21,6 @@ from leadhand.plans.routes import pattern_problem
 from leadhand.plans.signatures import handoff_problem
 
 _FACTORY = "the worker factory"
-_KIND_WITH: Mapping[str, PlannerKind] = {"max_rounds": "stepwise", "max_levels": "recursive"}
-"""Setting of a planner -> the only kind that it means something for."""
 
 
 def team_problems(team: Team, *, model_at_hand: bool = False) -> tuple[str, ...]:
@@ -53,7 +52,7 @@ def team_warnings(team: Team) -> Iterator[str]:
 
 def unused_settings(kind: PlannerKind | None, given: Collection[str]) -> Iterator[tuple[str, str]]:
     """Each of the settings `given` to a planner that its kind does not have, and what to do."""
-    for name, only in _KIND_WITH.items():
+    for name, only in ((name, kind) for kind in KINDS for name in KINDS[kind].settings):
         if name in given and kind != only:
             own = f"is `{kind}`" if kind is not None else "has no kind"
             yield (
@@ -215,7 +214,7 @@ def _with_catalogue(team: Team) -> Team:
 def _early_start(team: Team) -> Iterator[str]:
     if not team.early_start:
         return
-    if team.planner.kind not in (None, "ahead", "recursive"):
+    if not KINDS[team.planner.kind].writes_whole_plans:
         yield (
             "`early_start` needs a planner that writes the whole plan at once, and this one is "
             f"{team.planner.kind}: leave it out, or make the planner's kind `ahead`"

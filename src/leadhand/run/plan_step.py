@@ -4,6 +4,7 @@ import logging
 from dataclasses import dataclass, replace
 
 from leadhand.contracts import events
+from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.engine.failures import failure_of
 from leadhand.errors import MAX_SHOWN_PROBLEMS, InputError, LeadhandError, ModelError, PlanError
@@ -164,7 +165,7 @@ async def _asked(context: StepContext, request: PlanRequest) -> Plan | _InDoubt 
 def _late(context: StepContext, request: PlanRequest, limit: str) -> Plan | _InDoubt | _NoPlan:
     """Who gets a request whose router was too slow; no plan if it was another planner."""
     planner, team, error = context.roles.planner, context.team, None
-    if isinstance(planner, RoutingPlanner) and team.planner.kind == "routed":
+    if isinstance(planner, RoutingPlanner) and KINDS[team.planner.kind].must_route:
         error = planner.late(request, team, f"it gave no answer {limit}")
     if error is None:
         return _NoPlan(f"no plan came {limit}", late=True)
@@ -196,8 +197,7 @@ async def _by_template(
     """The plan that the team has without a model, if there is one; else `failure`."""
     context = replace(context, late=context.late or failure.late)
     # A routed request is for one worker or a few: the template would give it to others too.
-    routed = context.team.planner.kind == "routed"
-    if routed or not _has_template(context):
+    if KINDS[context.team.planner.kind].must_route or not _has_template(context):
         return context, failure
     try:
         plan = await TemplatePlanner().plan(request, context.team)

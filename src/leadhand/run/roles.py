@@ -3,19 +3,19 @@
 Three roles that never meet: each gets what it needs for its part, and nothing of the others.
 """
 
+import importlib
 import os
 import secrets
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from leadhand.contracts import events
 from leadhand.contracts.earlier import EarlierRun
 from leadhand.contracts.outcome import Handoff
+from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.role import SUBPLANNER
-from leadhand.contracts.rounds import Decision
-from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Role, Team
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.turns import turn
@@ -25,6 +25,7 @@ from leadhand.planners.levels import Level, NoSubplanner
 from leadhand.planners.rounds import StepwisePlanner
 from leadhand.planners.routing import ROUTER, Chooser, RoutedRemedies, Router, RoutingPlanner
 from leadhand.planners.template import TemplatePlanner
+from leadhand.plans.routes import is_routed
 from leadhand.ports import Decider, Planner, Remedies, Synthesizer
 from leadhand.run.connections import SharedConnections
 from leadhand.run.loading import LatePlanner, load
@@ -44,6 +45,23 @@ if TYPE_CHECKING:
     PlannerMaker = Callable[[Caller | None, Fence], Planner | Decider]
     SynthesizerMaker = Callable[[Caller | None, Fence], Synthesizer]
     """Makes a role of the user's own, which asks models through the run's caller if it has one."""
+
+    class PlannerOfKind(Protocol):
+        """What the `maker` of a kind of planner names."""
+
+        def __call__(
+            self,
+            caller: Caller,
+            team: Team,
+            fence: Fence,
+            recorder: Recorder,
+            *,
+            level: Level | None,
+            early: EarlyTasks,
+        ) -> Planner:
+            """The planner of a team, at its level of a recursive run."""
+            ...
+
 
 R = TypeVar("R", "Planner | Decider", Synthesizer)
 
@@ -108,7 +126,7 @@ class Resources:
 
 def _first_level(team: Team, recorder: Recorder, request: str) -> Level | None:
     """The level of a run's plan, if no other plan is around it."""
-    return Level(recorder.state, request) if team.planner.kind == "recursive" else None
+    return Level(recorder.state, request) if KINDS[team.planner.kind].breaks_down else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +271,7 @@ def _roles(
     router = _router(resources)
     own_planner, own_synthesizer = _made(planner, resources), _made(synthesizer, resources)
     if isinstance(own_planner, Decider):
-        own_planner = _stepwise(own_planner, resources)
+        own_planner = StepwisePlanner(own_planner, resources.recorder)
     roles = Roles(
         planner=own_planner or _planner(resources, router),
         synthesizer=own_synthesizer or _synthesizer(resources),
@@ -292,8 +310,7 @@ def _made(
 
 
 def _router(resources: Resources) -> Router | None:
-    team = resources.team
-    if not (team.routes or team.router or team.trained_router or team.planner.kind == "routed"):
+    if not is_routed(resources.team):
         return None
 
     def failed(why: str) -> None:
@@ -302,13 +319,13 @@ def _router(resources: Resources) -> Router | None:
             events.PlanRejected(**resources.recorder.stamp(), problems=(why,), by=ROUTER)
         )
 
-    return Router(team, _chooser(resources), failed=failed)
+    return Router(resources.team, _chooser(resources), failed=failed)
 
 
 def _chooser(resources: Resources) -> Chooser | None:
     """The model that says whose a task is."""
     caller, team = resources.caller, resources.team
-    role = team.router or (Role() if team.planner.kind == "routed" else None)
+    role = team.router or (Role() if KINDS[team.planner.kind].must_route else None)
     if caller is None or role is None or not (models := resources.team.models_of(role)):
         return None
     from leadhand.planners.choosing import ModelChooser
@@ -320,52 +337,23 @@ def _planner(resources: Resources, router: Router | None) -> Planner:
     caller, team, level = resources.caller, resources.team, resources.level
     is_nested = level is not None and level.is_nested
     planner: Planner = NoSubplanner() if is_nested else TemplatePlanner()
-    kind, fence, early = team.planner.kind, resources.fence, resources.early
-    by_model = kind != "template" and (team.tiers or team.planner.model)
-    if by_model:
+    kind = KINDS[team.planner.kind]
+    if kind.by_model and (team.tiers or team.planner.model):
         planner = LatePlanner()
-    if by_model and caller is not None:
-        if kind == "stepwise":
-            from leadhand.planners.stepwise import ModelDecider
-
-            return _stepwise(ModelDecider(caller, team, fence), resources)
-        from leadhand.planners.ahead import ModelPlanner
-
-        rejected = _rejected_by(ModelPlanner.name, resources.recorder)
-        planner = ModelPlanner(caller, fence, rejected=rejected, level=level, early=early)
-    if router is None or kind not in (None, "routed"):
+        if caller is not None:
+            module, _, name = kind.maker.partition(":")
+            make: PlannerOfKind = getattr(importlib.import_module(module), name)
+            planner = make(
+                caller,
+                team,
+                resources.fence,
+                resources.recorder,
+                level=level,
+                early=resources.early,
+            )
+    if router is None or not kind.routes_first:
         return planner
     return RoutingPlanner(router, otherwise=planner)
-
-
-def _stepwise(decider: Decider, resources: Resources) -> StepwisePlanner:
-    recorder = resources.recorder
-
-    def decided(decision: Decision) -> None:
-        """Record the first decision; the plan that follows has its tasks."""
-        recorder.record(
-            events.RoundDecided(
-                **recorder.stamp(),
-                round=1,
-                reason=decision.reason,
-                by=decider.name,
-                asks_after=decision.asks_after,
-                end="done" if decision.done else None,
-            )
-        )
-
-    rejected = _rejected_by(decider.name, recorder)
-    return StepwisePlanner(decider, recorder.state, decided=decided, rejected=rejected)
-
-
-def _rejected_by(name: str, recorder: Recorder) -> "Callable[[Plan | None, Sequence[str]], None]":
-    def rejected(plan: Plan | None, problems: "Sequence[str]") -> None:
-        """Record a proposal that the planner has to fix."""
-        if plan is not None:
-            recorder.record(events.PlanProposed(**recorder.stamp(), plan=plan, by=name))
-        recorder.record(events.PlanRejected(**recorder.stamp(), problems=tuple(problems)))
-
-    return rejected
 
 
 def _routed(router: Router | None, remedies: Remedies | None) -> Remedies | None:

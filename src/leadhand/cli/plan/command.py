@@ -20,6 +20,7 @@ from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.cli.views.plan import show_earlier, show_plan
 from leadhand.cli.views.terminal import encodable, print_json, safe, sentence
 from leadhand.contracts.budget import Budget
+from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
@@ -126,7 +127,7 @@ async def planned(
         late = isinstance(error.__cause__, TimeoutError)
         more = "; give it more time with --deadline, or plan without one by --no-model"
         failure = ModelError(f"{error}{more}", transient=error.transient) if late else error
-    if not supervisor.team.template or supervisor.team.planner.kind == "routed":
+    if not supervisor.team.template or KINDS[supervisor.team.planner.kind].must_route:
         raise failure
     journal = supervisor.journal
     by_template = Supervisor(supervisor.team, planner=TemplatePlanner(), journal=journal)

@@ -9,11 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from leadhand.cli.views.terminal import sentence
+from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.routes import Guess
 from leadhand.contracts.team import Role, Team
 from leadhand.errors import InputError
 from leadhand.models.choice import choose
 from leadhand.planners.routing import Opinion, Router, Unplaced
+from leadhand.plans.routes import is_routed
 from leadhand.routing.examples import (
     Example,
     Figures,
@@ -46,7 +48,7 @@ class Steps:
             os.environ.update(choice.environ)
             team = choice.team
         self.team, self._ask, self._router = team, ask_model, Router(team)
-        self._may_ask = team.router is not None or team.planner.kind == "routed"
+        self._may_ask = team.router is not None or KINDS[team.planner.kind].must_route
         self._waits = self._may_ask and bool(team.models_of(team.router or Role()))
         # The same team without what decides before and after its model. A payload is no matter.
         workers = [replace(worker, input=None) for worker in team.workers]
@@ -85,7 +87,7 @@ class Steps:
 
 def test_router(team: Team, file: Path, *, ask_model: bool, as_json: bool) -> None:
     """Print the figures of a team's routing as it runs. Raises `InputError`."""
-    if not (team.routes or team.router or team.trained_router or team.planner.kind == "routed"):
+    if not is_routed(team):
         raise InputError(
             f"team {team.name!r} has no router: add routes, a trained router or planner: routed"
         )

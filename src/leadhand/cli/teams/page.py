@@ -14,6 +14,7 @@ from leadhand.cli.teams.document import name_of, schema_line
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.contracts.budget import Rate
 from leadhand.contracts.outcome import EscalationReason
+from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import (
     MAX_DEPTH,
@@ -123,12 +124,8 @@ class TeamPage:
         if not team.workers and not team.template:
             return [self._text("plan", "bold"), self._indented("each by its planner's model")]
         if not team.template:
-            told = "without a template every worker gets one task, all at once"
-            if team.planner.kind == "routed":
-                told = "one task for each worker to which the request is routed, all at once"
-            if team.planner.kind == "stepwise":
-                rounds = counted(team.planner.max_rounds, "round")
-                told = f"decided in at most {rounds}; without a model every worker gets one task"
+            rounds = counted(team.planner.max_rounds, "round")
+            told = KINDS[team.planner.kind].plan_words.format(max_rounds=rounds)
             return [self._text("plan", "bold"), self._indented(told)]
         by_id = {entry.id: entry for entry in team.template}
         entries = [by_id[id] for id in graph.order(team.template)]
