@@ -12,14 +12,13 @@ from itertools import repeat
 from leadhand.contracts.events import dump
 from leadhand.contracts.team import PlannerKind
 from tests.simulation.drive import simulate
-from tests.simulation.kinds import KINDS
+from tests.simulation.planners import KINDS
 from tests.simulation.promises import broken
 from tests.simulation.recording import Recording
 
 IN_TESTS = 80
-"""The first seeds are those of `make test`."""
-OF_A_KIND_IN_TESTS = 100
-OF_A_KIND = 2_000
+"""The first seeds are those of `make test`, of each kind of planner and of none."""
+MOST_OF_A_KIND = 2_000
 _AT_ONCE = 50
 
 
@@ -38,8 +37,7 @@ def main() -> int:
     seeds = range(options.start, options.start + options.seeds)
     if kind is not None:
         return _many(seeds, kind)
-    of_a_kind = range(OF_A_KIND_IN_TESTS, OF_A_KIND_IN_TESTS + min(OF_A_KIND, len(seeds)))
-    return max(_many(seeds), *(_many(of_a_kind, one) for one in KINDS))
+    return max(_many(seeds, None), *(_many(seeds[:MOST_OF_A_KIND], kind) for kind in KINDS))
 
 
 def failures(seeds: range, kind: PlannerKind | None = None) -> list[str]:
@@ -49,16 +47,16 @@ def failures(seeds: range, kind: PlannerKind | None = None) -> list[str]:
 
 def told(seed: int, lines: list[str], kind: PlannerKind | None = None) -> str:
     """A failing seed, and how to see it again."""
-    said = "".join(f"\n    {line}" for line in lines)
+    listed = "".join(f"\n    {line}" for line in lines)
     again = f"SEED={seed} KIND={kind}" if kind is not None else f"SEED={seed}"
-    return f"seed {seed}: run it again with: make simulate {again}{said}"
+    return f"seed {seed}: run it again with: make simulate {again}{listed}"
 
 
-def ends(recording: Recording) -> Iterator[str]:
+def _ends(recording: Recording) -> Iterator[str]:
     """How each process before the last one ended."""
     past = recording.before
     if past is not None:
-        yield from ends(past)
+        yield from _ends(past)
         how = "was lost" if past.journal.lost else "ended"
         yield f"process {past.process.number} {how} after event {len(past.events)}"
 
@@ -67,17 +65,13 @@ def _one(seed: int, kind: PlannerKind | None) -> int:
     recording = simulate(seed, kind)
     for event in recording.events:
         print(dump(event))
-    for line in ends(recording):
-        print(line, file=sys.stderr)
     lines = broken(recording)
-    print(
-        told(seed, lines, kind) if lines else f"seed {seed}: every promise was kept",
-        file=sys.stderr,
-    )
+    end = told(seed, lines, kind) if lines else f"seed {seed}: every promise was kept"
+    print(*_ends(recording), end, sep="\n", file=sys.stderr)
     return 1 if lines else 0
 
 
-def _many(seeds: range, kind: PlannerKind | None = None) -> int:
+def _many(seeds: range, kind: PlannerKind | None) -> int:
     started_s, failed = time.monotonic(), 0
     parts = [seeds[at : at + _AT_ONCE] for at in range(0, len(seeds), _AT_ONCE)]
     with ProcessPoolExecutor(os.cpu_count(), initializer=_quieten) as pool:
@@ -85,11 +79,9 @@ def _many(seeds: range, kind: PlannerKind | None = None) -> int:
             failed += len(found)
             for text in found:
                 print(text, flush=True)
-    took_s = time.monotonic() - started_s
-    a_minute = 60 * len(seeds) / took_s
-    of = f" of {kind}" if kind is not None else ""
-    done = f"{len(seeds):,} seeds{of} from {seeds.start:,}"
-    print(f"{done}, {failed:,} failed; {a_minute:,.0f} a minute")
+    a_minute = 60 * len(seeds) / (time.monotonic() - started_s)
+    what = f"{len(seeds):,} seeds" + (f" of {kind}" if kind is not None else "")
+    print(f"{what} from {seeds.start:,}, {failed:,} failed; {a_minute:,.0f} a minute")
     return 1 if failed else 0
 
 

@@ -1,28 +1,18 @@
 """Runs a scenario through the real engine, and records all that its promises are checked against.
 
-A seed's run is either a whole one (`Run` with its crew, teams within teams, budget, synthesis) or
-the scheduler alone, which is given remedies and a person. A whole run may go through several
-processes, each on an event loop of its own.
+A run may go through several processes, each on an event loop of its own.
 """
 
 import asyncio
 from collections.abc import Callable, Sequence
 from random import Random
 
-from leadhand.contracts.events import (
-    Event,
-    ModelCalled,
-    PlanAccepted,
-    PlanProposed,
-    RunStarted,
-    WorkerStuck,
-)
+from leadhand.contracts.events import Event, ModelCalled, WorkerStuck
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.people import RunMessage
 from leadhand.contracts.task import PlanRequest
 from leadhand.contracts.team import PlannerKind
 from leadhand.engine.recorder import Recorder
-from leadhand.engine.scheduler import Scheduler
 from leadhand.engine.shared_workers import SharedWorkers
 from leadhand.models.ledger import NANO, NOTHING, Account, Amount, Ledger, nano_usd
 from leadhand.run.cancellation import ActiveRun
@@ -34,22 +24,11 @@ from leadhand.run.roles import open_roles
 from leadhand.run.run import Run
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock
-from leadhand.workers.function import FunctionWorker
 from tests.simulation.behaviours import Behaviour
-from tests.simulation.kinds import ScriptedPlanner, of_kind
-from tests.simulation.levels import LevelsPlanner
-from tests.simulation.loop import SimulatedLoop, Stalled
-from tests.simulation.processes import Process, processes
-from tests.simulation.recording import MortalJournal, Recording
-from tests.simulation.roles import (
-    PersonHere,
-    ScriptedPerson,
-    ScriptedRemedies,
-    ScriptedSynthesizer,
-    reply_to,
-)
-from tests.simulation.rounds import ScriptedDecider
-from tests.simulation.scenario import scenario
+from tests.simulation.planners import LevelsPlanner, ScriptedDecider, ScriptedPlanner, of_kind
+from tests.simulation.recording import MortalJournal, Recording, SimulatedLoop, Stalled
+from tests.simulation.roles import PersonHere, ScriptedRemedies, ScriptedSynthesizer, reply_to
+from tests.simulation.scenario import Process, processes, scenario
 
 LINGER_S = 5.0
 """How long is watched, after a run, whether anything of it still goes on."""
@@ -67,7 +46,7 @@ class Workers:
         self.account: Account | None = None
         self.recorder: Recorder | None = None
         self.process = 1
-        self.given: list[tuple[int, str, Handoff]] = []
+        self.handoffs: list[tuple[int, str, Handoff]] = []
         self.noticed: list[str] = []
         self.returned: list[tuple[int, str, int]] = []
 
@@ -80,13 +59,13 @@ class Workers:
         """From now on they work in the process of `recording`, which takes down what they do."""
         self.process = recording.process.number
         self.account = self.recorder = None
-        self.given, self.returned = recording.given, recording.returned
+        self.handoffs, self.returned = recording.handoffs, recording.returned
         self.noticed = recording.noticed
 
     async def work(self, handoff: Handoff) -> object:
         """What chance and the worker's mood say; the same for the same attempt whatever else."""
         way = way_of(asyncio.current_task())
-        self.given.append((self.seq, way, handoff))
+        self.handoffs.append((self.seq, way, handoff))
         lives = f" {self.process}" if self.process > 1 else ""
         chance = Random(f"{self._seed} {way} {handoff.attempt} {handoff.to_agent}{lives}")
         returned = self.returned
@@ -142,12 +121,11 @@ def way_of(task: "asyncio.Task[object] | None") -> str:
 def simulate(seed: int, kind: PlannerKind | None = None) -> Recording:
     """The run of a seed, to the end of its last process, with a planner of some kind or none."""
     workers = Workers(seed)
-    whole = seed % 2 == 0 or kind is not None
-    made = scenario(seed, workers.work, nesting=whole, kind=kind)
+    made = scenario(seed, workers.work, kind)
     made = of_kind(made, kind) if kind is not None else made
     workers.moods = made.moods
-    first, *others = processes(made, whole=whole)
-    recording = _lived(Recording(first, whole=whole), workers)
+    first, *others = processes(made)
+    recording = _lived(Recording(first), workers)
     for process in others:
         recording = _lived(_following(recording, process), workers)
     return recording
@@ -160,10 +138,8 @@ def _following(before: Recording, process: Process) -> Recording:
         process,
         before,
         events=before.events,
-        given=[one for one in before.given if one[0] <= last],
+        handoffs=[one for one in before.handoffs if one[0] <= last],
         returned=[one for one in before.returned if one[0] <= last],
-        revised=[(a, min(b, last)) for a, b in before.revised if a <= last],
-        whole=before.whole,
     )
 
 
@@ -188,8 +164,7 @@ async def _watched(recording: Recording, workers: Workers) -> None:
     loop.set_exception_handler(
         lambda _, context: recording.noticed.append(f"nobody dealt with: {context}")
     )
-    run = (_whole if recording.whole else _engine)(recording, workers)
-    task = loop.create_task(run, name="the run")
+    task = loop.create_task(_run(recording, workers), name="the run")
     ends = recording.scenario.ends
     cancel = loop.call_later(ends[1], task.cancel) if ends and ends[0] == "cancel" else None
 
@@ -229,7 +204,7 @@ def _left(recording: Recording) -> list[str]:
     return [*tasks, *(f"a timer of {name or 'the loop'}" for name in timers)]
 
 
-async def _whole(recording: Recording, workers: Workers) -> None:
+async def _run(recording: Recording, workers: Workers) -> None:
     """From the request to the answer, or on from where the run stands, as the supervisor does."""
     made, past = recording.scenario, recording.events
     recorder = Recorder("run", recording.journal, clock=VirtualClock(), past=past)
@@ -241,7 +216,8 @@ async def _whole(recording: Recording, workers: Workers) -> None:
     ledger = Ledger(made.budget, spent=spent(past)) if made.budget is not None else None
     account = Account(ledger) if ledger is not None else None
     workers.account, workers.recorder = account, recorder
-    planner = _planner(recording)
+    names = [worker.name for worker in made.team.workers]
+    planner = _planner(recording.process)
     synthesizer = ScriptedSynthesizer(made.synthesis) if made.synthesis != "code" else None
     stop = _stop_in_time(recording, active.stop)
     try:
@@ -251,7 +227,7 @@ async def _whole(recording: Recording, workers: Workers) -> None:
             request="do it all",
             planner=planner,
             synthesizer=synthesizer,
-            remedies=_remedies(recording),
+            remedies=ScriptedRemedies(recording.process.seed, names) if made.remedies else None,
             account=account,
             after=made.after,
         ) as roles:
@@ -299,72 +275,21 @@ def _people(recording: Recording, recorder: Recorder) -> People | None:
             if chance.random() < 0.8:
                 journal.store.post(RunMessage(run_id="run", reply=reply_to(asked, chance)))
     occasions = process.occasions if process.people != "nobody" else ()
-    ends = process.made.deadline_s is not None or process.made.ends is not None
-    here = PersonHere(chance, may_never=ends) if process.people == "here" else None
+    never = process.made.comes_to_an_end
+    here = PersonHere(chance, may_never=never) if process.people == "here" else None
     return People.of(recorder, journal, occasions=occasions, ask=here)
 
 
-async def _engine(recording: Recording, workers: Workers) -> None:
-    """The accepted plan through the scheduler alone."""
-    made = recording.scenario
-    recorder = Recorder("run", recording.journal, clock=VirtualClock())
-    recording.state = recorder.state
-    workers.recorder = recorder
-    recorder.record(
-        RunStarted(
-            **recorder.stamp(),
-            team=made.team.name,
-            request="do it all",
-            engine="deterministic",
-            deadline_s=made.deadline_s,
-        )
-    )
-    recorder.record(PlanProposed(**recorder.stamp(), plan=made.plan, by="chance"))
-    recorder.record(PlanAccepted(**recorder.stamp()))
-    names = [worker.name for worker in made.team.workers]
-    runner = FunctionWorker(workers.work)
-    ends = made.deadline_s is not None or made.ends is not None
-    scheduler = Scheduler(
-        recorder,
-        made.team,
-        dict.fromkeys(names, runner),
-        concurrency=made.concurrency,
-        remedies=_remedies(recording),
-        # Nobody else sets a person a time.
-        person=ScriptedPerson(made.seed, may_never=ends) if made.person else None,
-    )
-    stop = _stop_in_time(recording, scheduler.stop)
-    try:
-        await scheduler.run(work_ends_s=made.deadline_s)
-    finally:
-        if stop is not None:
-            stop.cancel()
-
-
-def _planner(recording: Recording) -> ScriptedPlanner | ScriptedDecider | LevelsPlanner | None:
-    made, process = recording.scenario, recording.process.number
-    ends = made.deadline_s is not None or made.ends is not None
-    match made.team.planner.kind:
+def _planner(process: Process) -> ScriptedPlanner | ScriptedDecider | LevelsPlanner | None:
+    match process.made.team.planner.kind:
         case "ahead":
-            return ScriptedPlanner(made, process=process, may_never=ends)
+            return ScriptedPlanner(process)
         case "recursive":
-            names = [worker.name for worker in made.team.workers]
-            return LevelsPlanner(made.seed, names, process=process, may_never=ends)
+            return LevelsPlanner(process)
         case "stepwise":
-            names = [worker.name for worker in made.team.workers]
-            return ScriptedDecider(made.seed, names, process=process, may_never=ends)
+            return ScriptedDecider(process)
         case _:
             return None
-
-
-def _remedies(recording: Recording) -> ScriptedRemedies | None:
-    made = recording.scenario
-    if not made.remedies:
-        return None
-    names = [worker.name for worker in made.team.workers]
-    remedies = ScriptedRemedies(made.seed, names, process=recording.process.number)
-    remedies.revised = recording.revised
-    return remedies
 
 
 def _stop_in_time(recording: Recording, stop: Callable[[str], None]) -> asyncio.TimerHandle | None:

@@ -1,68 +1,60 @@
 """What every run promises, checked at its end: each broken promise is one line.
 
-The rules of the log are in `log`; here is what holds between the log, the state, the answer, the
-workers and the event loop.
+The rules of the log are in `rules`; here is what holds between the log, the live state, the answer,
+the workers and the event loop.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import fields
 
-from leadhand.contracts.answer import MISSING_HEADING
+from leadhand.contracts.answer import MISSING_HEADING, Answer
 from leadhand.contracts.earlier import PREVIOUS
 from leadhand.contracts.events import (
-    Event,
-    PlanRejected,
     RunFinished,
     RunResumed,
-    RunStarted,
+    TaskCancelled,
+    TaskCompleted,
     TaskDispatched,
-    TaskEvent,
+    TaskEscalated,
+    TaskFailed,
     WorkerStuck,
     dump,
     parse,
-    unnested,
 )
-from leadhand.contracts.role import SUBPLANNER
-from leadhand.contracts.team import Team, Worker
-from leadhand.engine.attempts import GRACE_S
+from leadhand.contracts.outcome import Handoff
+from leadhand.contracts.team import Worker
 from leadhand.engine.shared_workers import SUSPECT_CRASHES
 from leadhand.models.ledger import NOTHING, nano_usd
 from leadhand.run.questions import open_questions
-from leadhand.state.fold import apply, find_task, fold
-from leadhand.state.run_state import RunState
-from tests.simulation.breakers import second_results
+from leadhand.state.fold import apply, fold
+from leadhand.state.run_state import RunState, find_task
 from tests.simulation.drive import spent
-from tests.simulation.kinds import planned, told_of_earlier
-from tests.simulation.log import ENDINGS, EPSILON_S, Log
 from tests.simulation.recording import Recording
-from tests.simulation.waiting import waits
+from tests.simulation.rules import rules, worker_of
 
+EPSILON_S = 1e-6
 ANSWER_S = 0.5
 """How long after its deadline, or after it was told to stop, a run may take to its answer."""
+ENDINGS = (TaskCompleted, TaskCancelled, TaskFailed, TaskEscalated)
 
 
 def broken(recording: Recording) -> list[str]:
     """Every promise that the run did not keep."""
+    before = [*_before(recording), *recording.noticed]
     if recording.journal.lost:
-        return [*_before(recording), *recording.noticed, *_end(recording)]
-    logs: dict[tuple[str, ...], Log] = {}
-    dispatched: dict[int, Worker] = {}
-    seconds = second_results(recording.events, recording.returned)
+        return [*before, *_end(recording)]
+    team = recording.scenario.team
     return [
-        *_before(recording),
-        *recording.noticed,
+        *before,
         *_order(recording),
-        *rules(recording.events, recording.scenario.team, logs, dispatched, seconds),
-        *_slots(recording, dispatched),
-        *_alone(recording, dispatched),
-        *_told(recording, logs),
-        *_revised(recording),
+        *rules(recording.events, team),
+        *_slots(recording),
+        *_handoffs(recording),
         *_end(recording),
-        *_state(recording, logs),
-        *_answer(recording, logs),
-        *waits(recording),
-        *planned(recording),
+        *_state(recording),
+        *_answer(recording),
+        *_waits(recording),
         *_spent(recording),
     ]
 
@@ -93,90 +85,19 @@ def _order(recording: Recording) -> Iterator[str]:
         yield "something was written down after the run"
 
 
-def rules(
-    events: Sequence[Event],
-    team: Team,
-    logs: dict[tuple[str, ...], Log],
-    dispatched: dict[int, Worker],
-    seconds: Mapping[int, Sequence[str]],
-) -> Iterator[str]:
-    """Every event is allowed by those before it, in the run and in each nested one.
+# The workers
 
-    Fills `logs`, by the tasks around a run, and `dispatched`; `seconds` is of `second_results`.
+
+def _slots(recording: Recording) -> Iterator[str]:
+    """Never more at once than the run, or a worker, may have; and a suspect is alone.
+
+    A slot is taken by a dispatch, and free again once the worker has returned or was abandoned. A
+    suspect is a task that was in flight at two crashes in a row.
     """
-    for event in events:
-        for way in seconds.get(event.seq - 1, ()):
-            *within, id = way.split("/")
-            around = logs[tuple(within)]
-            around.breaker(around.tasks[id].worker).succeeded()
-        own, log = event, logs.get(event.within)
-        while own.within:
-            own = unnested(own)
-        if isinstance(event, RunStarted):
-            yield from _begins(logs, event)
-            log = _began(team, logs, event)
-        if log is None:
-            yield f"event {event.seq} is of a run that never began"
-            continue
-        yield from (f"event {event.seq}, {_name(event)}: {rule}" for rule in log.read(own))
-        if isinstance(event, TaskDispatched):
-            worker = log.team.worker(event.worker)
-            if worker is None:
-                yield f"event {event.seq}: {event.worker} is not in the team"
-            else:
-                dispatched[event.seq] = worker
-        if event.within:
-            outer, id = logs[event.within[:-1]], event.within[-1]
-            if id not in outer.tasks or not outer.tasks[id].running:
-                yield f"event {event.seq}, {_name(event)}: the task around it does not run"
-
-
-def _began(team: Team, logs: dict[tuple[str, ...], Log], event: RunStarted) -> Log | None:
-    if event.within:
-        outer = logs[event.within[:-1]]
-        around = outer.tasks[event.within[-1]]
-        worker = outer.team.worker(around.worker)
-        if worker is None or worker.team is None:
-            return None
-        logs[event.within] = Log(
-            worker.team,
-            attempt_around=(around, around.attempts, around.worker),
-            within=event.within,
-            # What is broken down has the workers of the run around it.
-            way=outer.way if around.worker == SUBPLANNER else (*outer.way, around.worker),
-            breakers=outer.breakers,
-        )
-    else:
-        logs[()] = Log(team)
-    return logs[event.within]
-
-
-def _begins(logs: dict[tuple[str, ...], Log], event: RunStarted) -> Iterator[str]:
-    """A team begins a task anew at each attempt or when it is reassigned, and at no other time."""
-    known = logs.get(event.within)
-    if known is None:
-        return
-    if known.attempt_around is None:
-        yield f"event {event.seq}: the run begins for a second time"
-        return
-    around = logs[event.within[:-1]].tasks[event.within[-1]]
-    task, attempt, worker = known.attempt_around
-    if around is task and (around.attempts, around.worker) == (attempt, worker):
-        yield f"event {event.seq}: the team begins anew what it had begun already"
-
-
-def _name(event: Event) -> str:
-    return f"{event.type} {event.task_id}" if isinstance(event, TaskEvent) else event.type
-
-
-def _slots(recording: Recording, dispatched: dict[int, Worker]) -> Iterator[str]:
-    """Never more at once than the run, or a worker, may have.
-
-    A place is taken by a dispatch, and free again once the worker has returned or was let go of.
-    """
+    state, team = RunState(), recording.scenario.team
     most_in = _concurrency(recording)
     most = most_in[1]
-    holding: dict[tuple[str, int], tuple[tuple[str, ...], Worker]] = {}
+    holding: dict[tuple[str, int], tuple[tuple[str, ...], Worker, bool]] = {}
     returned = iter([*recording.returned, (len(recording.events) + 1, "", 0)])
     seq, way, attempt = next(returned)
     for event in recording.events:
@@ -191,88 +112,80 @@ def _slots(recording: Recording, dispatched: dict[int, Worker]) -> Iterator[str]
         elif isinstance(event, RunResumed) and not event.within:
             holding.clear()
             most = most_in.get(event.seq, most)
-        if event.seq not in dispatched or not isinstance(event, TaskDispatched):
-            continue
-        worker = dispatched[event.seq]
-        holding[event.task_id, event.attempt] = (event.within, worker)
-        teams = Counter(within for within, one in holding.values() if one.team is not None)
-        if len(holding) - teams.total() > most:
-            yield f"event {event.seq}: {len(holding) - teams.total()} tasks at once, of {most}"
-        if max(teams.values(), default=0) > most:
-            yield f"event {event.seq}: {max(teams.values())} teams at once, of {most}"
-        same = sum(1 for _, one in holding.values() if one is worker)
-        if worker.concurrency is not None and same > worker.concurrency:
-            yield f"event {event.seq}: {worker.name} has {same} tasks of {worker.concurrency}"
-
-
-def _alone(recording: Recording, dispatched: dict[int, Worker]) -> Iterator[str]:
-    """A task that was in flight at two crashes in a row has all workers to itself."""
-    state = RunState()
-    working: dict[tuple[str, int], bool] = {}
-    returned = iter([*recording.returned, (len(recording.events) + 1, "", 0)])
-    seq, way, attempt = next(returned)
-    for event in recording.events:
-        while seq < event.seq:
-            working.pop((way, attempt), None)
-            seq, way, attempt = next(returned)
-        if isinstance(event, (*ENDINGS, WorkerStuck)):
-            working.pop((event.task_id, event.attempt), None)
-        elif isinstance(event, RunResumed) and not event.within:
-            working.clear()
-        elif isinstance(event, TaskDispatched) and dispatched[event.seq].team is None:
+        elif isinstance(event, TaskDispatched) and (worker := worker_of(state, team, event)):
             _, task = find_task(state, event.task_id)
-            suspect = task is not None and task.crashes >= SUSPECT_CRASHES
-            if working and (suspect or any(working.values())):
-                yield f"event {event.seq}: {event.task_id} was started beside {[*working]}"
-            working[event.task_id, event.attempt] = suspect
+            suspect = worker.team is None and task is not None and task.crashes >= SUSPECT_CRASHES
+            working = [alone for _, one, alone in holding.values() if one.team is None]
+            if worker.team is None and working and (suspect or any(working)):
+                yield f"event {event.seq}: {event.task_id} was started beside {[*holding]}"
+            holding[event.task_id, event.attempt] = (event.within, worker, suspect)
+            teams = Counter(within for within, one, _ in holding.values() if one.team is not None)
+            if len(holding) - teams.total() > most:
+                yield f"event {event.seq}: {len(holding) - teams.total()} tasks at once, of {most}"
+            if max(teams.values(), default=0) > most:
+                yield f"event {event.seq}: {max(teams.values())} teams at once, of {most}"
+            same = sum(1 for _, one, _ in holding.values() if one is worker)
+            if worker.concurrency is not None and same > worker.concurrency:
+                yield f"event {event.seq}: {worker.name} has {same} tasks of {worker.concurrency}"
         apply(state, event)
 
 
 def _concurrency(recording: Recording) -> dict[int, int]:
     """How many tasks may run at once, by the first event of each process."""
     found: dict[int, int] = {}
-    one: Recording | None = recording
-    while one is not None:
-        before = one.before
-        first = len(before.events) + 1 if before is not None else 1
-        found.setdefault(first, one.scenario.concurrency)
-        one = before
+    past: Recording | None = recording
+    while past is not None:
+        first = len(past.before.events) + 1 if past.before is not None else 1
+        found.setdefault(first, past.scenario.concurrency)
+        past = past.before
     return found
 
 
-def _told(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[str]:
-    """Every worker is told how each task that it depends on has ended, and given its output."""
-    last = {(way, handoff.attempt): handoff for _, way, handoff in recording.given}
-    for (way, _), handoff in last.items():
-        within, _, id = way.rpartition("/")
-        log = logs[tuple(within.split("/")) if within else ()]
-        # Of a nested run that was begun anew, only the last log is at hand.
-        needs = log.needs_at.get((id, handoff.attempt))
-        own = [one for one in handoff.context if not one.task_id.startswith(("../", PREVIOUS))]
-        if needs is None or (within and log.finished is False):
-            continue
-        known = log.known(id)
-        # Of a task that began early and was planned anew, only the last plan is at hand.
-        if not within and (known is None or handoff.attempt > known.forgiven):
-            yield from told_of_earlier(recording, known, handoff)
-        if not within and [(one.task_id, one.status) for one in own] != needs:
-            yield f"{way}, attempt {handoff.attempt}, was told of {own}, not of {needs}"
-        for one in own:
-            if (one.why_missing is None) != (one.status == "completed"):
-                yield f"{way} was not told why {one.task_id} is missing"
-            if (one.task_id in handoff.inputs) != (one.status == "completed"):
-                yield f"{way} was not given what {one.task_id} found, or more than that"
-
-
-def _revised(recording: Recording) -> Iterator[str]:
-    """While the plan is being revised, nothing new starts."""
+def _handoffs(recording: Recording) -> Iterator[str]:
+    """Every worker learns how each task that it depends on has ended, and gets its output."""
+    state, handoffs = RunState(), iter([*recording.handoffs, None])
+    handed = next(handoffs)
     for event in recording.events:
-        if (
-            isinstance(event, TaskDispatched)
-            and not event.within
-            and any(a < event.seq <= b for a, b in recording.revised)
-        ):
-            yield f"event {event.seq}, {_name(event)}: started while the plan was revised"
+        apply(state, event)
+        while handed is not None and handed[0] <= event.seq:
+            yield from _handed(state, *handed[1:])
+            handed = next(handoffs)
+
+
+def _handed(state: RunState, way: str, handoff: Handoff) -> Iterator[str]:
+    around, task = find_task(state, way)
+    run = state
+    for id in around:
+        run = run.tasks[id].nested or RunState()
+    if task is None or task.attempts != handoff.attempt:
+        return  # it was cancelled or planned anew meanwhile
+    needs = [(id, run.tasks[id].status) for id in task.task.depends_on]
+    own = [one for one in handoff.context if not one.task_id.startswith(("../", PREVIOUS))]
+    if [(one.task_id, one.status) for one in own] != needs:
+        yield f"{way}, attempt {handoff.attempt}, was told of {own}, not of {needs}"
+    for one in own:
+        if (one.why_missing is None) != (one.status == "completed"):
+            yield f"{way} was not told why {one.task_id} is missing"
+        if (one.task_id in handoff.inputs) != (one.status == "completed"):
+            yield f"{way} was not given what {one.task_id} found, or more than that"
+
+
+def _spent(recording: Recording) -> Iterator[str]:
+    """No process makes a call that the budget has no room for, whoever has spent it."""
+    budget, before = recording.scenario.budget, recording.before
+    past = spent(before.events) if before is not None else NOTHING
+    now = spent(recording.events)
+    if budget is None or now == past:
+        return
+    if budget.requests is not None and now.requests > budget.requests:
+        yield f"{now.requests} requests were made, of {budget.requests}"
+    if budget.tokens is not None and past.tokens >= budget.tokens:
+        yield f"{budget.tokens} tokens were used up before, and others were used"
+    if budget.usd is not None and past.nano_usd >= nano_usd(budget.usd):
+        yield f"{budget.usd} $ were used up before, and others were spent"
+
+
+# The end
 
 
 def _end(recording: Recording) -> Iterator[str]:
@@ -282,118 +195,85 @@ def _end(recording: Recording) -> Iterator[str]:
     if recording.error is not None and not recording.was_cancelled:
         yield f"the run raised {recording.error!r}"
     due = [] if made.deadline_s is None else [made.deadline_s]
-    if made.ends is not None:
-        due.append(made.ends[1])
+    due += [] if made.ends is None else [made.ends[1]]
     if due and ended_s > min(due) + ANSWER_S + EPSILON_S:
         yield f"the run took {ended_s:.2f} s and was to end after {min(due):.2f} s"
-    if not recording.whole and due and ended_s > min(due) + GRACE_S * 2 + EPSILON_S:
-        yield f"the scheduler took {ended_s - min(due):.2f} s to stop"
 
 
-def _state(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[str]:
-    """The state is the fold of the events, and says of every task what the log says."""
+def _state(recording: Recording) -> Iterator[str]:
+    """The state is the fold of the events, and no task is open for ever."""
     folded, live = fold(recording.events), recording.state
     for one in fields(RunState):
         if getattr(folded, one.name) != getattr(live, one.name):
             yield f"`{one.name}` of the state is not what follows from the events"
-    log = logs.get(())
-    if log is None:
-        return
-    asked = open_questions(live)
-    if log.tasks.keys() != live.tasks.keys() or log.retired.keys() != live.retired.keys():
-        yield f"the state has {[*live.tasks]}, and the log {[*log.tasks]}"
     for id, task in live.tasks.items():
         if not live.tasks.keys() >= {*task.task.depends_on}:
             yield f"{id} needs a task that is not in the plan any more"
-        if not task.ended and not asked:
+        if not task.ended and not open_questions(live):
             yield f"{id} is {task.status} for ever"
-        elif task.status == "running" and id in log.tasks and log.tasks[id].running:
-            pass  # a plan within it waits for a person
-        elif id in log.tasks and log.tasks[id].status != task.status:
-            yield f"{id} is {task.status} in the state and {log.tasks[id].status} in the log"
     if live.plan is not None and recording.error is None and not live.tasks:
         yield "a plan, and no tasks"
 
 
-def _answer(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[str]:
+def _answer(recording: Recording) -> Iterator[str]:
     """The answer accounts for every task, by its result or as a gap."""
-    answer = recording.answer
+    answer, state = recording.answer, recording.state
     if answer is None:
-        if recording.whole and not recording.was_cancelled:
+        if not recording.was_cancelled:
             yield "there is no answer"
         return
-    if answer.waiting or recording.state.plan is None:
+    if answer.waiting:
         return
     last = recording.events[-1]
-    if not isinstance(last, RunFinished) or last.answer != answer:
+    if not isinstance(last, RunFinished) or not last.answer == answer == state.answer:
         yield "the answer is not the last word of the log"
-    tasks = logs[()].tasks
-    if {one.id: one.status for one in answer.tasks} != {id: s.status for id, s in tasks.items()}:
+    if state.plan is None:
+        return
+    ends = {id: task.status for id, task in state.tasks.items()}
+    if {one.id: one.status for one in answer.tasks} != ends:
         yield "the answer's tasks are not those of the log"
     gaps = {gap.task_id for gap in answer.gaps}
-    missing = {id for id, seen in tasks.items() if seen.status != "completed"}
-    known = recording.state.tasks.items()
-    doubted = {id for id, task in known if task.status == "completed" and task.error}
-    if logs[()].rounds.has_gap != ("plan" in gaps):
-        yield f"the gaps are {sorted(gaps)}, and the rounds ended as {logs[()].rounds.end}"
-    if logs[()].rounds.awaits_decision and answer.ended_by is None:
-        yield "nothing ended the run, and the planner was not asked what is next"
-    if not 0 <= answer.metrics.critical_path_s <= answer.metrics.makespan_s + EPSILON_S:
-        yield f"the critical path is longer than the run: {answer.metrics}"
-    own = {id for id in gaps if "/" not in id and id not in ("synthesis", "plan")}
-    open_ = (c for c in answer.conflicts if c.kind == "contradiction" and not c.resolution)
-    lacking = missing | doubted | _not_amended(recording)
-    lacking |= {one.task_ids[0] for one in open_ if "/" not in one.task_ids[0]}
-    if lacking != own:
+    missing = {id for id, status in ends.items() if status != "completed"}
+    doubted = {id for id, task in state.tasks.items() if id not in missing and task.error}
+    if lacking := (missing | doubted) - gaps:
         yield f"the gaps are {sorted(gaps)}: {sorted(lacking)} have no result, or a doubted one"
-    for id in gaps:
-        outer, _, inner = id.partition("/")
-        if inner and tasks[outer].status != "completed":
-            yield f"the gap {id} is counted twice"
-    if len(gaps) != len(answer.gaps):
+    if len({(gap.task_id, gap.why) for gap in answer.gaps}) != len(answer.gaps):
         yield "a gap is named twice"
     text = answer.answer
     if gaps and not (MISSING_HEADING in text and all(f"- `{id}`: " in text for id in gaps)):
         yield "a gap is not in the answer's text"
-    yield from _status(recording, done=len(missing) < len(tasks), gaps=bool(gaps))
+    if not 0 <= answer.metrics.critical_path_s <= answer.metrics.makespan_s + EPSILON_S:
+        yield f"the critical path is longer than the run: {answer.metrics}"
+    yield from _status(recording, answer, done=len(missing) < len(ends))
 
 
-def _not_amended(recording: Recording) -> set[str]:
-    """The tasks that asked for another plan where the approved one had to stay as it is."""
-    found: set[str] = set()
-    for event in recording.events:
-        if isinstance(event, RunResumed) and not event.within:
-            found -= {*event.again}
-        elif isinstance(event, PlanRejected) and not event.within and event.missing is not None:
-            found.add(event.task_id or "plan")
-    return found
-
-
-def _status(recording: Recording, *, done: bool, gaps: bool) -> Iterator[str]:
-    answer, state = recording.answer, recording.state
-    if answer is None:
-        return
-    stopped = state.finished_s is not None and recording.stopped
-    right = "complete" if not gaps else "cancelled" if stopped else "partial" if done else "failed"
+def _status(recording: Recording, answer: Answer, *, done: bool) -> Iterator[str]:
+    stopped = recording.state.finished_s is not None and recording.stopped
+    right = "cancelled" if stopped else "partial" if done else "failed"
+    right = right if answer.gaps else "complete"
     if answer.status != right:
         yield f"the answer is {answer.status} where it should be {right}"
-    if (answer.ended_by == "person") != (stopped and gaps):
+    if (answer.ended_by == "person") != (stopped and bool(answer.gaps)):
         yield f"the answer was ended by {answer.ended_by}"
 
 
-def _spent(recording: Recording) -> Iterator[str]:
-    """No process makes a call that the budget has no room for, whoever has spent it."""
-    before = recording.before
-    budget = recording.scenario.budget
-    if budget is None:
+def _waits(recording: Recording) -> Iterator[str]:
+    """A run that waits for people waits for nothing else."""
+    answer, state = recording.answer, recording.state
+    if answer is None:
         return
-    past = spent(before.events) if before is not None else NOTHING
-    now = spent(recording.events)
-    if now == past:
+    if (answer.status == "waiting") != bool(answer.waiting):
+        yield f"the answer is {answer.status}, and waits for {answer.waiting}"
+    if not answer.waiting:
         return
-    if budget.requests is not None and now.requests > budget.requests:
-        yield f"{now.requests} requests were made, of {budget.requests}"
-    if budget.tokens is not None and past.tokens >= budget.tokens:
-        yield f"{budget.tokens} tokens were used up before, and others were used"
-    if budget.usd is not None and past.nano_usd >= nano_usd(budget.usd):
-        yield f"{budget.usd} $ were used up before, and others were spent"
+    asked = {one.task_id for one in open_questions(state)}
+    if {one.task_id for one in answer.waiting} != asked:
+        yield f"the answer waits for {answer.waiting}, and the run for {asked}"
+    if recording.process.people == "nobody":
+        yield "somebody is waited for, and there is nobody"
+    for id, task in state.tasks.items():
+        within = any(one is not None and f"{one}/".startswith(f"{id}/") for one in asked)
+        open_needs = any(not state.tasks[need].ended for need in task.task.depends_on)
+        # No task starts while a person is asked about an amendment; splits wait for each other.
+        if not (task.ended or within or open_needs or state.amendment_open or id in asked):
+            yield f"{id} is {task.status} while the run waits for people"

@@ -1,16 +1,61 @@
-"""What is known of a simulated run, process by process, and the journal that it was kept in."""
+"""What is known of a simulated run, process by process; its journal, and its event loop."""
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextvars import Context
 from dataclasses import dataclass, field
+from typing import TypeVarTuple, Unpack
 
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import Event
 from leadhand.contracts.outcome import Handoff
 from leadhand.journal import MemoryJournal
 from leadhand.state.fold import RunState
-from tests.simulation.processes import Process
-from tests.simulation.scenario import Scenario
+from leadhand.testing import VirtualTimeLoop
+from tests.simulation.scenario import Process, Scenario
+
+Ts = TypeVarTuple("Ts")
+
+ENDLESS_S = 100_000.0
+"""No simulated run takes that long; one that does, waits for what never comes."""
+
+
+class Stalled(Exception):
+    """A run that never ends."""
+
+
+class SimulatedLoop(VirtualTimeLoop):
+    """Virtual time up to `ENDLESS_S`, and a list of its timers."""
+
+    def __init__(self) -> None:
+        self._timers: list[tuple[str, asyncio.TimerHandle]] = []
+        super().__init__()
+        # While there is one timer, the loop jumps rather than waits for ever.
+        self._last = super().call_at(ENDLESS_S, self.stop)
+
+    def call_at(
+        self,
+        when: float,
+        callback: Callable[[Unpack[Ts]], object],
+        *args: *Ts,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        """The same, and whose timer it is."""
+        handle = super().call_at(when, callback, *args, context=context)
+        task = asyncio.current_task(self) if self.is_running() else None
+        self._timers.append((task.get_name() if task is not None else "", handle))
+        return handle
+
+    def jump(self, seconds: float) -> None:
+        """Let `seconds` pass at once, unless there are no more."""
+        super().jump(seconds)
+        if self.time() >= ENDLESS_S:
+            raise Stalled(f"after {ENDLESS_S:,.0f} virtual seconds the run still goes on")
+
+    def timers_left(self) -> list[str]:
+        """By whose name each timer was set that is still to fire."""
+        now_s = self.time()
+        return [name for name, one in self._timers if not one.cancelled() and one.when() > now_s]
 
 
 class MortalJournal(MemoryJournal):
@@ -22,21 +67,21 @@ class MortalJournal(MemoryJournal):
         self.lost = False
         self.on_lost: Callable[[], object] = bool
         self._commits_left = lost_at
-        self._wake_up = False
+        self._unsafe = False
         for event in past:
             super().append(event)
 
     def append(self, event: Event) -> None:
         """Keep an event, as long as there is a process."""
         if not self.lost:
-            self._wake_up = True
+            self._unsafe = True
             super().append(event)
 
     async def commit(self, run_id: str | None = None) -> None:
         """The same; one that has nothing to make safe does not count."""
-        if not self._wake_up or self.lost:
+        if not self._unsafe or self.lost:
             return
-        self._wake_up = False
+        self._unsafe = False
         await super().commit(run_id)
         if self._commits_left is not None:
             self._commits_left -= 1
@@ -58,20 +103,17 @@ class Recording:
     answer: Answer | None = None
     error: BaseException | None = None
     """What came out of the run in place of an answer."""
-    given: list[tuple[int, str, Handoff]] = field(default_factory=list[tuple[int, str, Handoff]])
-    """Every handoff: the last event before, the whole way of its task, and what was handed over."""
+    handoffs: list[tuple[int, str, Handoff]] = field(default_factory=list[tuple[int, str, Handoff]])
+    """The last event before each, the whole path of its task, and what was handed over."""
     noticed: list[str] = field(default_factory=list[str])
     """What was seen to be wrong while it went on."""
     returned: list[tuple[int, str, int]] = field(default_factory=list[tuple[int, str, int]])
-    """Whenever a worker returned: the last event before, the way of its task, the attempt."""
-    revised: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    """Each time the plan was revised: the last event before, and the last one meanwhile."""
+    """Whenever a worker returned: the last event before, the path of its task, the attempt."""
     ended_s: float = 0.0
     left: list[str] = field(default_factory=list[str])
     """Tasks and timers that were there after the run."""
     seq_at_end: int = 0
     """The last event when the run returned."""
-    whole: bool = False
     stopped: bool = False
     """Whether it was told to stop before it was over."""
     journal: MortalJournal = field(default_factory=MortalJournal)

@@ -1,4 +1,4 @@
-"""Those who are asked in a simulated run besides the workers, and say anything at all.
+"""The roles of a simulated run besides planners and workers; they say anything at all.
 
 What they give goes through the same checks as a model's words.
 """
@@ -6,25 +6,15 @@ What they give goes through the same checks as a model's words.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from random import Random
-from typing import TypeVar, cast
+from typing import cast
 
 from leadhand.contracts.answer import Synthesis
-from leadhand.contracts.event_fields import AttemptTimes
-from leadhand.contracts.outcome import (
-    Escalated,
-    Failed,
-    PausedAttempt,
-    PlanImpact,
-    Result,
-    TaskResult,
-)
-from leadhand.contracts.people import Occasion, Question, Reply
+from leadhand.contracts.outcome import Escalated, Failed, PlanImpact, Result, TaskResult
+from leadhand.contracts.people import Question, Reply
 from leadhand.contracts.task import Limits, Plan, Task
 from leadhand.errors import ModelError
 from leadhand.state.fold import RunState
 from leadhand.synthesis.merge import merge
-
-T = TypeVar("T")
 
 
 class ScriptedRemedies:
@@ -32,13 +22,10 @@ class ScriptedRemedies:
 
     name = "scripted"
 
-    def __init__(self, seed: int, workers: Sequence[str], *, process: int = 1) -> None:
-        """`process`: in another one they have other things to say."""
-        self._seed = f"{seed}" if process == 1 else f"{seed} in process {process}"
+    def __init__(self, seed: str, workers: Sequence[str]) -> None:
+        self._seed = seed
         self._workers = workers
         self._asked = 0
-        self.revised: list[tuple[int, int]] = []
-        """Each time the plan was revised: the last event before, and the last one meanwhile."""
 
     async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """Other words, the same, none, too many, or no words at all."""
@@ -78,11 +65,7 @@ class ScriptedRemedies:
 
     async def revise(self, state: RunState, impact: PlanImpact, *, task_id: str) -> Sequence[Task]:
         """The tasks that wait: some left out, some changed, some new, and now and then nonsense."""
-        began = state.seq
-        try:
-            chance = await self._considered()
-        finally:
-            self.revised.append((began, state.seq))
+        chance = await self._considered()
         waiting = [one.task for one in state.tasks.values() if one.status == "pending"]
         kept = [self._changed(chance, task, state) for task in waiting if chance.random() < 0.9]
         known = [*state.tasks, *(["no_such_task"] if chance.random() < 0.05 else [])]
@@ -103,13 +86,11 @@ class ScriptedRemedies:
     def _changed(self, chance: Random, task: Task, state: RunState) -> Task:
         if chance.random() < 0.7:
             return task
-        needs = [id for id in task.depends_on if chance.random() < 0.5]
-        more = chance.choice(list(state.tasks))
-        if more != task.id and more not in needs and chance.random() < 0.5:
-            needs.append(more)
+        needs = {id for id in task.depends_on if chance.random() < 0.5}
+        needs |= {chance.choice(list(state.tasks))} - {task.id}
         return task.model_copy(
             update={
-                "depends_on": tuple(needs),
+                "depends_on": tuple(sorted(needs)),
                 "worker": chance.choice(self._workers),
                 "tolerates_missing": chance.random() < 0.5,
                 "limits": Limits(timeout_s=chance.choice((1.0, 30.0))),
@@ -120,67 +101,12 @@ class ScriptedRemedies:
         """A source of chance for one question, after some thought; sometimes none ever comes."""
         self._asked += 1
         chance = Random(f"remedy {self._seed} {self._asked}")
-        await _thought(chance)
+        await thought(chance)
         return chance
 
 
-class ScriptedPerson:
-    """Somebody who answers, or does not."""
-
-    answers_later = False
-    occasions: frozenset[Occasion] = frozenset({"escalation"})
-    waiting: frozenset[str] = frozenset()
-    leaves = False
-
-    def __init__(self, seed: int, *, may_never: bool) -> None:
-        """`may_never`: whether the run comes to its end although a person never answers."""
-        self._chance = Random(f"person {seed}")
-        self._may_never = may_never
-
-    def hold(self, *, waits: bool, wake_up: Callable[[], None]) -> bool:
-        """The run is no part of another one."""
-        return waits
-
-    def leave(self) -> None:
-        """No run is within this one."""
-
-    def post_question(
-        self, task: Task, outcome: Escalated | Failed, *, others: Sequence[str] = ()
-    ) -> None:
-        """Nothing is written down."""
-
-    def post_plan_question(self, question: str) -> None:
-        """Nothing is written down."""
-
-    async def approve_plan(
-        self,
-        plan: Plan,
-        question: str,
-        *,
-        problems: Callable[[Plan], Sequence[str]],
-        patiently: bool,
-    ) -> Reply | None:
-        """No plan is put to this person."""
-        raise AssertionError(question)
-
-    def post_call_question(
-        self, task: Task, paused: PausedAttempt, *, attempt: int, work: AttemptTimes
-    ) -> None:
-        """No worker of a scenario pauses for a call."""
-        raise AssertionError(task.id)
-
-    async def ask_about_calls(self, task: Task) -> bool:
-        """No worker of a scenario pauses for a call."""
-        raise AssertionError(task.id)
-
-    async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
-        """A hint, a blank, or nothing."""
-        await _thought(self._chance, may_never=self._may_never)
-        return self._chance.choice(("it is in the second cupboard", "  ", None))
-
-
 class PersonHere:
-    """Somebody who is here while a run goes on: what puts a question to them."""
+    """A person who is here while a run goes on: what puts a question to them."""
 
     def __init__(self, chance: Random, *, may_never: bool) -> None:
         """`may_never`: whether the run comes to its end although they never answer."""
@@ -195,12 +121,12 @@ class PersonHere:
             await asyncio.sleep(0)
             replies = (reply_to(question, chance), "", None, "not like that")
             return chance.choices(replies, (5, 5, 2, 1))[0]
-        await _thought(chance, may_never=self._may_never)
+        await thought(chance, may_never=self._may_never)
         return chance.choice((reply_to(question, chance), "it is in there", "  ", None))
 
 
 def reply_to(question: Question, chance: Random) -> Reply:
-    """What somebody says, now or in a message, about a task or a plan."""
+    """What a person says, now or in a message, about a task or a plan."""
     task_id = question.task_id
     if question.plan is not None:
         return Reply(task_id=task_id, verdict="approved" if chance.random() < 0.9 else "refused")
@@ -219,15 +145,11 @@ class ScriptedSynthesizer:
 
     async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         """The results side by side, now or later, or an error, or nothing ever."""
-        match self._manner:
-            case "slow":
-                await asyncio.sleep(7.0)
-            case "broken":
-                raise ModelError("the provider is down", transient=True)
-            case "hangs":
-                await _deaf()
-            case _:
-                await asyncio.sleep(0)
+        await asyncio.sleep(7.0 if self._manner == "slow" else 0)
+        if self._manner == "broken":
+            raise ModelError("the provider is down", transient=True)
+        if self._manner == "hangs":
+            await _deaf()
         return merge(plan, results)
 
     def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
@@ -235,7 +157,8 @@ class ScriptedSynthesizer:
         return merge(plan, results)
 
 
-async def _thought(chance: Random, *, may_never: bool = True) -> None:
+async def thought(chance: Random, *, may_never: bool = True) -> None:
+    """A pause, none, an error, or no end; `may_never`: the run ends even without one."""
     ways: tuple[Callable[[], Awaitable[object]], ...] = (
         lambda: asyncio.sleep(0),
         lambda: asyncio.sleep(chance.expovariate(1.0)),

@@ -17,7 +17,7 @@ from leadhand.testing import VirtualClock, run_virtual
 from leadhand.testing.json_data import Json, Object
 from tests.models.in_process import InProcess
 from tests.run.resuming.story import RUN
-from tests.simulation.promises import rules
+from tests.simulation.rules import rules
 
 REQUEST = "Compare the prices of copper and zinc"
 EARLIER = "earlier"
@@ -310,7 +310,7 @@ def ask(
 def log_of(journal: MemoryJournal, of: Team) -> Sequence[Event]:
     """The log of the run, which keeps to the rules that the simulation checks."""
     events = journal.store.events(RUN)
-    assert [*rules(events, of, {}, {}, {})] == []
+    assert [*rules(events, of)] == []
     return events
 
 

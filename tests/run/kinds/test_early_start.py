@@ -27,7 +27,7 @@ from leadhand.testing import ScriptedModel, VirtualClock, run_virtual
 from leadhand.testing.json_data import Json, Object, compact
 from tests.run.kinds.kinds import REQUEST
 from tests.run.resuming.story import RUN
-from tests.simulation.promises import rules
+from tests.simulation.rules import rules
 
 
 async def works(handoff: Handoff) -> str:
@@ -83,7 +83,7 @@ def ask(
 def checked(journal: MemoryJournal, of: Team) -> Sequence[Event]:
     """The log of the run, which keeps to the simulation's rules."""
     log = journal.store.events(RUN)
-    assert [*rules(log, of, {}, {}, {})] == []
+    assert [*rules(log, of)] == []
     return log
 
 

@@ -1,0 +1,223 @@
+"""The planners of simulated runs, by kind: each plans by chance what its kind plans, or can't."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from leadhand.contracts.earlier import PREVIOUS, EarlierResult, EarlierRun
+from leadhand.contracts.role import SUBPLANNER
+from leadhand.contracts.rounds import Decision, Round
+from leadhand.contracts.routes import Guess, Route
+from leadhand.contracts.task import Limits, Plan, PlanRequest, Task
+from leadhand.contracts.team import PlannerKind, Team
+from leadhand.errors import ModelError
+from leadhand.planners.early_tasks import EarlyTasks, SoundTasks
+from tests.simulation.scenario import Process, Scenario, template_of
+
+KINDS: tuple[PlannerKind, ...] = ("ahead", "stepwise", "recursive", "routed", "template")
+
+
+def of_kind(made: Scenario, kind: PlannerKind) -> Scenario:
+    """The scenario with what a planner of that kind goes by."""
+    chance, team, plan = Random(f"{kind} {made.seed}"), made.team, made.plan
+    names = [worker.name for worker in team.workers]
+    after = _earlier(chance, team) if chance.random() < 0.3 else ()
+    if after:
+        named = ((), (PREVIOUS,), (PREVIOUS, f"{PREVIOUS}/e0"))
+        tasks = [one.model_copy(update={"artifacts": chance.choice(named)}) for one in plan.tasks]
+        plan = plan.model_copy(update={"tasks": tuple(tasks)})
+    if chance.random() < (0.9 if kind == "template" else 0.3):
+        team = replace(team, template=template_of(made.plan.tasks))
+    if kind == "routed":
+        routes = [_route(chance, names) for _ in range(chance.choice((0, 1, 1, 2)))]
+        routes.sort(key=lambda route: route.is_default)  # what is behind it is never reached
+        trained = TrainedRouter(names, _guess(chance, names)) if chance.random() < 0.4 else None
+        team = replace(team, routes=routes, trained_router=trained)
+    if kind == "ahead" and chance.random() < 0.5:  # tasks start while the planner writes
+        share = chance.choice((0.3, 0.9, 1.0))
+        workers = [replace(one, read_only=chance.random() < share) for one in team.workers]
+        team = replace(team, workers=workers, early_start=True)
+    return replace(made, team=team, plan=plan, after=after)
+
+
+def _earlier(chance: Random, team: Team) -> tuple[EarlierRun, ...]:
+    """The run before, by this team or another, and perhaps the one before that."""
+
+    def result(number: int) -> EarlierResult:
+        done = number == 0 or chance.random() < 0.5
+        return EarlierResult(
+            task_id=f"e{number}",
+            worker=chance.choice(team.workers).name,
+            intent="find out what there was",
+            status="completed" if done else "failed",
+            summary=chance.choice(("", "half of it", "\x1b[2J")),
+            output={"found": number} if done else None,
+            why=None if done else "the disk was full",
+        )
+
+    return tuple(
+        EarlierRun(
+            run_id=f"before{number}",
+            team=chance.choice((team.name, "another")),
+            request="do the first half",
+            status="partial",
+            answer="# The first half",
+            results=tuple(result(number) for number in range(chance.choice((1, 1, 3)))),
+        )
+        for number in range(chance.choice((1, 2)))
+    )
+
+
+def _route(chance: Random, names: Sequence[str]) -> Route:
+    """A rule that matches the request, or another one, or takes everything."""
+    worker, *others = chance.sample(names, len(names))
+    also = others[: chance.choice((0, 0, 1, 2))]
+    secondary = chance.choice((None, *others[len(also) :]))
+    words = chance.choice((("all",), ("all",), ("nothing",), ()))
+    return Route(worker, secondary=secondary, also=also, words=words)
+
+
+@dataclass(frozen=True)
+class TrainedRouter:
+    """A classifier that says the same of every text."""
+
+    workers: Sequence[str]
+    said: Guess
+
+    def guess(self, text: str) -> Guess:
+        """The same every time."""
+        return self.said
+
+
+def _guess(chance: Random, names: Sequence[str]) -> Guess:
+    worker = chance.choice((None, *names))
+    sure = worker is not None and chance.random() < 0.5
+    return Guess(worker, 0.9 if sure else 0.3, sure)
+
+
+class ScriptedPlanner:
+    """Gives the scenario's plan or an unsound one, late or never, or raises."""
+
+    name = "scripted"
+
+    def __init__(self, process: Process) -> None:
+        self._chance = Random(f"planner {process.seed}")
+        self._drafts = Random(f"drafts {process.seed}")
+        self._plan = process.made.plan
+        self._may_never = process.made.comes_to_an_end
+        self.early: EarlyTasks | None = None
+        """What starts tasks of its drafts, if the team has them started."""
+
+    async def plan(self, request: PlanRequest, team: Team) -> Plan:
+        """Whatever it is, the same for the same seed and process."""
+        if self.early is not None and self.early.start is not None:
+            for _ in range(self._drafts.choice((1, 1, 2))):
+                await self._write(SoundTasks(self.early, request, team))
+        chance = self._chance
+        await _thinks(chance, may_never=self._may_never)
+        if chance.random() < 0.85:
+            return self._plan
+        first, *others = self._plan.tasks
+        needs, worker = chance.choice((first.id, "nowhere")), chance.choice((first.worker, "no"))
+        artifacts = chance.choice(((), (f"{PREVIOUS}/nothing",)))
+        change = {"depends_on": (needs,), "worker": worker, "artifacts": artifacts}
+        return self._plan.model_copy(update={"tasks": (first.model_copy(update=change), *others)})
+
+    async def _write(self, tasks: SoundTasks) -> None:
+        """Write a draft, whose tasks may be others than those of the plan, in another order."""
+        chance = self._drafts
+        drafted = [task for task in self._plan.tasks if chance.random() < 0.95]
+        if chance.random() < 0.2:
+            chance.shuffle(drafted)
+        for task in drafted:
+            if chance.random() < 0.5:
+                await asyncio.sleep(chance.expovariate(1.0))
+            change = chance.choice(
+                ({"intent": "find the figures of tin"}, {"depends_on": ()}, {"worker": "nobody"})
+            )
+            tasks.add(task if chance.random() < 0.93 else task.model_copy(update=change))
+
+
+class ScriptedDecider:
+    """Decides soundly, or what can't be done, or late, or not at all, as chance has it."""
+
+    name = "scripted"
+
+    def __init__(self, process: Process) -> None:
+        self._seed = f"decider {process.seed}"
+        self._workers = [worker.name for worker in process.made.team.workers]
+        self._may_never = process.made.comes_to_an_end
+        self._asked = 0
+
+    async def decide(self, now: Round, **checks: object) -> Decision:
+        """Some tasks, the same as before, none, or an error; it listens to no problems."""
+        self._asked += 1
+        chance = Random(f"{self._seed} {self._asked}")
+        await _thinks(chance, may_never=self._may_never)
+        count = chance.choice((0, 1, 1, 2, 3)) if now.tasks else chance.choice((1, 2, 3, 12))
+        ids = [f"d{number}" for number in range(count)]
+        known = [one.task.id for one in now.tasks]
+        tasks = [self._task(chance, id, [*known, *ids[:at]], now) for at, id in enumerate(ids)]
+        return Decision(
+            tuple(tasks),
+            reason=chance.choice(("there is more to know", "", "\x1b[2J")),
+            asks_after=chance.choice(("all", "first")),
+            done=not tasks if chance.random() < 0.7 else chance.random() < 0.5,
+        )
+
+    def _task(self, chance: Random, id: str, others: Sequence[str], now: Round) -> Task:
+        others = [*others, *(["nowhere"] if chance.random() < 0.02 else [])]
+        part = chance.randrange(3) if chance.random() < 0.1 else chance.random()
+        before = [PREVIOUS, f"{PREVIOUS}/{now.after[0].results[0].task_id}"] if now.after else []
+        return Task(
+            id=id if chance.random() < 0.2 else f"{id}-{now.number}",
+            worker="nobody" if chance.random() < 0.02 else chance.choice(self._workers),
+            intent=f"find out part {part} and say where it is from",
+            depends_on=chance.sample(others, min(len(others), chance.choice((0, 0, 1, 2)))),
+            tolerates_missing=chance.random() < 0.7,
+            artifacts=[name for name in before if chance.random() < 0.4],
+        )
+
+
+class LevelsPlanner:
+    """Plans each level soundly, or what can't be done, or late, or not at all."""
+
+    name = "scripted"
+
+    def __init__(self, process: Process) -> None:
+        self._seed = f"planner {process.seed}"
+        self._workers = [worker.name for worker in process.made.team.workers]
+        self._may_never = process.made.comes_to_an_end
+
+    async def plan(self, request: PlanRequest, team: Team) -> Plan:
+        """Some tasks, some of them to be broken down, or an error."""
+        chance = Random(f"{self._seed} {request.text}")
+        await _thinks(chance, may_never=self._may_never)
+        ids = [f"t{number}" for number in range(chance.choice((1, 2, 3, 6)))]
+        deeper = 0.4 if team.planner.max_levels else 0.03
+        tasks = [
+            Task(
+                id=id,
+                worker=SUBPLANNER if chance.random() < deeper else chance.choice(self._workers),
+                # The same request once more would never end.
+                intent=request.text if chance.random() < 0.03 else f"part {id} {chance.random()}",
+                depends_on=chance.sample(ids[:at], min(at, chance.choice((0, 0, 1, 2)))),
+                tolerates_missing=chance.random() < 0.5,
+                limits=Limits(timeout_s=chance.choice((None, None, None, 5.0))),
+            )
+            for at, id in enumerate(ids)
+        ]
+        strategy = chance.choice(("merge", "merge", "last", "select"))
+        return Plan(goal=request.text, tasks=tasks, synthesis=strategy)
+
+
+async def _thinks(chance: Random, *, may_never: bool) -> None:
+    way = chance.random()
+    if way < 0.04 and may_never:
+        await asyncio.get_running_loop().create_future()
+    elif way < 0.1:
+        errors = (ModelError("no model", transient=True), RuntimeError("no idea"), KeyError(1))
+        raise chance.choice(errors)
+    elif way < 0.6:
+        await asyncio.sleep(chance.expovariate(1.0))
