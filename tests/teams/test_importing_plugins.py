@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.teams.importing import ImportProblems, import_team
+from leadhand.teams.importing import ImportProblems, import_team, plugins
 from leadhand.teams.loader import load
 
 
@@ -51,12 +51,37 @@ def test_the_subagents_of_a_plugin_are_a_team_with_its_name(
     assert [one.name for one in team.workers] == (["a", "b"] if inner else workers)
 
 
-@pytest.mark.parametrize("manifest", ["[1]", "{", '"x"', '{"agents": ["../../other.md"]}'])
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        *("[1]", "{", '"x"', '{"agents": ["../../other.md"]}', '{"agents": "/"}'),
+        *('{"agents": "out"}', '{"agents": "none"}', '{"agents": {"a": 1}}', '{"agents": [1]}'),
+        '{"agents": "a\\u0000b"}',
+    ],
+)
 def test_a_manifest_that_is_none_or_leads_out_of_its_plugin_is_a_problem(
     tmp_path: Path, manifest: str
 ) -> None:
     (tmp_path / "other.md").write_text("---\nname: other\n---\n")
     source = write_plugin(tmp_path / "kits" / "tool", manifest, "agents/a.md")
-    with pytest.raises(ImportProblems):
+    (source / "out").symlink_to("/")
+    with pytest.raises(ImportProblems) as refused:
         import_team(source, tmp_path / "team")
+    assert [line.partition(":")[0] for line in refused.value.problems] == [
+        ".claude-plugin/plugin.json"
+    ]
+    assert plugins(tmp_path / "kits") == [source]
     assert not (tmp_path / "team").exists()
+
+
+def test_a_link_to_itself_and_a_folder_outside_are_problems(tmp_path: Path) -> None:
+    source, outside = tmp_path / "project", tmp_path / "outside"
+    write_plugin(source, None, "a.md")
+    write_plugin(outside, None, "b.md")
+    (source / "c.md").symlink_to("c.md")
+    with pytest.raises(ImportProblems, match=r"c\.md: can't be read"):
+        import_team(source, tmp_path / "team")
+    (source / ".claude").mkdir()
+    (source / ".claude" / "agents").symlink_to(outside)
+    with pytest.raises(ImportProblems, match=r"\.claude/agents: is a link that leads out"):
+        import_team(source, tmp_path / "team")

@@ -79,8 +79,8 @@ class Item:
 def crew_folders(source: Path) -> list[Path]:
     """The folders of the crews in `source`: those that have agents.yaml, or config/agents.yaml."""
     found = (path.parent.absolute() for pattern in _PLACES for path in source.glob(pattern))
-    crews = {one.parent if one.name == "config" else one for one in found}
-    return sorted(crews)
+    here = [one for one in found if one.resolve().is_relative_to(source.resolve())]
+    return sorted({one.parent if one.name == "config" else one for one in here})
 
 
 def read(folder: Path, notes: Notes) -> TeamDefinition | None:

@@ -1,5 +1,6 @@
 """A team that was read from another program's files, and how it is written as a folder."""
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -70,7 +71,7 @@ def worker_text(worker: WorkerDefinition, stem: str) -> str:
 
 def inside(path: Path, folder: Path, file: str, notes: Notes) -> bool:
     """Whether `path`, with its links resolved, is in `folder`; if not, `notes` gets a problem."""
-    if path.resolve().is_relative_to(folder.resolve()):
+    if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         return True
     notes.problem(FileLine(file, 0), "is a link that leads out of the folder: put a copy there")
     return False

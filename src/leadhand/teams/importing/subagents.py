@@ -39,7 +39,7 @@ def plugins(source: Path) -> list[Path]:
     below = islice((one for way in ("*", "*/*") for one in source.glob(way)), MAX_ENTRIES)
     folders = [one for one in sorted(below) if one.is_dir() and os.access(one, os.X_OK)]
     folders = [source, *(one for one in folders if one.name != "agents")]
-    found = [one for one in folders if any(path.exists() for path in _plugin(one, Notes())[1])]
+    found = [one for one in folders if _plugin(one, notes := Notes())[1] or notes.problems]
     root = source.resolve()
     return [one for one in found if source not in found and one.resolve().is_relative_to(root)]
 
@@ -51,16 +51,24 @@ def _plugin(folder: Path, notes: Notes) -> tuple[str, list[Path]]:
         if place.name == "agents":
             name, given = _plugin(place.parent, notes)
             return name, [folder] if given else []
-        return place.name, [agents] if place.parent.name == "plugins" else []
+        is_plugin = place.parent.name == "plugins" and agents.exists()
+        return place.name, [agents] if is_plugin else []
     safe = inside(manifest, folder, _MANIFEST, notes)
     text = read_text(manifest, _MANIFEST, notes) if safe else None
     try:
         values = dict[str, Value](json.loads(text or "{}"))
     except (ValueError, TypeError, RecursionError) as error:
         notes.problem(FileLine(_MANIFEST, 0), f"is not the JSON of a plugin: {error}")
-        return place.name, [agents]
-    name, named = str(values.get("name") or ""), values.get("agents") or "agents"
-    found = [folder / str(one) for one in (named if isinstance(named, list) else [named])]
+        return place.name, []
+    name, named = str(values.get("name") or ""), values.get("agents") or []
+    found = [agents] if agents.exists() and not named else []
+    for one in named if isinstance(named, list) else [named]:
+        path = folder / str(one)
+        is_there = isinstance(one, str) and os.path.exists(path)  # of no name that is impossible
+        if is_there and Path(os.path.realpath(path)).is_relative_to(place):
+            found.append(path)
+        else:
+            notes.problem(FileLine(_MANIFEST, 0), f"`agents`: {one!r} is nothing in the plugin")
     return name if name and name == Path(name).name else place.name, found
 
 
@@ -71,6 +79,9 @@ def read(source: Path, notes: Notes) -> TeamDefinition | None:
     """
     nested = source / ".claude" / "agents"
     plugin, agents = _plugin(source, notes)
+    is_own = inside(nested, source, ".claude/agents", notes)
+    if notes.problems or not is_own:
+        return None
     folder = nested if nested.is_dir() and not agents else source
     workers: dict[str, tuple[WorkerDefinition, str]] = {}
     for path in _files(agents or [folder]):
