@@ -147,6 +147,13 @@ def test_a_server_that_hangs_is_started_again_for_the_next_task(tmp_path: Path) 
     assert not any(map(is_there, starts(tmp_path)))
 
 
+def test_a_server_that_hangs_is_replaced_within_a_timeout_of_three_seconds(tmp_path: Path) -> None:
+    """F55: the ping, the end of the old one and the start of the new one are in that time."""
+    host = supervisor(asked(server(tmp_path, "hangs")), attempts=2)
+    answer = host.run_sync(plan=tasks("a", limits=Limits(timeout_s=3.0)))
+    assert (answer.status, len(starts(tmp_path))) == ("complete", 2)
+
+
 def test_a_server_that_hangs_at_the_deadline_leaves_no_process(tmp_path: Path) -> None:
     """F55: there is no time left then, and the event loop ends with the run."""
     team = supervisor(asked(server(tmp_path, "hangs"))).team

@@ -16,7 +16,7 @@ from typing import Protocol, cast
 from leadhand.contracts.outcome import Failed
 from leadhand.engine.failures import failure_of
 
-PING_S = 2.0
+PING_S = 1.0
 """How long a server that is not known to work on something may take to answer a ping."""
 _CONNECTION_CLOSED = -32000
 """The code of MCP for a request whose connection is closed."""
@@ -215,6 +215,8 @@ class _Held:
         for server in servers_in(self._toolset):
             if server.is_running and not self._is_forced:
                 continue  # another supervisor has it open
+            if self._is_forced:
+                _kill_processes(server)  # it would be waited for
             try:
                 await server.client.close()
             except asyncio.CancelledError:
