@@ -268,9 +268,12 @@ def test_a_line_of_progress_has_blanks_for_the_line_ends_in_it(why: str) -> None
     assert lines_of([*planned(task("a")), ended])[-1] == "a: cancelled: a b"
 
 
-def test_a_command_that_is_too_long_for_the_tree_is_printed_above_it_in_one_piece() -> None:
+@pytest.mark.parametrize("folder", ["a long folder/" * 9, "長い名前" * 5])
+def test_a_command_that_is_too_long_for_the_tree_is_printed_above_it_in_one_piece(
+    folder: str,
+) -> None:
     asked = made(ApprovalRequested, task_id="a", question="which account?")
-    command = f"leadhand answer run-1 --home '/{'a long folder/' * 9}'"
+    command = f"leadhand answer r --home '/{folder}'"  # a wide character fills two cells
     for past, events in (((), [*planned(task("a")), asked]), ([*planned(task("a")), asked], ())):
         file = io.StringIO()
         console = Console(file=file, width=60, force_terminal=True, color_system=None)

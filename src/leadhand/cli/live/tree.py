@@ -10,6 +10,7 @@ import shlex
 from collections import Counter, deque
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
@@ -118,7 +119,7 @@ class LiveTree:
     def _tell_long_command(self) -> None:
         """Print how to answer above the tree if it is too long for it, so that it can be copied."""
         hint = _answering(self._state, self._how_to_answer)
-        if len(hint) > self._console.width and any(_questions(self._state)):
+        if cell_len(hint) > self._console.width and any(_questions(self._state)):
             self._console.print(Text(hint, "yellow"), soft_wrap=True)
 
     def progress(self, progress: Progress) -> None:
@@ -137,7 +138,7 @@ class LiveTree:
             asked = Text.assemble(("? ", "bold yellow"), (f"{sentence(_asked_of(id))}: ", "bold"))
             parts.append(asked.append(sentence(in_a_line(question))))
         hint = _answering(state, self._how_to_answer)
-        if questions and len(hint) <= self._console.width:
+        if questions and cell_len(hint) <= self._console.width:
             parts.append(Text(hint, "yellow"))
         parts.append(table(list(Rows(state, self._seen, now_s).all()), self._console.width))
         width = self._console.width
