@@ -73,7 +73,7 @@ def test_the_supervisor_loads_what_runs_with_its_first_run() -> None:
         "policies",
         "run.roles",
         "run.run",
-        "untrusted.redaction.redactor",
+        "redaction.redactor",
     }
     assert loaded.isdisjoint(f"leadhand.{name}" for name in heavy)
     assert loaded.isdisjoint({"pydantic_ai", "rapidfuzz", "rich", "sqlite3", "typer", "yaml"})
@@ -101,7 +101,7 @@ def test_a_list_of_runs_is_read_without_events_and_without_what_writes_them(home
     words = ["leadhand", "runs", "--home", str(home)]
     loaded = loaded_by(f"from leadhand.cli import main; sys.argv = {words}; main()")
     assert "leadhand.journal.sqlite" in loaded
-    assert loaded.isdisjoint({"leadhand.contracts.events", "leadhand.untrusted.redaction.redactor"})
+    assert loaded.isdisjoint({"leadhand.contracts.events", "leadhand.redaction.redactor"})
     assert loaded.isdisjoint({"asyncio", "pydantic_ai", "rich"})
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Generic
 
 from pydantic import JsonValue
 
+from leadhand import redaction
 from leadhand.clock import SystemClock
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget
@@ -27,7 +28,6 @@ from leadhand.ports import Clock, Decider, Journal, Planner, Remedies, Synthesiz
 from leadhand.run.intake import Batches, check_options, check_storage, occasions, origin_of
 from leadhand.run.options import HostSettings, Limits, NewRun, RunOptions
 from leadhand.run.run_context import ContextRules
-from leadhand.untrusted import redaction
 
 if TYPE_CHECKING:
     from leadhand.contracts.events import Event

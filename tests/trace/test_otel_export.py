@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from leadhand import Answer, Supervisor
+from leadhand.redaction import Redactor
 from leadhand.trace.otel import spans_from_environment
-from leadhand.untrusted.redaction import Redactor
 from tests.nested_teams import DESK, clause, law, office, plan
 from tests.test_house import loaded_by
 from tests.trace.collector import Collector, Tree

@@ -255,7 +255,7 @@ def main() -> None:
             sys.exit(_run_typed())
     except LeadhandError as error:
         from leadhand.cli.views.terminal import sentence
-        from leadhand.untrusted.redaction import Redactor
+        from leadhand.redaction import Redactor
 
         if opt.is_debugging():
             from leadhand.cli.debugging import show_error

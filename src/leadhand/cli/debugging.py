@@ -6,7 +6,7 @@ import traceback
 
 from leadhand.cli.views.terminal import encodable, safe_block
 from leadhand.contracts import events
-from leadhand.untrusted.redaction import Redactor
+from leadhand.redaction import Redactor
 
 
 def show_error(error: BaseException) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from leadhand import redaction
 from leadhand.errors import InputError
-from leadhand.untrusted import redaction
 
 if TYPE_CHECKING:
     from leadhand.journal.store import Store

@@ -23,6 +23,7 @@ from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
 from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.payloads import DeclaredType
+from leadhand.redaction import Redactor
 from leadhand.run.cancellation import Cancelled
 from leadhand.run.context import StepContext
 from leadhand.run.gaps import (
@@ -41,7 +42,6 @@ from leadhand.state.fold import RunState
 from leadhand.synthesis.citations import check_citations
 from leadhand.synthesis.conflicts import between_opinions, compare
 from leadhand.synthesis.merge import merge
-from leadhand.untrusted.redaction import Redactor
 
 _log = logging.getLogger("leadhand")
 

@@ -23,7 +23,7 @@ def around(text: str, place: int) -> tuple[int, int]:
     if not 0 < place < len(text):
         return place, place
     # Imported here because its patterns take long to compile, and most texts are short.
-    from leadhand.untrusted.redaction import encodings, shapes
+    from leadhand.redaction import encodings, shapes
 
     first = max(0, place - _AROUND)
     part = text[first : place + _AROUND]

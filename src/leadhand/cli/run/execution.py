@@ -24,10 +24,10 @@ from leadhand.contracts.events import Event, dump, parse
 from leadhand.engine.recorder import Listener
 from leadhand.errors import InputError
 from leadhand.models.progress import watching
+from leadhand.redaction import Redactor
 from leadhand.supervisor import Supervisor
 from leadhand.tools.scratch import remove_scratch_folders
 from leadhand.trace.otel import spans_from_environment
-from leadhand.untrusted.redaction import Redactor
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C."""

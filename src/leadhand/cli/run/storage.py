@@ -12,8 +12,8 @@ from leadhand.clock import SystemClock
 from leadhand.errors import InputError, JournalError, JournalLocked
 from leadhand.journal import MemoryStore, StoreJournal, open_store
 from leadhand.journal.store import Store
+from leadhand.redaction import Redactor
 from leadhand.run.intake import new_run_id
-from leadhand.untrusted.redaction import Redactor
 
 
 class RunStorage:

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from leadhand.untrusted.redaction import REDACTED, RedactingFilter, Redactor
+from leadhand.redaction import REDACTED, RedactingFilter, Redactor
 
 KEY = "corp-Zx81kQpLm29vTtRwYh-aa77"
 ODD = 'p"a\\ss\nw0rd!'

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from leadhand.untrusted.redaction import REDACTED, Redactor
-from tests.untrusted.test_redaction import GITHUB, ISSUED, in_base64, in_url_base64
+from leadhand.redaction import REDACTED, Redactor
+from tests.redaction.test_redaction import GITHUB, ISSUED, in_base64, in_url_base64
 
 PEM = "\n".join(
     (

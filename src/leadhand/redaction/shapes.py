@@ -9,8 +9,8 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from leadhand.untrusted.redaction.encodings import EncodedWords, Span
-from leadhand.untrusted.tokens import FORMATS, MARKS, TokenFormat
+from leadhand.redaction.encodings import EncodedWords, Span
+from leadhand.redaction.tokens import FORMATS, MARKS, TokenFormat
 
 _SIMILAR = (
     r"(?P<word>(?<![A-Za-z0-9_-])|(?<=[0-9;\[]m))?(?P<mark>{})"

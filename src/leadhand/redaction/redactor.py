@@ -9,8 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from leadhand.untrusted.redaction import encodings, shapes
-from leadhand.untrusted.redaction.known import Needles, secrets_of
+from leadhand.redaction import encodings, shapes
+from leadhand.redaction.known import Needles, secrets_of
 
 REDACTED = "[redacted]"
 """Replaces a secret: valid within any JSON string, and not taken for a secret itself."""

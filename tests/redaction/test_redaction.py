@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leadhand.untrusted.redaction import REDACTED, Redactor
+from leadhand.redaction import REDACTED, Redactor
 
 KEY = "corp-Zx81kQpLm29vTtRwYh-aa77"
 ODD = 'p"a\\ss\nw0rd! é😀'

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from leadhand.lazy import lazy_attributes
 
 if TYPE_CHECKING:
-    from leadhand.untrusted.redaction.logs import RedactingFilter, redact_logger
-    from leadhand.untrusted.redaction.redactor import REDACTED, Redactor
+    from leadhand.redaction.logs import RedactingFilter, redact_logger
+    from leadhand.redaction.redactor import REDACTED, Redactor
 
 __all__ = ["REDACTED", "RedactingFilter", "Redactor", "redact_logger"]
 

@@ -12,7 +12,7 @@ from posixpath import commonprefix
 from typing import cast
 from urllib.parse import unquote
 
-from leadhand.untrusted.redaction.encodings import JSON_STRING, EncodedWords, Span
+from leadhand.redaction.encodings import JSON_STRING, EncodedWords, Span
 
 MIN_CHARS = 8
 """Shorter values are not treated as secrets, nor are shorter parts of one."""

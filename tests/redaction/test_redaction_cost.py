@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from leadhand.untrusted.redaction import REDACTED, Redactor
+from leadhand.redaction import REDACTED, Redactor
 from tests.costs import assert_linear
 
 KEY = "corp-Zx81kQpLm29vTtRwYh-aa77"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from leadhand.untrusted.redaction import REDACTED, Redactor
-from leadhand.untrusted.tokens import FORMATS, TokenFormat
+from leadhand.redaction import REDACTED, Redactor
+from leadhand.redaction.tokens import FORMATS, TokenFormat
 from leadhand_teams.review.lenses.security.secrets import mask_secrets
 
 BODY = "aZ3kQ9xW2mB7nR5tY8uL1cV6eD4fG0hJsKpQ" * 4
