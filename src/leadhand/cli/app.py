@@ -33,101 +33,29 @@ app = typer.Typer(
 
 @app.command()
 @opt.ungrouped
-def run(
-    team: opt.TeamOfRun = None,
-    request: Annotated[
-        str | None,
-        typer.Argument(
-            help="What is to be done; - reads it from stdin.", metavar="REQUEST", show_default=False
-        ),
-    ] = None,
-    inputs: opt.Inputs = None,
-    plan: Annotated[
-        Path | None,
-        typer.Option(help="Run this plan, as `leadhand plan --json` prints it.", metavar="FILE"),
-    ] = None,
-    amend: Annotated[
-        bool, typer.Option("--amend", help="Let results amend the plan of --plan.")
-    ] = False,
-    after: opt.After = None,
-    limits: opt.LimitOptions = opt.DEFAULT_LIMITS,
-    concurrency: opt.Concurrency = 64,
-    output: opt.OutputOptions = opt.DEFAULT_OUTPUT,
-    approve: opt.Approve = None,
-    home: opt.Home = None,
-    trust: opt.Trust = False,
-    debug: opt.Debug = False,
-) -> None:
+def run(options: opt.RunOptions, debug: opt.Debug = False) -> None:
     """Have a team answer a request: plan it, do the tasks in parallel, answer.
 
     At a terminal, without a request, reads requests one after the other; each follows the last.
     Looks for a model: --model, LEADHAND_MODEL, the team's own, a provider's key in the
     environment, a model server on this machine. Without a model, code does the work.
     """
-    _begin_with(_named(team, after), limits, plan, *inputs or (), quiet=output.quiet)
-    from leadhand.cli.run.command import RunOptions, TeamSetup, run_command
-    from leadhand.cli.run.options import occasions
+    _begin(options, options.plan, quiet=options.output.quiet)
+    from leadhand.cli.run.command import run_command
 
-    options = RunOptions(
-        setup=TeamSetup(
-            team=team or "",
-            trust=trust,
-            **limits._asdict(),
-            concurrency=concurrency,
-            approve=occasions(approve),
-        ),
-        request=request,
-        inputs=tuple(inputs or ()),
-        plan=plan,
-        amend=amend,
-        home=home,
-        output=output,
-        after=after,
-    )
     raise typer.Exit(run_command(options))
 
 
 @app.command("plan")
 @opt.ungrouped
-def show_plan(
-    request: Annotated[
-        str, typer.Argument(help="What is to be done; - reads it from stdin.", metavar="REQUEST")
-    ],
-    team: opt.TeamOfRun = None,
-    inputs: opt.Inputs = None,
-    after: opt.After = None,
-    limits: opt.LimitOptions = opt.DEFAULT_LIMITS,
-    json: Annotated[
-        bool, typer.Option("--json", help="The plan as JSON on stdout, for `run --plan`.")
-    ] = False,
-    out: Annotated[
-        Path | None, typer.Option(help="Write the plan to this file, for `run --plan`.")
-    ] = None,
-    quiet: opt.Quiet = False,
-    no_input: opt.NoInput = False,
-    home: opt.Home = None,
-    trust: opt.Trust = False,
-    debug: opt.Debug = False,
-) -> None:
+def show_plan(options: opt.PlanOptions, debug: opt.Debug = False) -> None:
     """Show the plan of a request: its graph, its models, its cost. No work is done.
 
     The team's Python is imported, unless it is a ready-made team.
     """
-    _begin_with(_named(team, after), limits, *inputs or (), quiet=quiet)
-    from leadhand.cli.plan.command import PlanOptions, plan_command
+    _begin(options, quiet=options.quiet)
+    from leadhand.cli.plan.command import plan_command
 
-    options = PlanOptions(
-        request=request,
-        team=team or "",
-        trust=trust,
-        inputs=tuple(inputs or ()),
-        limits=limits,
-        json=json,
-        out=out,
-        quiet=quiet,
-        after=after,
-        home=home,
-    )
     raise typer.Exit(plan_command(options))
 
 
@@ -152,20 +80,14 @@ def doctor(
     )
 
 
-def _named(team: str | None, after: str | None) -> str:
-    """The team that is named; empty if it is that of the run `after`. Raises `InputError`."""
-    if team is None and after is None:
-        from leadhand.errors import InputError
-
-        raise InputError("missing option '--team': name a team, or a run to follow with --after")
-    return team or ""
-
-
-def _begin_with(team: str, limits: opt.LimitOptions, *files: Path | None, quiet: bool) -> None:
+def _begin(
+    options: opt.RunOptions | opt.PlanOptions, plan: Path | None = None, *, quiet: bool
+) -> None:
     """Show the first line, and start to import model libraries if a model will be asked."""
+    limits = options.limits
     budgets = limits.budget_usd, limits.budget_tokens
     if all(budget is None or budget > 0 for budget in budgets):
-        announce_team(team, *files, quiet=quiet)
+        announce_team(options.team or "", plan, *options.inputs or (), quiet=quiet)
     from leadhand.models.preload import preload
 
     preload(limits.model, no_model=limits.no_model, environ=os.environ)

@@ -1,9 +1,15 @@
-"""Options that several commands share. Imports typer alone, so that `--help` is quick."""
+"""The options of the commands that work with runs, each declared once. Imports typer alone.
+
+A command takes a dataclass of its options: each field is an option, or a group of them.
+"""
 
 import inspect
-from collections.abc import Callable
+import os
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, get_type_hints
+from typing import Annotated, Literal, TypeGuard, get_type_hints
 
 import typer
 
@@ -103,7 +109,8 @@ Approve = Annotated[
 ]
 
 
-class OutputOptions(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputOptions:
     """How a run is shown and its answer printed."""
 
     format: Annotated[AnswerFormat, typer.Option(help="How to print the answer.")] = "text"
@@ -118,7 +125,8 @@ class OutputOptions(NamedTuple):
         return "json" if self.json else self.format
 
 
-class LimitOptions(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitOptions:
     """Which model a run uses, how long it may take, and what it may spend."""
 
     model: Model = None
@@ -128,34 +136,174 @@ class LimitOptions(NamedTuple):
     budget_tokens: BudgetTokens = None
 
 
-DEFAULT_OUTPUT, DEFAULT_LIMITS = OutputOptions(), LimitOptions()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """The options of `leadhand run`."""
+
+    team: TeamOfRun = None
+    request: Annotated[
+        str | None,
+        typer.Argument(
+            help="What is to be done; - reads it from stdin.", metavar="REQUEST", show_default=False
+        ),
+    ] = None
+    inputs: Inputs = None
+    plan: Annotated[
+        Path | None,
+        typer.Option(help="Run this plan, as `leadhand plan --json` prints it.", metavar="FILE"),
+    ] = None
+    amend: Annotated[
+        bool, typer.Option("--amend", help="Let results amend the plan of --plan.")
+    ] = False
+    after: After = None
+    limits: LimitOptions = LimitOptions()
+    concurrency: Concurrency = 64
+    output: OutputOptions = OutputOptions()
+    approve: Approve = None
+    home: Home = None
+    trust: Trust = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOptions:
+    """The options of `leadhand plan`."""
+
+    request: Annotated[
+        str, typer.Argument(help="What is to be done; - reads it from stdin.", metavar="REQUEST")
+    ]
+    team: TeamOfRun = None
+    inputs: Inputs = None
+    after: After = None
+    limits: LimitOptions = LimitOptions()
+    json: Annotated[
+        bool, typer.Option("--json", help="The plan as JSON on stdout, for `run --plan`.")
+    ] = False
+    out: Annotated[
+        Path | None, typer.Option(help="Write the plan to this file, for `run --plan`.")
+    ] = None
+    quiet: Quiet = False
+    no_input: NoInput = False
+    home: Home = None
+    trust: Trust = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeOptions:
+    """The options of `leadhand resume`."""
+
+    run: RunId
+    from_task: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="Do this task and all that depend on it again; keep the rest.",
+            metavar="TASK",
+        ),
+    ] = None
+    limits: LimitOptions = LimitOptions()
+    output: OutputOptions = OutputOptions()
+    home: Home = None
+    team: OtherTeam = None
+    trust: Trust = False
+
+    @property
+    def changed(self) -> dict[str, object]:
+        """The options that replace those that the run was started with."""
+        changed: dict[str, object] = {**asdict(self.limits), "team": self.team}
+        changed["trust"] = self.trust
+        # A team that is named now is looked for in the current folder.
+        return {**changed, "folder": os.getcwd()} if self.team else changed
+
+    @property
+    def kept(self) -> str:
+        """The options that later commands need as well."""
+        team = f" --team {shlex.quote(self.team)}" if self.team else ""
+        return f"{team}{' --trust' if self.trust else ''}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyOptions:
+    """The reply on the command line of `leadhand answer`; if empty, the person here is asked."""
+
+    text: Annotated[
+        str | None,
+        typer.Argument(
+            help="What the worker should know, or why the plan or a tool call is refused.",
+            metavar="TEXT",
+            show_default=False,
+        ),
+    ] = None
+    task_id: Annotated[
+        str | None, typer.Option("--task", help="The task whose worker asks.", metavar="TASK")
+    ] = None
+    approve: Annotated[
+        bool, typer.Option("--approve", help="Carry out the plan, or make all tool calls.")
+    ] = False
+    refuse: Annotated[
+        bool, typer.Option("--refuse", help="Don't carry out the plan, or make no tool call.")
+    ] = False
+    approved_calls: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--approve-call",
+            help="Make this tool call, by its number or id; give a reply about each of them.",
+            metavar="CALL",
+        ),
+    ] = None
+    refused_calls: Annotated[
+        list[str] | None,
+        typer.Option("--refuse-call", help="Don't make this tool call.", metavar="CALL"),
+    ] = None
+    plan: Annotated[
+        Path | None, typer.Option(help="Carry out this plan instead.", metavar="FILE")
+    ] = None
 
 
 def ungrouped(command: Callable[..., None]) -> Callable[..., None]:
-    """`command` as typer takes it: each field of its groups of options is an option of its own."""
+    """`command` as typer takes it: each field of its dataclasses is an option of its own."""
     hints = get_type_hints(command, include_extras=True)
-    kinds = (OutputOptions, LimitOptions)
-    groups = {name: kind for name, hint in hints.items() for kind in kinds if hint is kind}
+    groups = {name: hint for name, hint in hints.items() if _is_group(hint)}
     parameters: list[inspect.Parameter] = []
-    for parameter in inspect.signature(command).parameters.values():
-        kind = groups.get(parameter.name)
-        if kind is None:
-            parameters.append(parameter.replace(annotation=hints[parameter.name]))
-            continue
-        fields = get_type_hints(kind, include_extras=True).items()
-        parameters += [
-            inspect.Parameter(
-                name, parameter.kind, default=kind._field_defaults[name], annotation=hint
-            )
-            for name, hint in fields
-        ]
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name in groups:
+            parameters += _options(groups[name])
+        else:
+            parameters.append(_option(name, hints[name], parameter.default))
 
-    def run(**given: object) -> None:
-        for name, kind in groups.items():
-            given[name] = kind._make(given.pop(field) for field in kind._fields)
-        command(**given)
+    def run(**values: object) -> None:
+        typed = {name: _filled(group, values) for name, group in groups.items()}
+        command(**values, **typed)
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     vars(run)["__signature__"] = inspect.Signature(parameters)
     return run
+
+
+def _is_group(hint: object) -> TypeGuard[type]:
+    return isinstance(hint, type) and is_dataclass(hint)
+
+
+def _options(group: type) -> Iterator[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    for field in fields(group):
+        hint = hints[field.name]
+        if _is_group(hint):
+            yield from _options(hint)
+        else:
+            required = field.default is MISSING
+            yield _option(field.name, hint, inspect.Parameter.empty if required else field.default)
+
+
+def _option(name: str, hint: object, default: object) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
+def _filled(group: type, values: dict[str, object]) -> object:
+    """A group with its options, which are taken out of `values`."""
+    hints = get_type_hints(group)
+    filled = {
+        name: _filled(hint, values) if _is_group(hint) else values.pop(name)
+        for name, hint in hints.items()
+    }
+    return group(**filled)

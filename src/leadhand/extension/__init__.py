@@ -28,10 +28,11 @@ from leadhand.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from leadhand.cli.added_commands import Command
+    from leadhand.cli.options import ResumeOptions
     from leadhand.cli.run.command import follow_up, print_answer, watch_of
     from leadhand.cli.run.execution import INTERRUPTED, LiveRun
     from leadhand.cli.run.models import choose_models
-    from leadhand.cli.run.options import ResumeOptions, RunSetup
+    from leadhand.cli.run.setup import RunSetup
     from leadhand.cli.run.storage import RunStorage
     from leadhand.contracts.team import model_name
     from leadhand.run.stored import StoredRun
@@ -58,7 +59,8 @@ _MODULES = {
     "cli.run.command": "follow_up print_answer watch_of",
     "cli.run.execution": "INTERRUPTED LiveRun",
     "cli.run.models": "choose_models",
-    "cli.run.options": "ResumeOptions RunSetup",
+    "cli.options": "ResumeOptions",
+    "cli.run.setup": "RunSetup",
     "cli.run.storage": "RunStorage",
     "contracts.team": "model_name",
     "run.stored": "StoredRun",

@@ -4,17 +4,15 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.text import Text
 
-from leadhand.cli.duration import parse_duration
 from leadhand.cli.home import home_of, stored_runs
-from leadhand.cli.options import LimitOptions
-from leadhand.cli.run.arguments import load_team, read_request
+from leadhand.cli.options import PlanOptions
+from leadhand.cli.run.arguments import read_request
 from leadhand.cli.run.models import choose_models, print_models
-from leadhand.cli.run.options import DEADLINE_S, budget_note, budget_of
+from leadhand.cli.run.setup import setup_of
 from leadhand.cli.standard_streams import writing_output
 from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.cli.views.plan import show_earlier, show_plan
@@ -26,7 +24,6 @@ from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, ModelError, PlanError, ToolError
 from leadhand.journal import MemoryStore, StoreJournal
-from leadhand.journal.store import Store
 from leadhand.models.choice import models_by_role
 from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.checks import MAX_TASKS
@@ -38,42 +35,24 @@ from leadhand.tools.text import counted
 from leadhand.trace.formatting import format_price
 
 
-@dataclass(frozen=True, slots=True)
-class PlanOptions:
-    """The options of `leadhand plan`."""
-
-    request: str
-    team: str
-    trust: bool
-    inputs: tuple[Path, ...]
-    limits: LimitOptions
-    json: bool
-    out: Path | None
-    quiet: bool
-    after: str | None = None
-    home: str | None = None
-    folder: str = ""
-    """The folder in which a team that is a module is looked for; empty: the current folder."""
-
-
 def plan_command(options: PlanOptions) -> int:
     """Plan the request, print the plan, and return the exit status. No work is done."""
     request = read_request(options.request)
-    options = _followed(options)
-    limits = options.limits
-    budget = budget_of(limits.budget_usd, limits.budget_tokens)
-    loaded = load_team(options.team, trust=options.trust, folder=options.folder)
-    choice = choose_models(loaded, model=limits.model, no_model=limits.no_model)
-    deadline_s = parse_duration(limits.deadline) if limits.deadline else DEADLINE_S
+    setup, after = setup_of(options)
+    if after is not None and not options.quiet:
+        print_note(f"follows run {after}")
+    deadline_s, budget = setup.deadline_s, setup.budget
+    choice = choose_models(setup.load(), model=setup.model, no_model=setup.no_model)
     if not options.quiet:
         print_models(choice, error_console())
     if options.out is not None:
         _check_writable(options.out)
-    with contextlib.closing(_store(options)) as store:
+    stored = stored_runs(home_of(options.home, os.environ)) if after is not None else None
+    with contextlib.closing(stored or MemoryStore()) as store:
         journal = StoreJournal(store)
         supervisor = Supervisor(choice.team, deadline_s=deadline_s, budget=budget, journal=journal)
-        plan = asyncio.run(planned(supervisor, request, options.inputs, options.after))
-        events = store.events(options.after) if options.after else ()
+        plan = asyncio.run(planned(supervisor, request, options.inputs or (), after))
+        events = store.events(after) if after is not None else ()
     document = plan.model_dump_json(indent=2) + "\n"
     with writing_output():
         if options.json:
@@ -90,27 +69,6 @@ def plan_command(options: PlanOptions) -> int:
     if options.out is not None:
         _write(options.out, document)
     return 0
-
-
-def _followed(options: PlanOptions) -> PlanOptions:
-    """The options with those of the run that is followed, if there is one. Raises `InputError`."""
-    if options.after is None:
-        return options
-    # Imported here because it takes half as long as all other imports of `plan`.
-    from leadhand.cli.run.command import TeamSetup, followed
-
-    given = TeamSetup(team=options.team, trust=options.trust, **options.limits._asdict())
-    after, setup = followed(given, options.after, options.home)
-    limits = LimitOptions(*(getattr(setup, name) for name in LimitOptions._fields))
-    if not options.quiet:
-        print_note(f"follows run {after}")
-    return replace(options, after=after, team=setup.team, folder=setup.folder, limits=limits)
-
-
-def _store(options: PlanOptions) -> Store:
-    """Where the run that is followed is stored."""
-    stored = stored_runs(home_of(options.home, os.environ)) if options.after is not None else None
-    return stored or MemoryStore()
 
 
 async def planned(
@@ -163,6 +121,21 @@ def _write(file: Path, document: str) -> None:
         raise ToolError(f"can't write the plan to {file}: {error.strerror}") from error
 
 
+def _budget_note(budget: Budget | None, cost_usd: tuple[float, float] | None) -> str:
+    """The budget in words, after the cost of a plan: from and to, or unknown."""
+    if budget is None:
+        return ""
+    tokens = None if budget.tokens is None else f"{budget.tokens:,} tokens"
+    usd = None if budget.usd is None else format_price(budget.usd)
+    said = f"; the budget is {' and '.join(part for part in (usd, tokens) if part)}"
+    if budget.usd is None or cost_usd is None:
+        return said
+    low, high = cost_usd
+    if budget.usd < low:
+        return f"{said}, which is not enough"
+    return f"{said}, which may not be enough" if budget.usd < high else said
+
+
 def _later_rounds(plan: Plan, budget: Budget | None) -> str:
     """What an estimate of a stepwise planner's first round leaves out, and what limits that."""
     if plan.max_rounds is None:
@@ -193,7 +166,7 @@ def _cost_line(plan: Plan, team: Team, used: dict[str, str], budget: Budget | No
         return "costs nothing: none of its tasks uses a model"
     low_calls = f"{expected.calls.low:,} to " if expected.calls.low < expected.calls.high else ""
     calls = f"{low_calls}{counted(expected.calls.high, 'call')}"
-    beyond = budget_note(budget, expected.cost_usd)
+    beyond = _budget_note(budget, expected.cost_usd)
     beyond += _later_rounds(plan, budget) + _deeper_plans(plan)
     if expected.cost_usd is None:
         unpriced = ", ".join(expected.unpriced)

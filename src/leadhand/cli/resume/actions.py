@@ -4,17 +4,14 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 from rich.console import Console
 
 from leadhand.cli.added_commands import added_command
 from leadhand.cli.live.person import TerminalPerson
-from leadhand.cli.options import OutputOptions
+from leadhand.cli.options import OutputOptions, ReplyOptions, ResumeOptions
 from leadhand.cli.run.arguments import read_plan
 from leadhand.cli.run.command import (
-    TeamSetup,
     how_to_reply,
     may_ask,
     person_of,
@@ -24,7 +21,7 @@ from leadhand.cli.run.command import (
 )
 from leadhand.cli.run.execution import LiveRun
 from leadhand.cli.run.models import choose_models, print_models
-from leadhand.cli.run.options import ResumeOptions
+from leadhand.cli.run.setup import TeamSetup
 from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.runs.views import find_run
 from leadhand.cli.views.consoles import DataConsole, error_console, print_note
@@ -42,20 +39,6 @@ from leadhand.run.questions import open_questions, reply_message
 from leadhand.run.resumption import is_over
 from leadhand.run.stored import StoredRun
 from leadhand.state.fold import RunState
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyOptions:
-    """The reply on the command line of `leadhand answer`; if empty, the person here is asked."""
-
-    text: str | None = None
-    task_id: str | None = None
-    approve: bool = False
-    refuse: bool = False
-    plan: Path | None = None
-    approved_calls: tuple[str, ...] = ()
-    """Tool calls by their numbers or ids."""
-    refused_calls: tuple[str, ...] = ()
 
 
 def resume_command(options: ResumeOptions) -> int:
@@ -242,8 +225,8 @@ def _on_calls(given: ReplyOptions, questions: Sequence[Question]) -> Reply:
     known = {str(number): call.id for number, call in enumerate(question.calls, start=1)}
     known |= {call.id: call.id for call in question.calls}
     decided = [
-        *((name, CallReply(approved=True)) for name in given.approved_calls),
-        *((name, CallReply(approved=False, reason=text)) for name in given.refused_calls),
+        *((name, CallReply(approved=True)) for name in given.approved_calls or ()),
+        *((name, CallReply(approved=False, reason=text)) for name in given.refused_calls or ()),
     ]
     calls = {known[name]: reply for name, reply in decided if name in known}
     if not len(calls) == len(decided) == len(question.calls):

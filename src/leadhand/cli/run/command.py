@@ -1,26 +1,19 @@
 """`leadhand run`: from the options to the answer and the exit status."""
 
-import contextlib
-import os
 import shlex
 import sys
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
-from pydantic import JsonValue
-
-from leadhand.cli.home import home_of, stored_runs
 from leadhand.cli.live.person import TerminalPerson, at_terminal
-from leadhand.cli.options import AnswerFormat, OutputOptions
-from leadhand.cli.run.arguments import load_team, read_plan, read_request
+from leadhand.cli.options import AnswerFormat, OutputOptions, RunOptions
+from leadhand.cli.run.arguments import read_plan, read_request
 from leadhand.cli.run.execution import INTERRUPTED, LiveRun, Watch
 from leadhand.cli.run.models import choose_models, print_models
-from leadhand.cli.run.options import RunSetup
 from leadhand.cli.run.session import hold_session
+from leadhand.cli.run.setup import TeamSetup, setup_of
 from leadhand.cli.run.storage import RunStorage
-from leadhand.cli.runs.views import find_run
 from leadhand.cli.standard_streams import writing_output
 from leadhand.cli.views.answer import markdown, show_answer
 from leadhand.cli.views.consoles import DataConsole, error_console, print_note
@@ -30,73 +23,13 @@ from leadhand.contracts.events import Event
 from leadhand.contracts.people import Question
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.contracts.tools import is_read_only
 from leadhand.errors import InputError
-from leadhand.journal import MemoryStore
 from leadhand.models.choice import ModelChoice
 from leadhand.plans.checks import check, errors_in
 from leadhand.run.people import Ask
 from leadhand.run.resumption import failed_for_good, is_over
 from leadhand.run.stored import StoredRun
 from leadhand.state.fold import RunState, fold
-from leadhand.supervisor import Supervisor
-from leadhand.teams.sources import absolute
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TeamSetup(RunSetup):
-    """What sets up a run of a team that has a name or a folder."""
-
-    team: str
-    trust: bool = False
-    """Whether another user's files may be imported. Not stored: the user who resumes decides."""
-    folder: str = ""
-    """The folder in which a team that is a module is looked for; empty: the current folder."""
-
-    def load(self) -> Team:
-        """The team. Raises `InputError`."""
-        return load_team(self.team, trust=self.trust, folder=self.folder)
-
-    def origin(self, command: str) -> dict[str, JsonValue]:
-        """What is stored with the run: the team as it is found from any folder."""
-        origin = RunSetup.origin(self, command)
-        origin.pop("trust", None)
-        team = absolute(self.team, self.folder)
-        return {**origin, "team": team, "folder": str(Path(self.folder).absolute())}
-
-    def supervisor(
-        self, choice: ModelChoice, storage: RunStorage, person: Ask | None
-    ) -> Supervisor:
-        """The supervisor, with the models of `choice`. Raises `InputError`.
-
-        If a person may be asked here, there is no default deadline: they see what the run does,
-        and can stop it.
-        """
-        at_leisure = self.deadline is None and person is not None and "escalation" in self.approve
-        only_reads = all(map(is_read_only, choice.team.workers))
-        return Supervisor(
-            choice.team,
-            deadline_s=None if at_leisure else self.left_s(choice.team),
-            budget=self.budget,
-            concurrency=self.concurrency,
-            approve=self.approve,
-            person=person,
-            journal=storage.read_only_journal if only_reads else storage.journal,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """The options of `leadhand run`."""
-
-    setup: TeamSetup
-    request: str | None
-    inputs: tuple[Path, ...]
-    plan: Path | None
-    amend: bool
-    home: str | None
-    output: OutputOptions
-    after: str | None = None
 
 
 def run_command(options: RunOptions) -> int:
@@ -104,104 +37,71 @@ def run_command(options: RunOptions) -> int:
 
     Without a request, a person at the terminal gives one after the other.
     """
-    after, setup = followed(options.setup, options.after, options.home)
-    options = replace(options, setup=setup, after=after)
-    if after is not None and not options.output.quiet:
+    setup, after = setup_of(options)
+    output = options.output
+    if after is not None and not output.quiet:
         print_note(f"follows run {after}")
     if options.amend and options.plan is None:
         raise InputError("--amend is for a plan of your own: give --plan FILE as well")
     # Raises for invalid options, before anything is done.
     _ = setup.deadline_s, setup.budget
     plan = read_plan(options.plan) if options.plan is not None else None
-    if plan is not None and plan.max_rounds is not None and not options.output.quiet:
+    if plan is not None and plan.max_rounds is not None and not output.quiet:
         print_note("the plan is only the first round: its planner is not asked what is next")
-    in_session = options.request is None and plan is None and may_ask(options.output)
+    in_session = options.request is None and plan is None and may_ask(output)
     request = "" if in_session else read_request(options.request, plan)
-    team = setup.load()
-    choice = choose_models(team, model=setup.model, no_model=setup.no_model)
+    choice = choose_models(setup.load(), model=setup.model, no_model=setup.no_model)
     trust = " --trust" if setup.trust else ""
     with RunStorage(options.home, options=trust, new=True) as storage:
-        if not options.output.quiet:
+        if not output.quiet:
             print_models(choice, error_console())
-        if in_session:
-            return _session(options, choice, storage)
-        return print_answer(
-            _answer(options, request, plan, choice, storage), storage, options.output
-        )
+        runs = _Runs(options, setup, choice, storage)
+        if not in_session:
+            return print_answer(runs.answer(request, after, plan), storage, output)
+        hold_session(choice.team.name, runs.next_in_session, after=after, quiet=output.quiet)
+        return 0
 
 
-def followed(setup: TeamSetup, after: str | None, home: str | None) -> tuple[str | None, TeamSetup]:
-    """The id of the run that `after` names, and the setup of the run that follows it.
+@dataclass(slots=True)
+class _Runs:
+    """The runs of one command: several in a session."""
 
-    Without a team that is the setup of the earlier run, with the options that are given now.
-    Raises `InputError`.
-    """
-    if after is None:
-        return None, setup
-    where = home_of(home, os.environ)
-    with contextlib.closing(stored_runs(where) or MemoryStore()) as store:
-        run_id = find_run(store, after, where)
-        if setup.team:
-            return run_id, setup
-        origin = StoredRun.of(run_id, store.events(run_id)).state.origin
-    if origin.get("command") != "run":
-        raise InputError(
-            f"run {run_id!r} was not started by `leadhand run`: name the team that follows it with "
-            "--team TEAM"
-        )
-    default, given = TeamSetup(team=""), dict[str, object]()
-    for field in fields(TeamSetup):
-        value: object = getattr(setup, field.name)
-        if value != getattr(default, field.name):
-            given[field.name] = value
-    return run_id, TeamSetup.of(origin, **given)
+    options: RunOptions
+    setup: TeamSetup
+    choice: ModelChoice
+    storage: RunStorage
+    started: int = 0
 
-
-def _session(options: RunOptions, choice: ModelChoice, storage: RunStorage) -> int:
-    started = 0
-
-    def ask(request: str, after: str | None) -> Answer:
-        nonlocal started
-        started += 1
-        now = replace(options, after=after)
-        answer = _answer(now, request, None, choice, storage, append=started > 1)
-        print_answer(answer, storage, options.output)
+    def next_in_session(self, request: str, after: str | None) -> Answer:
+        """The answer of another run, which is printed."""
+        answer = self.answer(request, after)
+        print_answer(answer, self.storage, self.options.output)
         return answer
 
-    hold_session(choice.team.name, ask, after=options.after, quiet=options.output.quiet)
-    return 0
-
-
-def _answer(
-    options: RunOptions,
-    request: str,
-    plan: Plan | None,
-    choice: ModelChoice,
-    storage: RunStorage,
-    *,
-    append: bool = False,
-) -> Answer:
-    """The answer of a new run."""
-    setup, output, team = options.setup, options.output, choice.team
-    run_id = storage.new_run_id()
-    watch = watch_of(storage, run_id, f"team {team.name}", output)
-    session = LiveRun(replace(watch, append=append))
-    supervisor = setup.supervisor(choice, storage, person_of(session, output, team, request))
-    if not output.quiet:
-        setup.print_time_left()
-    return session.follow(
-        supervisor,
-        lambda listener: supervisor.run(
-            request,
-            plan=plan,
-            amend=options.amend,
-            run_id=run_id,
-            inputs=options.inputs,
-            origin=setup.origin("run"),
-            after=options.after,
-            listener=listener,
-        ),
-    )
+    def answer(self, request: str, after: str | None, plan: Plan | None = None) -> Answer:
+        """The answer of a new run."""
+        output, team = self.options.output, self.choice.team
+        run_id = self.storage.new_run_id()
+        watch = watch_of(self.storage, run_id, f"team {team.name}", output)
+        session = LiveRun(replace(watch, append=self.started > 0))
+        self.started += 1
+        person = person_of(session, output, team, request)
+        supervisor = self.setup.supervisor(self.choice, self.storage, person)
+        if not output.quiet:
+            self.setup.print_time_left()
+        return session.follow(
+            supervisor,
+            lambda listener: supervisor.run(
+                request,
+                plan=plan,
+                amend=self.options.amend,
+                run_id=run_id,
+                inputs=self.options.inputs or (),
+                origin=self.setup.origin("run"),
+                after=after,
+                listener=listener,
+            ),
+        )
 
 
 def watch_of(
