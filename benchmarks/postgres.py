@@ -122,10 +122,10 @@ def far_away() -> Generator[str]:
 
 
 async def _asked_and_resumed(supervisor: Supervisor) -> Answer:
-    waiting = await supervisor.run(plan=PLAN)
-    reply = Reply(task_id="a", verdict="answered", text="words")
-    await supervisor.reply(waiting.run_id, reply)
-    return await supervisor.resume(waiting.run_id)
+    run = await supervisor.start(plan=PLAN)
+    await run.answer()
+    await run.reply(Reply(task_id="a", verdict="answered", text="words"))
+    return await run.answer()
 
 
 async def measured(supervisor: Supervisor, selector: WatchedSelector, runs: int) -> Sample:

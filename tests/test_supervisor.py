@@ -29,6 +29,7 @@ from leadhand.contracts.outcome import TaskResult
 from leadhand.contracts.task_events import stuck_message
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock, run_virtual
+from tests.handles import streamed
 from tests.patience import wait_until
 from tests.plans.samples import plan, task
 from tests.stored import store_of
@@ -214,7 +215,7 @@ def test_cancelling_gives_an_answer_that_says_so() -> None:
         the_plan = plan(task("a", worker="w"), task("b", worker="shout"))
         running = asyncio.create_task(supervisor.run(plan=the_plan, run_id="mine"))
         await begun.wait()
-        supervisor.cancel("mine")
+        supervisor.cancel()
         return await running
 
     answer = asyncio.run(main())
@@ -240,10 +241,10 @@ def test_a_synthesis_that_fails_still_hands_over_the_results() -> None:
     assert "`synthesis`: the synthesis failed; these are the bare results" in answer.answer
 
 
-def test_streaming_gives_the_run_as_its_events() -> None:
+def test_a_handle_gives_the_run_as_its_events() -> None:
     async def main() -> list[str]:
         supervisor = Supervisor(TEAM)
-        stream = supervisor.stream(plan=plan(task("a", worker="shout")), run_id="r")
+        stream = streamed(supervisor, plan=plan(task("a", worker="shout")), run_id="r")
         events = [event async for event in stream]
         assert fold(events) == fold(store_of(supervisor).events("r"))
         assert fold(parse(dump(event)) for event in events) == fold(events)
@@ -259,22 +260,6 @@ def test_streaming_gives_the_run_as_its_events() -> None:
         "synthesis_started",
         "run_finished",
     ]
-
-
-def test_leaving_a_stream_early_cancels_its_run() -> None:
-    async def main() -> int:
-        async def wait(handoff: Handoff) -> None:
-            await asyncio.sleep(1_000)
-
-        team = Team("t", workers=(Worker("w", "d", run=wait),))
-        stream = Supervisor(team).stream("wait for a very long time")
-        async for event in stream:
-            if event.type == "task_dispatched":
-                break
-        await stream.aclose()
-        return len(asyncio.all_tasks())
-
-    assert asyncio.run(main()) == 1
 
 
 def test_a_listener_that_breaks_does_not_break_the_run() -> None:

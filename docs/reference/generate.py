@@ -25,7 +25,7 @@ PAGES = {
     ),
     "run": (
         "Run and Answer",
-        "Answer Gap Source RunView RunSummary Question ToolCall Reply CallReply Journal",
+        "Run Answer Gap Source RunView RunSummary Question ToolCall Reply CallReply Journal",
     ),
     "events": ("Events", ""),
     "exceptions": (

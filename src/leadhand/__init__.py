@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     )
     from leadhand.ports import Journal
     from leadhand.routing.trained import TrainedRouter
+    from leadhand.run.handle import Run
     from leadhand.supervisor import Supervisor
 
 __all__ = [
@@ -92,6 +93,7 @@ __all__ = [
     "Role",
     "Round",
     "Route",
+    "Run",
     "RunExists",
     "RunInterrupted",
     "RunSummary",
@@ -136,6 +138,7 @@ _MODULES = {
     "events": "events",
     "ports": "Journal",
     "routing.trained": "TrainedRouter",
+    "run.handle": "Run",
     "supervisor": "Supervisor",
 }
 

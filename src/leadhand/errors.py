@@ -103,14 +103,14 @@ class RunExists(InputError):
 
 
 class RunInterrupted(LeadhandError):
-    """The supervisor was shut down before the run `run_id` ended, or before it could start.
+    """The run `run_id` has stopped without an answer, or the supervisor was shut down before.
 
-    What was done is kept: another process can resume the run.
+    What was done is kept: any process can resume the run.
     """
 
-    def __init__(self, run_id: str) -> None:
+    def __init__(self, run_id: str, why: str = "the supervisor was shut down") -> None:
         self.run_id = run_id
-        super().__init__(f"run {run_id!r} was interrupted: the supervisor was shut down")
+        super().__init__(f"run {run_id!r} was interrupted: {why}")
 
 
 class JournalError(LeadhandError):

@@ -1,4 +1,4 @@
-"""The events of a run, one class each: what `stream` and listeners give, and what is public."""
+"""The events of a run, one class each: what `Run.events` and listeners give, and what is public."""
 
 import re
 from collections.abc import Mapping

@@ -1,16 +1,18 @@
 """The supervisor: has requests planned, worked on and answered. It does no work itself.
 
-`run.hosting` does what it says; the life of one run is in `run.run`, from top to bottom.
+`run.hosting` does what it says; `run.handle` is what `start` returns; the life of one run is in
+`run.run`, from top to bottom.
 """
 
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Awaitable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic
 
 from pydantic import JsonValue
+from typing_extensions import Unpack
 
 from leadhand import redaction
 from leadhand.clock import SystemClock
@@ -18,26 +20,24 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.context import C, Restore
 from leadhand.contracts.health import Health
-from leadhand.contracts.people import Occasion, Reply
-from leadhand.contracts.summary import RunStatus, RunSummary, RunView
+from leadhand.contracts.people import Occasion
+from leadhand.contracts.summary import RunStatus, RunSummary
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError
 from leadhand.journal import journal_over, open_journal
 from leadhand.ports import Clock, Decider, Journal, Planner, Remedies, Synthesizer
-from leadhand.run.intake import Batches, check_options, check_storage, occasions, origin_of
-from leadhand.run.options import HostSettings, Limits, NewRun, RunOptions
+from leadhand.run.intake import Batches, check_options, check_storage, occasions
+from leadhand.run.options import HostSettings, Limits, NewRun, StartArguments
 from leadhand.run.run_context import ContextRules
 
 if TYPE_CHECKING:
-    from leadhand.contracts.events import Event
     from leadhand.engine.recorder import Listener
     from leadhand.journal.store import Store
-    from leadhand.run.options import IfExists
+    from leadhand.run.handle import Run
     from leadhand.run.people import Ask
     from leadhand.run.roles import PlannerMaker, SynthesizerMaker
     from leadhand.run.service import ShutdownMode
-    from leadhand.run.stored import StoredRun
 
 _log = logging.getLogger("leadhand")
 
@@ -137,27 +137,18 @@ class Supervisor(Generic[C]):
 
         Raises `PlanError`, and `ModelError` if no model gave one.
         """
-        new = NewRun(request=request, inputs=inputs, after=after)
-        return await self._host.plan(new, RunOptions(batches=batches, listener=listener))
+        new = NewRun(
+            request=request, inputs=inputs, after=after, batches=batches, listener=listener
+        )
+        return await self._host.plan(new)
 
-    async def run(
-        self,
-        request: str | None = None,
-        *,
-        plan: Plan | None = None,
-        amend: bool = False,
-        run_id: str | None = None,
-        if_exists: "IfExists" = "error",
-        deadline_s: float | None = None,
-        budget: Budget | None = None,
-        context: C | None = None,
-        inputs: Sequence[str | Path] = (),
-        batches: Batches | None = None,
-        origin: Mapping[str, JsonValue] | None = None,
-        after: str | None = None,
-        listener: "Listener | None" = None,
-    ) -> Answer:
-        """The answer to `request`, or to the goal of a `plan` of your own. There always is one.
+    async def start(
+        self, request: str | None = None, **arguments: Unpack[StartArguments[C]]
+    ) -> "Run[C]":
+        """Start a run for `request`, or for the goal of a `plan` of your own; return once it is
+        stored.
+
+        The run goes on when its caller leaves; without a home it lasts as long as its event loop.
 
         Your own plan is binding: no task is added, and a change that a result asks for is a gap of
         the answer. With `amend` the plan may be amended. A plan that a person approved is amended
@@ -183,62 +174,36 @@ class Supervisor(Generic[C]):
         Raises `PlanError` if your own plan has errors, `InputError` for arguments that can't be
         used, `RunInterrupted` if the supervisor is shut down, and `JournalError`.
         """
-        new = NewRun(request, plan, amend, run_id, if_exists, inputs, origin_of(origin), after)
-        options = RunOptions(deadline_s, budget, context, batches, listener)
-        return await self._host.start(new, options)
+        from leadhand.run.handle import started
 
-    async def resume(
-        self,
-        run_id: str,
-        *,
-        from_task: str | None = None,
-        deadline_s: float | None = None,
-        budget: Budget | None = None,
-        context: C | None = None,
-        batches: Batches | None = None,
-        listener: "Listener | None" = None,
-        stored: "StoredRun | None" = None,
+        return await started(self._host, NewRun(request=request, **arguments))
+
+    def handle(self, run_id: str) -> "Run[C]":
+        """The handle of a run, whichever process works on it."""
+        from leadhand.run.handle import Run
+
+        return Run(self._host, run_id)
+
+    async def run(
+        self, request: str | None = None, **arguments: Unpack[StartArguments[C]]
     ) -> Answer:
-        """The answer of a run that was stopped, lost with its process, or waits for a person.
+        """The answer of a run that is started as by `start`. There always is one.
 
-        Completed work is kept; work that was in flight is done again, under the same keys. The plan
-        is the recorded one, whatever the team's prompts and code are now. With `from_task` that
-        task and all that depend on it are done again from the beginning. A run that is over gives
-        its answer as it is. `deadline_s` counts from now; `budget` is that of the whole run,
-        including what it has spent. By default both are those that `run` or the last `resume` was
-        given, else the supervisor's. Without a `context` the supervisor's `restore` makes that of a
-        run that had one. `stored` is the run as the caller has read it: it is read again only if it
-        changed.
-
-        Raises `InputError` if there is no such run or task, or this team can't resume the run, and
-        `RunTaken` if another process works on it.
+        Cancelling this call interrupts the run, unless the call only joined it.
         """
-        options = RunOptions(deadline_s, budget, context, batches, listener)
-        return await self._host.resume(run_id, options, from_task=from_task, stored=stored)
+        from leadhand.run.handle import owned_answer
 
-    async def answer(
-        self,
-        run_id: str,
-        *replies: Reply,
-        deadline_s: float | None = None,
-        budget: Budget | None = None,
-        context: C | None = None,
+        return await owned_answer(await self.start(request, **arguments))
+
+    def run_sync(
+        self, request: str | None = None, **arguments: Unpack[StartArguments[C]]
     ) -> Answer:
-        """Reply to questions of a run, and wait for its answer.
-
-        The run is resumed, as by `resume`, or joined if it is under way, in another process too.
-        Any number of replies may be sent at once, each by a call of its own: the answers that they
-        return are those of a run that has read all replies. Raises what `reply` and `resume` raise,
-        but neither `RunTaken`, nor anything about a reply that was given before.
-        """
-        options = RunOptions(deadline_s, budget, context)
-        return await self._host.answer(run_id, replies, options)
-
-    async def get(self, run_id: str) -> RunView:
-        """A run as it is now. Raises `InputError` if there is no such run."""
-        from leadhand.run.reading import run_view
-
-        return await run_view(self.journal, run_id)
+        """`run` for a program without a running event loop."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(self.run(request, **arguments))
+        raise InputError("an event loop is running here: use `await supervisor.run(...)`")
 
     async def runs(
         self,
@@ -261,16 +226,6 @@ class Supervisor(Generic[C]):
             self.journal, status=status, team=team, origin=origin, limit=limit, cursor=cursor
         )
 
-    def events(self, run_id: str, *, after_seq: int = 0) -> "AsyncGenerator[Event]":
-        """The events of a run after `after_seq`: those that are stored, then each as it is stored.
-
-        They end with the outermost `RunFinished` if nothing follows it; while the run waits for a
-        person or is interrupted, the next event is that of its resumption. It makes no difference
-        which process works on the run. Leaving the loop does not stop the run. Raises `InputError`
-        if there is no such run, and `RunInterrupted` if the supervisor is shut down.
-        """
-        return self._host.readers.events(run_id, after_seq=after_seq)
-
     def health(self) -> Health:
         """The load, latency and breaker of each worker over all runs, and the models' rates.
 
@@ -286,82 +241,14 @@ class Supervisor(Generic[C]):
         if self._owns_journal:
             await self.journal.close()
 
-    async def reply(self, run_id: str, reply: Reply) -> None:
-        """Reply to a question of a run, which takes the reply at once or when it is resumed.
+    def cancel(self, *, reason: str = "interrupted") -> None:
+        """Stop every run under way here; each gives an answer, `status: cancelled`.
 
-        The last reply that comes before the run takes one counts. Raises `InputError` if the run
-        asks no such question, or the reply does not answer it.
+        A signal handler may call this. Cancelled runs can be resumed.
         """
-        await self._host.reply(run_id, reply)
+        from leadhand.run.service import cancel_all
 
-    def run_sync(
-        self,
-        request: str | None = None,
-        *,
-        plan: Plan | None = None,
-        amend: bool = False,
-        context: C | None = None,
-        origin: Mapping[str, JsonValue] | None = None,
-        after: str | None = None,
-    ) -> Answer:
-        """`run` for a program without a running event loop."""
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return asyncio.run(
-                self.run(
-                    request, plan=plan, amend=amend, context=context, origin=origin, after=after
-                )
-            )
-        raise InputError("an event loop is running here: use `await supervisor.run(...)`")
-
-    def stream(
-        self,
-        request: str | None = None,
-        *,
-        plan: Plan | None = None,
-        amend: bool = False,
-        run_id: str | None = None,
-        deadline_s: float | None = None,
-        budget: Budget | None = None,
-        context: C | None = None,
-        inputs: Sequence[str | Path] = (),
-        origin: Mapping[str, JsonValue] | None = None,
-        if_exists: "IfExists" = "error",
-        after: str | None = None,
-    ) -> "AsyncGenerator[Event]":
-        """The events of `run` as they happen; the last one is `RunFinished` or `RunWaiting`.
-
-        Leaving the loop early cancels the run. A run that exists already is streamed from its first
-        event on; leaving the loop cancels it only if this call had to continue it.
-        """
-        new = NewRun(request, plan, amend, run_id, if_exists, inputs, origin_of(origin), after)
-        options = RunOptions(deadline_s, budget, context)
-        return self._host.start_stream(new, options)
-
-    def resume_stream(
-        self,
-        run_id: str,
-        *,
-        deadline_s: float | None = None,
-        budget: Budget | None = None,
-        context: C | None = None,
-    ) -> "AsyncGenerator[Event]":
-        """The events of `resume`, as `stream` gives those of `run`; the last one if it is over."""
-        options = RunOptions(deadline_s, budget, context)
-        return self._host.resume_stream(run_id, options)
-
-    def cancel(self, run_id: str | None = None, *, reason: str = "interrupted") -> Awaitable[None]:
-        """Stop a run, or every run under way here; it still gives an answer, `status: cancelled`.
-
-        A run of this supervisor is told when this is called. Await the result for others: one of
-        another process is told through the journal, and one that waits or was interrupted gets its
-        answer here. Cancelled runs can be resumed. The result raises `InputError` if there is no
-        such run or it is finished.
-        """
-        from leadhand.run.service import cancel
-
-        return cancel(self._host, run_id, reason)
+        cancel_all(self._host, reason)
 
     async def ready(self) -> None:
         """Prepare for the first run, and raise now what it would raise: no model is asked.

@@ -157,9 +157,9 @@ def test_what_does_not_count_is_said(desk: Desk) -> None:
     log: list[Event] = []
 
     async def stop() -> None:
-        async for event in stopped.stream(REQUESTS[3]):
-            log.append(event)
-            await stopped.cancel(event.run_id)
+        run = await stopped.start(REQUESTS[3])
+        await run.cancel()
+        log.extend([event async for event in run.events()])
 
     asyncio.run(stop())
     shown = desk.command("advise", str(desk.folder))

@@ -8,6 +8,7 @@ import pytest
 
 from leadhand import Answer, Reply, Supervisor
 from leadhand.cli import main
+from tests.handles import replied, resumed
 from tests.run.kinds.test_recursive import Tree, team
 
 
@@ -25,7 +26,7 @@ def test_nested_plans_are_approved_by_command_one_by_one(
         tree = Tree({"m": {"x": None, "y": None}, "l": {"x": None}, "n": None})
         by = Supervisor(team(), planner=tree, home=tmp_path, approve=["plan"])
         await by.run("All", run_id="r")
-        return await by.answer("r", Reply(verdict="approved"))
+        return await replied(by, "r", Reply(verdict="approved"))
 
     assert [one.task_id for one in asyncio.run(started()).waiting] == ["m", "l"]
     assert "m: Is this plan to be carried out? It breaks down task m." in does("show", "r")
@@ -38,7 +39,7 @@ def test_nested_plans_are_approved_by_command_one_by_one(
     for task, how in (("m", "--approve"), ("l", "--refuse")):
         assert "the reply waits for the program" in does("answer", "r", "--task", task, how)
     by = Supervisor(team(), planner=Tree({}), home=tmp_path)
-    answer = asyncio.run(by.resume("r"))
+    answer = asyncio.run(resumed(by, "r"))
     assert [(task.id, task.status) for task in answer.tasks] == [
         ("m", "completed"), ("l", "failed"), ("n", "completed"),
     ]  # fmt: skip

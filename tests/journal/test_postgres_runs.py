@@ -21,6 +21,7 @@ from leadhand import (
 from leadhand.contracts.outcome import PausedAttempt
 from leadhand.contracts.team import WorkFunction
 from leadhand.errors import JournalError, RunTaken
+from tests.handles import replied, resumed
 from tests.journal.postgres_server import end_sessions, until_blocked
 
 PLAN = Plan(
@@ -65,8 +66,8 @@ def test_a_paused_attempt_continues_in_another_process_of_the_database(url: str)
         one = Plan(goal="Count", tasks=PLAN.tasks[:1])
         (question,) = (await first.run(plan=one, run_id="paused")).waiting
         assert [call.arguments for call in question.calls] == [{"house": 1}]
-        answer = await second.answer("paused", Reply(task_id="a", verdict="approved"))
-        assert (await first.get("paused")).answer == answer
+        answer = await replied(second, "paused", Reply(task_id="a", verdict="approved"))
+        assert (await first.handle("paused").view()).answer == answer
         await asyncio.gather(first.close(), second.close())
         return answer
 
@@ -120,7 +121,7 @@ def test_a_stalled_database_does_not_hold_up_the_answer_and_the_run_can_be_resum
     assert "not kept" in answer.answer
     locking.close()
 
-    again = asyncio.run(supervised(count).resume("slow"))
+    again = asyncio.run(resumed(supervised(count), "slow"))
     assert again.status == "complete"
     assert again.output == {"a": 3, "b": 3}
 
@@ -167,7 +168,7 @@ def test_a_process_that_lost_its_run_stops_and_the_other_finishes_it(
         while True:
             end_sessions(url)
             try:
-                answer = await other.resume("lost")
+                answer = await resumed(other, "lost")
             except (RunTaken, JournalError):
                 continue  # the first was back before we were
             break
@@ -175,6 +176,6 @@ def test_a_process_that_lost_its_run_stops_and_the_other_finishes_it(
         await stopped.wait()
         with pytest.raises(JournalError, match="has taken it over"):
             await first
-        assert (await other.resume("lost")).output == {"a": 7, "b": 7}
+        assert (await resumed(other, "lost")).output == {"a": 7, "b": 7}
 
     asyncio.run(lose_and_resume())

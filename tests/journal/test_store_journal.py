@@ -15,6 +15,7 @@ from leadhand.errors import RunTaken
 from leadhand.journal import MemoryStore, StoreJournal, open_store
 from leadhand.journal.combined import Combined
 from leadhand.journal.store import Store
+from tests.handles import resumed
 from tests.plans.samples import plan, task
 from tests.run.people.desk import RUN, Desk, answered
 
@@ -69,8 +70,10 @@ def test_the_loop_s_thread_never_calls_the_store_and_replies_sent_at_once_arrive
         the_plan = plan(*(task(id, worker="painter") for id in ids))
         waiting = await supervisor.run(plan=the_plan, run_id=RUN)
         assert {question.task_id for question in waiting.waiting} == {*ids}
-        await asyncio.gather(*(supervisor.reply(RUN, answered(f"red {id}", id)) for id in ids))
-        answer = await supervisor.resume(RUN)
+        await asyncio.gather(
+            *(supervisor.handle(RUN).reply(answered(f"red {id}", id), resume=False) for id in ids)
+        )
+        answer = await resumed(supervisor, RUN)
         assert await journal.messages(RUN) == []
         assert [run.status for run in await journal.runs()] == ["complete"]
         await journal.close()

@@ -10,6 +10,7 @@ import pytest
 
 from leadhand import Answer, Reply, Supervisor
 from leadhand.journal import StoreJournal, open_store
+from tests.handles import replied, resumed
 from tests.in_process import InProcess
 from tests.run.kinds.kinds import endpoint, team, works
 from tests.run.kinds.stored import StoredRun, stored_runs
@@ -75,10 +76,12 @@ def test_they_are_answered_and_resumed(journal: StoreJournal) -> None:
 
 async def _ended(run: StoredRun, by: Supervisor) -> Answer:
     """How the run ends: after an approval, if it waits for one."""
-    answer = await by.resume(run.run_id)
+    answer = await resumed(by, run.run_id)
     while answer.status == "waiting":
         assert run.state == "waiting"
-        answer = await by.answer(
-            run.run_id, *(Reply(task_id=one.task_id, verdict="approved") for one in answer.waiting)
+        answer = await replied(
+            by,
+            run.run_id,
+            *(Reply(task_id=one.task_id, verdict="approved") for one in answer.waiting),
         )
     return answer

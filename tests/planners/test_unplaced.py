@@ -21,6 +21,7 @@ from leadhand.testing import ScriptedServer, VirtualClock, run_virtual
 from leadhand.testing.json_data import Object
 from leadhand.trace.page import page
 from leadhand.trace.run_history import RunHistory
+from tests.handles import replied, resumed
 from tests.models.asking import OPENAI
 from tests.models.in_process import InProcess
 from tests.routing.routers import small_router
@@ -138,7 +139,7 @@ def test_a_person_who_names_no_worker_gets_an_error_and_the_question_stays_open(
     with pytest.raises(InputError, match=r"'We do not do mornings' names no worker: name one of"):
         asyncio.run(made.run("Good morning", run_id="r1"))
     refused = Reply(task_id="help" if inside else None, verdict="refused")
-    answer = asyncio.run(made.answer("r1", refused))
+    answer = asyncio.run(replied(made, "r1", refused))
     assert answer.status == "failed"
     assert "a person refused the plan" in answer.gaps[0].why
 
@@ -147,7 +148,7 @@ def test_a_run_waits_for_a_person_who_names_the_worker_later() -> None:
     async def asked_and_answered() -> tuple[Answer, Answer]:
         made = Supervisor(team(RULE, DEFAULT), approve=["escalation"], journal=MemoryJournal())
         waiting = await made.run("Good morning", run_id="r1")
-        return waiting, await made.answer("r1", Reply(verdict="refused", text="billing"))
+        return waiting, await replied(made, "r1", Reply(verdict="refused", text="billing"))
 
     waiting, answer = asyncio.run(asked_and_answered())
     assert waiting.status == "waiting"
@@ -238,7 +239,7 @@ def test_a_router_in_doubt_that_is_killed_asks_the_same_and_calls_its_model_once
     for stop in range(1, len(events)):
         asked.clear()
         left = kept(events[:stop])
-        answer = run_virtual(supervisor(left).resume(RUN))
+        answer = run_virtual(resumed(supervisor(left), RUN))
         assert told(answer) == told(whole), f"after {places[:stop]}"
         replied = "approval_given" in places[:stop]
         assert asked == ([] if replied else [question])
@@ -252,7 +253,7 @@ def test_a_router_in_doubt_whose_run_is_resumed_without_people_takes_the_default
     events = [*journal.store.events(RUN)]
     (place,) = [n for n, event in enumerate(events) if isinstance(event, PlanProposed)]
     left = kept(events[: place + 1])
-    answer = run_virtual(Supervisor(of, journal=left, clock=VirtualClock()).resume(RUN))
+    answer = run_virtual(resumed(Supervisor(of, journal=left, clock=VirtualClock()), RUN))
     assert answer.answer == "desk replies", "not the likeliest one, about whom nobody was asked"
 
 
@@ -329,7 +330,7 @@ def test_a_nested_team_in_doubt_asks_the_person_at_hand(
     assert [event.worker for event in inside if isinstance(event, TaskDispatched)] == workers
     for stop in range(1, len(events)):
         asked.clear()
-        answer = run_virtual(supervisor(kept(events[:stop])).resume(RUN))
+        answer = run_virtual(resumed(supervisor(kept(events[:stop])), RUN))
         assert told(answer) == told(whole), f"after {[event.type for event in events[:stop]]}"
         replied = any(event.type == "approval_given" for event in events[:stop])
         assert asked == ([] if replied else [question])
@@ -352,9 +353,8 @@ def test_a_reply_that_names_an_unknown_worker_is_an_error_and_the_question_stays
         made = Supervisor(team(RULE, DEFAULT), approve=["escalation"], journal=MemoryJournal())
         await made.run("Good morning", run_id="r1")
         wrong = Reply(verdict="refused", text="nobody")
-        for send in (made.reply, made.answer):
-            with pytest.raises(InputError, match="'nobody' names no worker: name one of billing"):
-                await send("r1", wrong)
-        return await made.answer("r1", Reply(verdict="refused", text="billing"))
+        with pytest.raises(InputError, match="'nobody' names no worker: name one of billing"):
+            await made.handle("r1").reply(wrong)
+        return await replied(made, "r1", Reply(verdict="refused", text="billing"))
 
     assert asyncio.run(asked_and_answered()).answer == "billing replies"

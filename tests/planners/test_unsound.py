@@ -14,6 +14,7 @@ from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.journal import MemoryJournal
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object
+from tests.handles import resumed
 from tests.in_process import InProcess
 from tests.planners.planners import MODEL, proposal, proposing, task, team
 from tests.plans.samples import plan
@@ -128,8 +129,8 @@ def test_a_plan_that_a_changed_team_can_not_carry_out_is_kept_for_the_old_one() 
     other = Team("t", workers=(Worker("others", "Counts", run=_counted),))
 
     with pytest.raises(PlanError, match="'words'"):
-        asyncio.run(Supervisor(other, journal=journal).resume(waiting.run_id))
-    again = asyncio.run(whole.resume(waiting.run_id))
+        asyncio.run(resumed(Supervisor(other, journal=journal), waiting.run_id))
+    again = asyncio.run(resumed(whole, waiting.run_id))
     assert [question.plan for question in again.waiting] == [given]
     proposed = [
         one for one in journal.store.events(waiting.run_id) if isinstance(one, PlanProposed)

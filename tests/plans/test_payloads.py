@@ -16,6 +16,7 @@ from leadhand.plans.team_checks import team_problems
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object, compact, items, mapping, text
 from tests.apart import Order, look
+from tests.handles import resumed
 from tests.in_process import InProcess
 from tests.planners.planners import MODEL, said
 from tests.stored import store_of
@@ -92,8 +93,8 @@ def test_a_payload_is_kept_and_the_same_after_a_restart() -> None:
     supervisor = Supervisor(team(Order))
     answer = supervisor.run_sync(plan=one({"id": 7, "note": "ü"}))
     again = Supervisor(team(Order), journal=supervisor.journal)
-    resumed = asyncio.run(again.resume(answer.run_id, from_task="t1"))
-    assert resumed.output == "Order 7"
+    later = asyncio.run(resumed(again, answer.run_id, from_task="t1"))
+    assert later.output == "Order 7"
 
 
 def test_a_template_entry_may_have_a_payload_and_a_route_plans_where_one_is_needed() -> None:

@@ -10,6 +10,7 @@ import pytest
 from pydantic import JsonValue
 
 from leadhand import Answer, Handoff, InputError, Supervisor, Team, Worker
+from tests.handles import resumed
 from tests.in_process import InProcess
 from tests.stored import store_of
 
@@ -120,7 +121,7 @@ def repeated(home: Path, *, context: Customer | None = None, **options: Any) -> 
     first.run_sync("who?", context=Customer("c9"), origin={"customer": "c9"})
     (run,) = store_of(first).runs()
     second: Supervisor[Any] = Supervisor(team(), home=home, **options)
-    return asyncio.run(second.resume(run.run_id, from_task="clerk", context=context)).answer
+    return asyncio.run(resumed(second, run.run_id, from_task="clerk", context=context)).answer
 
 
 @pytest.mark.parametrize("restore", [by_origin, by_origin_later])
@@ -174,8 +175,8 @@ def test_the_command_line_says_who_can_resume_a_run_with_a_context(
 def test_a_run_that_is_over_gives_its_answer_without_a_context(tmp_path: Path) -> None:
     first = Supervisor(team(), context_type=Customer, home=tmp_path)
     answer = first.run_sync("who?", context=Customer("c9"))
-    resumed = Supervisor(team(), context_type=Customer, home=tmp_path).resume(answer.run_id)
-    assert asyncio.run(resumed).answer == answer.answer
+    later = resumed(Supervisor(team(), context_type=Customer, home=tmp_path), answer.run_id)
+    assert asyncio.run(later).answer == answer.answer
 
 
 # Secrets

@@ -23,6 +23,7 @@ from leadhand.contracts.team import WorkFunction
 from leadhand.journal import MemoryStore, StoreJournal
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer, run_virtual
+from tests.handles import resumed
 from tests.hanging import run_hanging
 
 DEADLINE_S = 1.0
@@ -320,7 +321,7 @@ def test_an_answer_at_the_deadline_is_kept(tmp_path: Path) -> None:
         answer = await supervisor.run(plan=plan, run_id="r")
         assert (answer.status, answer.ended_by) == ("failed", "deadline")
         assert [gap.task_id for gap in answer.gaps] == [PLAN.tasks[0].id]
-        assert (await supervisor.get("r")).answer == answer
+        assert (await supervisor.handle("r").view()).answer == answer
         assert await supervisor.resume_interrupted() == []
         await supervisor.close()
 
@@ -335,7 +336,7 @@ def test_a_deadline_that_is_shorter_than_opening_the_run_gives_an_answer_all_the
         journal = StoreJournal(SlowStore())
         supervisor = Supervisor(function_team(hang), journal=journal, deadline_s=0.01)
         plan = Plan(goal=REQUEST, tasks=PLAN.tasks[:1])
-        return [await supervisor.run(plan=plan, run_id="r"), await supervisor.resume("r")]
+        return [await supervisor.run(plan=plan, run_id="r"), await resumed(supervisor, "r")]
 
     for answer in asyncio.run(run_and_resume()):
         assert (answer.status, answer.ended_by) == ("failed", "deadline")

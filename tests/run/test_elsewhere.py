@@ -9,6 +9,7 @@ import pytest
 
 from leadhand import Answer
 from leadhand.contracts.events import Event, RunFinished, RunResumed
+from tests.handles import replied
 from tests.programs import Program, forkserver
 from tests.run.elsewhere import REQUEST, RUN, blue, supervisor
 from tests.run.resuming.processes import Processes
@@ -27,7 +28,7 @@ async def begun(folder: Path) -> None:
     here = supervisor(folder)
     while not await here.journal.last_seq(RUN):  # noqa: ASYNC110
         await asyncio.sleep(0.01)
-    async for event in here.events(RUN):
+    async for event in here.handle(RUN).events():
         if event.type == "approval_requested":
             break
     await here.close()
@@ -39,11 +40,11 @@ def test_a_run_of_another_process_is_read_answered_and_joined_here(
     here = supervisor(tmp_path)
 
     async def read() -> list[Event]:
-        return [event async for event in here.events(RUN)]
+        return [event async for event in here.handle(RUN).events()]
 
     async def main() -> None:
         await begun(tmp_path)
-        view = await here.get(RUN)
+        view = await here.handle(RUN).view()
         assert (view.status, view.origin) == ("running", {"customer": 7})
         assert [one.task_id for one in view.questions] == ["paint"]
         assert [run.run_id for run in await here.runs(status="running")] == [RUN]
@@ -51,15 +52,15 @@ def test_a_run_of_another_process_is_read_answered_and_joined_here(
         joined = asyncio.create_task(
             here.run(plan=REQUEST, run_id=RUN, origin={"customer": 7}, if_exists="join")
         )
-        replied = asyncio.create_task(here.answer(RUN, blue()))
-        async for event in here.events(RUN):
+        late = asyncio.create_task(replied(here, RUN, blue()))
+        async for event in here.handle(RUN).events():
             if event.type == "task_completed":
                 break
-        assert [one.done() for one in (reader, joined, replied)] == [False] * 3
+        assert [one.done() for one in (reader, joined, late)] == [False] * 3
         (tmp_path / "open").touch()
         answer = await joined
         assert answer.output == {"paint": "blue", "wait": "wait is done"}
-        assert await replied == answer
+        assert await late == answer
         events = await reader
         assert events == list(await here.journal.events(RUN))
         assert isinstance(events[-1], RunFinished)
@@ -83,8 +84,8 @@ def test_a_run_whose_process_is_killed_goes_on_with_those_who_wait_for_it(
             here.run(plan=REQUEST, run_id=RUN, origin={"customer": 7}, if_exists="join")
             for _ in range(2)
         ]
-        joined = [asyncio.create_task(one) for one in (*joining, here.answer(RUN, blue()))]
-        async for event in here.events(RUN):
+        joined = [asyncio.create_task(one) for one in (*joining, replied(here, RUN, blue()))]
+        async for event in here.handle(RUN).events():
             if event.type == "approval_given":
                 break
         process.kill(signal.SIGKILL)
@@ -102,8 +103,8 @@ def test_a_run_of_another_process_is_cancelled_from_here(process: Program, tmp_p
 
     async def main() -> None:
         await begun(tmp_path)
-        await here.cancel(RUN, reason="not needed any more")
-        events = [event async for event in here.events(RUN)]
+        await here.handle(RUN).cancel("not needed any more")
+        events = [event async for event in here.handle(RUN).events()]
         assert isinstance(events[-1], RunFinished)
         assert events[-1].answer.status == "cancelled"
         assert "not needed any more" in events[-1].answer.answer
@@ -128,7 +129,7 @@ def test_a_run_that_a_shutdown_interrupted_goes_on_in_another_process_as_if_noth
 
     async def main() -> None:
         assert await here.resume_interrupted() == [RUN]
-        answer = await here.answer(RUN, blue())
+        answer = await replied(here, RUN, blue())
         assert answer.output == {"paint": "blue", "wait": "wait is done"}
         events = await here.journal.events(RUN)
         resumed = [event for event in events if isinstance(event, RunResumed)]

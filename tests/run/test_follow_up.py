@@ -33,6 +33,7 @@ from leadhand.testing import VirtualClock, run_virtual
 from leadhand.trace.overview import overview
 from leadhand.trace.page import page
 from leadhand.trace.run_history import RunHistory
+from tests.handles import replied, streamed
 from tests.models.in_process import InProcess
 from tests.run.follow_ups import APRIL, add, after_april, desk, seen
 from tests.run.kinds.kinds import fails
@@ -191,7 +192,9 @@ def test_the_journal_is_the_limit_of_what_can_be_followed_not_the_origin() -> No
 
     async def main() -> None:
         await supervisor.run(plan=APRIL, run_id="april", origin={"customer": "a"})
-        assert (await supervisor.get("april")).origin == {"customer": "a"}, "what a service checks"
+        assert (await supervisor.handle("april").view()).origin == {"customer": "a"}, (
+            "what a service checks"
+        )
         plan = Plan(goal="On", tasks=[add("previous")])
         await supervisor.run(plan=plan, after="april", origin={"customer": "b"})
 
@@ -209,12 +212,10 @@ def test_a_run_that_does_not_exist_or_has_no_answer_is_one_line() -> None:
             with pytest.raises(InputError, match="there is no run "):
                 await supervisor.run("And in May?", after=unknown, run_id="may")  # pyright: ignore[reportArgumentType]
         assert await supervisor.journal.last_seq("may") == 0, "nothing was recorded"
-        running = supervisor.stream(plan=APRIL, run_id="april")
-        async for _ in running:
-            with pytest.raises(InputError, match="'april' has no answer yet") as refused:
-                await supervisor.run("And in May?", after="april")
-            assert "\n" not in str(refused.value)
-            break
+        await supervisor.start(plan=APRIL, run_id="april")
+        with pytest.raises(InputError, match="'april' has no answer yet") as refused:
+            await supervisor.run("And in May?", after="april")
+        assert "\n" not in str(refused.value)
 
     run_virtual(main())
 
@@ -229,7 +230,7 @@ def test_a_failed_run_a_cancelled_one_and_one_of_another_team_can_be_followed() 
         assert failed.status == "failed"
 
         def stop(event: Event) -> None:
-            supervisor.cancel("stopped")
+            supervisor.cancel()
 
         await supervisor.run(plan=APRIL, run_id="stopped", listener=stop)
         for run_id, status in {"failed": "failed", "stopped": "cancelled"}.items():
@@ -306,7 +307,7 @@ def test_a_follow_up_is_resumed_after_the_earlier_run_was_deleted(tmp_path: Path
         await first.close()
         await waits.close()
         elsewhere = Supervisor(team, home=tmp_path)
-        answer = await elsewhere.answer("may", Reply(verdict="approved"))
+        answer = await replied(elsewhere, "may", Reply(verdict="approved"))
         assert answer.status == "complete"
         await elsewhere.close()
 
@@ -320,7 +321,7 @@ def test_a_follow_up_is_streamed_and_run_without_a_loop_too(tmp_path: Path) -> N
     second = supervisor.run_sync(plan=Plan(goal="On", tasks=[add("previous")]), after=first.run_id)
 
     async def main() -> None:
-        events = [event async for event in supervisor.stream("Once more", after=second.run_id)]
+        events = [event async for event in streamed(supervisor, "Once more", after=second.run_id)]
         assert isinstance(events[0], RunStarted)
         assert [one.run_id for one in events[0].after] == [second.run_id, first.run_id]
 
@@ -340,7 +341,7 @@ def test_lists_views_logs_and_page_say_which_run_another_follows(
         with caplog.at_level("INFO", logger="leadhand"):
             await supervisor.run("And in May?", after="april", run_id="may")
         assert [one.after for one in await supervisor.runs()] == ["april", None]
-        assert (await supervisor.get("may")).after == "april"
+        assert (await supervisor.handle("may").view()).after == "april"
         return [*await supervisor.journal.events("may")]
 
     stored = run_virtual(main())

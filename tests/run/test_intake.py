@@ -6,6 +6,7 @@ from typing import cast
 import pytest
 
 from leadhand import Handoff, InputError, Reply, Supervisor, Team, Worker
+from tests.handles import resumed
 
 
 def count_words(handoff: Handoff) -> int:
@@ -52,9 +53,9 @@ def test_what_can_be_no_runs_id_is_refused_for_a_new_run_and_is_the_id_of_no_oth
         with pytest.raises(InputError, match=r"run_id is .*it may have up to 200") as refused:
             await supervisor.run("two words", run_id=run_id)
         with pytest.raises(InputError, match="there is no run ") as unknown:
-            await supervisor.resume(run_id)
+            await resumed(supervisor, run_id)
         with pytest.raises(InputError, match="there is no run "):
-            await supervisor.reply(run_id, Reply(verdict="approved"))
+            await supervisor.handle(run_id).reply(Reply(verdict="approved"), resume=False)
         assert len(str(unknown.value)) <= len("there is no run ") + 200
         assert len(str(refused.value).splitlines()) == 1
 
@@ -63,7 +64,7 @@ def test_what_can_be_no_runs_id_is_refused_for_a_new_run_and_is_the_id_of_no_oth
 
 def test_none_is_the_id_of_no_run_that_could_be_resumed() -> None:
     with pytest.raises(InputError, match="there is no run None"):
-        asyncio.run(Supervisor(TEAM).resume(cast("str", None)))
+        asyncio.run(resumed(Supervisor(TEAM), cast("str", None)))
 
 
 def test_a_run_may_be_called_after_the_last_one() -> None:
@@ -81,7 +82,7 @@ def test_a_reply_that_is_none_is_refused_in_one_line(reply: Reply, told: str) ->
     supervisor = Supervisor(TEAM)
     asyncio.run(supervisor.run("two words", run_id="r"))
     with pytest.raises(InputError, match=told):
-        asyncio.run(supervisor.reply("r", reply))
+        asyncio.run(supervisor.handle("r").reply(reply, resume=False))
 
 
 def test_an_async_listener_is_refused_because_nothing_would_wait_for_it() -> None:

@@ -11,6 +11,7 @@ from leadhand.contracts.outcome import Completed, Escalated, Handoff, Outcome, R
 from leadhand.contracts.task import Plan
 from leadhand.errors import RunExists, RunTaken
 from leadhand.testing import run_virtual
+from tests.handles import interrupted, replied, resumed, streamed
 from tests.plans.samples import plan, task
 from tests.run.people.desk import FILE, PAINT, RUN, Desk, answered
 
@@ -36,13 +37,13 @@ def test_twelve_replies_at_once_are_all_read_by_the_one_that_resumes_the_run(
     async def main() -> list[Answer]:
         parked = await supervisor.run(plan=twelve, run_id=RUN)
         assert len(parked.waiting) == 12
-        replies = [supervisor.answer(RUN, answered(f"c{id}", id)) for id in TWELVE]
+        replies = [replied(supervisor, RUN, answered(f"c{id}", id)) for id in TWELVE]
         answers = await asyncio.gather(*replies)
         assert await supervisor.journal.messages(RUN) == []
         events = await supervisor.journal.events(RUN)
         given = [event.task_id for event in events if isinstance(event, ApprovalGiven)]
         assert sorted(filter(None, given)) == sorted(TWELVE)
-        final = await supervisor.get(RUN)
+        final = await supervisor.handle(RUN).view()
         assert final.status == "complete"
         assert final.answer is not None
         assert final.answer.output == {id: f"c{id}" for id in TWELVE}
@@ -62,10 +63,10 @@ def test_a_reply_that_comes_as_the_run_stops_to_wait_resumes_it_again() -> None:
 
     async def main() -> None:
         await supervisor.run(plan=two, run_id=RUN)
-        async for event in supervisor.events(RUN):
+        async for event in supervisor.handle(RUN).events():
             if event.type == "run_waiting":
                 of = "t1" if not calls else "t2"
-                reply = supervisor.answer(RUN, answered(f"for {of}", of))
+                reply = replied(supervisor, RUN, answered(f"for {of}", of))
                 calls.append(asyncio.create_task(reply))
         answers = await asyncio.gather(*calls)
         assert answers[-1].output == {"t1": "for t1", "t2": "for t2"}
@@ -78,11 +79,11 @@ def test_the_same_reply_sent_twice_is_one_and_another_one_is_too_late() -> None:
 
     async def main() -> None:
         await supervisor.run(plan=PAINT, run_id=RUN)
-        answer = await supervisor.answer(RUN, answered("blue"))
-        assert await supervisor.answer(RUN, answered("blue")) == answer
+        answer = await replied(supervisor, RUN, answered("blue"))
+        assert await replied(supervisor, RUN, answered("blue")) == answer
         with pytest.raises(InputError, match="asks nothing about task 't1'"):
-            await supervisor.answer(RUN, answered("red"))
-        at_once = [supervisor.answer(RUN, answered("blue")) for _ in range(5)]
+            await replied(supervisor, RUN, answered("red"))
+        at_once = [replied(supervisor, RUN, answered("blue")) for _ in range(5)]
         assert await asyncio.gather(*at_once) == [answer] * 5
 
     run_virtual(main())
@@ -94,7 +95,7 @@ def test_several_replies_are_given_in_one_call() -> None:
 
     async def main() -> Answer:
         await supervisor.run(plan=two, run_id=RUN)
-        return await supervisor.answer(RUN, answered("blue"), answered("red", "t2"))
+        return await replied(supervisor, RUN, answered("blue"), answered("red", "t2"))
 
     assert run_virtual(main()).output == {"t1": "blue", "t2": "red"}
 
@@ -115,11 +116,11 @@ def test_a_reply_to_a_run_under_way_reaches_it_and_its_caller_gets_that_runs_ans
         running = asyncio.create_task(supervisor.run(plan=two, run_id=RUN))
         joined: asyncio.Task[Answer] | None = None
         await asyncio.sleep(0)
-        async for event in supervisor.events(RUN):
+        async for event in supervisor.handle(RUN).events():
             if event.type == "approval_requested":
                 with pytest.raises(RunTaken):
-                    await supervisor.resume(RUN)
-                joined = asyncio.create_task(supervisor.answer(RUN, answered("blue")))
+                    await resumed(supervisor, RUN)
+                joined = asyncio.create_task(replied(supervisor, RUN, answered("blue")))
             if event.type == "task_completed":
                 release.set()
         assert joined is not None
@@ -197,9 +198,8 @@ def test_the_same_id_with_another_request_is_always_an_error(if_exists: str) -> 
         for request, of in other:
             with pytest.raises(RunExists):
                 await supervisor.run(request, plan=of, run_id=RUN, if_exists=if_exists)  # pyright: ignore[reportArgumentType]
-            stream = supervisor.stream(request, plan=of, run_id=RUN, if_exists=if_exists)  # pyright: ignore[reportArgumentType]
             with pytest.raises(RunExists):
-                await anext(stream)
+                await supervisor.start(request, plan=of, run_id=RUN, if_exists=if_exists)  # pyright: ignore[reportArgumentType]
 
     run_virtual(main())
 
@@ -229,12 +229,12 @@ def test_a_run_that_one_caller_resumes_and_another_one_joins_takes_a_reply_after
 
     async def main() -> None:
         await supervisor.run(plan=PAINT, run_id=RUN)
-        both = [supervisor.resume(RUN), supervisor.run(plan=PAINT, run_id=RUN, if_exists="join")]
+        both = [resumed(supervisor, RUN), supervisor.run(plan=PAINT, run_id=RUN, if_exists="join")]
         parked = await asyncio.gather(*both, return_exceptions=True)
         for one in parked:
             assert isinstance(one, RunTaken) or (isinstance(one, Answer) and one.waiting)
         assert any(isinstance(one, Answer) for one in parked)
-        assert (await supervisor.answer(RUN, answered("blue"))).status == "complete"
+        assert (await replied(supervisor, RUN, answered("blue"))).status == "complete"
 
     run_virtual(main())
 
@@ -247,7 +247,7 @@ def test_a_run_that_waits_is_joined_and_returned_as_it_waits_until_a_reply_comes
         for if_exists in ("join", "return"):
             again = await supervisor.run(plan=PAINT, run_id=RUN, if_exists=if_exists)
             assert again == parked
-        await supervisor.reply(RUN, answered("blue"))
+        await supervisor.handle(RUN).reply(answered("blue"), resume=False)
         answer = await supervisor.run(plan=PAINT, run_id=RUN, if_exists="join")
         assert answer.answer == "blue"
 
@@ -258,12 +258,8 @@ def test_a_run_that_was_interrupted_goes_on_where_it_is_joined() -> None:
     desk, supervisor = desk_of()
 
     async def main() -> None:
-        stream = supervisor.stream(plan=FILE, run_id=RUN)
-        async for event in stream:
-            if event.type == "task_dispatched":
-                break
-        await stream.aclose()
-        assert (await supervisor.get(RUN)).status == "interrupted"
+        await interrupted(supervisor, at="task_dispatched", plan=FILE, run_id=RUN)
+        assert (await supervisor.handle(RUN).view()).status == "interrupted"
         answer = await supervisor.run(plan=FILE, run_id=RUN, if_exists="join")
         assert answer.status == "complete"
 
@@ -280,7 +276,7 @@ def test_the_stream_of_a_run_that_exists_has_all_its_events(if_exists: str) -> N
         await asyncio.sleep(0.5)
         if if_exists == "return":
             await running
-        stream = supervisor.stream("do it", run_id=RUN, if_exists=if_exists)  # pyright: ignore[reportArgumentType]
+        stream = streamed(supervisor, "do it", run_id=RUN, if_exists=if_exists)  # pyright: ignore[reportArgumentType]
         seen = [event async for event in stream]
         assert seen == list(await supervisor.journal.events(RUN))
         assert (await running).status == "complete"
@@ -311,7 +307,7 @@ def test_replies_to_a_run_that_asks_again_and_again_are_each_read() -> None:
         answer = await supervisor.run(plan=PAINT, run_id=RUN)
         for number in (1, 2):
             assert f"question {number}?" in answer.waiting[0].text
-            answer = await supervisor.answer(RUN, answered(f"reply {number}"))
+            answer = await replied(supervisor, RUN, answered(f"reply {number}"))
         assert answer.status == "complete"
 
     run_virtual(main())

@@ -9,6 +9,7 @@ from leadhand import InputError, Supervisor, Team, Worker
 from leadhand.errors import RunInterrupted
 from leadhand.testing import run_virtual
 from leadhand.trace.run_history import RunHistory
+from tests.handles import resumed
 from tests.run.people.desk import PAINT, RUN, Desk, answered
 from tests.run.test_service import ONE, Gate
 
@@ -40,14 +41,15 @@ def test_a_run_without_a_context_three_times_waits_with_the_reason_until_it_is_r
         for sweep in range(5):  # each by a new process, as far as the journal knows
             one = supervisor()
             assert await one.resume_interrupted() == []
-            assert (await one.get("lost")).status == ("interrupted" if sweep < 2 else "waiting")
+            status = (await one.handle("lost").view()).status
+            assert status == ("interrupted" if sweep < 2 else "waiting")
             await one.shutdown()
             await one.close()
         assert caplog.text.count("no such customer") == 3
         last = supervisor()
         (held,) = await last.runs(status="waiting")
         assert held.run_id == "lost"
-        found = (await last.get("lost")).answer
+        found = (await last.handle("lost").view()).answer
         assert found is not None
         assert found.gaps[0].task_id == "context"
         assert (
@@ -59,11 +61,11 @@ def test_a_run_without_a_context_three_times_waits_with_the_reason_until_it_is_r
         shown = RunHistory.of(await last.journal.events("lost")).notices[-1]
         assert "no such customer" in shown.words
         with pytest.raises(InputError, match="no such customer"):
-            await last.resume("lost")
+            await resumed(last, "lost")
         assert await last.resume_interrupted() == []
         known.add("context")
         gate.open.set()
-        assert (await last.resume("lost")).status == "complete"
+        assert (await resumed(last, "lost")).status == "complete"
         assert not await last.journal.messages("lost")
         await last.close()
 
@@ -79,13 +81,13 @@ def test_a_run_with_a_reply_and_without_a_context_three_times_is_not_tried_at_ea
     async def main() -> None:
         supervisor = Supervisor(Desk().team(), approve=["escalation"], restore=fails)
         await supervisor.run(plan=PAINT, run_id=RUN, context="context")
-        await supervisor.reply(RUN, answered("blue"))
+        await supervisor.handle(RUN).reply(answered("blue"), resume=False)
         for _ in range(5):
             assert await supervisor.resume_interrupted() == []
         assert caplog.text.count("no such customer") == 3
-        view = await supervisor.get(RUN)
+        view = await supervisor.handle(RUN).view()
         assert (view.status, len(view.questions)) == ("waiting", 1)
-        assert (await supervisor.resume(RUN, context="context")).status == "complete"
+        assert (await resumed(supervisor, RUN, context="context")).status == "complete"
         await supervisor.close()
 
     run_virtual(main())

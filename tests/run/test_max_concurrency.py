@@ -67,7 +67,7 @@ def test_a_run_that_is_cancelled_frees_its_places() -> None:
         first = asyncio.create_task(supervisor.run(plan=tasks("clerk", 5), run_id="first"))
         second = asyncio.create_task(supervisor.run(plan=tasks("clerk", 2), run_id="second"))
         await asyncio.sleep(1)
-        supervisor.cancel("first")
+        await supervisor.handle("first").cancel()
         assert (await first).status == "cancelled"
         assert (await second).status == "complete"
 

@@ -13,6 +13,7 @@ from leadhand import Answer, InputError, Supervisor, Team, Worker
 from leadhand.contracts.outcome import Completed, Escalated, Handoff, Outcome, Result
 from leadhand.errors import RunInterrupted
 from leadhand.testing import run_virtual
+from tests.handles import replied, resumed
 from tests.patience import HANG_S
 from tests.plans.samples import plan, task
 from tests.run.people.desk import answered
@@ -69,13 +70,13 @@ def test_arguments_of_a_wrong_type_are_named() -> None:
     async def main() -> None:
         supervisor = Supervisor(team())
         with pytest.raises(InputError, match="reason is NoneType; it must be text"):
-            await supervisor.cancel("r", reason=None)  # pyright: ignore[reportArgumentType]
+            await supervisor.handle("r").cancel(None)  # pyright: ignore[reportArgumentType]
         with pytest.raises(InputError, match="amend is 2; it must be True or False"):
             await supervisor.run(plan=ONE, amend=2)  # pyright: ignore[reportArgumentType]
         with pytest.raises(InputError, match="; it must be more than 0 and less than"):
             await supervisor.run(plan=ONE, deadline_s=10**400)
         with pytest.raises(InputError, match="after_seq is '11'; it must be a whole number"):
-            await anext(supervisor.events("r", after_seq="11"))  # pyright: ignore[reportArgumentType]
+            await anext(supervisor.handle("r").events(after_seq="11"))  # pyright: ignore[reportArgumentType]
 
     run_virtual(main())
 
@@ -96,12 +97,12 @@ def test_runs_in_memory_are_dropped_only_if_they_have_ended() -> None:
         await supervisor.run(plan=plan(task("asks")), run_id="asks")
         for number in range(101):
             await supervisor.run(plan=ONE, run_id=f"r{number}")
-        assert (await supervisor.get("held")).status == "running"
-        assert (await supervisor.answer("asks", answered("blue", "asks"))).status == "complete"
+        assert (await supervisor.handle("held").view()).status == "running"
+        assert (await replied(supervisor, "asks", answered("blue", "asks"))).status == "complete"
         gate.set()
-        assert await held == (await supervisor.get("held")).answer
+        assert await held == (await supervisor.handle("held").view()).answer
         with pytest.raises(InputError, match="there is no run 'r0'"):
-            await supervisor.get("r0")
+            await supervisor.handle("r0").view()
 
     run_virtual(main())
 
@@ -161,8 +162,8 @@ def test_a_restore_that_hangs_ends_with_the_deadline(tmp_path: Path) -> None:
         await left_behind(tmp_path, "r")
         supervisor = Supervisor(team(), home=tmp_path, restore=restore, deadline_s=60)
         with pytest.raises(InputError, match="'r' can't be resumed: restore raised TimeoutError"):
-            await supervisor.resume("r")
-        assert (await supervisor.get("r")).status == "interrupted"
+            await resumed(supervisor, "r")
+        assert (await supervisor.handle("r").view()).status == "interrupted"
         await supervisor.close()
 
     run_virtual(main())

@@ -8,10 +8,11 @@ import pytest
 from leadhand import Budget, Supervisor
 from leadhand.contracts.events import RunResumed
 from leadhand.testing import run_virtual
+from tests.handles import replied, resumed
 from tests.run.people.desk import PAINT, RUN, Desk, answered
 
 
-@pytest.mark.parametrize("resumed_by", ["resume", "answer", "stream", "interrupted", "join"])
+@pytest.mark.parametrize("resumed_by", ["resume", "answer", "interrupted", "join"])
 def test_a_run_keeps_the_limits_that_it_was_started_with(resumed_by: str) -> None:
     """Not those of the supervisor that resumes it."""
     own = Budget(tokens=5_000)
@@ -20,28 +21,26 @@ def test_a_run_keeps_the_limits_that_it_was_started_with(resumed_by: str) -> Non
         supervisor = Supervisor(Desk().team(), approve=["escalation"], budget=Budget(usd=9.0))
         for run_id, deadline_s in (("limited", 90.0), ("free", math.inf)):
             await supervisor.run(plan=PAINT, run_id=run_id, deadline_s=deadline_s, budget=own)
-            await supervisor.reply(run_id, answered("blue"))
+            await supervisor.handle(run_id).reply(answered("blue"), resume=False)
             match resumed_by:
                 case "resume":
-                    await supervisor.resume(run_id)
+                    await resumed(supervisor, run_id)
                 case "answer":
-                    await supervisor.answer(run_id, answered("blue"))
-                case "stream":
-                    assert [event async for event in supervisor.resume_stream(run_id)]
+                    await replied(supervisor, run_id, answered("blue"))
                 case "join":
                     await supervisor.run(
                         plan=PAINT, run_id=run_id, if_exists="join", deadline_s=None
                     )
                 case _:
                     await supervisor.resume_interrupted()
-                    assert [event async for event in supervisor.events(run_id)]
-            (resumed,) = [
+                    assert [event async for event in supervisor.handle(run_id).events()]
+            (later,) = [
                 event
                 for event in await supervisor.journal.events(run_id)
                 if isinstance(event, RunResumed)
             ]
-            assert resumed.deadline_s == (None if run_id == "free" else 90.0)
-            assert resumed.budget == own
+            assert later.deadline_s == (None if run_id == "free" else 90.0)
+            assert later.budget == own
 
     run_virtual(main())
 
@@ -52,11 +51,11 @@ def test_limits_that_a_run_is_resumed_with_replace_its_own_from_then_on() -> Non
     async def main() -> None:
         await supervisor.run(plan=PAINT, run_id=RUN, deadline_s=90)
         for deadline_s, budget in ((30, Budget(tokens=70)), (None, None), (math.inf, None)):
-            await supervisor.resume(RUN, deadline_s=deadline_s, budget=budget)
+            await resumed(supervisor, RUN, deadline_s=deadline_s, budget=budget)
         events = await supervisor.journal.events(RUN)
-        resumed = [event for event in events if isinstance(event, RunResumed)]
-        assert [event.deadline_s for event in resumed] == [30, 30, None]
-        assert [event.budget for event in resumed] == [Budget(tokens=70)] * 3
+        later = [event for event in events if isinstance(event, RunResumed)]
+        assert [event.deadline_s for event in later] == [30, 30, None]
+        assert [event.budget for event in later] == [Budget(tokens=70)] * 3
 
     run_virtual(main())
 
@@ -75,13 +74,13 @@ def test_limits_of_a_supervisor_are_those_of_the_one_that_resumes_the_run(tmp_pa
     async def main() -> None:
         first, second = supervisor(5, 10), supervisor(60, 999)
         await first.run(plan=PAINT, run_id=RUN, deadline_s=7)
-        await second.resume(RUN)
-        await second.resume(RUN, budget=Budget(tokens=70))
-        await first.resume(RUN)
+        await resumed(second, RUN)
+        await resumed(second, RUN, budget=Budget(tokens=70))
+        await resumed(first, RUN)
         events = await first.journal.events(RUN)
-        resumed = [event for event in events if isinstance(event, RunResumed)]
-        assert [event.deadline_s for event in resumed] == [7, 7, 7]
-        assert [event.budget for event in resumed] == [
+        later = [event for event in events if isinstance(event, RunResumed)]
+        assert [event.deadline_s for event in later] == [7, 7, 7]
+        assert [event.budget for event in later] == [
             Budget(tokens=999),
             Budget(tokens=70),
             Budget(tokens=70),

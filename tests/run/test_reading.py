@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from leadhand import InputError, Supervisor, Team, Worker
-from leadhand.contracts.events import Event, RunFinished, RunResumed, RunStarted, RunWaiting
+from leadhand.contracts.events import Event, RunFinished, RunResumed, RunStarted
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.people import Reply
 from leadhand.testing import run_virtual
+from tests.handles import replied, resumed, streamed
 from tests.plans.samples import plan, task
 from tests.run.people.desk import FILE, PAINT, RUN, Desk, answered
 
@@ -31,13 +32,13 @@ def test_a_run_is_read_while_it_works_while_it_waits_and_when_it_is_finished() -
 
     async def main() -> None:
         seen: list[str] = []
-        async for event in supervisor.stream(plan=TWO, run_id=RUN, origin=origin):
+        async for event in streamed(supervisor, plan=TWO, run_id=RUN, origin=origin):
             if event.type == "task_dispatched" and not seen:
-                view = await supervisor.get(RUN)
+                view = await supervisor.handle(RUN).view()
                 assert (view.status, view.answer, view.origin) == ("running", None, origin)
                 assert [one.status for one in view.tasks] == ["running", "pending"]
             seen.append(event.type)
-        view = await supervisor.get(RUN)
+        view = await supervisor.handle(RUN).view()
         assert (view.status, view.team, view.request) == ("waiting", "desk", TWO.goal)
         assert view.answer is not None
         assert view.answer.waiting == view.questions
@@ -46,8 +47,8 @@ def test_a_run_is_read_while_it_works_while_it_waits_and_when_it_is_finished() -
             ("t1", "pending", None),
             ("t2", "completed", "t2 is filed"),
         ]
-        answer = await supervisor.answer(RUN, answered("blue"))
-        view = await supervisor.get(RUN)
+        answer = await replied(supervisor, RUN, answered("blue"))
+        view = await supervisor.handle(RUN).view()
         assert (view.status, view.answer, view.questions) == ("complete", answer, ())
         assert view.updated_at >= view.started_at
 
@@ -58,7 +59,7 @@ def test_a_run_that_there_is_not_is_an_error() -> None:
     supervisor = desk_of()
 
     async def main() -> None:
-        for call in (supervisor.get("gone"), anext(supervisor.events("gone"))):
+        for call in (supervisor.handle("gone").view(), anext(supervisor.handle("gone").events())):
             with pytest.raises(InputError, match="there is no run 'gone'"):
                 await call
         with pytest.raises(InputError, match="which is the cursor"):
@@ -106,7 +107,7 @@ def test_runs_are_listed_by_what_is_asked_for_page_after_page(
 
 async def gather(supervisor: Supervisor, *, after_seq: int = 0) -> list[Event]:
     """All events of the run."""
-    return [event async for event in supervisor.events(RUN, after_seq=after_seq)]
+    return [event async for event in supervisor.handle(RUN).events(after_seq=after_seq)]
 
 
 def positions(events: Sequence[Event]) -> list[int]:
@@ -127,16 +128,15 @@ def test_events_are_read_from_any_position_to_the_end_without_gaps_or_doubles(
         def read() -> None:
             readers.append(asyncio.create_task(gather(supervisor)))
 
-        async for event in supervisor.stream(plan=TWO, run_id=RUN):
+        async for event in streamed(supervisor, plan=TWO, run_id=RUN):
             if event.type in ("run_started", "task_dispatched"):
                 read()
         read()
-        asked = (await supervisor.get(RUN)).questions
+        asked = (await supervisor.handle(RUN).view()).questions
         assert [one.task_id for one in asked] == ["t1"]
         assert not any(one.done() for one in readers), "it has only stopped to wait"
-        async for event in supervisor.resume_stream(RUN):
-            assert event.type in ("run_resumed", "run_waiting")
-        answer = await supervisor.answer(RUN, answered("blue"))
+        assert (await resumed(supervisor, RUN)).waiting
+        answer = await replied(supervisor, RUN, answered("blue"))
         read()
         found = [await one for one in readers]
         events = await supervisor.journal.events(RUN)
@@ -158,7 +158,7 @@ def test_a_finished_run_that_is_resumed_is_read_to_its_last_end() -> None:
 
     async def main() -> None:
         await supervisor.run(plan=FILE, run_id=RUN)
-        await supervisor.resume(RUN, from_task="t1")
+        await resumed(supervisor, RUN, from_task="t1")
         types = [type(event) for event in await gather(supervisor)]
         assert types.count(RunFinished) == 2
         assert types.index(RunFinished) < types.index(RunResumed)
@@ -172,7 +172,7 @@ def test_leaving_the_events_of_a_run_does_not_stop_it() -> None:
     async def main() -> None:
         running = asyncio.create_task(supervisor.run(plan=FILE, run_id=RUN))
         await asyncio.sleep(0)
-        async for event in supervisor.events(RUN):
+        async for event in supervisor.handle(RUN).events():
             assert isinstance(event, RunStarted)
             break
         assert (await running).status == "complete"
@@ -195,7 +195,7 @@ def test_events_arrive_while_the_run_works() -> None:
         supervisor = Supervisor(Team("t", workers=(Worker("worker", "w", run=slow),)))
         running = asyncio.create_task(supervisor.run(plan=plan(task("t1")), run_id=RUN))
         await reached.wait()
-        async for event in supervisor.events(RUN):
+        async for event in supervisor.handle(RUN).events():
             seen.append(event.type)
             if event.type == "task_dispatched":
                 go.set()
@@ -205,26 +205,6 @@ def test_events_arrive_while_the_run_works() -> None:
     assert seen[-1] == "run_finished"
 
 
-# The stream of a run
-
-
-def test_a_stream_ends_where_the_run_stops_to_wait_and_the_next_one_where_it_finishes() -> None:
-    supervisor = desk_of()
-
-    async def main() -> None:
-        first = [event async for event in supervisor.stream(plan=PAINT, run_id=RUN)]
-        assert isinstance(first[-1], RunWaiting)
-        await supervisor.reply(RUN, answered("blue"))
-        second = [event async for event in supervisor.resume_stream(RUN)]
-        assert isinstance(second[-1], RunFinished)
-        assert second[-1].answer.answer == "blue"
-        assert positions(first + second) == [*range(1, len(first + second) + 1)]
-        again = [event async for event in supervisor.resume_stream(RUN)]
-        assert again == second[-1:]
-
-    run_virtual(main())
-
-
 def test_a_wrong_reply_does_not_reach_the_run() -> None:
     supervisor = desk_of()
 
@@ -232,9 +212,9 @@ def test_a_wrong_reply_does_not_reach_the_run() -> None:
         await supervisor.run(plan=PAINT, run_id=RUN)
         for wrong in (answered("x", "t9"), Reply(verdict="approved")):
             with pytest.raises(InputError, match="asks nothing about"):
-                await supervisor.answer(RUN, wrong)
-        with pytest.raises(InputError, match="nothing to answer"):
-            await supervisor.answer(RUN)
+                await replied(supervisor, RUN, wrong)
+        with pytest.raises(InputError, match="nothing to reply"):
+            await replied(supervisor, RUN)
         assert await supervisor.journal.messages(RUN) == []
 
     run_virtual(main())

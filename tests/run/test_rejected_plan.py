@@ -8,6 +8,7 @@ import pytest
 from leadhand import Handoff, InputError, PlanError, Supervisor, Task, Team, Worker
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import TaskTemplate
+from tests.handles import resumed
 
 
 def test_a_run_whose_own_plan_was_rejected_is_not_resumed_with_another(tmp_path: Path) -> None:
@@ -27,5 +28,5 @@ def test_a_run_whose_own_plan_was_rejected_is_not_resumed_with_another(tmp_path:
     with pytest.raises(PlanError, match="wait for each other"):
         asyncio.run(supervisor.run("count", plan=Plan(goal="count", tasks=(*tasks,)), run_id="r"))
     with pytest.raises(InputError, match=r"the plan that it was given was rejected .*each other"):
-        asyncio.run(supervisor.resume("r"))
+        asyncio.run(resumed(supervisor, "r"))
     assert ran == []

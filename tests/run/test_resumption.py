@@ -25,6 +25,7 @@ from leadhand.run.resumption import failed_for_good, is_over, tasks_left
 from leadhand.state.fold import RunState, fold
 from leadhand.testing import run_virtual
 from tests.engine.remedies import ScriptedRemedies
+from tests.handles import resumed
 
 PLAN = Plan(goal="see to it", tasks=(Task(id="t1", worker="a", intent="look into the matter"),))
 
@@ -49,7 +50,7 @@ def begun() -> list[Event]:
     ]
 
 
-def resumed(seq: int) -> RunResumed:
+def resumption(seq: int) -> RunResumed:
     """The run goes on with that task."""
     return RunResumed(**stamp(seq), deadline_s=None, goes_on=("t1",))
 
@@ -62,17 +63,17 @@ def after(*events: Event) -> RunState:
 def test_an_attempt_that_was_interrupted_is_the_next_one_however_often_the_run_is_resumed() -> None:
     """Stopped again before it was its turn, it is still the first attempt that comes."""
     stop = TaskCancelled(**task_stamp(5, attempt=0), reason="a person said so")
-    state = after(resumed(4), stop, resumed(6))
+    state = after(resumption(4), stop, resumption(6))
     assert (state.tasks["t1"].status, state.tasks["t1"].attempts) == ("pending", 0)
     assert state.tasks["t1"].tried == ()
-    again = after(resumed(4), stop, resumed(6), TaskDispatched(**task_stamp(7), worker="a"))
+    again = after(resumption(4), stop, resumption(6), TaskDispatched(**task_stamp(7), worker="a"))
     assert again.tasks["t1"].resumable
     assert tasks_left(again) == ("t1",)
 
 
 def test_another_worker_does_not_go_on_with_what_one_had_begun() -> None:
     elsewhere = TaskReassigned(**task_stamp(5), worker="b", reason="the breaker of a is open")
-    state = after(resumed(4), elsewhere, TaskDispatched(**task_stamp(6), worker="b"))
+    state = after(resumption(4), elsewhere, TaskDispatched(**task_stamp(6), worker="b"))
     assert state.tasks["t1"].attempts == 1
     assert not state.tasks["t1"].resumable
 
@@ -170,23 +171,23 @@ def test_what_an_outage_kept_from_being_done_is_done_when_the_run_is_resumed() -
         ("lost",),
     )
     down.asked.clear()
-    run_virtual(_outage(down, journal).resume("run"))
+    run_virtual(resumed(_outage(down, journal), "run"))
     assert down.asked == [("t1", "far", 4), ("t1", "far", 5), ("t1", "spare", 6)]
     up = Endpoint(up=True)
-    last = run_virtual(_outage(up, journal).resume("run"))
+    last = run_virtual(resumed(_outage(up, journal), "run"))
     assert up.asked == [("t1", "far", 7)]
     assert {task.id: (task.status, task.attempts) for task in last.tasks} == {
         "lost": ("failed", 1), "t1": ("completed", 7), "t2": ("completed", 1), "t3": ("skipped", 0),
     }  # fmt: skip
     state = fold(journal.store.events("run"))
     assert (tasks_left(state), is_over(state), failed_for_good(state)) == ((), True, ("lost",))
-    assert run_virtual(_outage(up, journal).resume("run")) == last
+    assert run_virtual(resumed(_outage(up, journal), "run")) == last
 
 
 def test_after_an_outage_a_failure_that_does_not_pass_is_the_last_word() -> None:
     journal = MemoryJournal()
     run_virtual(_outage(Endpoint(), journal).run(plan=OUTAGE, run_id="run"))
-    run_virtual(_outage(Endpoint(broken=True), journal).resume("run"))
+    run_virtual(resumed(_outage(Endpoint(broken=True), journal), "run"))
     state = fold(journal.store.events("run"))
     assert state.tasks["t1"].error == "it is not made for this"
     assert (is_over(state), failed_for_good(state)) == (True, ("lost", "t1"))

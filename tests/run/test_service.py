@@ -11,6 +11,8 @@ from leadhand.contracts.events import RunFinished, RunResumed, RunStopped
 from leadhand.contracts.outcome import Handoff
 from leadhand.errors import RunInterrupted
 from leadhand.testing import run_virtual
+from tests.handles import interrupted as interrupted_at
+from tests.handles import resumed
 from tests.plans.samples import plan, task
 from tests.run.people.desk import PAINT, RUN, Desk, answered
 
@@ -57,7 +59,7 @@ def test_a_shutdown_interrupts_all_callers_and_another_supervisor_goes_on(tmp_pa
         first, second = gate.supervisor(tmp_path), later.supervisor(tmp_path)
 
         async def read() -> None:
-            async for _ in first.events(RUN):
+            async for _ in first.handle(RUN).events():
                 pass
 
         running = asyncio.create_task(first.run(plan=ONE, run_id=RUN))
@@ -73,10 +75,10 @@ def test_a_shutdown_interrupts_all_callers_and_another_supervisor_goes_on(tmp_pa
         with pytest.raises(RunInterrupted):
             await first.run(plan=ONE)
         with pytest.raises(RunInterrupted):
-            await first.resume(RUN)
-        assert (await first.get(RUN)).status == "interrupted"
+            await resumed(first, RUN)
+        assert (await first.handle(RUN).view()).status == "interrupted"
         later.open.set()
-        assert (await second.resume(RUN)).status == "complete"
+        assert (await resumed(second, RUN)).status == "complete"
         events = await second.journal.events(RUN)
         stopped = [event.reason for event in events if isinstance(event, RunStopped)]
         assert stopped == ["the supervisor was shut down"]
@@ -110,7 +112,7 @@ def test_a_shutdown_that_cancels_has_every_run_answer() -> None:
         await supervisor.shutdown(grace_s=0, mode="cancel")
         answer = await running
         assert (answer.status, answer.gaps[0].why) == ("cancelled", "the supervisor was shut down")
-        assert (await supervisor.get(RUN)).answer == answer
+        assert (await supervisor.handle(RUN).view()).answer == answer
 
     run_virtual(main())
 
@@ -180,7 +182,7 @@ def test_interrupted_runs_of_the_team_are_each_resumed_by_one_of_two_processes(
         found = await asyncio.gather(*(one.resume_interrupted() for one in both))
         assert sorted(found[0] + found[1]) == ["r1", "r2", "r3"]
         for run_id in ("r1", "r2", "r3"):
-            events = [event async for event in both[0].events(run_id)]
+            events = [event async for event in both[0].handle(run_id).events()]
             assert isinstance(events[-1], RunFinished)
             assert sum(isinstance(event, RunResumed) for event in events) == 1
         assert [run.run_id for run in await both[0].runs(status="interrupted")] == ["other"]
@@ -215,11 +217,11 @@ def test_a_run_whose_reply_no_process_has_read_is_resumed_and_one_that_waits_is_
     async def main() -> None:
         for run_id in ("replied", "waits"):
             await supervisor.run(plan=PAINT, run_id=run_id)
-        await supervisor.reply("replied", answered("blue"))
+        await supervisor.handle("replied").reply(answered("blue"), resume=False)
         assert await supervisor.resume_interrupted() == ["replied"]
         await supervisor.shutdown(grace_s=60)
-        assert (await supervisor.get("replied")).status == "complete"
-        assert (await supervisor.get("waits")).status == "waiting"
+        assert (await supervisor.handle("replied").view()).status == "complete"
+        assert (await supervisor.handle("waits").view()).status == "waiting"
 
     run_virtual(main())
 
@@ -239,7 +241,7 @@ def test_a_run_that_cannot_be_resumed_is_logged_and_the_others_go_on(
         running = asyncio.create_task(
             strange.run(plan=plan(task("t1", worker="clerk")), run_id="bad")
         )
-        async for event in strange.events("bad"):
+        async for event in strange.handle("bad").events():
             if event.type == "task_dispatched":
                 break
         await strange.shutdown(grace_s=0)
@@ -248,7 +250,8 @@ def test_a_run_that_cannot_be_resumed_is_logged_and_the_others_go_on(
         gate.open.set()
         supervisor = gate.supervisor(tmp_path)
         assert "good" in await supervisor.resume_interrupted()
-        assert [type(event) async for event in supervisor.events("good")][-1] is RunFinished
+        good = [event async for event in supervisor.handle("good").events()]
+        assert isinstance(good[-1], RunFinished)
         await supervisor.shutdown()
         await asyncio.gather(strange.close(), supervisor.close())
 
@@ -269,9 +272,9 @@ def test_a_run_that_waits_is_cancelled_and_its_results_are_kept(
 
     async def main() -> None:
         await supervisor.run(plan=two, run_id=RUN)
-        await supervisor.reply(RUN, answered("blue"))
-        await supervisor.cancel(RUN, reason="the wall is gone")
-        view = await supervisor.get(RUN)
+        await supervisor.handle(RUN).reply(answered("blue"), resume=False)
+        await supervisor.handle(RUN).cancel("the wall is gone")
+        view = await supervisor.handle(RUN).view()
         assert view.status == "cancelled"
         assert view.questions == ()
         assert view.answer is not None
@@ -284,9 +287,9 @@ def test_a_run_that_waits_is_cancelled_and_its_results_are_kept(
         ]
         assert await supervisor.journal.messages(RUN) == []
         with pytest.raises(InputError, match="run 'asked' is cancelled: there is nothing to"):
-            await supervisor.cancel(RUN)
-        resumed = await supervisor.resume(RUN)
-        assert [one.task_id for one in resumed.waiting] == ["t1"], "it can be resumed all the same"
+            await supervisor.handle(RUN).cancel()
+        later = await resumed(supervisor, RUN)
+        assert [one.task_id for one in later.waiting] == ["t1"], "it can be resumed all the same"
         await supervisor.close()
 
     run_virtual(main())
@@ -296,12 +299,9 @@ def test_a_run_that_was_interrupted_before_it_had_a_plan_is_cancelled(tmp_path: 
     async def main() -> None:
         gate = Gate()
         supervisor = gate.supervisor(tmp_path)
-        stream = supervisor.stream("do it", run_id=RUN)
-        async for _ in stream:
-            break
-        await stream.aclose()
-        await supervisor.cancel(RUN)
-        answer = (await supervisor.get(RUN)).answer
+        await interrupted_at(supervisor, "do it", at="run_started", run_id=RUN)
+        await supervisor.handle(RUN).cancel()
+        answer = (await supervisor.handle(RUN).view()).answer
         assert answer is not None
         assert (answer.status, answer.gaps[0].task_id) == ("cancelled", "plan")
         await supervisor.close()
@@ -315,10 +315,10 @@ def test_a_run_of_this_supervisor_is_told_to_stop_before_anything_is_awaited() -
         supervisor = gate.supervisor(None)
         running = asyncio.create_task(supervisor.run(plan=ONE, run_id=RUN))
         await gate.begun.wait()
-        supervisor.cancel(RUN, reason="told")
+        await supervisor.handle(RUN).cancel("told")
         answer = await running
         assert (answer.status, answer.gaps[0].why) == ("cancelled", "told")
-        await supervisor.cancel()
+        supervisor.cancel()
 
     run_virtual(main())
 
@@ -329,7 +329,7 @@ def test_a_run_of_another_supervisor_on_the_journal_is_cancelled(tmp_path: Path)
         first, second = gate.supervisor(tmp_path), Gate().supervisor(tmp_path)
         running = asyncio.create_task(first.run(plan=ONE, run_id=RUN))
         await gate.begun.wait()
-        await second.cancel(RUN, reason="told from elsewhere")
+        await second.handle(RUN).cancel("told from elsewhere")
         answer = await running
         assert (answer.status, answer.gaps[0].why) == ("cancelled", "told from elsewhere")
         await asyncio.gather(first.close(), second.close())
@@ -341,7 +341,7 @@ def test_a_run_that_there_is_not_cannot_be_cancelled(tmp_path: Path) -> None:
     async def main() -> None:
         supervisor = Gate().supervisor(tmp_path)
         with pytest.raises(InputError, match="there is no run 'gone'"):
-            await supervisor.cancel("gone")
+            await supervisor.handle("gone").cancel()
         await supervisor.close()
 
     run_virtual(main())

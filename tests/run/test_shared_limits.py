@@ -13,6 +13,7 @@ from leadhand.contracts.events import BreakerClosed, BreakerOpened, TaskReassign
 from leadhand.contracts.health import Health
 from leadhand.contracts.team import Ladder
 from leadhand.testing import VirtualClock, run_virtual
+from tests.handles import resumed
 from tests.stored import store_of
 
 
@@ -108,8 +109,8 @@ def test_a_run_that_is_cancelled_while_it_waits_holds_up_nobody() -> None:
             *(supervisor.run(plan=tasks("desk", 3), run_id=f"r{n}") for n in range(3))
         )
         await asyncio.sleep(1.5)  # r0 has had its turn, r1 works, r2 and r0 wait
-        supervisor.cancel("r2")
-        supervisor.cancel("r1")
+        await supervisor.handle("r2").cancel()
+        await supervisor.handle("r1").cancel()
         return await runs
 
     answers = run_virtual(story())
@@ -254,7 +255,7 @@ def test_a_run_that_is_resumed_begins_with_the_workers_as_they_are_now() -> None
     run_virtual(first.run(plan=tasks("desk", 6), run_id="r"))
     dead.works = True
     second = Supervisor(team, clock=VirtualClock(), journal=first.journal)
-    answer = run_virtual(second.resume("r"))
+    answer = run_virtual(resumed(second, "r"))
     assert answer.status == "complete"
 
 

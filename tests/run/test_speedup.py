@@ -27,6 +27,7 @@ from leadhand.synthesis.merge import Merge
 from leadhand.testing import run_virtual
 from leadhand.testing.virtual_time import VirtualTimeLoop
 from leadhand.trace.formatting import format_gain, format_speedup
+from tests.handles import resumed
 from tests.slow_import import SLOW_IMPORT_S, look
 
 CALL_S = 0.2
@@ -189,8 +190,8 @@ def test_a_nested_team_that_is_resumed_counts_its_past_once_at_a_later_attempt_t
     team = function_team(bad, Worker("nested", "Has others read", team=inner))
     supervisor = Supervisor(team, journal=MemoryJournal(), synthesizer=Merge())
     run_virtual(stopped(supervisor.run(plan=plan(1, "bad"), run_id="r"), after_s=2.0))
-    run_virtual(stopped(supervisor.resume("r"), after_s=1.0))
-    of_all = run_virtual(supervisor.resume("r")).metrics
+    run_virtual(stopped(resumed(supervisor, "r"), after_s=1.0))
+    of_all = run_virtual(resumed(supervisor, "r")).metrics
     assert of_all.makespan_s == pytest.approx(6.0)
     assert of_all.critical_path_s == pytest.approx(1 + 1 + 1 + 3)
     assert of_all.sequential_s == pytest.approx(1 + 2 * (1 + 1 + 3))
@@ -244,9 +245,9 @@ def test_work_before_a_run_was_stopped_counts_once_it_is_resumed() -> None:
     for event in events[: end + 1]:
         journal.append(event)
     supervisor = Supervisor(function_team(), journal=journal, concurrency=1)
-    resumed = run_virtual(supervisor.resume(events[0].run_id)).metrics
-    assert resumed.sequential_s == pytest.approx(3.0)
-    again = run_virtual(supervisor.resume(events[0].run_id, from_task="t0")).metrics
+    later = run_virtual(resumed(supervisor, events[0].run_id)).metrics
+    assert later.sequential_s == pytest.approx(3.0)
+    again = run_virtual(resumed(supervisor, events[0].run_id, from_task="t0")).metrics
     assert again.sequential_s == pytest.approx(4.0)
     assert again.makespan_s == pytest.approx(4.0)
 

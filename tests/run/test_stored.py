@@ -11,6 +11,7 @@ from leadhand.errors import InputError
 from leadhand.journal import StoreJournal
 from leadhand.run.stored import StoredRun
 from leadhand.testing.journal_stories import Story, keep
+from tests.handles import resumed
 from tests.run.counting import CountingJournal
 from tests.run.people.desk import PAINT, RUN, Desk
 
@@ -37,14 +38,14 @@ def supervisor(journal: CountingJournal) -> Supervisor:
 
 
 def test_resume_reads_and_folds_a_run_once(journal: CountingJournal) -> None:
-    assert asyncio.run(supervisor(journal).resume(RUN)).status == "waiting"
+    assert asyncio.run(resumed(supervisor(journal), RUN)).status == "waiting"
     assert journal.passes() == [1]
 
 
 def test_reply_reads_and_folds_a_run_once(journal: CountingJournal) -> None:
-    asyncio.run(supervisor(journal).reply(RUN, BLUE))
+    asyncio.run(supervisor(journal).handle(RUN).reply(BLUE, resume=False))
     assert journal.passes() == [1]
-    assert asyncio.run(supervisor(journal).resume(RUN)).status == "complete"
+    assert asyncio.run(resumed(supervisor(journal), RUN)).status == "complete"
     assert journal.passes() == [1, 1]
 
 
@@ -53,7 +54,7 @@ def test_what_the_caller_has_read_is_not_read_again_and_becomes_the_live_state(
 ) -> None:
     stored = StoredRun.of(RUN, journal.events(RUN))
     journal.post(RunMessage(run_id=RUN, reply=BLUE))
-    answer = asyncio.run(supervisor(journal).resume(RUN, stored=stored))
+    answer = asyncio.run(resumed(supervisor(journal), RUN, stored=stored))
     assert (answer.status, stored.state.answer) == ("complete", answer)
     assert journal.passes() == [1]
 
@@ -62,9 +63,9 @@ def test_what_the_caller_has_read_is_read_again_if_the_run_has_changed_since(
     journal: CountingJournal,
 ) -> None:
     stored = StoredRun.of(RUN, journal.events(RUN))
-    asyncio.run(supervisor(journal).reply(RUN, BLUE))
-    asyncio.run(supervisor(journal).resume(RUN))
-    answer = asyncio.run(supervisor(journal).resume(RUN, stored=stored))
+    asyncio.run(supervisor(journal).handle(RUN).reply(BLUE, resume=False))
+    asyncio.run(resumed(supervisor(journal), RUN))
+    answer = asyncio.run(resumed(supervisor(journal), RUN, stored=stored))
     assert (answer.status, stored.state.answer) == ("complete", answer)
     assert len(journal.given) == 4
 

@@ -26,6 +26,7 @@ from leadhand.contracts.outcome import TaskResult
 from leadhand.teams.loader import load
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json
+from tests.handles import resumed
 from tests.plans.samples import plan, task
 from tests.synthesis.deliberation import rule, script
 from tests.team_folders import problems, write_team
@@ -116,7 +117,7 @@ def test_a_resumed_run_gives_the_same_output_and_the_same_gap(tmp_path: Path) ->
             Team("desk", workers=[LETTERS, NOTES], output=Letter), home=tmp_path
         )
         first = await supervisor.run(plan=plan(task("a", worker=worker)))
-        return first, await supervisor.resume(first.run_id)
+        return first, await resumed(supervisor, first.run_id)
 
     first, again = asyncio.run(twice("letters"))
     assert again.output_as(Letter) == first.output_as(Letter) == Letter(subject="work on part a")

@@ -12,6 +12,7 @@ from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.outcome import TaskResult
 from leadhand.testing import ScriptedServer
 from tests.apart import half_sure
+from tests.handles import resumed
 from tests.plans.samples import plan, task
 from tests.synthesis.deliberation import rule, script
 
@@ -143,7 +144,7 @@ def test_a_resumed_run_keeps_the_doubt(tmp_path: Path) -> None:
     supervisor = Supervisor(team, home=tmp_path / "home")
     answer = supervisor.run_sync(plan=the_plan)
     assert [gap.task_id for gap in answer.gaps] == ["a", "b"]
-    answer = asyncio.run(supervisor.resume(answer.run_id, from_task="b"))
+    answer = asyncio.run(resumed(supervisor, answer.run_id, from_task="b"))
     assert_doubted(answer, "a")
 
 

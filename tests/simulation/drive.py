@@ -21,7 +21,7 @@ from leadhand.run.people import People
 from leadhand.run.questions import open_questions
 from leadhand.run.resumption import check_resumable, tasks_from
 from leadhand.run.roles import open_roles
-from leadhand.run.run import Run
+from leadhand.run.run import Execution
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock
 from tests.simulation.behaviours import Behaviour
@@ -233,7 +233,7 @@ async def _run(recording: Recording, workers: Workers) -> None:
         ) as roles:
             if isinstance(planner, ScriptedPlanner):
                 planner.early = roles.resources.early
-            run = Run(
+            run = Execution(
                 made.team,
                 recorder,
                 roles,

@@ -13,6 +13,7 @@ from leadhand.contracts.team import RetryRules
 from leadhand.journal import MemoryJournal
 from leadhand.testing import ScriptedServer
 from leadhand.trace.otel import Spans
+from tests.handles import resumed
 from tests.models.asking import OPENAI
 from tests.nested_teams import DESK, LEGAL, broken, clause, law, office, plan, workers
 from tests.trace.collector import Collector, Received, Tree
@@ -244,7 +245,7 @@ def test_a_resumed_run_has_a_root_of_its_own_in_the_same_trace() -> None:
 
     def stop(event: Event) -> None:
         if isinstance(event, TaskCompleted):
-            stopped.cancel("r1")
+            stopped.cancel()
 
     with Collector() as collector:
         for resumes in (False, True):
@@ -257,7 +258,7 @@ def test_a_resumed_run_has_a_root_of_its_own_in_the_same_trace() -> None:
 
                 if resumes:
                     supervisor = Supervisor(office(law(reader=clause)), journal=journal)
-                    asyncio.run(supervisor.resume("r1", listener=spans))
+                    asyncio.run(resumed(supervisor, "r1", listener=spans))
                 else:
                     later = LEGAL.model_copy(update={"depends_on": ("t2",)})
                     asyncio.run(stopped.run(plan=plan(DESK, later), run_id="r1", listener=tell))

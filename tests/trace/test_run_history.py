@@ -28,6 +28,7 @@ from leadhand.run.metrics import metrics
 from leadhand.state.fold import fold
 from leadhand.trace.page import page
 from leadhand.trace.run_history import RunHistory
+from tests.handles import resumed
 from tests.nested_teams import DESK, LEGAL, clause, law, office
 from tests.stored import store_of
 from tests.trace import runs
@@ -188,7 +189,7 @@ def test_f29_what_was_in_flight_when_its_process_ended_is_told_as_interrupted(
     assert RunHistory.of(events[:cut]).run_status(held=False) == "interrupted"
 
     supervisor = Supervisor(team, home=tmp_path)
-    answer = asyncio.run(supervisor.resume("run-1"))
+    answer = asyncio.run(resumed(supervisor, "run-1"))
     history = RunHistory.of(store_of(supervisor).events("run-1"))
     asyncio.run(supervisor.close())
     assert answer.status == "complete" == history.run_status(held=False)
@@ -209,13 +210,13 @@ def test_tasks_that_a_nested_run_finished_before_it_was_resumed_are_shown_once(
     done = [n for n, event in enumerate(events, 1) if event.within and event.type.endswith("ted")]
     kept(tmp_path, events[: done[-1]])
     supervisor = Supervisor(team, home=tmp_path)
-    asyncio.run(supervisor.resume("run-1"))
-    resumed = store_of(supervisor).events("run-1")
+    asyncio.run(resumed(supervisor, "run-1"))
+    later = store_of(supervisor).events("run-1")
     asyncio.run(supervisor.close())
-    lines = [line.plain for _, line in history_lines(RunHistory.of(resumed), held=False)]
+    lines = [line.plain for _, line in history_lines(RunHistory.of(later), held=False)]
     for id in ("reader", "writer"):
         assert sum(line.startswith(f"✓ {id} completed") for line in lines) == 1, lines
-    anchors = re.findall(r'<details id="(t-[^"]*)"', "".join(page(resumed, held=False)))
+    anchors = re.findall(r'<details id="(t-[^"]*)"', "".join(page(later, held=False)))
     assert len(anchors) == len(set(anchors)) == 4
 
 

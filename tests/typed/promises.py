@@ -143,11 +143,15 @@ async def runs(journal: Journal, summary: RunSummary) -> None:
     assert_type(answer.tasks[0].output_bytes, int | None)
     await supervisor.run("Which month?", listener=seen_later)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     assert_type(await supervisor.plan("..."), Plan)
-    stream: AsyncIterator[Event] = supervisor.stream("Which month?", run_id="mine")
+    run = await supervisor.start("Which month?", run_id="mine", if_exists="join")
+    assert_type(run.id, str)
+    stream: AsyncIterator[Event] = run.events(after_seq=0)
     async for event in stream:
         seen(event)
-    assert_type(await supervisor.resume(answer.run_id), Answer)
-    assert_type(supervisor.run_sync(plan=plan), Answer)
+    assert_type(await run.answer(), Answer)
+    assert_type(await run.resume(from_task="a"), None)
+    assert_type(supervisor.run_sync(plan=plan, deadline_s=5), Answer)
+    await supervisor.start("...", colour="red")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     assert_type(summary.run_id, str)
     Supervisor(team, journal=journal)
 
@@ -170,21 +174,21 @@ async def one_run(supervisor: Supervisor[Customer], reply: Reply) -> None:
         Answer,
     )
     await supervisor.run("...", run_id="mine", if_exists="maybe")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    view = await supervisor.get("mine")
+    run = supervisor.handle("mine")
+    view = await run.view()
     assert_type(view, RunView)
     assert_type(view.answer, Answer | None)
     assert_type(await supervisor.runs(status="waiting", team="t", origin=origin), list[RunSummary])
     await supervisor.runs(status="done")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    async for event in supervisor.events("mine", after_seq=3):
+    async for event in run.events(after_seq=3):
         assert_type(event, Event)
-    async for event in supervisor.resume_stream("mine", deadline_s=5, budget=budget, context=own):
-        assert_type(event, Event)
-    answer = await supervisor.answer("mine", reply, reply, deadline_s=5, budget=budget, context=own)
-    assert_type(answer, Answer)
+    await run.resume(deadline_s=5, budget=budget, context=own)
+    await run.reply(reply, reply, deadline_s=5, budget=budget, context=own)
+    assert_type(await run.answer(), Answer)
     await supervisor.ready()
     assert_type(await supervisor.resume_interrupted(), list[str])
-    supervisor.cancel("mine")
-    await supervisor.cancel("mine", reason="not needed")
+    supervisor.cancel()
+    await run.cancel("not needed")
     try:
         await supervisor.shutdown(grace_s=10, mode="cancel")
     except (RunExists, RunInterrupted) as error:
@@ -213,7 +217,8 @@ async def backend(supervisor: Supervisor[Customer], ticket: dict[str, str]) -> N
     )
     assert_type(started, Answer)
     await supervisor.run("...", if_exists="ignore")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    view = await supervisor.get("key")
+    run = supervisor.handle("key")
+    view = await run.view()
     assert_type(view, RunView)
     assert_type(view.answer, Answer | None)
     found = await supervisor.runs(
@@ -221,25 +226,23 @@ async def backend(supervisor: Supervisor[Customer], ticket: dict[str, str]) -> N
     )
     assert_type(found, list[RunSummary])
     await supervisor.runs(status="done")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    async for event in supervisor.events("key", after_seq=3):
+    async for event in run.events(after_seq=3):
         assert_type(event.seq, int)
-    async for event in supervisor.resume_stream("key", context=customer, deadline_s=5):
-        seen(event)
     for question in view.questions:
         for call in question.calls:
             assert_type((call.tool, call.worker), tuple[str, str])
             json.dumps(call.arguments)
         replies = {call.id: CallReply(approved=False, reason="no") for call in question.calls}
         reply = Reply(task_id=question.task_id, calls=replies)
-        await supervisor.reply("key", reply)
-        assert_type(await supervisor.answer("key", reply, context=customer), Answer)
-        await supervisor.answer("key", Reply(verdict="approved"), Reply(calls={"id": True}))
+        await run.reply(reply, resume=False)
+        await run.reply(reply, context=customer)
+        await run.reply(Reply(verdict="approved"), Reply(calls={"id": True}))
     try:
-        await supervisor.resume("key", context=customer)
+        await run.resume(context=customer)
     except (RunExists, RunInterrupted) as error:
         assert_type(error.run_id, str)
     await supervisor.ready()
-    await supervisor.cancel("key", reason="the customer left")
+    await run.cancel("the customer left")
     await supervisor.shutdown(grace_s=10, mode="interrupt")
     await supervisor.shutdown(mode="kill")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     assert_type(await supervisor.resume_interrupted(), list[str])

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from pydantic_ai import Agent, RunContext, Tool
 from pydantic_ai.toolsets import FunctionToolset
 
-from leadhand import Answer, Handoff, Supervisor, Team, ToolContext, Worker
+from leadhand import Answer, Handoff, Run, Supervisor, Team, ToolContext, Worker
 
 
 class Database:
@@ -97,8 +97,12 @@ def takes(supervisor: Supervisor) -> None: ...
 async def main() -> Answer:
     customer = Customer("c9", Database())
     answer = await supervisor.run("...", context=customer, origin={"customer": "c9"})
-    await supervisor.resume(answer.run_id, context=customer)
-    async for event in supervisor.stream("...", context=customer):
+    run = supervisor.handle(answer.run_id)
+    assert_type(run, Run[Customer])
+    await run.resume(context=customer)
+    await run.resume(context="c9")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    started = await supervisor.start("...", context=customer)
+    async for event in started.events():
         print(event)
     await plain.run("...")
     await supervisor.run("...", context="c9")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -32,6 +32,7 @@ from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object, items, mapping, text
 from leadhand.untrusted.fence import Fence
 from leadhand.workers import briefing
+from tests.handles import replied
 from tests.models.asking import ANTHROPIC, OPENAI, misbehaving
 from tests.workers.model_runs import (
     attempted,
@@ -182,7 +183,7 @@ def test_an_agent_continues_after_a_person_has_replied_about_its_calls(
         refused = CallReply(approved=False, reason="listed")
         reply = Reply(task_id="t1", calls={tower.id: True, church.id: refused})
         second = Supervisor(team(employed(agent)), home=tmp_path)
-        answer = await second.answer("r", reply)
+        answer = await replied(second, "r", reply)
         await second.close()
         return answer
 
@@ -219,7 +220,7 @@ def test_an_agents_tool_gets_a_key_that_the_model_neither_sees_nor_chooses(
             (question,) = answer.waiting
             assert all("idempotency_key" not in call.arguments for call in question.calls)
             asked.update(call.id for call in question.calls)
-            answer = await supervisor.answer("r", Reply(task_id="t1", verdict="approved"))
+            answer = await replied(supervisor, "r", Reply(task_id="t1", verdict="approved"))
         await supervisor.close()
         return answer
 

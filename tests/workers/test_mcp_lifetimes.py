@@ -99,7 +99,7 @@ def test_a_cancel_does_not_wait_for_a_server_that_starts(tmp_path: Path) -> None
         host = supervisor(asked(slow))
         work = asyncio.create_task(host.run(plan=tasks("a"), run_id="slow"))
         await asyncio.to_thread(Path(started).read_bytes)
-        await host.cancel("slow")
+        await host.handle("slow").cancel()
         return await work
 
     assert asyncio.run(cancelled()).status == "cancelled"

@@ -57,10 +57,12 @@ class Recorder:
         state: RunState | None = None,
         crashes: Mapping[str, int] | None = None,
         since_s: float | None = None,
+        on_commit: Callable[[], object] | None = None,
     ) -> None:
         """The run's time counts from now, or from `since_s` by the clock.
 
-        `path` is the prefix of a nested run's task ids, such as `legal/`.
+        `path` is the prefix of a nested run's task ids, such as `legal/`. `on_commit` is called
+        whenever what was recorded is safe.
 
         `past` are the events of a run that is resumed; the time since the last one does not count.
         `crashes` are those of a nested run's tasks, if the outer run knows them.
@@ -74,6 +76,7 @@ class Recorder:
         """Seconds into the run when it started, or was resumed."""
         self._log = log
         self._clock = clock
+        self._on_commit = on_commit
         self._listeners = list(listeners)
         self._patience_s = None if path else PATIENCE_S  # the outer run has its own
         self._until_s: float | None = None
@@ -187,6 +190,8 @@ class Recorder:
                     await self._log.commit(self.run_id)
                 finally:
                     self._waiting.remove(waiting)
+            if self._on_commit is not None:
+                self._on_commit()
         except TimeoutError:
             if patience_s is not None and self._limited_s is None:
                 raise JournalError(

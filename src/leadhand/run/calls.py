@@ -1,14 +1,18 @@
-"""The calls of a supervisor that wait for a run, so that a shutdown can end them."""
+"""The calls of a supervisor that wait for a run, and the work that they begin."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
-from contextlib import asynccontextmanager
+import logging
+from collections.abc import AsyncGenerator, Coroutine, Generator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
 
+from leadhand.contracts.answer import Answer
 from leadhand.errors import RunInterrupted
 
-T = TypeVar("T")
+Work = asyncio.Task[Answer]
+"""Works on a run, or waits for its answer, on behalf of a caller."""
+
+_log = logging.getLogger("leadhand")
 
 
 @dataclass(slots=True, eq=False)
@@ -65,13 +69,50 @@ class Calls:
         await self.wait()
 
 
+class Works:
+    """The work that was begun on runs, which lasts when its caller leaves."""
+
+    def __init__(self) -> None:
+        self._works: set[Work] = set()
+        self._awaited: list[Work] = []
+        """Those for which callers wait."""
+
+    async def begin(self, work: Coroutine[object, object, Answer], begun: asyncio.Event) -> Work:
+        """The task of `work`, once it has `begun`. Raises what `work` raises before."""
+        task = asyncio.create_task(work)
+
+        def ended(_: Work) -> None:
+            self._works.discard(task)
+            error = None if task.cancelled() else task.exception()
+            unheard = begun.is_set() and task not in self._awaited
+            if unheard and error is not None and not isinstance(error, RunInterrupted):
+                _log.error("the work on a run failed: %s", error)
+            begun.set()
+
+        self._works.add(task)
+        task.add_done_callback(ended)
+        async with cancelled_with(task):
+            await begun.wait()
+        if task.done() and not task.cancelled():
+            task.result()
+        return task
+
+    @contextmanager
+    def awaiting(self, work: Work) -> Generator[None]:
+        """A caller waits for `work` during the block, and hears of its failure."""
+        self._awaited.append(work)
+        try:
+            yield
+        finally:
+            self._awaited.remove(work)
+
+
 @asynccontextmanager
-async def ended_with(work: Coroutine[object, object, T]) -> AsyncGenerator[asyncio.Task[T]]:
-    """The task of `work`, which is cancelled if it has not ended with the block."""
-    task = asyncio.ensure_future(work)
+async def cancelled_with(task: Work) -> AsyncGenerator[None]:
+    """Cancel `task` too if the block is cancelled, and let it end."""
     try:
-        yield task
-    finally:
-        if not task.done():
-            task.cancel()
-            await asyncio.wait([task])
+        yield
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait([task])
+        raise

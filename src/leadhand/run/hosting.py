@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,13 +13,21 @@ from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Team
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.shared_workers import SharedWorkers
-from leadhand.errors import InputError, JournalError, ModelError, PlanError, RunExists, RunTaken
+from leadhand.errors import (
+    InputError,
+    JournalError,
+    ModelError,
+    PlanError,
+    RunExists,
+    RunInterrupted,
+    RunTaken,
+)
 from leadhand.journal.memory import MemoryJournal
 from leadhand.planners.routing import plan_or_default
 from leadhand.plans.checks import check, errors_in
 from leadhand.plans.nesting import with_inherited_models
 from leadhand.plans.planned_workers import with_chosen_tools
-from leadhand.run.calls import Calls, ended_with
+from leadhand.run.calls import Calls, Works
 from leadhand.run.cancellation import ActiveRun
 from leadhand.run.connections import SharedConnections
 from leadhand.run.context import Capacity, RunSettings
@@ -39,20 +47,19 @@ from leadhand.run.intake import (
 )
 from leadhand.run.joining import joined_answer, messages_of
 from leadhand.run.messages import record_interruption, resumed_context, watch_messages
-from leadhand.run.options import HostSettings, IfExists, Limits, NewRun, RunOptions
+from leadhand.run.options import HostSettings, Limits, NewRun, RunOptions
 from leadhand.run.people import People
 from leadhand.run.preparation import prepare
-from leadhand.run.questions import reply_message, valid_reply
+from leadhand.run.questions import valid_reply
 from leadhand.run.reading import POLL_S, Readers
 from leadhand.run.resumption import check_decider, check_resumable, is_over, tasks_from
 from leadhand.run.roles import open_roles
-from leadhand.run.run import Run
+from leadhand.run.run import Execution
 from leadhand.run.service import check_journal
 from leadhand.run.spending import account_of
 from leadhand.run.stored import StoredRun, answer_within
 
 if TYPE_CHECKING:
-    from leadhand.contracts.events import Event
     from leadhand.run.roles import Roles
     from leadhand.tools.files.inputs import Inputs
 
@@ -72,8 +79,7 @@ class RunHost:
         self.held = HeldRuns(settings.journal)
         self.calls = Calls()
         self.readers = Readers(self.journal, self.held, self.calls)
-        self.background: set[asyncio.Task[None]] = set()
-        """Runs that no caller waits for."""
+        self.works = Works()
         self.clock = settings.clock
         self.listeners = (*settings.listeners, self.readers)
         self.shared_workers = SharedWorkers(
@@ -90,17 +96,17 @@ class RunHost:
         async with self._roles(recorder, PlanRequest(""), None, self._settings.limits):
             await self.connections.keep(self.team)
 
-    async def plan(self, new: NewRun, options: RunOptions) -> Plan:
+    async def plan(self, new: NewRun) -> Plan:
         """The plan for a request, checked; no work is done."""
         await self._find_models()
         paths = input_paths(new.inputs)
         given = inputs_of(paths)
-        own = (options.listener,) if options.listener else ()
+        own = (new.listener,) if new.listener else ()
         memory = MemoryJournal()
         recorder = Recorder("plan", memory, clock=self.clock, listeners=own)
         limits = self._settings.limits
         after = await runs_before(self.journal, new.after, limit_s=limits.opening_s)
-        request = planner_request(new.request or "", given, paths, options.batches, after)
+        request = planner_request(new.request or "", given, paths, new.batches, after)
         try:
             async with asyncio.timeout(limits.deadline_s):
                 async with self._roles(recorder, request, given, limits) as roles:
@@ -115,26 +121,23 @@ class RunHost:
             raise PlanError(problems)
         return plan
 
-    async def start(self, new: NewRun, options: RunOptions) -> Answer:
+    async def start(self, new: NewRun, run_id: str) -> Answer:
         """The answer of a new run, or of one that exists already, if `new` says so."""
         since_s = self.clock.monotonic()
-        check_new_run(new)
-        run_id = new.run_id if new.run_id is not None else new_run_id(self.clock.now())
-        check_run_id(run_id)
-        context = self._settings.contexts.of_new_run(options.context)
-        limits = options.limits(self._settings.limits)
+        context = self._settings.contexts.of_new_run(new.context)
+        limits = new.limits(self._settings.limits)
         async with self.calls.call(run_id):
             await self._find_models()
             paths = input_paths(new.inputs)
             given = inputs_of(paths)
             goal = new.plan.goal if new.plan is not None else ""
             text = new.request if new.request is not None else goal
-            request = planner_request(text, given, paths, options.batches)
+            request = planner_request(text, given, paths, new.batches)
             settings = RunSettings(
                 limits.budget,
                 limits.own,
                 tuple(str(path.absolute()) for path in paths),
-                new.origin or {},
+                {**(new.origin or {})},
                 new.plan is None or new.amend,
                 context is not None,
                 fingerprint_of(self.team.name, request, new),
@@ -143,14 +146,14 @@ class RunHost:
                 async with AsyncExitStack() as stack:
                     if await self._is_new(run_id, limits, stack):
                         after = await runs_before(self.journal, new.after, limit_s=limits.opening_s)
-                        recorder = self._recorder(StoredRun(run_id), options, since_s)
+                        recorder = self._recorder(StoredRun(run_id), new, since_s)
                         return await self._to_answer(
                             recorder,
                             replace(request, after=after),
                             given,
                             settings,
                             limits,
-                            context=options.context,
+                            context=new.context,
                             plan=new.plan,
                         )
                 if new.if_exists == "error":
@@ -158,9 +161,16 @@ class RunHost:
                 if events := await self.journal.events(run_id):
                     stored = StoredRun.of(run_id, events)
                     check_same_run(stored.state, self.team.name, text, settings.fingerprint)
-                    return await self._known_answer(stored, new.if_exists, options)
+                    return await self._known_answer(stored, new)
                 # Its first event is still to come, or its process ended before that.
                 await asyncio.sleep(POLL_S)
+
+    def id_of(self, new: NewRun) -> str:
+        """The id of a new run. Raises `InputError` if it can't be started."""
+        check_new_run(new)
+        run_id = new.run_id if new.run_id is not None else new_run_id(self.clock.now())
+        check_run_id(run_id)
+        return run_id
 
     async def _is_new(self, run_id: str, limits: Limits, stack: AsyncExitStack) -> bool:
         """Whether there is no such run; then it is held until `stack` closes."""
@@ -170,42 +180,59 @@ class RunHost:
         except RunTaken:
             return False
 
-    async def _known_answer(
-        self, stored: StoredRun, if_exists: IfExists, options: RunOptions
-    ) -> Answer:
+    async def _known_answer(self, stored: StoredRun, new: NewRun) -> Answer:
         """The answer of a run that exists already."""
+        if new.if_exists == "join":
+            return await self._joined(stored.run_id, new)
         answer = stored.state.answer or stored.state.waiting
-        if if_exists == "return" and answer is None:
+        if answer is None:
             raise RunExists(stored.run_id, "it has no answer yet")
-        if options.on_join is not None:
-            options.on_join()
-        if if_exists == "return" and answer is not None:
-            return answer
-        return await self._joined(stored.run_id, options)
+        return answer
 
-    async def answer(self, run_id: str, replies: Sequence[Reply], options: RunOptions) -> Answer:
-        """The answer of a run that is given replies to its questions."""
+    async def answer(self, run_id: str) -> Answer:
+        """The answer of a run once it is over or waits, whoever works on it.
+
+        Raises `RunInterrupted` if no process does.
+        """
+        check_known_id(run_id)
+        async with self.calls.call(run_id):
+            await self.held.until_released(run_id)
+            state = StoredRun.of(run_id, await self.journal.events(run_id)).state
+            if (answer := state.answer or state.waiting) is None:
+                raise RunInterrupted(run_id, "no process works on it; resume it")
+            return answer
+
+    async def post(self, run_id: str, replies: Sequence[Reply], options: RunOptions | None) -> None:
+        """Leave replies to questions of a run in the journal. With `options` it is to be resumed.
+
+        Raises `InputError`, and then none of them is left there.
+        """
         check_known_id(run_id)
         if not replies:
-            raise InputError("nothing to answer: give a Reply")
+            raise InputError("nothing to reply: give a Reply")
+        given = [valid_reply(one) for one in replies]
+        stored = StoredRun.of(run_id, await self.journal.events(run_id))
+        state = stored.state
+        resumable = options is not None and not is_over(state)
+        if options is not None and resumable and await self.journal.holder(run_id) is None:
+            check_resumable(state, run_id, self.team)
+            self._settings.contexts.check_resumable(options.context, state)
+        for message in messages_of(stored, given):
+            await self.journal.post(message)
+
+    async def join(self, run_id: str, options: RunOptions) -> Answer:
+        """The answer of a run once it is finished, or waits with all replies read."""
         async with self.calls.call(run_id):
-            stored = StoredRun.of(run_id, await self.journal.events(run_id))
-            state, given = stored.state, [valid_reply(one) for one in replies]
-            if not is_over(state) and await self.journal.holder(run_id) is None:
-                check_resumable(state, run_id, self.team)
-                self._settings.contexts.check_resumable(options.context, state)
-            for message in messages_of(stored, given):
-                await self.journal.post(message)
             return await self._joined(run_id, options)
 
     async def _joined(self, run_id: str, options: RunOptions) -> Answer:
-        """The answer of a run once it is finished, or waits with all replies read."""
-
         async def resume() -> Answer:
             self.calls.check_open(run_id)
             return await self._resume(run_id, options)
 
-        return await joined_answer(self.journal, self.held, run_id, resume)
+        return await joined_answer(
+            self.journal, self.held, run_id, resume, on_wait=options.begun.set
+        )
 
     async def resume(
         self,
@@ -254,8 +281,7 @@ class RunHost:
                     contexts, options.context, recorder, self.journal, limit_s
                 )
             replies = await record_interruption(recorder, self.journal)
-            if options.on_start is not None:
-                options.on_start()
+            options.begun.set()
             return await self._to_answer(
                 recorder,
                 request,
@@ -266,50 +292,6 @@ class RunHost:
                 again=again,
                 replies=replies,
             )
-
-    async def start_stream(self, new: NewRun, options: RunOptions) -> "AsyncGenerator[Event]":
-        """The events of `start`. Those of a run that exists already begin with its first one."""
-        check_new_run(new)
-        run_id = new.run_id if new.run_id is not None else new_run_id(self.clock.now())
-        queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        joined = asyncio.Event()
-
-        def join() -> None:
-            joined.set()
-            queue.put_nowait(None)
-
-        options = replace(options, listener=queue.put_nowait, on_join=join)
-        async with ended_with(self.start(replace(new, run_id=run_id), options)) as task:
-            task.add_done_callback(lambda _: queue.put_nowait(None))
-            while (event := await queue.get()) is not None:
-                yield event
-            if joined.is_set():
-                async for event in self.readers.events(run_id, until=task):
-                    yield event
-            await task
-
-    async def resume_stream(self, run_id: str, options: RunOptions) -> "AsyncGenerator[Event]":
-        """The events of `resume`; of a run that is over, its last one."""
-        queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        seen = False
-        options = replace(options, listener=queue.put_nowait)
-        async with ended_with(self.resume(run_id, options)) as task:
-            task.add_done_callback(lambda _: queue.put_nowait(None))
-            while (event := await queue.get()) is not None:
-                seen = True
-                yield event
-            await task
-        if not seen:
-            last_seq = await self.journal.last_seq(run_id)
-            for event in await self.journal.events(run_id, after_seq=last_seq - 1):
-                yield event
-
-    async def reply(self, run_id: str, reply: Reply) -> None:
-        """Leave a reply to a question of a run in the journal."""
-        check_known_id(run_id)
-        reply = valid_reply(reply)
-        stored = StoredRun.of(run_id, await self.journal.events(run_id))
-        await self.journal.post(reply_message(reply, stored.state))
 
     def post_interruption(self) -> None:
         """Tell the journal that this process ends now, and that no worker has crashed it."""
@@ -348,7 +330,7 @@ class RunHost:
                 watch_messages(self.journal, run_id, active, people),
                 self._roles(recorder, request, given, limits, context) as roles,
             ):
-                run = Run(
+                run = Execution(
                     self.team,
                     recorder,
                     roles,
@@ -373,6 +355,8 @@ class RunHost:
             past=stored.events,
             state=stored.state,
             since_s=since_s,
+            # A resumed run begins later: its context may be lost.
+            on_commit=None if stored.events else options.begun.set,
         )
 
     def _roles(

@@ -118,7 +118,7 @@ def check_listener(listener: object) -> None:
         raise InputError(
             "listener is an async function, and events are reported without waiting: give a plain "
             "function (`queue.put_nowait` of an asyncio.Queue is one), or use "
-            "`async for event in supervisor.stream(...)`"
+            "`async for event in run.events()` of a run that was started"
         )
 
 

@@ -17,15 +17,21 @@ from leadhand.run.stored import StoredRun
 
 
 async def joined_answer(
-    journal: Journal, held: HeldRuns, run_id: str, resume: Callable[[], Awaitable[Answer]]
+    journal: Journal,
+    held: HeldRuns,
+    run_id: str,
+    resume: Callable[[], Awaitable[Answer]],
+    *,
+    on_wait: Callable[[], object],
 ) -> Answer:
     """The answer of a run once it is finished, or waits with no reply left to read.
 
-    `resume` is called if no process works on the run and there is something to do.
+    `resume` is called if no process works on the run and there is something to do, `on_wait` if a
+    process does.
     """
     tried: set[int] = set()
     while True:
-        await held.until_released(run_id)
+        await held.until_released(run_id, on_wait=on_wait)
         stored = StoredRun.of(run_id, await journal.events(run_id))
         state = stored.state
         if state.answer is not None:

@@ -1,18 +1,21 @@
 """What a supervisor is told: what a new run is to do, how a run is done, and how all runs are."""
 
+import asyncio
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Generic, Literal
 
 from pydantic import JsonValue
+from typing_extensions import TypedDict
 
 from leadhand.contracts.budget import Budget, LimitName
+from leadhand.contracts.context import C
 from leadhand.contracts.people import Occasion
 from leadhand.contracts.task import Plan
 from leadhand.ports import Clock, Decider, Journal, Planner, Remedies, Synthesizer
-from leadhand.run.intake import Batches, check_limits, check_listener
+from leadhand.run.intake import Batches, check_limits, check_listener, origin_of
 from leadhand.run.run_context import ContextRules
 
 if TYPE_CHECKING:
@@ -26,21 +29,6 @@ IfExists = Literal["error", "join", "return"]
 continue it if it was interrupted, or return its answer."""
 MIN_OPENING_S = 1.0
 """How long the journal has to open a run at least; a shorter deadline counts from then."""
-
-
-@dataclass(frozen=True, slots=True)
-class NewRun:
-    """What a new run is to do."""
-
-    request: str | None = None
-    plan: Plan | None = None
-    amend: bool = False
-    run_id: str | None = None
-    if_exists: IfExists = "error"
-    inputs: Sequence[str | Path] = ()
-    origin: dict[str, JsonValue] | None = None
-    after: str | None = None
-    """The run that it follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +56,51 @@ class Limits:
         return None if self.deadline_s is None else max(self.deadline_s, MIN_OPENING_S)
 
 
-@dataclass(frozen=True, slots=True)
+class RunArguments(TypedDict, Generic[C], total=False):
+    """What a run may be given each time that it is started or resumed."""
+
+    deadline_s: float | None
+    """Seconds to the answer, from now; `math.inf`: no limit."""
+    budget: Budget | None
+    """What the whole run may spend, including what it has spent."""
+    context: C | None
+    """For the run's workers and tools; it is not stored."""
+    batches: Batches | None
+    """What the template makes tasks for, by name."""
+    listener: "Listener | None"
+    """Called with every event as it happens."""
+
+
+class StartArguments(RunArguments[C], total=False):
+    """What a run may be given when it is started."""
+
+    plan: Plan | None
+    """A plan of your own, for which no planner is asked."""
+    amend: bool
+    """Whether that plan may be amended."""
+    run_id: str | None
+    """An id of your own, which makes the call repeatable."""
+    if_exists: IfExists
+    """What happens if there is a run with that id."""
+    inputs: Sequence[str | Path]
+    """Files and folders that the workers' tools may read."""
+    origin: Mapping[str, JsonValue] | None
+    """Stored with the run, for the program that resumes it."""
+    after: str | None
+    """The id of the run that this one follows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """How a run is done, each time that it is started or resumed."""
 
     deadline_s: float | None = None
-    """`None`: not given; `math.inf`: no limit."""
     budget: Budget | None = None
-    """`None`: not given."""
     context: object = field(default=None, repr=False)
-    """What its workers and tools receive."""
     batches: Batches | None = None
     listener: "Listener | None" = None
-    on_start: Callable[[], object] | None = None
-    """Called once the run is held and nothing prevents that it is resumed."""
-    on_join: Callable[[], object] | None = None
-    """Called once it is clear that the run exists already, and that it is the one asked for."""
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once the run is stored and nothing prevents the work, or that it exists already."""
 
     def __post_init__(self) -> None:
         """Raises `InputError` for what no run can have."""
@@ -98,6 +115,25 @@ class RunOptions:
             name for name in given if given[name] is not None or name in default.own
         )
         return Limits(None if limit_s == math.inf else limit_s, self.budget or default.budget, own)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRun(RunOptions):
+    """What a new run is to do, and how."""
+
+    request: str | None = None
+    plan: Plan | None = None
+    amend: bool = False
+    run_id: str | None = None
+    if_exists: IfExists = "error"
+    inputs: Sequence[str | Path] = ()
+    origin: Mapping[str, JsonValue] | None = None
+    after: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raises `InputError` for what no run can have."""
+        RunOptions.__post_init__(self)
+        object.__setattr__(self, "origin", origin_of(self.origin))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from leadhand.plans.nesting import nested_teams
 from leadhand.run.cancellation import ActiveRun
 from leadhand.run.context import Capacity
 from leadhand.run.roles import open_roles
-from leadhand.run.run import Run
+from leadhand.run.run import Execution
 from leadhand.workers.runners import needs_model
 
 _DEADLINE_S = 60.0
@@ -60,7 +60,7 @@ async def rehearse() -> Answer:
     recorder = Recorder("rehearsal", MemoryJournal(), clock=SystemClock())
     async with open_roles(team, recorder, request="Rehearse.") as roles:
         shared_workers = SharedWorkers(team, lock=threading.RLock())
-        run = Run(
+        run = Execution(
             team,
             recorder,
             roles,

@@ -76,20 +76,20 @@ class Readers:
             news.wake()
 
     async def events(
-        self, run_id: str, *, after_seq: int = 0, until: asyncio.Future[Answer] | None = None
+        self, run_id: str, *, after_seq: int = 0, work: asyncio.Future[Answer] | None = None
     ) -> AsyncGenerator[Event]:
         """The events of a run after `after_seq`, each once it is stored, until the run is finished.
 
-        With `until`, they end when that is done, whatever the run has come to. Those of a run of
-        this process come from its recorder; the journal is polled for others. Raises `InputError`
-        if there is no such run, and `RunInterrupted` after `close`.
+        Those of a run of this process come from its recorder; the journal is polled for others.
+        Raises `InputError` if there is no such run, what `work` on it raises, and `RunInterrupted`
+        after `close`.
         """
         check_known_id(run_id)
         if not isinstance(after_seq, int):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError(f"after_seq is {after_seq!r:.60}; it must be a whole number")
         with self._follow(run_id) as news:
-            if until is not None:
-                until.add_done_callback(lambda _: news.wake())
+            if work is not None and not work.done():
+                work.add_done_callback(lambda _: news.wake())
             seq = min(after_seq, await self._journal.last_seq(run_id))
             finished = False
             # The event before is read too: it may be the end.
@@ -103,18 +103,16 @@ class Readers:
                     if event.seq > seq:
                         seq = event.seq
                         yield event
-                if until is not None and until.done():
-                    found = await self._journal.events(run_id, after_seq=seq)
-                    if not found:
-                        return
-                    continue
-                if finished and until is None:
+                if finished:
                     return
-                if not seq and until is None:
+                failed = work is not None and work.done() and not work.cancelled()
+                if not seq and work is None:
                     await self._check_run(run_id)
                 if self._closed:
                     raise RunInterrupted(run_id)
                 found = await self._next(run_id, seq, news)
+                if failed and not found and work is not None and (error := work.exception()):
+                    raise error
 
     async def _check_run(self, run_id: str) -> None:
         """Raises `InputError` if there is no such run, unless it is about to start here."""

@@ -1,7 +1,7 @@
 """A run's life, from its first event to its answer: start, plan, work, answer.
 
-`Run.to_answer` reads from top to bottom. The runs of nested teams have the same life within a task
-of the run around them.
+`Execution.to_answer` reads from top to bottom. The runs of nested teams have the same life within a
+task of the run around them.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ NESTED_SLACK_S = 0.05
 """How long a nested run has for its answer, once all its work has stopped."""
 
 
-class Run:
+class Execution:
     """One run, and as a `TeamRunner` the runs of nested teams within it."""
 
     def __init__(
@@ -129,7 +129,7 @@ class Run:
         if people is not None:
             people = people.nested(recorder, breaks_down=handoff.to_agent == SUBPLANNER)
         try:
-            run = Run(
+            run = Execution(
                 team,
                 recorder,
                 context.roles.nested(team, recorder, handoff, request=request.text),

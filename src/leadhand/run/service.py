@@ -5,7 +5,6 @@ import logging
 import secrets
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
@@ -78,7 +77,6 @@ async def resume_interrupted(host: "RunHost", limit: int | None) -> list[str]:
     if limit is not None and (not isinstance(limit, int) or limit < 1):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"limit is {limit!r}; it must be a whole number from 1, or None")
     own = await host.journal.runs(where=lambda run: run.team == host.team.name)
-    loop = asyncio.get_running_loop()
     resumed: list[str] = []
     left = [run for run in own if run.status in ("interrupted", "waiting")]
     messages = await host.journal.messages(*(run.run_id for run in left))
@@ -91,59 +89,44 @@ async def resume_interrupted(host: "RunHost", limit: int | None) -> list[str]:
             continue
         if limit is not None and len(resumed) >= limit:
             break
-        begun: asyncio.Future[bool] = loop.create_future()
-        task = asyncio.create_task(_resume_one(host, run.run_id, begun))
-        host.background.add(task)
-        task.add_done_callback(host.background.discard)
-        if await begun:
+        if await _resume_one(host, run.run_id):
             resumed.append(run.run_id)
     return resumed
 
 
-async def _resume_one(host: "RunHost", run_id: str, begun: "asyncio.Future[bool]") -> None:
-    """Resume a run; `begun` tells whether it is held here and can be."""
+async def _resume_one(host: "RunHost", run_id: str) -> bool:
+    """Resume a run. Returns whether it is held here and can be."""
+    options = RunOptions()
     try:
-        with suppress(RunTaken, RunInterrupted):  # another process was faster; or a shutdown
-            options = RunOptions(on_start=lambda: begun.set_result(True))
-            answer = await host.resume(run_id, options)
-            _log.info("run %s was resumed and is %s", run_id, answer.status)
+        await host.works.begin(host.resume(run_id, options), options.begun)
+    except (RunTaken, RunInterrupted):  # another process was faster; or a shutdown
+        return False
     except LeadhandError as error:
         _log.warning("resuming run %s: %s", run_id, error)
+        return False
     except Exception:  # `restore` is the program's own code
         _log.exception("run %s can't be resumed", run_id)
-    finally:
-        if not begun.done():
-            begun.set_result(False)
+        return False
+    return True
 
 
-class Cancellation(Awaitable[None]):
-    """A request to stop a run. Runs of this process were told already; others when it is awaited.
-
-    It is no coroutine, which would warn if it is not awaited.
-    """
-
-    def __init__(self, rest: Callable[[], Awaitable[object]] | None) -> None:
-        self._rest = rest
-
-    def __await__(self) -> Generator[object, None, None]:
-        if self._rest is not None:
-            yield from self._rest().__await__()
+def cancel_all(host: "RunHost", reason: str) -> None:
+    """Stop every run of this supervisor."""
+    _check_reason(reason)
+    for run in list(host.active.values()):
+        run.stop(reason)
 
 
-def cancel(host: "RunHost", run_id: str | None, reason: str) -> Cancellation:
-    """Stop a run, or every run of this supervisor. Raises `InputError`, most when it is awaited."""
-    if not isinstance(reason, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+async def cancel(host: "RunHost", run_id: str, reason: str) -> None:
+    """Stop a run, whichever process works on it. Raises `InputError`."""
+    _check_reason(reason)
+    if run_id in host.active:
+        host.active[run_id].stop(reason)
+        return
+    listeners = (*host.listeners, host.readers)
+    await cancel_stored(host.journal, run_id, reason=reason, clock=host.clock, listeners=listeners)
+
+
+def _check_reason(reason: object) -> None:
+    if not isinstance(reason, str):
         raise InputError(f"reason is {type(reason).__name__}; it must be text")
-    if run_id is None or run_id in host.active:
-        for run in [host.active[run_id]] if run_id is not None else list(host.active.values()):
-            run.stop(reason)
-        return Cancellation(None)
-    return Cancellation(
-        lambda: cancel_stored(
-            host.journal,
-            run_id,
-            reason=reason,
-            clock=host.clock,
-            listeners=(*host.listeners, host.readers),
-        )
-    )

@@ -12,6 +12,7 @@ from leadhand.contracts.events import ModelCalled
 from leadhand.contracts.people import Question
 from leadhand.state.fold import fold
 from leadhand.testing import run_virtual
+from tests.handles import resumed
 from tests.run.kinds.kinds import KINDS, REQUEST, Kind, ask, endpoint, supervisor, team
 from tests.run.resuming.story import RUN, Stops, kept
 from tests.workers.foreign_agents import library
@@ -96,7 +97,7 @@ def test_a_run_of_agents_killed_at_any_commit_ends_with_the_same_answer(kind: Ki
     assert by_agent, "calls are committed before their task is over"
     for stop in journal.commits:
         left = kept(events[:stop])
-        answer = run_virtual(supervisor(by, journal=left).resume(RUN))
+        answer = run_virtual(resumed(supervisor(by, journal=left), RUN))
         assert (answer.status, answer.answer) == (whole.status, whole.answer), f"event {stop}"
         assert fold(left.store.events(RUN)).answer == answer
 

@@ -24,6 +24,7 @@ from leadhand.contracts.people import Question
 from leadhand.state.fold import fold
 from leadhand.testing import run_virtual
 from leadhand.testing.json_data import Object
+from tests.handles import resumed
 from tests.run.kinds.kinds import (
     BROKEN_DOWN,
     KINDS,
@@ -106,7 +107,7 @@ def _killed(kind: Kind, of: Team, **settings: object) -> Iterator[Sequence[Event
     for stop in journal.commits:
         left = kept(events[:stop])
         by = supervisor(of, journal=left, **settings)  # pyright: ignore[reportArgumentType]
-        answer = run_virtual(by.resume(RUN))
+        answer = run_virtual(resumed(by, RUN))
         assert told(answer) == told(whole), f"after event {stop}"
         log = log_of(left, of)
         assert fold(log).answer == answer

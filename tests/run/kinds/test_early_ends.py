@@ -29,6 +29,7 @@ from leadhand.journal import MemoryJournal
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock, run_virtual
 from leadhand.testing.json_data import Object
+from tests.handles import resumed
 from tests.run.kinds.kinds import KINDS, REQUEST, endpoint, works
 from tests.run.kinds.kinds import team as kind_team
 from tests.run.kinds.test_early_start import ask, checked, early, model, seq, task, team, writes
@@ -79,7 +80,7 @@ def test_a_run_that_ends_while_the_planner_writes_has_an_answer_with_what_there_
             asked = Supervisor(of, journal=journal, clock=VirtualClock())
             running = asyncio.ensure_future(asked.run(REQUEST, run_id=RUN))
             await asyncio.sleep(5)
-            await asked.cancel(RUN)
+            await asked.handle(RUN).cancel()
             return await running
 
         run_virtual(stopped())
@@ -107,7 +108,7 @@ def test_a_resumed_run_goes_on_with_what_had_started_and_asks_the_planner_again(
     assert done < seq(log, PlanAccepted)
     left = kept(log[:done])
     again = Supervisor(of, journal=left, clock=VirtualClock())
-    assert told(run_virtual(again.resume(RUN))) == told(whole)
+    assert told(run_virtual(resumed(again, RUN))) == told(whole)
     second = checked(left, of)
     assert sum(isinstance(e, TaskCompleted) for e in second) == len(TASKS)
     # Another plan, and a team that no longer starts tasks early: what fits is kept.
@@ -116,7 +117,7 @@ def test_a_resumed_run_goes_on_with_what_had_started_and_asks_the_planner_again(
         left = kept(log[:done])
         changed = replace(later, model=model(writes(*other)).model)
         again = Supervisor(changed, journal=left, clock=VirtualClock())
-        answer = run_virtual(again.resume(RUN))
+        answer = run_virtual(resumed(again, RUN))
         assert {one.id: one.status for one in answer.tasks} == dict.fromkeys(
             ["c", "new", "a", "d"], "completed"
         )
@@ -131,7 +132,7 @@ def test_a_planner_that_is_asked_again_is_told_what_has_started() -> None:
     for stop in (done, seq(log, PlanAccepted) - 2):
         left, by = kept(log[:stop]), model(writes(*TASKS))
         again = Supervisor(replace(of, model=by.model), journal=left, clock=VirtualClock())
-        assert run_virtual(again.resume(RUN)).status == "complete"
+        assert run_virtual(resumed(again, RUN)).status == "complete"
         asked = [str(one["body"]) for one in by.stats().bodies if one["role"] == "planner"]
         # Its recorded answer is taken as it is.
         assert len(asked) == (stop == done)
@@ -146,7 +147,7 @@ def test_an_answer_without_a_plan_is_planned_again_when_its_run_is_resumed() -> 
     first, _ = ask(of, journal=journal, concurrency=1)
     assert first.status == "partial"
     again = Supervisor(of, journal=journal, clock=VirtualClock())
-    answer = run_virtual(again.resume(RUN))
+    answer = run_virtual(resumed(again, RUN))
     assert (answer.status, len(answer.tasks)) == ("complete", 4)
     log = checked(journal, of)
     assert sum(isinstance(e, TaskCompleted) for e in log) == 4
@@ -180,7 +181,7 @@ def test_a_resumed_run_decides_what_follows_a_failure_once_and_with_a_plan() -> 
     _, log = ask(of)
     left = kept(log[: seq(log, TaskEscalated, "a")])
     again = Supervisor(of, journal=left, clock=VirtualClock())
-    assert run_virtual(again.resume(RUN)).status == "complete"
+    assert run_virtual(resumed(again, RUN)).status == "complete"
     second = checked(left, of)
     (reassigned,) = [event.seq for event in second if isinstance(event, TaskReassigned)]
     assert reassigned > seq(second, PlanAccepted)

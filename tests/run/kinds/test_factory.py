@@ -18,6 +18,7 @@ from leadhand.testing import run_virtual
 from leadhand.testing.json_data import Object, items, mapping
 from leadhand.trace.page import page
 from leadhand.trace.run_history import RunHistory
+from tests.handles import resumed
 from tests.models.in_process import InProcess
 from tests.run.kinds.factories import (
     SECRET,
@@ -127,14 +128,14 @@ def test_another_process_makes_the_same_workers_and_does_not_ask_the_planner_aga
     of = team(model.model)
     run_virtual(supervisor(of, journal=journal).run("How much copper?", run_id="r"))
     calls = model.stats().by_role["planner"]
-    answer = run_virtual(supervisor(of, journal=journal.kept("r")).resume("r"))
+    answer = run_virtual(resumed(supervisor(of, journal=journal.kept("r")), "r"))
     assert (answer.status, model.stats().by_role["planner"]) == ("complete", calls)
     assert [task.worker for task in answer.tasks] == ["counter", "writer"]
     less = team(model.model, worker_factory=Factory([find_price]))
     with pytest.raises(
         InputError, match="the worker factory of team 'metals' has no find_stock any more"
     ):
-        run_virtual(supervisor(less, journal=journal.kept("r")).resume("r"))
+        run_virtual(resumed(supervisor(less, journal=journal.kept("r")), "r"))
 
 
 def test_each_nested_team_makes_its_own_workers() -> None:
@@ -178,8 +179,8 @@ def test_plans_below_one_that_describes_workers_have_them() -> None:
     both = {"counter", "writer"}
     assert {*workers} == {(0, "counter"), (0, SUBPLANNER), *((1, name) for name in both)}
     assert not any("workers" in str(body["tools"]) for body in bodies(model, "planner")[1:])
-    resumed = run_virtual(supervisor(of, journal=journal.kept("r")).resume("r"))
-    assert (resumed.status, model.stats().by_role["planner"]) == ("complete", 3)
+    later = run_virtual(resumed(supervisor(of, journal=journal.kept("r")), "r"))
+    assert (later.status, model.stats().by_role["planner"]) == ("complete", 3)
 
 
 def test_plan_show_and_page_say_who_was_made_and_with_what() -> None:

@@ -15,6 +15,7 @@ from leadhand.errors import ModelError
 from leadhand.journal import MemoryJournal
 from leadhand.testing import VirtualClock, run_virtual
 from leadhand.testing.json_data import Object
+from tests.handles import resumed
 from tests.models.in_process import InProcess
 from tests.run.kinds.kinds import KINDS, RUN, around, deciding, supervisor, team, works
 from tests.run.kinds.test_stepwise import DONE, Steps, find, start
@@ -142,11 +143,11 @@ def test_a_nested_run_that_is_done_again_starts_anew_wherever_the_process_is_kil
     journal = Stops()
     run_virtual(supervisor(of, journal=journal).run("Compare", run_id=RUN))
     first = len(journal.store.events(RUN))
-    whole = run_virtual(supervisor(of, journal=journal).resume(RUN, from_task="inner"))
+    whole = run_virtual(resumed(supervisor(of, journal=journal), RUN, from_task="inner"))
     events = journal.store.events(RUN)
     for stop in [commit for commit in journal.commits if commit > first]:
         left: MemoryJournal = kept(events[:stop])
-        assert told(run_virtual(supervisor(of, journal=left).resume(RUN))) == told(whole)
+        assert told(run_virtual(resumed(supervisor(of, journal=left), RUN))) == told(whole)
         started = [one for one in left.store.events(RUN) if isinstance(one, RunStarted)]
         assert [one.within for one in started] == [(), ("inner",), ("inner",)]
 
@@ -164,6 +165,6 @@ def test_a_task_that_a_resumed_run_tries_again_is_new_to_the_planner() -> None:
     run_virtual(by_code(down, of, journal=journal).run("Compare", run_id=RUN))
     assert [now.new for now in down.seen] == [set(), {"x"}, {"y"}]
     is_out, again = False, Steps([DONE, DONE, start(find("z")), DONE])
-    answer = run_virtual(by_code(again, of, journal=journal).resume(RUN))
+    answer = run_virtual(resumed(by_code(again, of, journal=journal), RUN))
     assert answer.status == "complete"
     assert [now.new for now in again.seen] == [{"y"}, {"x", "z"}]

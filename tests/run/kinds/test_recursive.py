@@ -14,6 +14,7 @@ from leadhand.errors import InputError, ModelError, TeamError
 from leadhand.journal import MemoryJournal
 from leadhand.run.people import Ask
 from leadhand.testing import VirtualClock, run_virtual
+from tests.handles import replied, resumed
 from tests.run.kinds.kinds import fails, works
 from tests.run.resuming.story import RUN, Stops, kept, told
 
@@ -250,17 +251,17 @@ def test_f46_an_approval_that_comes_later_starts_the_plan_that_was_asked_about()
 
         waits = await by(Tree(tree)).run("All", run_id=RUN)
         assert [one.task_id for one in waits.waiting] == [None]
-        waits = await by(Tree(tree)).answer(RUN, approved(None))
+        waits = await replied(by(Tree(tree)), RUN, approved(None))
         assert (waits.status, [one.id for one in waits.tasks]) == ("waiting", ["n"])
         assert [one.task_id for one in waits.waiting] == ["m", "l"]
         assert [task.id for task in waits.waiting[0].plan.tasks] == ["x", "y"]  # pyright: ignore[reportOptionalMemberAccess]
         with pytest.raises(InputError, match="must be approved or refused"):
-            await by(Tree(tree)).answer(RUN, Reply(task_id="m", verdict="answered", text="yes"))
-        waits = await by(Tree({})).answer(RUN, approved("l"))
+            await replied(by(Tree(tree)), RUN, Reply(task_id="m", verdict="answered", text="yes"))
+        waits = await replied(by(Tree({})), RUN, approved("l"))
         assert ([one.id for one in waits.tasks], waits.status) == (["l", "n"], "waiting")
         one = Task(id="z", worker="a", intent="Do m/x alone")
         mine = Reply(task_id="m", verdict="approved", plan=Plan(goal="Do m", tasks=[one]))
-        return await by(Tree({})).answer(RUN, mine)
+        return await replied(by(Tree({})), RUN, mine)
 
     answer = run_virtual(story())
     assert answer.status == "complete"
@@ -270,9 +271,9 @@ def test_f46_an_approval_that_comes_later_starts_the_plan_that_was_asked_about()
 def test_f29_a_run_that_waits_for_a_nested_plan_can_be_killed_at_any_commit() -> None:
     async def to_the_end(journal: MemoryJournal, run_id: str | None = None) -> Answer:
         by = supervisor(TREE, journal=journal, approve=True)
-        answer = await (by.resume(RUN) if run_id else by.run("All", run_id=RUN))
+        answer = await (resumed(by, RUN) if run_id else by.run("All", run_id=RUN))
         while answer.status == "waiting":
-            answer = await by.answer(RUN, *[approved(one.task_id) for one in answer.waiting])
+            answer = await replied(by, RUN, *[approved(one.task_id) for one in answer.waiting])
         return answer
 
     journal = Stops()

@@ -13,6 +13,7 @@ from leadhand.contracts.team import PlannerKind, WorkFunction
 from leadhand.journal import MemoryJournal
 from leadhand.testing import VirtualClock, run_virtual
 from leadhand.testing.json_data import Json, Object, mapping
+from tests.handles import resumed
 from tests.models.in_process import InProcess
 from tests.planners.planners import said
 from tests.run.kinds.kinds import REQUEST, part, plan, planning, works
@@ -228,7 +229,7 @@ def test_a_larger_budget_continues_the_nested_plan_where_it_stood(requests: int)
     short = run_virtual(first.run(REQUEST, run_id=RUN))
     assert short.ended_by == "budget"
     more = Supervisor(of, journal=journal, budget=Budget(requests=20), clock=VirtualClock())
-    answer = run_virtual(more.resume(RUN))
+    answer = run_virtual(resumed(more, RUN))
     assert answer.status == "complete"
     calls = 3 + 2 + 2
     assert calls <= model.stats().requests <= calls + 2, "only syntheses are written again"

@@ -16,6 +16,7 @@ from leadhand.errors import ModelError
 from leadhand.journal import MemoryJournal
 from leadhand.testing import run_virtual
 from leadhand.trace.run_history import RunHistory
+from tests.handles import resumed
 from tests.models.in_process import InProcess
 from tests.run.kinds.kinds import KINDS, RUN, around, ask, deciding, decision, supervisor, team
 from tests.run.kinds.test_stepwise import DONE, Step, Steps, find, slowly, start
@@ -90,7 +91,7 @@ def test_a_decision_that_a_restart_interrupts_counts_once() -> None:
             by = by_code(
                 Steps([*steps], delay_s=5.0), team_by_code(slowly), journal=kept(events[:at])
             )
-            again = run_virtual(by.resume(RUN)).metrics
+            again = run_virtual(resumed(by, RUN)).metrics
             assert again.critical_path_s == pytest.approx(whole.critical_path_s)
             assert again.sequential_s == pytest.approx(whole.sequential_s)
 
@@ -99,7 +100,7 @@ def test_a_decision_that_fails_counts_and_so_does_the_next_attempt_at_it() -> No
     failed, events = figures(start(takes("x", 4)), ModelError("no model", transient=True))
     assert failed.critical_path_s == pytest.approx(5 + 4 + 5)
     by = by_code(Steps([DONE, DONE], delay_s=5.0), team_by_code(slowly), journal=kept(events))
-    again = run_virtual(by.resume(RUN)).metrics
+    again = run_virtual(resumed(by, RUN)).metrics
     assert again.critical_path_s == pytest.approx(5 + 4 + 5 + 5)
     assert again.makespan_s == pytest.approx(again.critical_path_s)
 
@@ -121,7 +122,7 @@ def test_the_chain_of_a_nested_run_is_that_of_the_task_around_it() -> None:
         n for n, one in enumerate(events) if isinstance(one, RoundDecided) and one.round == 2
     )
     by = supervisor(around(team(STEPWISE, model.model)), journal=kept(events[:decided]))
-    again = run_virtual(by.resume(RUN)).metrics
+    again = run_virtual(resumed(by, RUN)).metrics
     assert again.critical_path_s == pytest.approx(6.0)
 
 
@@ -137,7 +138,7 @@ def test_planning_of_a_nested_run_that_is_resumed_does_not_include_the_time_befo
     events = journal.store.events(RUN)
     planned = next(n for n, one in enumerate(events) if one.within and one.type == "plan_accepted")
     again = supervisor(outer, journal=kept(events[:planned]))
-    assert run_virtual(again.resume(RUN)).metrics.critical_path_s == pytest.approx(50 + 1 + 1)
+    assert run_virtual(resumed(again, RUN)).metrics.critical_path_s == pytest.approx(50 + 1 + 1)
 
 
 def test_show_names_the_decisions_on_the_critical_path() -> None:

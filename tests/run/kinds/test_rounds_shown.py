@@ -21,6 +21,7 @@ from leadhand.trace.logs import Logs
 from leadhand.trace.overview import overview
 from leadhand.trace.page import page
 from leadhand.trace.run_history import RunHistory
+from tests.handles import replied
 from tests.run.kinds.test_stepwise import DONE, Steps, find, ran, start, team
 
 CONTROL = re.compile(r"\x1b\[[?\d;]*[A-Za-z]|\r")
@@ -94,7 +95,7 @@ def test_the_question_about_a_round_says_what_is_done_and_what_is_new(
         steps = Steps([start(find("x")), start(find("y", "x"))])
         by = Supervisor(team(), planner=steps, home=tmp_path, approve=["plan"])
         await by.run("Compare", run_id="r")
-        await by.answer("r", Reply(verdict="approved"))
+        await replied(by, "r", Reply(verdict="approved"))
         await by.close()
 
     asyncio.run(started())

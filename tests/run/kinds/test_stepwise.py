@@ -34,6 +34,7 @@ from leadhand.errors import InputError, ModelError
 from leadhand.journal import MemoryJournal
 from leadhand.testing import ScriptedModel, VirtualClock, run_virtual
 from leadhand.testing.json_data import Object, mapping
+from tests.handles import replied, resumed
 from tests.run.kinds.kinds import fails, works
 from tests.run.resuming.story import RUN, kept
 
@@ -232,7 +233,7 @@ def test_a_planner_that_fails_ends_the_rounds_and_a_resumed_run_asks_it_again() 
     assert (first.status, first.ended_by) == ("partial", None)
     assert first.gaps[0].why == "round 2 was not decided: no model answered"
     works_now = Steps([DONE, start(find("y")), DONE])
-    again = run_virtual(supervisor(works_now, journal=journal).resume(RUN))
+    again = run_virtual(resumed(supervisor(works_now, journal=journal), RUN))
     assert again.status == "complete"
     assert [now.number for now in works_now.seen] == [2, 3]
     assert {task.id for task in again.tasks} == {"x", "y"}
@@ -246,7 +247,7 @@ def test_no_model_takes_over_what_a_planner_in_code_decides() -> None:
     model = ScriptedModel()
     with pytest.raises(InputError, match="its rounds are decided by 'steps', a planner in code"):
         run_virtual(
-            supervisor(None, replace(team(), model=model.model), journal=journal).resume(RUN)
+            resumed(supervisor(None, replace(team(), model=model.model), journal=journal), RUN)
         )
     assert model.stats().by_role == {}
 
@@ -313,10 +314,10 @@ def test_f46_an_approval_that_comes_later_starts_the_round_that_was_decided() ->
         first = Steps([start(find("x")), start(find("y")), DONE])
         waits = await by(first).run("Compare", run_id=RUN)
         assert waits.status == "waiting"
-        waits = await by(first).answer(RUN, Reply(verdict="approved"))
+        waits = await replied(by(first), RUN, Reply(verdict="approved"))
         assert (waits.status, [task.id for task in waits.tasks]) == ("waiting", ["x"])
         other = Steps([DONE, DONE, DONE])
-        answer = await by(other).answer(RUN, Reply(verdict="approved"))
+        answer = await replied(by(other), RUN, Reply(verdict="approved"))
         assert answer.status == "complete"
         assert [now.number for now in other.seen] == [3], "round 2 stays as it was decided"
         assert {task.id for task in answer.tasks} == {"x", "y"}
@@ -328,7 +329,7 @@ def test_a_task_that_is_done_again_does_not_reopen_what_the_planner_said_is_done
     journal = MemoryJournal()
     steps = Steps([start(find("x")), start(find("y", "x")), DONE])
     run_virtual(supervisor(steps, journal=journal).run("Compare", run_id=RUN))
-    answer = run_virtual(supervisor(steps, journal=journal).resume(RUN, from_task="x"))
+    answer = run_virtual(resumed(supervisor(steps, journal=journal), RUN, from_task="x"))
     assert answer.status == "complete"
     assert len(steps.seen) == 3
     again = [event for event in journal.store.events(RUN) if isinstance(event, RunResumed)]
@@ -342,7 +343,7 @@ def test_a_run_that_is_killed_while_the_planner_decides_decides_once() -> None:
     events = journal.store.events(RUN)
     at = next(n for n, one in enumerate(events) if isinstance(one, RoundDecided) and one.round == 2)
     left, again = kept(events[:at]), Steps(steps.steps)
-    answer = run_virtual(supervisor(again, journal=left).resume(RUN))
+    answer = run_virtual(resumed(supervisor(again, journal=left), RUN))
     assert [now.number for now in again.seen] == [2, 3]
     assert {task.id for task in answer.tasks} == {"x", "y"}
 
@@ -360,5 +361,5 @@ def test_tasks_that_are_done_again_are_waited_for_before_the_next_round() -> Non
     journal = MemoryJournal()
     run_virtual(supervisor(broken, journal=journal).run("Compare", run_id=RUN))
     again = Steps([DONE, DONE])
-    run_virtual(supervisor(again, journal=journal).resume(RUN, from_task="x"))
+    run_virtual(resumed(supervisor(again, journal=journal), RUN, from_task="x"))
     assert [one.status for one in again.seen[0].tasks] == ["completed"]

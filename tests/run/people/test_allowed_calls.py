@@ -34,6 +34,7 @@ from leadhand.testing import ScriptedServer, VirtualClock, run_virtual
 from leadhand.workers.idempotency import key
 from leadhand.workers.threads import DaemonThreads
 from leadhand.workers.toolsets import toolset_of
+from tests.handles import resumed
 from tests.models.asking import OPENAI
 from tests.run.people.desk import says
 from tests.workers.model_runs import bodies, call, calls, final, one_task, said, steps, worker
@@ -198,8 +199,8 @@ class Demolition:
 
 async def replied(supervisor: Supervisor, verdict: Verdict = "approved") -> Answer:
     """The answer of the resumed run after a reply to its only question."""
-    await supervisor.reply(RUN, Reply(task_id="t1", verdict=verdict))
-    answer = await supervisor.resume(RUN)
+    await supervisor.handle(RUN).reply(Reply(task_id="t1", verdict=verdict), resume=False)
+    answer = await resumed(supervisor, RUN)
     await supervisor.close()
     return answer
 
@@ -234,7 +235,7 @@ def test_a_call_that_was_cut_off_by_a_crash_is_made_again_under_the_same_key(
     asyncio.run(first.close())
     asyncio.run(replied(crew.supervisor()))
     second = crew.supervisor(tmp_path / "second")
-    answer = asyncio.run(second.resume(RUN))
+    answer = asyncio.run(resumed(second, RUN))
     asyncio.run(second.close())
     assert answer.status == "complete"
     (call_,) = parked.waiting[0].calls
@@ -304,15 +305,17 @@ def test_a_reply_names_all_calls_of_the_question_and_no_others(
     parked = supervisor(wrapped(done), journal=journal)
     (question,) = asyncio.run(parked.run(plan=one_task(), run_id=RUN)).waiting
     with pytest.raises(InputError, match="must name exactly the calls"):
-        asyncio.run(parked.reply(RUN, Reply(task_id="t1", calls={"another": True})))
+        asyncio.run(
+            parked.handle(RUN).reply(Reply(task_id="t1", calls={"another": True}), resume=False)
+        )
     # A reply to the first question that arrives twice is no reply to the second.
     twice = Reply(task_id="t1", calls={question.calls[0].id: True})
     for _ in range(2):
-        asyncio.run(parked.reply(RUN, twice))
-    answer = asyncio.run(parked.resume(RUN))
+        asyncio.run(parked.handle(RUN).reply(twice, resume=False))
+    answer = asyncio.run(resumed(parked, RUN))
     assert (answer.status, done) == ("waiting", ["tower"])
     asyncio.run(journal.post(RunMessage(run_id=RUN, reply=twice)))
-    answer = asyncio.run(parked.resume(RUN))
+    answer = asyncio.run(resumed(parked, RUN))
     assert (answer.status, done) == ("waiting", ["tower"])
 
 

@@ -24,6 +24,7 @@ from leadhand.state.fold import fold
 from leadhand.testing import run_virtual
 from leadhand.trace.run_history import RunHistory
 from tests.engine.remedies import ScriptedRemedies
+from tests.handles import resumed
 from tests.plans.samples import plan, task
 from tests.run.people.desk import RUN, approved, log, says
 
@@ -128,7 +129,7 @@ def test_a_resumed_run_keeps_the_choice_of_not_amending() -> None:
     answer = run_virtual(stopped.run(plan=PLAN, run_id=RUN))
     assert answer.ended_by == "deadline"
     office.slow = False
-    answer = run_virtual(office.supervisor().resume(RUN))
+    answer = run_virtual(resumed(office.supervisor(), RUN))
     assert (answer.status, sorted(office.done)) == ("partial", ["after", "end", "look"])
     assert REASON in answer.gaps[0].why
 
@@ -248,8 +249,8 @@ def park(office: Office, **fields: object) -> tuple[Supervisor, Answer]:
     """A run whose first plan is approved from afar, until it waits for another approval."""
     supervisor = office.supervisor(planner=Given(), approve=["plan"], **fields)
     assert run_virtual(supervisor.run("look into it", run_id=RUN)).waiting
-    asyncio.run(supervisor.reply(RUN, approved()))
-    return supervisor, run_virtual(supervisor.resume(RUN))
+    asyncio.run(supervisor.handle(RUN).reply(approved(), resume=False))
+    return supervisor, run_virtual(resumed(supervisor, RUN))
 
 
 def test_a_run_waits_for_the_approval_of_an_amendment_and_continues_with_it() -> None:
@@ -259,10 +260,10 @@ def test_a_run_waits_for_the_approval_of_an_amendment_and_continues_with_it() ->
     (question,) = answer.waiting
     assert question.plan is not None
     assert [one.id for one in question.plan.tasks] == ["look", "after", "end", "more"]
-    assert run_virtual(supervisor.resume(RUN)).waiting == answer.waiting
-    asyncio.run(supervisor.reply(RUN, approved()))
+    assert run_virtual(resumed(supervisor, RUN)).waiting == answer.waiting
+    asyncio.run(supervisor.handle(RUN).reply(approved(), resume=False))
     # Who resumes it need not know that plans are approved here.
-    last = run_virtual(office.supervisor().resume(RUN))
+    last = run_virtual(resumed(office.supervisor(), RUN))
     assert (last.status, sorted(office.done)) == ("complete", ["after", "end", "look", "more"])
     assert len(of(supervisor, PlanProposed)) == 2
     assert len(of(supervisor, ApprovalRequested)) == 2
@@ -271,8 +272,10 @@ def test_a_run_waits_for_the_approval_of_an_amendment_and_continues_with_it() ->
 def test_a_run_that_waits_for_an_amendment_continues_without_it_when_it_is_refused() -> None:
     office = Office()
     supervisor, _ = park(office)
-    asyncio.run(supervisor.reply(RUN, Reply(verdict="refused", text="too dear")))
-    answer = run_virtual(supervisor.resume(RUN))
+    asyncio.run(
+        supervisor.handle(RUN).reply(Reply(verdict="refused", text="too dear"), resume=False)
+    )
+    answer = run_virtual(resumed(supervisor, RUN))
     assert (answer.status, office.done) == ("partial", ["look", "after", "end"])
     assert "too dear" in answer.gaps[0].why
 
@@ -284,7 +287,7 @@ def test_who_says_nothing_to_an_amendment_leaves_a_run_that_waits() -> None:
     assert (bool(answer.waiting), office.done) == (True, ["look"])
     ask, _ = says("")
     again = office.supervisor(person=ask)
-    assert run_virtual(again.resume(RUN)).status == "complete"
+    assert run_virtual(resumed(again, RUN)).status == "complete"
     assert sorted(office.done) == ["after", "end", "look", "more"]
 
 
@@ -302,7 +305,7 @@ def test_a_deadline_ends_a_run_whose_amendment_has_no_reply() -> None:
     assert (answer.ended_by, answer.waiting, office.done) == ("deadline", (), ["look"])
     ask, asked = says("")
     again = office.supervisor(person=ask)
-    assert run_virtual(again.resume(RUN)).status == "complete"
+    assert run_virtual(resumed(again, RUN)).status == "complete"
     assert len(asked) == 1
 
 
@@ -349,12 +352,12 @@ def test_a_run_waits_for_the_approval_of_a_split_and_continues_with_it() -> None
     office = Office(parts=[task("x"), task("y", "x")])
     supervisor = office.supervisor(approve=["plan"])
     run_virtual(supervisor.run(plan=BIG, amend=True, run_id=RUN))
-    asyncio.run(supervisor.reply(RUN, approved()))
-    waiting = run_virtual(supervisor.resume(RUN))
+    asyncio.run(supervisor.handle(RUN).reply(approved(), resume=False))
+    waiting = run_virtual(resumed(supervisor, RUN))
     assert [question.plan is None for question in waiting.waiting] == [False]
     office.remedies.asked.clear()
-    asyncio.run(supervisor.reply(RUN, approved()))
-    answer = run_virtual(supervisor.resume(RUN))
+    asyncio.run(supervisor.handle(RUN).reply(approved(), resume=False))
+    answer = run_virtual(resumed(supervisor, RUN))
     assert [one.id for one in answer.tasks] == ["last", "big.1", "big.2"]
     assert office.remedies.asked == [], "the parts are those that were approved"
     assert len(of(supervisor, TaskSplit)) == 1

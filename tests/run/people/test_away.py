@@ -25,6 +25,7 @@ from leadhand.journal import MemoryJournal, open_journal
 from leadhand.run.resumption import tasks_from
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock, run_virtual
+from tests.handles import resumed
 from tests.plans.samples import plan, task
 from tests.run.people.desk import FILE, PAINT, RUN, Desk, answered, approved, log, until
 from tests.stored import store_of
@@ -80,12 +81,12 @@ def test_a_run_goes_on_days_later_in_another_supervisor_with_its_whole_deadline(
 
     team = Team("desk", workers=(Worker("painter", "paints", run=slow),))
     later = Supervisor(team, journal=journal, clock=Days(4), deadline_s=10)
-    asyncio.run(later.reply(RUN, answered("blue")))
-    answer = run_virtual(later.resume(RUN))
+    asyncio.run(later.handle(RUN).reply(answered("blue"), resume=False))
+    answer = run_virtual(resumed(later, RUN))
     assert (answer.status, answer.answer) == ("complete", "blue")
     assert journal.store.messages(RUN) == []
-    resumed = next(event for event in log(later) if isinstance(event, RunResumed))
-    assert (resumed.at - log(later)[0].at).days == 4
+    again = next(event for event in log(later) if isinstance(event, RunResumed))
+    assert (again.at - log(later)[0].at).days == 4
     given = [event for event in log(later) if isinstance(event, ApprovalGiven)]
     assert [(event.verdict, event.text) for event in given] == [("answered", "blue")]
 
@@ -96,11 +97,11 @@ def test_a_plan_waits_for_approval_through_restarts_whoever_resumes_the_run() ->
     answer = run_virtual(first.run(plan=FILE, run_id=RUN))
     assert (answer.status, [one.plan for one in answer.waiting]) == ("waiting", [FILE])
     careless = Supervisor(desk.team(), journal=journal)
-    assert run_virtual(careless.resume(RUN)).waiting == answer.waiting
+    assert run_virtual(resumed(careless, RUN)).waiting == answer.waiting
     asked = [event for event in log(first) if isinstance(event, ApprovalRequested)]
     assert len(asked) == 1
-    asyncio.run(careless.reply(RUN, Reply(verdict="approved")))
-    assert run_virtual(careless.resume(RUN)).status == "complete"
+    asyncio.run(careless.handle(RUN).reply(Reply(verdict="approved"), resume=False))
+    assert run_virtual(resumed(careless, RUN)).status == "complete"
     assert desk.tasks() == ["t1"]
 
 
@@ -108,13 +109,15 @@ def test_a_broken_plan_from_elsewhere_is_told_and_asked_again() -> None:
     desk, journal = Desk(), MemoryJournal()
     supervisor = Supervisor(desk.team(), approve=["plan"], journal=journal)
     run_virtual(supervisor.run(plan=FILE, run_id=RUN))
-    asyncio.run(supervisor.reply(RUN, approved(plan(task("t1", worker="nobody")))))
-    answer = run_virtual(supervisor.resume(RUN))
+    asyncio.run(
+        supervisor.handle(RUN).reply(approved(plan(task("t1", worker="nobody"))), resume=False)
+    )
+    answer = run_virtual(resumed(supervisor, RUN))
     assert "nobody" in answer.waiting[0].text
     assert answer.waiting[0].plan == FILE
-    assert run_virtual(supervisor.resume(RUN)).waiting == answer.waiting
-    asyncio.run(supervisor.reply(RUN, approved()))
-    assert run_virtual(supervisor.resume(RUN)).status == "complete"
+    assert run_virtual(resumed(supervisor, RUN)).waiting == answer.waiting
+    asyncio.run(supervisor.handle(RUN).reply(approved(), resume=False))
+    assert run_virtual(resumed(supervisor, RUN)).status == "complete"
     rejected = [event for event in log(supervisor) if isinstance(event, PlanRejected)]
     assert rejected == []
 
@@ -137,7 +140,9 @@ def test_a_live_run_hears_a_reply_within_a_second(place: str, tmp_path: Path) ->
         running = asyncio.ensure_future(supervisor.run(plan=two, run_id=RUN))
         await until(lambda: fold(other.store.events(RUN)).questions)
         posted_s = asyncio.get_running_loop().time()
-        await Supervisor(desk.team(), journal=other).reply(RUN, answered("blue"))
+        await (
+            Supervisor(desk.team(), journal=other).handle(RUN).reply(answered("blue"), resume=False)
+        )
         await until(lambda: any(isinstance(one, TaskCompleted) for one in other.store.events(RUN)))
         heard_s = asyncio.get_running_loop().time()
         release.set()
@@ -166,7 +171,7 @@ def test_a_reply_from_elsewhere_spares_the_person_who_sits_here_the_question() -
     async def main() -> Answer:
         running = asyncio.ensure_future(supervisor.run(plan=PAINT, run_id=RUN))
         await until(lambda: fold(log(supervisor)).questions)
-        await supervisor.reply(RUN, answered("blue"))
+        await supervisor.handle(RUN).reply(answered("blue"), resume=False)
         return await running
 
     assert run_virtual(main()).answer == "blue"
@@ -176,9 +181,9 @@ def test_a_reply_from_elsewhere_spares_the_person_who_sits_here_the_question() -
 def test_of_two_replies_to_one_question_the_last_one_counts() -> None:
     supervisor = Supervisor(Desk().team(), approve=["escalation"])
     run_virtual(supervisor.run(plan=PAINT, run_id=RUN))
-    asyncio.run(supervisor.reply(RUN, answered("blue")))
-    asyncio.run(supervisor.reply(RUN, answered("no, red")))
-    assert run_virtual(supervisor.resume(RUN)).answer == "no, red"
+    asyncio.run(supervisor.handle(RUN).reply(answered("blue"), resume=False))
+    asyncio.run(supervisor.handle(RUN).reply(answered("no, red"), resume=False))
+    assert run_virtual(resumed(supervisor, RUN)).answer == "no, red"
     assert store_of(supervisor).messages(RUN) == []
 
 
@@ -194,7 +199,7 @@ def test_a_reply_that_nobody_asked_for_is_refused(reply: Reply, why: str) -> Non
     supervisor = Supervisor(Desk().team(), approve=["escalation"])
     run_virtual(supervisor.run(plan=PAINT, run_id=RUN))
     with pytest.raises(InputError, match=why):
-        asyncio.run(supervisor.reply(RUN, reply))
+        asyncio.run(supervisor.handle(RUN).reply(reply, resume=False))
     assert store_of(supervisor).messages(RUN) == []
 
 
@@ -210,10 +215,10 @@ def test_a_reply_that_came_too_late_answers_no_later_question() -> None:
     supervisor = Supervisor(team, approve=["escalation"], journal=journal)
     answer = run_virtual(supervisor.run(plan=PAINT, run_id=RUN))
     assert "attempt 1" in answer.waiting[0].text
-    asyncio.run(supervisor.reply(RUN, answered("because")))
-    answer = run_virtual(supervisor.resume(RUN))
+    asyncio.run(supervisor.handle(RUN).reply(answered("because"), resume=False))
+    answer = run_virtual(resumed(supervisor, RUN))
     assert "attempt 2" in answer.waiting[0].text
-    assert run_virtual(supervisor.resume(RUN)).waiting == answer.waiting
+    assert run_virtual(resumed(supervisor, RUN)).waiting == answer.waiting
     assert journal.store.messages(RUN) == []
 
 
@@ -236,7 +241,7 @@ def test_a_run_is_stopped_by_a_message_and_the_message_stops_no_later_one() -> N
     answer = run_virtual(supervisor.run(plan=plan(task("t1")), run_id=RUN))
     assert (answer.status, answer.gaps[0].why) == ("cancelled", "told to")
     assert journal.store.messages(RUN) == []
-    assert run_virtual(Supervisor(team(quick), journal=journal).resume(RUN)).status == "complete"
+    assert run_virtual(resumed(Supervisor(team(quick), journal=journal), RUN)).status == "complete"
 
 
 def test_a_task_to_go_on_from_is_none_of_a_run_that_has_no_plan_yet() -> None:

@@ -9,6 +9,7 @@ from leadhand import InputError, Supervisor, Team, Worker
 from leadhand.contracts.people import Reply
 from leadhand.journal import MemoryJournal
 from leadhand.testing import run_virtual
+from tests.handles import replied
 from tests.run.people.desk import PAINT, RUN, Desk, answered
 
 
@@ -21,13 +22,13 @@ def test_a_reply_through_a_supervisor_without_restore_changes_nothing() -> None:
     run_virtual(supervisor().run(plan=PAINT, run_id=RUN, context="a customer"))
     before = [*journal.store.events(RUN)]
     with pytest.raises(InputError, match="needs a context, and contexts are not stored"):
-        asyncio.run(supervisor().answer(RUN, answered("white")))
+        asyncio.run(replied(supervisor(), RUN, answered("white")))
     other = Supervisor(Team("other", workers=[Worker("a", "b", run=str)]), journal=journal)
     with pytest.raises(InputError, match="is of team 'desk', not of 'other'"):
-        asyncio.run(other.answer(RUN, Reply(task_id="t1", text="white")))
+        asyncio.run(replied(other, RUN, Reply(task_id="t1", text="white")))
     assert ([*journal.store.events(RUN)], asyncio.run(journal.messages(RUN))) == (before, [])
     restoring = supervisor(restore=str)
-    answer = run_virtual(restoring.answer(RUN, answered("red")))
+    answer = run_virtual(replied(restoring, RUN, answered("red")))
     assert (answer.status, answer.output) == ("complete", "red")
 
 

@@ -12,6 +12,7 @@ from leadhand.contracts.outcome import Escalated, Handoff
 from leadhand.contracts.people import Question, Reply
 from leadhand.state.fold import fold
 from leadhand.testing import run_virtual
+from tests.handles import replied, resumed
 from tests.plans.samples import plan, task
 from tests.run.people.desk import PAINT, RUN, Desk, answered, log, only_painter, raises, says, until
 
@@ -55,7 +56,7 @@ def test_what_is_no_reply_is_an_error_after_the_other_tasks_and_the_question_sta
         run_virtual(supervisor.run(plan=both, run_id=RUN))
     state = fold(log(supervisor))
     assert (state.tasks["t3"].status, {*state.questions}, len(asked)) == ("completed", {"t1"}, 2)
-    answer = run_virtual(supervisor.answer(RUN, answered("blue")))
+    answer = run_virtual(replied(supervisor, RUN, answered("blue")))
     assert (answer.status, answer.output) == (
         "complete",
         {"t1": "blue", "t2": "red", "t3": "t3 is filed"},
@@ -75,7 +76,7 @@ def test_what_is_no_reply_to_a_nested_question_is_an_error_and_it_stays_open(
         run_virtual(supervisor.run(plan=plan(task("a", worker="net")), run_id=RUN))
     assert len(asked) == 1
     assert asked[0].task_id == "a/painter"
-    answer = run_virtual(supervisor.answer(RUN, answered("blue", asked[0].task_id)))
+    answer = run_virtual(replied(supervisor, RUN, answered("blue", asked[0].task_id)))
     assert (answer.status, answer.output) == ("complete", "blue")
 
 
@@ -179,7 +180,7 @@ def test_a_nested_run_takes_no_reply_that_is_for_the_run_around_it() -> None:
     async def ask(question: Question) -> str:
         if question.task_id == "t1/painter":
             await until(lambda: len(fold(log(supervisor)).questions))
-            await supervisor.reply(RUN, answered("red", "t2"))
+            await supervisor.handle(RUN).reply(answered("red", "t2"), resume=False)
             return "white"
         await asyncio.Event().wait()
         raise AssertionError
@@ -201,5 +202,5 @@ def test_what_a_nested_team_hands_back_waits_in_the_run_around_it_for_those_who_
     answer = run_virtual(supervisor.run(plan=plan(task("t1", worker="desk")), run_id=RUN))
     assert [question.task_id for question in answer.waiting] == ["t1"]
     assert answer.status == "waiting"
-    asyncio.run(supervisor.reply(RUN, answered("white")))
-    assert "white" in run_virtual(supervisor.resume(RUN)).answer
+    asyncio.run(supervisor.handle(RUN).reply(answered("white"), resume=False))
+    assert "white" in run_virtual(resumed(supervisor, RUN)).answer

@@ -27,6 +27,7 @@ from leadhand.journal import MemoryJournal
 from leadhand.run.people import Ask
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer, VirtualClock, run_virtual
+from tests.handles import replied, resumed
 from tests.models.asking import OPENAI
 from tests.plans.samples import plan, task
 from tests.run.people.desk import RUN
@@ -108,10 +109,10 @@ def test_the_call_of_a_nested_worker_is_approved_later_in_another_process_and_ma
 
     async def reply(question: Question) -> Answer:
         doing = supervisor()
-        (found,) = (await doing.get(RUN)).questions
+        (found,) = (await doing.handle(RUN).view()).questions
         assert found == question
         calls = {one.id: CallReply(approved=True) for one in question.calls}
-        answer = await doing.answer(RUN, Reply(task_id=question.task_id, calls=calls))
+        answer = await replied(doing, RUN, Reply(task_id=question.task_id, calls=calls))
         await doing.close()
         return answer
 
@@ -133,11 +134,11 @@ def test_calls_at_every_depth_are_answered_one_after_the_other() -> None:
         assert {one.task_id for one in waits.waiting} == {"a/deep/asks", "b"}
         assert [gap.task_id for gap in waits.gaps] == [one.task_id for one in waits.waiting]
         with pytest.raises(InputError, match="asks nothing about task 'asks'"):
-            await crew.supervisor(journal).answer(RUN, yes("asks"))
-        waits = await crew.supervisor(journal).answer(RUN, yes(first))
+            await replied(crew.supervisor(journal), RUN, yes("asks"))
+        waits = await replied(crew.supervisor(journal), RUN, yes(first))
         assert [one.task_id for one in waits.waiting] == [second]
         refused = Reply(task_id=second, verdict="refused", text="listed")
-        return await crew.supervisor(journal).answer(RUN, refused), crew
+        return await replied(crew.supervisor(journal), RUN, refused), crew
 
     answer, crew = run_virtual(story("a/deep/asks", "b"))
     assert (crew.down, answer.status) == (["asks"], "partial")
@@ -150,10 +151,10 @@ def test_calls_at_every_depth_are_answered_one_after_the_other() -> None:
 def test_f29_it_can_be_killed_at_any_commit_while_the_replies_come() -> None:
     async def to_the_end(crew: Crew, journal: MemoryJournal, *, resume: bool = False) -> Answer:
         doing = crew.supervisor(journal)
-        answer = await (doing.resume(STORY) if resume else doing.run(plan=BOTH, run_id=STORY))
+        answer = await (resumed(doing, STORY) if resume else doing.run(plan=BOTH, run_id=STORY))
         while answer.status == "waiting":
             replies = [yes(one.task_id) for one in answer.waiting]
-            answer = await crew.supervisor(journal).answer(STORY, *replies)
+            answer = await replied(crew.supervisor(journal), STORY, *replies)
         return answer
 
     journal, crew = Stops(), Crew()
@@ -179,7 +180,7 @@ def test_a_person_without_a_reply_leaves_the_nested_question_open() -> None:
         waits = await crew.supervisor(journal, nobody).run(plan=BOTH, run_id=RUN)
         assert {one.task_id for one in waits.waiting} == {"a/deep/asks", "b"}
         replies = [yes(one.task_id) for one in waits.waiting]
-        return await crew.supervisor(journal).answer(RUN, *replies)
+        return await replied(crew.supervisor(journal), RUN, *replies)
 
     crew = Crew()
     assert run_virtual(story(crew)).status == "complete"

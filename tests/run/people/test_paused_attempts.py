@@ -23,6 +23,7 @@ from leadhand.run.people import Ask
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import VirtualClock, run_virtual
 from leadhand.trace.run_history import RunHistory
+from tests.handles import replied, resumed
 from tests.plans.samples import plan, task
 
 RUN = "paused"
@@ -69,7 +70,7 @@ def test_a_question_that_the_deadline_cut_off_is_asked_again_and_the_attempt_con
     answer = run_virtual(late.run(plan=plan(task("t1")), run_id=RUN))
     assert (answer.status, answer.ended_by) == ("failed", "deadline")
     later = supervisor(CREW, approves, journal)
-    answer = run_virtual(later.resume(RUN, listener=events.append))
+    answer = run_virtual(resumed(later, RUN, listener=events.append))
     assert (answer.status, answer.output) == ("complete", "['so far'] True")
     assert [one.attempt for one in events if isinstance(one, TaskDispatched)] == [1]
     assert answer.tasks[0].attempts == 1
@@ -92,11 +93,11 @@ def test_the_same_reply_about_calls_sent_twice_is_one(reply: Reply) -> None:
         asking = Supervisor(CREW, synthesizer=Merge())
         await asking.run(plan=plan(task("t1")), run_id=RUN)
         with pytest.raises(InputError, match="decides about no call: give `calls`"):
-            await asking.answer(RUN, nothing)
-        answer = await asking.answer(RUN, reply)
-        assert await asking.answer(RUN, reply) == answer
+            await replied(asking, RUN, nothing)
+        answer = await replied(asking, RUN, reply)
+        assert await replied(asking, RUN, reply) == answer
         with pytest.raises(InputError, match="asks nothing about task 't1'"):
-            await asking.answer(RUN, other)
+            await replied(asking, RUN, other)
 
     run_virtual(main())
 

@@ -15,6 +15,7 @@ from leadhand.journal import MemoryJournal
 from leadhand.run.people import Ask
 from leadhand.state.fold import fold
 from leadhand.testing import run_virtual
+from tests.handles import replied, resumed
 from tests.plans.samples import plan, task
 from tests.run.people.desk import FILE, RUN, Desk, approved, log, raises, says
 
@@ -38,7 +39,7 @@ def test_a_refused_plan_is_not_carried_out_and_the_answer_says_why() -> None:
     assert desk.given == []
     assert (answer.status, answer.waiting) == ("failed", ())
     assert "a person refused the plan: the invoices come first" in answer.answer
-    assert run_virtual(supervisor.resume(RUN)) == answer
+    assert run_virtual(resumed(supervisor, RUN)) == answer
 
 
 def test_a_plan_that_a_person_has_changed_is_carried_out_as_changed() -> None:
@@ -93,7 +94,7 @@ def test_who_gives_unsound_plans_only_is_asked_three_times_and_then_waited_for(
     assert "can't be carried out as it was changed" in answer.waiting[0].text
     ask, questions = says("")
     again = Supervisor(desk.team(), person=ask, approve=["plan"], journal=journal)
-    assert run_virtual(again.resume(RUN)).status == "complete"
+    assert run_virtual(resumed(again, RUN)).status == "complete"
     assert questions == [*answer.waiting]
 
 
@@ -176,7 +177,7 @@ def test_what_a_callback_gives_instead_of_a_reply_is_an_error_and_the_plan_goes_
     with pytest.raises(InputError, match=r"`person` returned bool: it must|reply is not valid"):
         run_virtual(supervisor.run(plan=FILE, run_id=RUN))
     assert log(supervisor)[-1].type == "run_waiting"
-    assert run_virtual(supervisor.answer(RUN, approved())).status == "complete"
+    assert run_virtual(replied(supervisor, RUN, approved())).status == "complete"
 
 
 @pytest.mark.parametrize("ask", [raises, _says_nothing])
@@ -190,7 +191,7 @@ def test_a_plan_that_nobody_has_said_anything_to_goes_on_waiting(ask: Ask) -> No
     assert not any(isinstance(event, RunFinished) for event in log(supervisor))
     better, _ = says("")
     again = Supervisor(desk.team(), person=better, approve=["plan"], journal=journal)
-    assert run_virtual(again.resume(RUN)).status == "complete"
+    assert run_virtual(resumed(again, RUN)).status == "complete"
 
 
 def test_the_time_that_a_person_takes_for_the_plan_is_not_the_runs() -> None:
@@ -228,12 +229,12 @@ def test_a_run_is_cancelled_while_a_person_thinks_about_its_plan_and_keeps_the_p
     async def stopped() -> Answer:
         running = asyncio.ensure_future(supervisor.run(plan=FILE, run_id=RUN))
         await asked.wait()
-        supervisor.cancel(RUN)
+        supervisor.cancel()
         return await running
 
     answer = run_virtual(stopped())
     assert (answer.status, answer.waiting) == ("cancelled", ())
     ask, questions = says("")
     again = Supervisor(Desk().team(), person=ask, approve=["plan"], journal=journal)
-    assert run_virtual(again.resume(RUN)).status == "complete"
+    assert run_virtual(resumed(again, RUN)).status == "complete"
     assert [question.plan for question in questions] == [FILE]

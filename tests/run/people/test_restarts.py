@@ -8,6 +8,7 @@ from leadhand.contracts.people import Reply
 from leadhand.journal import MemoryJournal
 from leadhand.testing import run_virtual
 from tests.engine.remedies import ScriptedRemedies
+from tests.handles import resumed
 from tests.plans.samples import plan, task
 from tests.run.people.desk import PAINT, RUN, Desk, answered, approved, says
 from tests.run.resuming.story import RUN as STORY
@@ -34,7 +35,7 @@ def test_a_run_with_people_goes_on_from_each_of_its_commits_and_asks_nothing_twi
         left: list[Reply | str | None] = [approved(better), "blue"]
         ask, asked = says(*left[len(given) :])
         again = Supervisor(Desk().team(), person=ask, journal=kept(past))
-        answer = run_virtual(again.resume(STORY))
+        answer = run_virtual(resumed(again, STORY))
         assert (answer.status, answer.output) == (whole.status, whole.output), past[-1].type
         assert len(asked) == 2 - len(given), past[-1].type
 
@@ -46,6 +47,6 @@ def test_a_resumed_run_does_not_ask_again_who_had_nothing_to_say_before_the_pers
     )
     run_virtual(supervisor.run(plan=PAINT, run_id=RUN))
     before = [*remedies.asked]
-    asyncio.run(supervisor.reply(RUN, answered("blue")))
-    assert run_virtual(supervisor.resume(RUN)).status == "complete"
+    asyncio.run(supervisor.handle(RUN).reply(answered("blue"), resume=False))
+    assert run_virtual(resumed(supervisor, RUN)).status == "complete"
     assert remedies.asked == before

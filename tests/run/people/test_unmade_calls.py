@@ -16,6 +16,7 @@ from leadhand.ports import Journal
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object
+from tests.handles import replied
 from tests.models.asking import OPENAI
 from tests.workers.model_runs import bodies, call, final, one_task, said, steps, worker
 
@@ -55,7 +56,7 @@ def approved(before: Supervisor, after: Supervisor) -> Answer:
     """The answer of a run that asks `before` a deployment and continues `after` it."""
     parked = asyncio.run(before.run(plan=one_task(), run_id="r"))
     assert parked.status == "waiting"
-    return asyncio.run(after.answer("r", Reply(task_id="t1", verdict="approved")))
+    return asyncio.run(replied(after, "r", Reply(task_id="t1", verdict="approved")))
 
 
 @pytest.mark.parametrize("make", [by_model, by_agent])
@@ -111,7 +112,7 @@ def test_a_call_that_the_model_corrects_and_that_is_approved_again_leaves_no_gap
     after = by_model(Tool(named, name="demolish", requires_approval=True), journal=journal)
     again = approved(by_model(asks(demolish), journal=journal), after)
     assert (again.status, done) == ("waiting", [])
-    answer = asyncio.run(after.answer("r", Reply(task_id="t1", verdict="approved")))
+    answer = asyncio.run(replied(after, "r", Reply(task_id="t1", verdict="approved")))
     assert (answer.status, answer.gaps, done) == ("complete", (), ["tower"])
 
 
@@ -126,7 +127,7 @@ def test_an_approved_call_without_its_secrets_is_a_gap_if_the_model_does_not_mak
         team = Team("surveyors", workers=(worker(tools=(asks(demolish),)),), model=OPENAI)
         supervisor = Supervisor(team, synthesizer=Merge(), home=tmp_path)
         await supervisor.run(plan=one_task(), run_id="r")
-        answer = await supervisor.answer("r", Reply(task_id="t1", verdict="approved"))
+        answer = await replied(supervisor, "r", Reply(task_id="t1", verdict="approved"))
         await supervisor.close()
         return answer
 
@@ -212,7 +213,7 @@ def test_the_gap_stays_if_another_worker_completes_the_task_of_a_nested_team(
         parked = await before.run("Survey", run_id="r")
         await before.close()
         path = parked.waiting[0].task_id
-        answer = await after.answer("r", Reply(task_id=path, verdict=verdict))
+        answer = await replied(after, "r", Reply(task_id=path, verdict=verdict))
         await after.close()
         return answer
 

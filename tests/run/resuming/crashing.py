@@ -16,6 +16,7 @@ from leadhand import Completed, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.outcome import Handoff, Outcome, Result
 from leadhand.contracts.team import TaskTemplate
 from leadhand.journal import StoreJournal, open_store
+from tests.handles import resumed
 
 
 async def work(handoff: Handoff) -> Outcome:
@@ -93,7 +94,7 @@ async def gone(home: str, ids: list[str]) -> list[str]:
     with closing(open_store(home)) as journal:
         supervisor = Supervisor(team(), journal=StoreJournal(journal))
         runs = [
-            supervisor.resume(id)
+            resumed(supervisor, id)
             if journal.last_seq(id)
             else supervisor.run(plan=Plan(goal=f"do {id}", tasks=PLANS[id]), run_id=id)
             for id in ids

@@ -17,6 +17,7 @@ from leadhand import Supervisor
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.outcome import Handoff
 from leadhand.journal import StoreJournal, open_store
+from tests.handles import resumed
 from tests.run.resuming import story
 
 BACKOFF_S = (0.05, 0.1)
@@ -57,7 +58,7 @@ async def told(home: Path, ledger: Path, *, resume: bool) -> Answer:
             concurrency=CONCURRENCY,
         )
         if resume:
-            return await supervisor.resume(story.RUN)
+            return await resumed(supervisor, story.RUN)
         return await supervisor.run(plan=story.plan(), amend=True, run_id=story.RUN)
 
 

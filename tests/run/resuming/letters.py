@@ -16,6 +16,7 @@ from pathlib import Path
 from leadhand import Supervisor, Team, Worker
 from leadhand.contracts.task import Plan, Task
 from leadhand.journal import StoreJournal, open_store
+from tests.handles import resumed
 
 MODEL = "openai-chat:scripted"
 DEADLY = "ann"
@@ -67,7 +68,7 @@ async def told(*, resume: bool) -> str:
     """The document of the answer."""
     with closing(open_store(sys.argv[1])) as journal:
         supervisor = Supervisor(team(), journal=StoreJournal(journal))
-        going = supervisor.resume(RUN) if resume else supervisor.run(plan=plan(), run_id=RUN)
+        going = resumed(supervisor, RUN) if resume else supervisor.run(plan=plan(), run_id=RUN)
         return (await going).model_dump_json()
 
 

@@ -10,6 +10,7 @@ from leadhand.contracts.events import Event, ModelCalled, RunResumed, RunStarted
 from leadhand.contracts.team import Role
 from leadhand.testing import VirtualClock, run_virtual
 from leadhand.testing.json_data import Json, Object
+from tests.handles import resumed
 from tests.models.in_process import InProcess
 from tests.run.resuming.story import RUN, Stops, kept
 from tests.synthesis.deliberation import rule, script
@@ -76,7 +77,7 @@ def resume(server: InProcess, past: Sequence[Event], told: str = "") -> tuple[bo
     supervisor = Supervisor(
         team(server, told), deadline_s=None, journal=journal, clock=VirtualClock()
     )
-    answer = run_virtual(supervisor.resume(RUN))
+    answer = run_virtual(resumed(supervisor, RUN))
     assert answer.status == "complete"
     events = journal.store.events(RUN)[len(past) :]
     said = any(isinstance(event, RunResumed) and event.prompts_changed for event in events)
@@ -121,7 +122,7 @@ def test_it_is_said_once_and_not_again_when_the_run_is_resumed_with_the_same_pro
     journal = kept(events[: first + 1])
     other = team(server, " Be brief.")
     supervisor = Supervisor(other, deadline_s=None, journal=journal, clock=VirtualClock())
-    run_virtual(supervisor.resume(RUN))
+    run_virtual(resumed(supervisor, RUN))
     log = journal.store.events(RUN)
     again = next(n for n, event in enumerate(log) if isinstance(event, ModelCalled) and n > first)
     assert resume(server, log[: again + 1], " Be brief.")[0] is False

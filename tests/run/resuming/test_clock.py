@@ -9,6 +9,7 @@ from leadhand.ports import Journal
 from leadhand.testing import run_virtual
 from leadhand.testing.virtual_time import VirtualClock
 from leadhand.trace.run_history import RunHistory
+from tests.handles import resumed
 from tests.run.resuming.story import RUN, Stops, Workshop, kept, plan, remedies, team, told
 
 
@@ -50,7 +51,7 @@ def test_a_run_and_its_resumption_do_not_mind_a_wall_clock_that_jumps() -> None:
     assert told(run_virtual(calm.run(plan=plan(), amend=True, run_id=RUN))) == told(whole)
     for seed, stop in enumerate(journal.commits[::12], start=2):
         left = kept(events[:stop])
-        answer = run_virtual(supervisor(left, seed=seed).resume(RUN))
+        answer = run_virtual(resumed(supervisor(left, seed=seed), RUN))
         log = [*left.store.events(RUN)]
         assert told(answer) == told(whole), f"after event {stop}"
         assert_in_order(log)

@@ -16,6 +16,7 @@ from leadhand.contracts.events import TaskCompleted
 from leadhand.errors import JournalError
 from leadhand.journal import StoreJournal
 from leadhand.journal.sqlite import FILE, SqliteStore
+from tests.handles import resumed
 from tests.patience import wait_until
 from tests.programs import Program
 from tests.run.resuming.gates import folder_of_team, plan, team, work
@@ -114,7 +115,7 @@ def test_a_record_torn_by_the_crash_was_never_there(
         with closing(SqliteStore(torn)) as journal:
             (run,) = journal.runs()
             answer = asyncio.run(
-                Supervisor(team(), journal=StoreJournal(journal)).resume(run.run_id)
+                resumed(Supervisor(team(), journal=StoreJournal(journal)), run.run_id)
             )
             assert answer.status == "complete"
             seqs = [event.seq for event in journal.events(run.run_id)]
@@ -148,7 +149,7 @@ def test_a_file_that_stays_locked_stops_the_run_and_it_goes_on_when_that_is_over
             assert "c begun" not in work(tmp_path)
             assert journal.holder("r") is None
             abandon(tmp_path, "end")
-            answer = await Supervisor(team(), journal=StoreJournal(journal)).resume("r")
+            answer = await resumed(Supervisor(team(), journal=StoreJournal(journal)), "r")
             assert answer.status == "complete"
             assert work(tmp_path).count("a begun") == 1
 

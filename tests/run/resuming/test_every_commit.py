@@ -9,6 +9,7 @@ from leadhand.contracts.events import Event, RunResumed, TaskCompleted, TaskEsca
 from leadhand.state.fold import fold
 from leadhand.state.run_state import crashes
 from leadhand.testing import run_virtual
+from tests.handles import resumed
 from tests.run.resuming.story import RUN, Stops, Workshop, kept, plan, supervisor, team, told
 
 Attempt = tuple[str, int]
@@ -33,7 +34,7 @@ def test_a_run_goes_on_from_each_of_its_commits_to_the_same_answer() -> None:
     for stop in journal.commits:
         past, shop = events[:stop], Workshop()
         left = kept(past)
-        answer = run_virtual(supervisor(shop, left).resume(RUN))
+        answer = run_virtual(resumed(supervisor(shop, left), RUN))
         assert told(answer) == told(whole), f"after event {stop}"
         worked_on = {(given.key.removeprefix(f"{RUN}/"), given.attempt) for given in shop.given}
         assert not worked_on & decided(past), f"done twice after event {stop}"
@@ -45,13 +46,13 @@ def test_a_run_goes_on_from_each_of_its_commits_to_the_same_answer() -> None:
 def test_a_run_that_is_stopped_again_and_again_comes_to_the_same_answer() -> None:
     journal = Stops()
     whole = run_virtual(supervisor(Workshop(), journal).run(plan=plan(), amend=True, run_id=RUN))
-    log, resumed = [*journal.store.events(RUN)][: journal.commits[0]], 0
+    log, times = [*journal.store.events(RUN)][: journal.commits[0]], 0
     while not (state := fold(log)).answer:
         again = Stops()
         for event in log:
             again.append(event)
         asyncio.run(again.commit())
-        run_virtual(supervisor(Workshop(), again).resume(RUN))
+        run_virtual(resumed(supervisor(Workshop(), again), RUN))
         events, before = [*again.store.events(RUN)], len(decided(log))
         # Each process gets an attempt done, and none is lost for the third time in a row: that one
         # would be taken to have killed them.
@@ -62,8 +63,8 @@ def test_a_run_that_is_stopped_again_and_again_comes_to_the_same_answer() -> Non
             and max(crashes(fold(events[:place]), team(Workshop())).values(), default=0) < 3
         )
         log = events[: next(places, len(events))]
-        resumed = sum(isinstance(event, RunResumed) and not event.within for event in log)
-    assert resumed > 20
+        times = sum(isinstance(event, RunResumed) and not event.within for event in log)
+    assert times > 20
     assert state.answer is not None
     assert told(state.answer) == told(whole)
 
@@ -72,7 +73,7 @@ def test_a_run_that_is_over_gives_its_answer_and_nothing_is_done() -> None:
     journal, shop = Stops(), Workshop()
     whole = run_virtual(supervisor(shop, journal).run(plan=plan(), amend=True, run_id=RUN))
     done = len(shop.given)
-    assert run_virtual(supervisor(shop, journal).resume(RUN)) == whole
+    assert run_virtual(resumed(supervisor(shop, journal), RUN)) == whole
     assert len(shop.given) == done
 
 
@@ -80,7 +81,7 @@ def test_a_task_is_done_again_with_all_that_depends_on_it_and_nothing_else() -> 
     journal, shop = Stops(), Workshop()
     whole = run_virtual(supervisor(shop, journal).run(plan=plan(), amend=True, run_id=RUN))
     again = Workshop()
-    answer = run_virtual(supervisor(again, journal).resume(RUN, from_task="c3-2"))
+    answer = run_virtual(resumed(supervisor(again, journal), RUN, from_task="c3-2"))
     assert {given.task_id for given in again.given} == {"c3-2", "c3-3", "c3-4", "added"}
     assert answer.answer == whole.answer
     assert {given.attempt for given in again.given} == {1}
@@ -98,4 +99,4 @@ def test_a_task_that_is_not_there_any_more_can_not_be_done_again(task_id: str, w
     journal = Stops()
     run_virtual(supervisor(Workshop(), journal).run(plan=plan(), amend=True, run_id=RUN))
     with pytest.raises(InputError, match=why):
-        run_virtual(supervisor(Workshop(), journal).resume(RUN, from_task=task_id))
+        run_virtual(resumed(supervisor(Workshop(), journal), RUN, from_task=task_id))

@@ -14,6 +14,7 @@ from leadhand.journal import StoreJournal
 from leadhand.journal.sqlite import SqliteStore
 from leadhand.journal.store import Store
 from leadhand.state.fold import fold
+from tests.handles import resumed
 from tests.run.resuming.old import ASKING, FINISHED, NESTED, ON_THE_LADDER, RUNS, Hands, load, team
 
 DUMPS = sorted((Path(__file__).parents[2] / "journal" / "old").glob("*.sql"))
@@ -29,7 +30,7 @@ def _journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 def resume(journal: Store, run_id: str, the_team: Team) -> dict[str, tuple[str, int]]:
     """What becomes of each task of the run: its status and its attempts."""
     supervisor = Supervisor(the_team, journal=StoreJournal(journal), approve=["escalation"])
-    answer = asyncio.run(supervisor.resume(run_id))
+    answer = asyncio.run(resumed(supervisor, run_id))
     assert answer.gaps == ()
     assert answer.status == "complete"
     return {task.id: (task.status, task.attempts) for task in answer.tasks}
@@ -70,12 +71,14 @@ def test_a_run_goes_on_in_the_middle_of_the_ladder(journal: Store) -> None:
 def test_a_run_that_waits_for_a_person_goes_on_when_that_answers(journal: Store) -> None:
     hands = Hands()
     supervisor = Supervisor(team(hands), journal=StoreJournal(journal), approve=["escalation"])
-    (question,) = asyncio.run(supervisor.resume(ASKING)).waiting
+    (question,) = asyncio.run(resumed(supervisor, ASKING)).waiting
     assert question.task_id == "of-painter"
     assert "which colour?" in question.text
     assert hands.given == []
     asyncio.run(
-        supervisor.reply(ASKING, Reply(task_id="of-painter", verdict="answered", text="red"))
+        supervisor.handle(ASKING).reply(
+            Reply(task_id="of-painter", verdict="answered", text="red"), resume=False
+        )
     )
     assert resume(journal, ASKING, team(hands))["of-painter"] == ("completed", 2)
     assert hands.keys() == ["of-painter", "last"]

@@ -20,6 +20,7 @@ from leadhand import Supervisor, Team, Worker
 from leadhand.contracts.events import Event, ModelCalled
 from leadhand.journal import StoreJournal
 from leadhand.journal.sqlite import SqliteStore
+from tests.handles import resumed
 
 MODEL = "openai-chat:scripted"
 REQUEST = "How high is the tower, and who may climb it?"
@@ -101,7 +102,7 @@ async def told(*, resume: bool) -> str:
         journal = StoreJournal(store)
         supervisor = Supervisor(team(), journal=journal, concurrency=1 if answers else 64)
         if resume:
-            answer = await supervisor.resume(run_id)
+            answer = await resumed(supervisor, run_id)
         else:
             answer = await supervisor.run(REQUEST, run_id=run_id)
     return answer.model_dump_json()

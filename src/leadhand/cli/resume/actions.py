@@ -28,9 +28,11 @@ from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import encodable, print_json, safe_block
 from leadhand.clock import SystemClock
+from leadhand.contracts.answer import Answer
 from leadhand.contracts.people import CallReply, Question, Reply
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
+from leadhand.engine.recorder import Listener
 from leadhand.errors import InputError, PlanError
 from leadhand.models.preload import preload
 from leadhand.plans.checks import check, errors_in
@@ -119,7 +121,7 @@ def _resumed(
         case _:
             raise InputError(
                 f"run {run_id!r} was started by a program: resume it there with "
-                f"`Supervisor.resume`, or name its team: {storage.command('resume', run_id)} "
+                f"`Run.resume`, or name its team: {storage.command('resume', run_id)} "
                 "--team file.py:NAME"
             )
 
@@ -140,12 +142,13 @@ def _resume_team(
     if not output.quiet:
         print_models(choice, error_console())
         setup.print_time_left()
-    answer = session.follow(
-        supervisor,
-        lambda listener: supervisor.resume(
-            run_id, from_task=options.from_task, listener=listener, stored=stored
-        ),
-    )
+
+    async def resumed(listener: Listener) -> Answer:
+        run = supervisor.handle(run_id)
+        await run.resume(from_task=options.from_task, listener=listener, stored=stored)
+        return await run.answer()
+
+    answer = session.follow(supervisor, resumed)
     return print_answer(answer, storage, output, stored)
 
 

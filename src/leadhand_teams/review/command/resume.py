@@ -1,8 +1,9 @@
 """Resumes a review from its folder to the report and the exit status."""
 
+from collections.abc import Callable
 from pathlib import Path
 
-from leadhand import InputError
+from leadhand import Answer, Event, InputError, Supervisor
 from leadhand.extension import LiveRun, ResumeOptions, RunStorage, StoredRun, watch_of
 from leadhand_teams.review.command.execution import CHANGE, ReviewRun
 from leadhand_teams.review.command.options import ReviewSetup
@@ -20,15 +21,20 @@ def resume_review(options: ResumeOptions, storage: RunStorage, stored: StoredRun
     review_run = ReviewRun(setup, storage)
     title = f"review of {review_run.change.title}"
     session = LiveRun(watch_of(storage, run_id, title, output, past=stored.events))
-    return review_run.execute(
-        session,
-        lambda supervisor, listener: supervisor.resume(
-            run_id,
+
+    async def resumed(supervisor: Supervisor, listener: Callable[[Event], None]) -> Answer:
+        run = supervisor.handle(run_id)
+        await run.resume(
             from_task=options.from_task,
             batches=review_run.reviewers.batches,
             listener=listener,
             stored=stored,
-        ),
+        )
+        return await run.answer()
+
+    return review_run.execute(
+        session,
+        resumed,
         stored=stored,
         format=output.answer_format,
         quiet=output.quiet,

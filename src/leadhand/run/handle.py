@@ -1,0 +1,144 @@
+"""The handle of a run: watches it, waits for it, replies to it, stops and resumes it."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Generic
+
+from typing_extensions import Unpack
+
+from leadhand.contracts.answer import Answer
+from leadhand.contracts.context import C
+from leadhand.contracts.people import Reply
+from leadhand.contracts.summary import RunView
+from leadhand.errors import InputError, RunInterrupted
+from leadhand.run.calls import Work, cancelled_with
+from leadhand.run.options import NewRun, RunArguments, RunOptions
+from leadhand.run.reading import run_view
+from leadhand.run.service import cancel
+from leadhand.run.stored import StoredRun
+
+if TYPE_CHECKING:
+    from leadhand.contracts.events import Event
+    from leadhand.run.hosting import RunHost
+
+
+class Run(Generic[C]):
+    """A run: `Supervisor.start` returns it, and `Supervisor.handle` in any process.
+
+    Nothing is read before a method is called. A caller that leaves one does not stop the run.
+    Methods raise `InputError` if there is no such run.
+    """
+
+    def __init__(self, host: "RunHost", run_id: str, work: Work | None = None) -> None:
+        """`work` is what was begun for the caller that has this handle."""
+        self.id = run_id
+        self._host = host
+        self._work = work
+
+    def __repr__(self) -> str:
+        return f"Run({self.id!r})"
+
+    async def view(self) -> RunView:
+        """The run as it is now."""
+        return await run_view(self._host.journal, self.id)
+
+    async def answer(self) -> Answer:
+        """The answer, once the run ends or nothing is left to do but to hear a person.
+
+        Then its status is `waiting`; call it again after a reply. It makes no difference which
+        process works on the run. Raises what the work raises that this handle has begun, and
+        `RunInterrupted` if no process works on the run, or the supervisor is shut down.
+        """
+        work = self._work
+        if work is not None and work.get_loop() is asyncio.get_running_loop() and not work.done():
+            with self._host.works.awaiting(work):
+                async with self._host.calls.call(self.id):
+                    await asyncio.wait([work])
+            return self._result(work)
+        try:
+            return await self._host.answer(self.id)
+        except (InputError, RunInterrupted):
+            # A journal in memory keeps a limited number of runs.
+            if work is None or not work.done():
+                raise
+            return self._result(work)
+
+    def _result(self, work: Work) -> Answer:
+        if work.cancelled():
+            raise RunInterrupted(self.id, "its program cancelled it; resume it")
+        return work.result()
+
+    def events(self, *, after_seq: int = 0) -> "AsyncGenerator[Event]":
+        """The events after `after_seq`: those that are stored, then each as it is stored.
+
+        They end with the outermost `RunFinished` if nothing follows it; while the run waits for a
+        person or is interrupted, the next event is that of its resumption. It makes no difference
+        which process works on the run. Raises what the work raises that this handle has begun, and
+        `RunInterrupted` if the supervisor is shut down.
+        """
+        return self._host.readers.events(self.id, after_seq=after_seq, work=self._work)
+
+    async def reply(
+        self, *replies: Reply, resume: bool = True, **arguments: Unpack[RunArguments[C]]
+    ) -> None:
+        """Record replies to questions of the run, all or none, then join the run or resume it.
+
+        Without `resume` the run takes them at once if it is under way, and else when it is resumed.
+        The last reply that comes before the run takes one counts. Any number of callers may reply
+        at once: each then gets the `answer` of a run that has read all replies. `arguments` are as
+        in `resume`. Raises `InputError` for a reply that answers no open question, unless the same
+        reply closed it, and for a run that can't be resumed.
+        """
+        options = RunOptions(**arguments)
+        await self._host.post(self.id, replies, options if resume else None)
+        if resume:
+            join = self._host.join(self.id, options)
+            self._work = await self._host.works.begin(join, options.begun)
+
+    async def resume(
+        self,
+        *,
+        from_task: str | None = None,
+        stored: StoredRun | None = None,
+        **arguments: Unpack[RunArguments[C]],
+    ) -> None:
+        """Resume a run that was stopped, lost with its process, or waits for a person.
+
+        It returns once the run is under way. Completed work is kept; work that was in flight is
+        done again, under the same keys. The plan is the recorded one, whatever the team's prompts
+        and code are now. With `from_task` that task and all that depend on it are done again from
+        the beginning. A run that is over keeps its answer. `deadline_s` counts from now; `budget`
+        is that of the whole run, including what it has spent. By default both are those that the
+        run was last given, else the supervisor's. Without a `context` the supervisor's `restore`
+        makes that of a run that had one. `stored` is the run as the caller has read it: it is read
+        again only if it changed.
+
+        Raises `InputError` if there is no such task, or this team can't resume the run, and
+        `RunTaken` if a process works on it.
+        """
+        options = RunOptions(**arguments)
+        work = self._host.resume(self.id, options, from_task=from_task, stored=stored)
+        self._work = await self._host.works.begin(work, options.begun)
+
+    async def cancel(self, reason: str = "cancelled") -> None:
+        """Stop the run, whichever process works on it; it gives an answer, `status: cancelled`.
+
+        A run that waits or was interrupted gets its answer here. A cancelled run can be resumed.
+        Raises `InputError` if it is finished.
+        """
+        await cancel(self._host, self.id, reason)
+
+
+async def started(host: "RunHost", new: NewRun) -> Run[C]:
+    """A new run, once it is stored, or one that exists already; see `Supervisor.start`."""
+    run_id = host.id_of(new)
+    return Run(host, run_id, await host.works.begin(host.start(new, run_id), new.begun))
+
+
+async def owned_answer(run: Run[C]) -> Answer:
+    """`run.answer()`. Cancelling this also cancels the work that the handle has begun."""
+    work = run._work  # pyright: ignore[reportPrivateUsage]
+    if work is None:
+        return await run.answer()
+    async with cancelled_with(work):
+        return await run.answer()
