@@ -116,15 +116,15 @@ def until(events: Sequence[Event], kind: type[Event]) -> list[Event]:
 @pytest.mark.parametrize(
     ("id", "lines"),
     [
-        ("locked", ["locked: again in 0 s: the ledger is locked"]),
-        ("crash", ["crash: refined: unknown filter \\x1b[31m"]),
-        ("law", ["law: to tax: out of scope: this is about tax"]),
+        ("locked", ["locked: tried again after 0 s: the ledger is locked"]),
+        ("crash", ["crash: intent refined: unknown filter \\x1b[31m"]),
+        ("law", ["law: reassigned to tax: out of scope: this is about tax"]),
         (
             "sum",
             [
-                "sum: tier raised to strong: low confidence: only 40 % sure",
-                "sum: second opinion by tax: low confidence: only 40 % sure",
-                "sum: tax's result is taken, not billing's: it names its sources",
+                "sum: tier raised from standard to strong: low confidence: only 40 % sure",
+                "sum: second opinion of tax: low confidence: only 40 % sure",
+                "sum: of two results the second was taken, of tax: it names its sources",
             ],
         ),
         ("survey", ["survey: split into survey.1, survey.2: timeout: too much for one"]),
@@ -141,12 +141,12 @@ def test_each_rung_is_one_plain_line_that_says_why(id: str, lines: list[str]) ->
 def test_a_running_task_shows_what_was_decided_about_it() -> None:
     rows = tree_of(until(ladder_of("sum"), TaskDispatched))
     assert rows[1].startswith("└─ ● sum  tax")
-    assert rows[1].endswith("running (attempt 3, second opinion by tax)")
+    assert rows[1].endswith("running (attempt 3, second opinion of tax)")
 
 
 def test_a_task_that_waits_to_be_tried_again_shows_why() -> None:
     rows = tree_of(until(ladder_of("law"), TaskReassigned))
-    assert rows[1].endswith("pending (to tax): out of scope: this is about tax")
+    assert rows[1].endswith("pending (reassigned to tax): out of scope: this is about tax")
 
 
 def test_parts_stand_below_the_task_that_was_split() -> None:
@@ -197,11 +197,11 @@ POINTS = (
 HAPPENED: list[tuple[Event, str]] = [
     (
         made(BreakerOpened, worker="billing", failures=5, pause_s=10.0, reason="so"),
-        "billing: breaker open for 10 s: 5 failures in a row",
+        "billing failed 5 times in a row: paused for 10 s: so",
     ),
     (
         made(BreakerClosed, worker="billing", reason="so"),
-        "billing: breaker closed: it works again",
+        "billing works again: so",
     ),
     (
         made(
@@ -240,17 +240,17 @@ HAPPENED: list[tuple[Event, str]] = [
     ),
     (
         made(CritiqueGiven, round=1, verdict="sent_back", points=POINTS),
-        "critic: draft 1 is sent back: it does not say when (and 1 more)",
+        "critic, draft 1: sent back: must: it does not say when; should: too long",
     ),
-    (made(CritiqueGiven, round=2, verdict="approved"), "critic: draft 2 is approved"),
+    (made(CritiqueGiven, round=2, verdict="approved"), "critic, draft 2: approved"),
     (
         made(CritiqueGiven, round=1, verdict="skipped", why="no model answered"),
-        "critic: gave no review: no model answered",
+        "critic, draft 1: skipped: no model answered",
     ),
     (made(RunResumed, deadline_s=None, goes_on=("a", "b"), again=("c",)),
-     "run: resumed: continues a, b; does c again"),
+     "resumed: continues a, b; does c again"),
     (made(RunResumed, deadline_s=None, goes_on=("a",), prompts_changed=True),
-     "run: resumed with changed prompts: unfinished model calls are made again, finished work is "
+     "resumed with changed prompts: unfinished model calls are made again, finished work is "
      "kept; continues a"),
 ]  # fmt: skip
 
@@ -287,7 +287,7 @@ def test_only_the_latest_of_many_notices_stand_below_the_tree() -> None:
     many = [made(CritiqueGiven, round=number, verdict="approved") for number in range(1, 30)]
     shown = tree_of([*planned(task("a")), *many])
     assert [line for line in shown if "critic" in line] == [
-        f"critic: draft {number} is approved" for number in range(26, 30)
+        f"critic, draft {number}: approved" for number in range(26, 30)
     ]
 
 
@@ -331,13 +331,13 @@ def test_a_resumed_run_shows_what_was_done_before_and_asks_again() -> None:
     ]
     resumed = made(RunResumed, deadline_s=None, goes_on=("b",))
     assert lines_of([resumed], past) == [
-        "run: resumed: continues b",
+        "resumed: continues b",
         "? b waits for a person: which account?",
     ]
-    assert lines_of([resumed], past, replied=["b"]) == ["run: resumed: continues b"]
+    assert lines_of([resumed], past, replied=["b"]) == ["resumed: continues b"]
     rows = tree_of([resumed], past=past)
     assert rows[3].endswith("completed")
-    assert rows[-1] == "run: resumed: continues b"
+    assert rows[-1] == "resumed: continues b"
 
 
 def test_a_nested_team_stands_below_its_task_while_it_works() -> None:

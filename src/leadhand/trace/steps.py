@@ -61,11 +61,13 @@ def notice(
             why = [one.why for one in event.answer.gaps if one.task_id == CONTEXT_GAP]
             return Step(at_s, "waiting", "stopped to wait for a person", "".join(why))
         case events.RunResumed():
-            resumed = f"resumed: {_named(event.goes_on)}" if event.goes_on else ""
-            again = f"done again: {_named(event.again)}" if event.again else ""
+            resumed = f"continues {_named(event.goes_on)}" if event.goes_on else ""
+            again = f"does {_named(event.again)} again" if event.again else ""
             lost = f"running when the process died: {_crashed(event)}" if event.crashes else ""
             changed = " with changed prompts" if event.prompts_changed else ""
-            said = "; ".join(filter(None, [resumed, again, lost]))
+            kept = "unfinished model calls are made again, finished work is kept"
+            kept = kept if event.prompts_changed else ""
+            said = "; ".join(filter(None, [kept, resumed, again, lost]))
             return Step(at_s, "resumed", f"resumed{changed}", said)
         case events.CritiqueGiven():
             said = f"critic, draft {event.round}: {event.verdict.replace('_', ' ')}"

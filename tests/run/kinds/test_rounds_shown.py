@@ -46,7 +46,7 @@ def test_the_live_tree_has_a_heading_for_each_round(events: Sequence[Event]) -> 
         "1", "task", "task", "2", "task", "3",
     ]  # fmt: skip
     assert "it is all there" in last
-    assert "plan: round" not in out.getvalue(), "the headings say so"
+    assert "round 2 starts" not in out.getvalue(), "the headings say so"
 
 
 def test_plain_lines_say_what_each_round_starts_and_why(events: Sequence[Event]) -> None:
@@ -54,8 +54,8 @@ def test_plain_lines_say_what_each_round_starts_and_why(events: Sequence[Event])
     lines = PlainLines(Console(file=out, width=100))
     for event in events:
         lines(event)
-    assert "plan: round 2 starts z: to know more" in out.getvalue()
-    assert "plan: round 3, and the planner is done: it is all there" in out.getvalue()
+    assert "round 2 starts z: to know more" in out.getvalue()
+    assert "round 3, and the planner is done: it is all there" in out.getvalue()
 
 
 def test_show_page_and_document_have_the_rounds(events: Sequence[Event]) -> None:

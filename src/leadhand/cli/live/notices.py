@@ -9,11 +9,7 @@ from typing import NamedTuple
 from leadhand.contracts import events
 from leadhand.contracts.answer import Conflict
 from leadhand.contracts.outcome import with_location
-from leadhand.tools.text import counted
-from leadhand.trace.steps import decision
-
-_SHOWN = 5
-"""Names that are listed one by one; of more, the number is shown."""
+from leadhand.trace import steps
 
 
 class Notice(NamedTuple):
@@ -50,28 +46,12 @@ class Notices:
                 reason = event.reason.replace("_", " ")
                 self._why[event.task_id] = f"{reason}: {event.message}"
                 return None
-            case events.TaskRetried():
-                said = f"again in {event.delay_s:g} s"
-            case events.TaskRefined():
-                said = "refined"
-            case events.TierRaised():
-                said = f"tier raised to {event.new_tier}"
-            case events.TaskReassigned() if event.second_opinion:
-                said = f"second opinion by {event.worker}"
-            case events.TaskReassigned():
-                said = f"to {event.worker}"
-            case events.TaskSplit():
-                said = f"split into {_listed([part.id for part in event.parts])}"
-            case events.OpinionJudged():
-                taken, other = event.workers[:: 1 if event.taken == "first" else -1]
-                self._why.pop(event.task_id, None)
-                return Notice(
-                    event.task_id, f"{taken}'s result is taken, not {other}'s", event.reason
-                )
+            case _ if isinstance(event, events.TaskDecision):
+                failed = self._why.pop(event.task_id, event.reason)
+                why = event.reason if isinstance(event, events.OpinionJudged) else failed
+                return Notice(event.task_id, steps.step(event).said, why)
             case _:
                 return None
-        why = self._why.pop(event.task_id, event.reason)
-        return Notice(event.task_id, said, why)
 
     def of_run(self, event: events.Event) -> Notice | None:
         """What happened to the run as a whole, or to a nested run, whose name comes first."""
@@ -85,18 +65,22 @@ class Notices:
         notice = _of_run(event)
         if notice is None or not event.within or isinstance(event, events.ApprovalGiven):
             return notice  # an approval has the whole path already
-        return notice._replace(about="/".join((*event.within, notice.about)))
+        about = (*event.within, notice.about) if notice.about else event.within
+        return notice._replace(about="/".join(about))
 
 
 def _of_run(event: events.Event) -> Notice | None:
     match event:
-        case events.RunResumed():
-            said = [f"continues {_listed(event.goes_on)}"] if event.goes_on else []
-            said += [f"does {_listed(event.again)} again"] if event.again else []
-            if event.prompts_changed:
-                said = ["unfinished model calls are made again, finished work is kept", *said]
-                return Notice("run", "resumed with changed prompts", "; ".join(said))
-            return Notice("run", "resumed", "; ".join(said))
+        case (
+            events.RunResumed()
+            | events.RoundDecided()
+            | events.BreakerOpened()
+            | events.BreakerClosed()
+            | events.CritiqueGiven()
+            | events.WorkerStuck()
+        ):
+            step = steps.notice(event)
+            return Notice("", step.said, step.why)
         case events.PlanRejected() if event.by:
             return Notice(event.by, _first(event.problems))
         case events.PlanRejected() if event.problems:
@@ -105,8 +89,6 @@ def _of_run(event: events.Event) -> Notice | None:
             return Notice(
                 "plan", f"revision {event.revision} after {event.task_id}", _amended(event)
             )
-        case events.RoundDecided():
-            return Notice("plan", decision(event), event.reason)
         case events.ApprovalGiven():
             about = event.task_id or "plan"
             replies = event.calls.values()
@@ -116,11 +98,6 @@ def _of_run(event: events.Event) -> Notice | None:
                 return Notice(about, said, "; ".join(one.reason for one in replies if one.reason))
             why = event.text or "".join(one.reason for one in replies)
             return Notice(about, f"{event.verdict} by {event.by}", why)
-        case events.BreakerOpened():
-            said = f"breaker open for {event.pause_s:g} s"
-            return Notice(event.worker, said, f"{event.failures} failures in a row")
-        case events.BreakerClosed():
-            return Notice(event.worker, "breaker closed", "it works again")
         case events.ConflictFound():
             if event.conflict.resolution is not None:
                 return _judged(event.conflict)
@@ -129,10 +106,6 @@ def _of_run(event: events.Event) -> Notice | None:
             if event.holds:
                 return _judged(event.conflict)
             return Notice(_between(event.conflict), "no contradiction", event.conflict.why)
-        case events.CritiqueGiven():
-            return _critique(event)
-        case events.WorkerStuck():
-            return Notice("", event.message)
         case _:
             return None
 
@@ -143,7 +116,7 @@ def _amended(event: events.PlanAmended) -> str:
         "changed": [task.id for task in event.changed],
         "dropped": event.dropped,
     }
-    said = [f"{_listed(ids)} {what}" for what, ids in changes.items() if ids]
+    said = [f"{', '.join(ids)} {what}" for what, ids in changes.items() if ids]
     return f"{event.reason} ({'; '.join(said) or 'nothing changed'})"
 
 
@@ -153,20 +126,6 @@ def _judged(conflict: Conflict) -> Notice:
     return Notice(_between(conflict), f"taken as right: {conflict.resolution}", conflict.why)
 
 
-def _critique(event: events.CritiqueGiven) -> Notice:
-    points = [point.point for point in event.points]
-    match event.verdict:
-        case "approved":
-            said = f"draft {event.round} is approved"
-        case "sent_back":
-            said = f"draft {event.round} is sent back"
-        case "objected":
-            said = "the answer is given as it is, with objections"
-        case "skipped":
-            said = "gave no review"
-    return Notice("critic", said, _first(points) if points else event.why or "")
-
-
 def _between(conflict: Conflict) -> str:
     return ", ".join(conflict.task_ids)
 
@@ -174,9 +133,3 @@ def _between(conflict: Conflict) -> str:
 def _first(texts: Sequence[str]) -> str:
     more = len(texts) - 1
     return texts[0] + (f" (and {more} more)" if more else "")
-
-
-def _listed(ids: Sequence[str]) -> str:
-    if len(ids) > _SHOWN:
-        return counted(len(ids), "task")
-    return ", ".join(ids)

@@ -18,7 +18,8 @@ MAX_ROWS = 40
 """Tasks shown one by one; of a larger plan there is a row for each worker."""
 WIDE = 110
 """Terminals this wide have a column for a task's intent; on others it follows the status."""
-_GAP = 2
+_MAX_SHARE = {0: 1 / 3, 1: 1 / 5, 2: 1 / 5, 4: 1 / 4}
+"""The largest share of the width for the columns besides the status."""
 
 Row = tuple[Text, Text, Text, Text, Text]
 """Task, worker, time, status, and intent."""
@@ -149,20 +150,17 @@ class Rows:
 
 
 def table(rows: Sequence[Row], width: int) -> Table:
-    """The rows as lines of a table without its empty columns; status and intent get the space that
-    the names leave."""
+    """The rows as lines of a table without its empty columns; the status gets the space that the
+    others leave."""
     if width < WIDE:
         rows = [(*row[:3], _joined(row[3], row[4]), Text()) for row in rows]
-    widths = [max((row[n].cell_len for row in rows), default=0) for n in range(5)]
-    widths[0], widths[1] = min(widths[0], width // 3), min(widths[1], width // 5)
-    left = max(width - sum(widths[:3]) - _GAP * sum(taken > 0 for taken in widths[:3]), 1)
-    widths[4] = min(widths[4], left * 2 // 5)
-    widths[3] = max(left - widths[4] - (_GAP if widths[4] else 0), 1)
+    laid_out = Table.grid(padding=(0, 2, 0, 0), expand=True)
     # The status comes last: it changes, and nothing else should move with it.
-    shown = [n for n in (0, 1, 4, 2, 3) if widths[n]]
-    laid_out = Table.grid(padding=(0, _GAP, 0, 0))
+    shown = [n for n in (0, 1, 4, 2, 3) if n == 3 or any(row[n] for row in rows)]
     for n in shown:
-        laid_out.add_column(width=widths[n], no_wrap=True, overflow="ellipsis")
+        most, ratio = _MAX_SHARE.get(n), None if n in _MAX_SHARE else 1
+        max_width = int(width * most) if most else None
+        laid_out.add_column(no_wrap=True, overflow="ellipsis", max_width=max_width, ratio=ratio)
     for row in rows:
         laid_out.add_row(*(row[n] for n in shown))
     return laid_out
@@ -170,9 +168,7 @@ def table(rows: Sequence[Row], width: int) -> Table:
 
 def _joined(standing: Text, intent: Text) -> Text:
     """The status of a task, and its intent as far as there is room."""
-    if not intent:
-        return standing
-    return Text.assemble(standing, (" · ", "dim"), intent)
+    return Text(" · ", "dim").join([standing, intent]) if intent else standing
 
 
 def shows_each_task(state: RunState) -> bool:
