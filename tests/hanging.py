@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from leadhand.testing import run_virtual
 from leadhand.testing.virtual_time import VirtualTimeLoop
-from leadhand.workers.threads import awaiting_outside_work
+from leadhand.threads import awaiting_outside_work
 from tests.patience import wait_until
 
 T = TypeVar("T")

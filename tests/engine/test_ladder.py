@@ -6,9 +6,9 @@ import pytest
 
 from leadhand.contracts.events import Event, OpinionJudged, TaskRefined, TaskSplit, TierRaised
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
+from leadhand.contracts.retry import JITTER_SHARE
 from leadhand.contracts.task import Limits, Task
 from leadhand.contracts.team import Ladder, RetryRules
-from leadhand.policies.rungs import JITTER_SHARE
 from leadhand.testing import completed
 from tests.engine.ladders import FAILED, crew, types, work
 from tests.engine.remedies import ScriptedPerson, ScriptedRemedies

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
+from leadhand.contracts.retry import JITTER_SHARE
 from leadhand.contracts.task import Limits, Plan
 from leadhand.contracts.task_events import stuck_message
 from leadhand.contracts.team import RetryRules, Team, Worker
@@ -14,7 +15,6 @@ from leadhand.engine.attempts import GRACE_S, Slots
 from leadhand.engine.current_attempt import time_limit_paused
 from leadhand.engine.scheduler import Scheduler
 from leadhand.plans import graph
-from leadhand.policies.rungs import JITTER_SHARE
 from leadhand.state.fold import RunState
 from leadhand.testing import ScriptedRunner, completed, run_virtual
 from tests.engine.scheduling import Script, schedule

@@ -19,7 +19,7 @@ from pydantic_ai.exceptions import (
     UserError,
 )
 
-from leadhand.models.failures import failure_of
+from leadhand.models.failures import request_failure
 
 
 @pytest.mark.parametrize(
@@ -49,14 +49,14 @@ from leadhand.models.failures import failure_of
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_an_error_has_the_kind_that_says_whether_to_ask_again(error: Exception, kind: str) -> None:
-    failure = failure_of(error)
+    failure = request_failure(error)
     assert failure.kind == kind
     assert failure.transient == (kind in ("overloaded", "unreachable", "malformed"))
 
 
 def test_the_message_is_one_line_of_bounded_length_that_utf8_can_hold() -> None:
     """F07"""
-    failure = failure_of(ModelAPIError("m", "a\nb \ud800 " + "long " * 1_000))
+    failure = request_failure(ModelAPIError("m", "a\nb \ud800 " + "long " * 1_000))
     assert "a b \ufffd long" in failure.message
     assert len(failure.message) < 400
     failure.message.encode()
@@ -68,9 +68,9 @@ def test_the_message_is_one_line_of_bounded_length_that_utf8_can_hold() -> None:
     ids=["openai", "plain", "text"],
 )
 def test_the_message_is_what_the_provider_says(body: object) -> None:
-    failure = failure_of(ModelHTTPError(400, "m", body=body))
+    failure = request_failure(ModelHTTPError(400, "m", body=body))
     assert failure.message == "the model refused the request: HTTP 400: no such key"
 
 
 def test_a_wait_that_was_asked_for_is_kept() -> None:
-    assert failure_of(ModelRateLimitError("m", "slow", retry_after=12.5)).retry_after_s == 12.5
+    assert request_failure(ModelRateLimitError("m", "slow", retry_after=12.5)).retry_after_s == 12.5

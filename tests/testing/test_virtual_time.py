@@ -9,7 +9,7 @@ import anyio.to_thread
 import pytest
 
 from leadhand.testing import run_virtual
-from leadhand.workers.threads import DaemonThreads
+from leadhand.threads import DaemonThreads
 
 
 async def in_a_thread_of_ours(seconds: float) -> None:

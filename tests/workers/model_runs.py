@@ -17,10 +17,10 @@ from leadhand.models.connections import Connections
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer, VirtualClock
 from leadhand.testing.json_data import Json, Object, items, mapping, text
+from leadhand.threads import DaemonThreads
 from leadhand.untrusted.fence import Fence
 from leadhand.workers.loop import ModelWorker
 from leadhand.workers.open_toolsets import RunToolsets
-from leadhand.workers.threads import DaemonThreads
 from leadhand.workers.toolsets import toolset_of
 from tests.hanging import run_hanging
 from tests.models.asking import OPENAI

@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
-from leadhand.workers import DaemonThreads, FunctionWorker
+from leadhand.threads import DaemonThreads
+from leadhand.workers import FunctionWorker
 from tests.patience import HANG_S
 from tests.workers.worker_samples import echo, echo_async, escalate, fail, make_handoff
 

@@ -6,7 +6,7 @@ from leadhand.contracts.answer import Answer, EndedBy, Gap, Source, Status
 from leadhand.contracts.outcome import Completed, Digest, Escalated, Failed, Result
 from leadhand.contracts.task import Batch
 from leadhand.state.fold import RunState, TaskState
-from leadhand.workers.nested import MAX_SUMMARY, outcome_of, request_of
+from leadhand.workers.nested import MAX_SUMMARY, nested_outcome, request_of
 from tests.plans.samples import task
 from tests.workers.worker_samples import make_handoff
 
@@ -61,7 +61,7 @@ def test_the_intent_alone_is_what_a_team_is_asked() -> None:
 
 
 def test_a_complete_answer_is_a_result_with_its_sources_as_evidence() -> None:
-    outcome = outcome_of(ended("complete"))
+    outcome = nested_outcome(ended("complete"))
     assert isinstance(outcome, Completed)
     result = outcome.result
     assert (result.output, result.summary) == ("Yes, it can.", "Yes, it can.")
@@ -69,7 +69,7 @@ def test_a_complete_answer_is_a_result_with_its_sources_as_evidence() -> None:
 
 
 def test_a_long_answer_is_summed_up_by_its_beginning() -> None:
-    outcome = outcome_of(ended("complete", text="word " * 500))
+    outcome = nested_outcome(ended("complete", text="word " * 500))
     assert isinstance(outcome, Completed)
     assert len(outcome.result.summary) < MAX_SUMMARY + 60
     assert outcome.result.summary.endswith("[cut: 2,499 characters in all]")
@@ -77,7 +77,7 @@ def test_a_long_answer_is_summed_up_by_its_beginning() -> None:
 
 def test_a_partial_answer_says_first_that_it_is_incomplete() -> None:
     gaps = tuple(Gap(task_id=f"g{n}", why="burnt") for n in range(7))
-    outcome = outcome_of(ended("partial", gaps=gaps))
+    outcome = nested_outcome(ended("partial", gaps=gaps))
     assert isinstance(outcome, Completed)
     assert outcome.result.summary.startswith("Incomplete: g0: burnt; g1: burnt;")
     assert "; and 2 more" in outcome.result.summary
@@ -92,30 +92,32 @@ def test_a_failure_says_what_ended_it_and_keeps_what_was_found(
 ) -> None:
     found = lost("a", "failed", "jammed", Result(output="half"))
     gaps = (Gap(task_id="a", why="jammed"),)
-    outcome = outcome_of(ended("failed", gaps=gaps, ended_by=ended_by, tasks=(found,)))
+    outcome = nested_outcome(ended("failed", gaps=gaps, ended_by=ended_by, tasks=(found,)))
     assert isinstance(outcome, Failed)
     assert (outcome.kind, outcome.message) == (kind, "a: jammed")
     assert outcome.partial is not None
-    nothing = outcome_of(ended("failed", gaps=gaps, tasks=(lost("a", "failed", "jammed"),)))
+    nothing = nested_outcome(ended("failed", gaps=gaps, tasks=(lost("a", "failed", "jammed"),)))
     assert isinstance(nothing, Failed)
     assert nothing.partial is None
 
 
 def test_only_where_all_hand_back_does_the_team() -> None:
     back = lost("a", "escalated", "out_of_scope: ask the desk")
-    outcome = outcome_of(ended("failed", tasks=(back,)))
+    outcome = nested_outcome(ended("failed", tasks=(back,)))
     assert isinstance(outcome, Escalated)
     assert outcome.reason == "out_of_scope"
-    mixed = outcome_of(ended("failed", tasks=(back, lost("b", "failed", "jammed"))))
+    mixed = nested_outcome(ended("failed", tasks=(back, lost("b", "failed", "jammed"))))
     assert isinstance(mixed, Failed)
 
 
 def test_a_team_that_is_not_sure_enough_escalates() -> None:
-    outcome = outcome_of(ended("complete", confidence=40), min_confidence=60)
+    outcome = nested_outcome(ended("complete", confidence=40), min_confidence=60)
     assert isinstance(outcome, Escalated)
     assert (outcome.reason, outcome.partial is not None) == ("low_confidence", True)
-    assert isinstance(outcome_of(ended("complete", confidence=None), min_confidence=60), Completed)
+    assert isinstance(
+        nested_outcome(ended("complete", confidence=None), min_confidence=60), Completed
+    )
 
 
 def test_a_run_that_came_to_no_end_is_a_failure() -> None:
-    assert isinstance(outcome_of(RunState(team="law")), Failed)
+    assert isinstance(nested_outcome(RunState(team="law")), Failed)

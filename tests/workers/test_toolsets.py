@@ -18,7 +18,7 @@ from leadhand.contracts.context import ToolContext
 from leadhand.contracts.outcome import Escalated
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json
-from leadhand.workers.threads import DaemonThreads
+from leadhand.threads import DaemonThreads
 from leadhand.workers.toolsets import toolset_of
 from tests.models.asking import OPENAI
 from tests.workers.model_runs import (

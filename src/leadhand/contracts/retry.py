@@ -8,6 +8,10 @@ from annotated_types import Ge
 from leadhand.contracts.arguments import argument, check_fields
 from leadhand.contracts.many import Many
 
+JITTER_SHARE = 0.2
+"""Share by which a wait is shortened or lengthened, so that tasks that failed together are not all
+retried together."""
+
 
 @argument
 @dataclasses.dataclass(frozen=True)

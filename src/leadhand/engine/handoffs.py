@@ -87,7 +87,7 @@ def digest(task: TaskState) -> Digest:
 def earlier_digest(name: str, earlier: EarlierResult | EarlierRun) -> Digest:
     """What a task sees of an answer or a result of an earlier run."""
     if isinstance(earlier, EarlierRun):
-        asked, answer = f"Earlier request: {earlier.request}", cut(earlier.answer)
+        asked, answer = f"Earlier request: {earlier.request}", beginning(earlier.answer)
         return Digest(task_id=name, status=earlier.status, summary=asked, excerpt=answer)
     done, why = earlier.status == "completed", earlier.why
     return Digest(
@@ -103,10 +103,10 @@ def earlier_digest(name: str, earlier: EarlierResult | EarlierRun) -> Digest:
 def excerpt(result: Result) -> str:
     """The first `EXCERPT_CHARS` characters of an output as text, marked where they are cut."""
     output = result.output
-    return cut(output if isinstance(output, str) else json.dumps(output, ensure_ascii=False))
+    return beginning(output if isinstance(output, str) else json.dumps(output, ensure_ascii=False))
 
 
-def cut(text: str, max_chars: int = EXCERPT_CHARS) -> str:
+def beginning(text: str, max_chars: int = EXCERPT_CHARS) -> str:
     """The beginning of a text, marked if it is cut."""
     return cutting.cut(text, max_chars, f" [cut: {len(text):,} characters in all]")
 

@@ -67,7 +67,7 @@ class GroupCommit:
         # Imported late for speed: readers have no event loop.
         import asyncio
 
-        from leadhand.workers.threads import awaiting_outside_work
+        from leadhand.threads import awaiting_outside_work
 
         with self._changed:
             self._check(run_id)

@@ -12,7 +12,7 @@ from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import JournalError
 from leadhand.journal.store import Store
-from leadhand.workers.threads import DaemonThreads
+from leadhand.threads import DaemonThreads
 
 PATIENCE_S = 60.0
 """How long a call may take."""

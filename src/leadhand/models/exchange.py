@@ -22,7 +22,7 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
 from leadhand.models.connections import Connection
-from leadhand.models.failures import Failure, failure_of
+from leadhand.models.failures import Failure, request_failure
 from leadhand.models.gate import Ending, GatePass
 from leadhand.models.usage import usage_of
 from leadhand.untrusted.cutting import cut_line
@@ -67,7 +67,7 @@ async def exchange(
             return Failure("refused", why, usage=usage_of(connection.name, response, 0.0))
         return without_surrogates(response)
     except Exception as error:
-        failure = failure_of(error)
+        failure = request_failure(error)
         if failure.kind == "overloaded":
             ending, asked_s = "refused", failure.retry_after_s
         return failure

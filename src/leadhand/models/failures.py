@@ -61,7 +61,7 @@ class Failure:
         return self.kind in ("overloaded", "unreachable", "malformed")
 
 
-def failure_of(error: Exception) -> Failure:
+def request_failure(error: Exception) -> Failure:
     """The failure for an `error` raised by a model's `request`."""
     causes = [*_causes(error)]
     for cause in causes:  # an error of our own client may have caused an SDK's

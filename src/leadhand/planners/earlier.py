@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 from leadhand.contracts.earlier import EarlierResult, EarlierRun, earlier_results
-from leadhand.engine.handoffs import cut
+from leadhand.engine.handoffs import beginning
 from leadhand.models.prompts import joined, prompt
 from leadhand.untrusted.cutting import cut_line
 from leadhand.untrusted.fence import Fence
@@ -66,7 +66,7 @@ def _run(run: EarlierRun, depth: int, listed: Mapping[str, EarlierResult | Earli
     name = "/".join(["previous"] * depth)
     latest = depth == 1
     chars = (MAX_REQUEST_CHARS, None) if latest else (MAX_OLDER_CHARS, MAX_OLDER_CHARS)
-    answer = cut(run.answer) if chars[1] is None else cut_line(run.answer, chars[1])
+    answer = beginning(run.answer) if chars[1] is None else cut_line(run.answer, chars[1])
     lines = [
         f"Request: {cut_line(run.request, chars[0])}",
         f"[{name}] The answer ({run.status}, team {run.team}): {answer}",

@@ -28,6 +28,7 @@ effect in `state.fold`, and how it is shown in `trace.steps` and `trace.logs`.
 from zlib import crc32
 
 from leadhand.contracts.outcome import Failed, Result
+from leadhand.contracts.retry import JITTER_SHARE
 from leadhand.policies.actions import (
     AcceptResult,
     AskPerson,
@@ -50,9 +51,6 @@ from leadhand.policies.history import (
     is_available,
 )
 
-JITTER_SHARE = 0.2
-"""Share by which a wait is shortened or lengthened, so that tasks that failed together are not all
-retried together."""
 BEFORE_REFINING = 1
 """Retries after an exception before the intent is refined, if a model can refine it."""
 MAX_SPLIT_DEPTH = 2

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from leadhand.contracts.earlier import EarlierResult, EarlierRun
-from leadhand.engine.handoffs import cut, digest
+from leadhand.engine.handoffs import beginning, digest
 from leadhand.errors import InputError
 from leadhand.ports import Journal
 from leadhand.run.intake import check_known_id
@@ -49,7 +49,7 @@ def earlier_runs(state: RunState) -> tuple[EarlierRun, ...]:
         team=state.team,
         request=state.request,
         status=answer.status,
-        answer=cut(answer.answer, MAX_ANSWER_CHARS),
+        answer=beginning(answer.answer, MAX_ANSWER_CHARS),
         results=tuple(results[:MAX_RESULTS]),
         left_out=max(len(results) - MAX_RESULTS, 0),
     )

@@ -11,7 +11,7 @@ from leadhand.engine.recorder import Recorder
 from leadhand.models.choice import models_of
 from leadhand.plans.nesting import nested_teams
 from leadhand.run.deadline import RESERVE
-from leadhand.workers.threads import DaemonThreads
+from leadhand.threads import DaemonThreads
 
 CODE_SHARE = 0.6
 """The share of the deadline that is left for code, if the team has any that can do the work."""

@@ -39,8 +39,8 @@ async def prepare(team: Team) -> None:
 
 
 def _prepare_worker(worker: Worker) -> None:
+    from leadhand.threads import DaemonThreads
     from leadhand.workers.endings import final_answer
-    from leadhand.workers.threads import DaemonThreads
     from leadhand.workers.toolsets import toolset_of
 
     final_answer(worker.output)

@@ -17,7 +17,7 @@ from typing import TypeVar, TypeVarTuple, Unpack
 import anyio
 import anyio.to_thread
 
-from leadhand.workers.threads import outside_work_awaited
+from leadhand.threads import outside_work_awaited
 
 R = TypeVar("R")
 T = TypeVar("T")

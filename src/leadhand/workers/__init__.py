@@ -13,12 +13,9 @@ if TYPE_CHECKING:
     from leadhand.workers.output import outcome_of
     from leadhand.workers.processes import ProcessPool, ProcessWorker
     from leadhand.workers.reference import FunctionReference
-    from leadhand.workers.threads import AbandonedCall, DaemonThreads
     from leadhand.workers.watchdog import Watchdog
 
 __all__ = [
-    "AbandonedCall",
-    "DaemonThreads",
     "FunctionReference",
     "FunctionWorker",
     "ProcessPool",
@@ -32,7 +29,6 @@ _MODULES = {
     "output": "outcome_of",
     "processes": "ProcessPool ProcessWorker",
     "reference": "FunctionReference",
-    "threads": "AbandonedCall DaemonThreads",
     "watchdog": "Watchdog",
 }
 

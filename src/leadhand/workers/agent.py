@@ -42,7 +42,7 @@ from leadhand.contracts.team import DepsFunction, ModelSpec, Worker
 from leadhand.engine.failures import failure_of
 from leadhand.errors import BudgetUsedUp, InputError, ModelError
 from leadhand.models.calls import Caller, Requester
-from leadhand.models.failures import failure_of as model_failure_of
+from leadhand.models.failures import request_failure
 from leadhand.untrusted.fence import Fence
 from leadhand.workers import briefing
 from leadhand.workers.conversation import (
@@ -115,7 +115,7 @@ class AgentWorker:
             return Failed(kind="error", message=str(error), transient=error.transient)
         except (AgentRunError, UserError) as error:
             # A model's error gets here from an agent that calls another agent itself.
-            transient = isinstance(error, ModelAPIError) and model_failure_of(error).transient
+            transient = isinstance(error, ModelAPIError) and request_failure(error).transient
             message = f"the agent failed: {error}"
             return Failed(kind="error", message=message, transient=transient)
         except Exception as error:

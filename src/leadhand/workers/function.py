@@ -12,9 +12,9 @@ from typing import cast
 
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome
 from leadhand.engine.failures import failure_of
+from leadhand.threads import DaemonThreads
 from leadhand.workers.output import outcome_of
 from leadhand.workers.returns import outcome_of_none
-from leadhand.workers.threads import DaemonThreads
 
 Function = Callable[[Handoff], object]
 """Takes a handoff; returns an outcome, a `Result` or any plain value, or an awaitable of one."""

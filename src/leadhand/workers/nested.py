@@ -22,7 +22,7 @@ from leadhand.contracts.outcome import (
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Batch, Limits, PlanRequest
 from leadhand.contracts.team import Team, Worker
-from leadhand.engine.handoffs import cut
+from leadhand.engine.handoffs import beginning
 from leadhand.errors import BudgetUsedUp, LeadhandError, ModelError, PlanError
 from leadhand.models.prompts import joined
 from leadhand.ports import TeamRunner
@@ -57,7 +57,7 @@ class NestedWorker:
         except LeadhandError as error:
             return Failed(kind="error", message=str(error))
         typed = self._team.output is not None
-        outcome = outcome_of(ended, min_confidence=self._worker.min_confidence, typed=typed)
+        outcome = nested_outcome(ended, min_confidence=self._worker.min_confidence, typed=typed)
         return _of_level(outcome, ended) if self._worker.name == SUBPLANNER else outcome
 
 
@@ -89,7 +89,9 @@ def request_of(handoff: Handoff) -> PlanRequest:
     )
 
 
-def outcome_of(run: RunState, *, min_confidence: int | None = None, typed: bool = False) -> Outcome:
+def nested_outcome(
+    run: RunState, *, min_confidence: int | None = None, typed: bool = False
+) -> Outcome:
     """The outcome of a nested run for the outer run; `typed`: its team declares its output.
 
     A partial answer completes the task: the nested team's own ladder has dealt with its gaps, and a
@@ -124,7 +126,7 @@ def _of_level(outcome: Outcome, run: RunState) -> Outcome:
 
 
 def _result(answer: Answer, run: RunState, *, typed: bool) -> Result:
-    summary = cut(answer.answer.strip(), MAX_SUMMARY)
+    summary = beginning(answer.answer.strip(), MAX_SUMMARY)
     if answer.gaps:
         summary = joined(f"Incomplete: {_gaps(answer)}", summary)
     return Result(

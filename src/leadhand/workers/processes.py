@@ -20,13 +20,13 @@ from leadhand.engine.current_attempt import time_limit_paused
 from leadhand.engine.failures import failure_of
 from leadhand.engine.stopwatch import ExcludedTime
 from leadhand.errors import InputError
+from leadhand.threads import awaiting_outside_work
 from leadhand.tools.child_process import exit_description, python_command
 from leadhand.workers import reference
 from leadhand.workers.child import HEADER, Call
 from leadhand.workers.context_data import ContextData
 from leadhand.workers.output import outcome_of
 from leadhand.workers.reference import FunctionReference, class_name_there
-from leadhand.workers.threads import awaiting_outside_work
 
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 MAX_START_S = 120.0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from leadhand.contracts.foreign import ForeignAgent
 from leadhand.contracts.outcome import Failed, Handoff
-from leadhand.contracts.retry import Retry
+from leadhand.contracts.retry import JITTER_SHARE, Retry
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.attempts import Slots
 from leadhand.engine.failures import class_name
@@ -18,8 +18,8 @@ from leadhand.errors import InputError, LeadhandError
 from leadhand.models.ledger import Account
 from leadhand.plans.nesting import nested_teams
 from leadhand.plans.payloads import DeclaredType
-from leadhand.policies.rungs import JITTER_SHARE
 from leadhand.ports import Runner, TeamRunner
+from leadhand.threads import DaemonThreads
 from leadhand.untrusted.fence import Fence
 from leadhand.workers import wrappers
 from leadhand.workers.context_data import ContextData
@@ -29,7 +29,6 @@ from leadhand.workers.nested import NestedWorker
 from leadhand.workers.offline import OfflineFallback, OfflineSwitch
 from leadhand.workers.open_toolsets import OpenToolsets, RunToolsets, ToolsNotStarted
 from leadhand.workers.processes import ProcessPool, ProcessWorker
-from leadhand.workers.threads import DaemonThreads
 
 if TYPE_CHECKING:
     from leadhand.models.calls import Caller

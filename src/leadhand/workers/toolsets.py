@@ -15,8 +15,8 @@ from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, FunctionTools
 from leadhand.contracts.context import ToolContext
 from leadhand.contracts.tools import unwrapped
 from leadhand.errors import InputError
+from leadhand.threads import DaemonThreads
 from leadhand.workers.open_toolsets import RunToolsets
-from leadhand.workers.threads import DaemonThreads
 
 Toolset = CombinedToolset[ToolContext]
 

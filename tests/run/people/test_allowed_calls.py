@@ -31,8 +31,8 @@ from leadhand.ports import Journal
 from leadhand.run.people import Ask
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer, VirtualClock, run_virtual
+from leadhand.threads import DaemonThreads
 from leadhand.workers.idempotency import key
-from leadhand.workers.threads import DaemonThreads
 from leadhand.workers.toolsets import toolset_of
 from tests.handles import resumed
 from tests.models.asking import OPENAI

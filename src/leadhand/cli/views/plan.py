@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from leadhand.cli.views.graph_drawing import Row, draw
-from leadhand.cli.views.planned_workers import MAX_CHARS, cut, worker_lines
+from leadhand.cli.views.planned_workers import MAX_CHARS, first_chars, worker_lines
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.contracts.earlier import EarlierRun
 from leadhand.contracts.task import Plan, Task
@@ -128,7 +128,7 @@ def _beside(task: Task) -> Iterator[str]:
     """What a task has besides its intent, a line each."""
     if task.payload is not None:
         data = json.dumps(task.payload, ensure_ascii=False)
-        yield f"Payload: {cut(data, MAX_CHARS)}"
+        yield f"Payload: {first_chars(data, MAX_CHARS)}"
     if task.artifacts:
         more = len(task.artifacts) - MAX_ARTIFACTS
         names = [safe(name) for name in task.artifacts[:MAX_ARTIFACTS]]

@@ -20,14 +20,14 @@ def worker_lines(
     facts += [f"tier {worker.tier}"] if worker.tier is not None else []
     facts += [model] if model is not None else []
     lines = [sentence(worker.description), sentence(" · ".join(facts))]
-    lines.append(f"Instructions: {cut(worker.instructions, max_chars)}")
+    lines.append(f"Instructions: {first_chars(worker.instructions, max_chars)}")
     if worker.output is not None:
         form = outline(worker.output) if isinstance(worker.output, dict) else str(worker.output)
-        lines.append(f"Output: {cut(form, max_chars)}")
+        lines.append(f"Output: {first_chars(form, max_chars)}")
     return lines
 
 
-def cut(text: str, max_chars: int) -> str:
+def first_chars(text: str, max_chars: int) -> str:
     """The safe beginning of a text, and how long it is."""
     more = f"… ({len(text):,} characters in all)" if len(text) > max_chars else ""
     return f"{sentence(text[:max_chars])}{more}"

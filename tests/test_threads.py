@@ -11,7 +11,7 @@ import weakref
 
 import pytest
 
-from leadhand.workers.threads import DaemonThreads
+from leadhand.threads import DaemonThreads
 from tests.patience import HANG_S, wait_until
 
 REQUEST: contextvars.ContextVar[str] = contextvars.ContextVar("REQUEST")
@@ -219,7 +219,7 @@ def test_a_thread_that_never_returns_does_not_keep_the_process_from_its_exit() -
     """F38: the process ends at once, with its own status."""
     program = """
         import asyncio, sys, threading, time
-        from leadhand.workers import DaemonThreads
+        from leadhand.threads import DaemonThreads
 
         started = threading.Event()
 
