@@ -1,7 +1,7 @@
 """The planners of simulated runs, by kind: each plans by chance what its kind plans, or can't."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -150,11 +150,17 @@ class ScriptedDecider:
         self._may_never = process.made.comes_to_an_end
         self._asked = 0
 
-    async def decide(self, now: Round, **checks: object) -> Decision:
-        """Some tasks, the same as before, none, or an error; it listens to no problems."""
+    async def decide(
+        self, now: Round, *, problems: Callable[[Decision], Sequence[str]]
+    ) -> Decision:
+        """Some tasks, the same as before, none, or an error; it listens to problems once."""
         self._asked += 1
         chance = Random(f"{self._seed} {self._asked}")
         await _thinks(chance, may_never=self._may_never)
+        decision = self._decision(chance, now)
+        return self._decision(chance, now) if problems(decision) else decision
+
+    def _decision(self, chance: Random, now: Round) -> Decision:
         count = chance.choice((0, 1, 1, 2, 3)) if now.tasks else chance.choice((1, 2, 3, 12))
         ids = [f"d{number}" for number in range(count)]
         known = [one.task.id for one in now.tasks]

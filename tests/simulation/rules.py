@@ -36,8 +36,8 @@ class _Begun:
 
     attempts: dict[str, int] = field(default_factory=dict[str, int])
     """By the path of a task: the number of its last attempt."""
-    lost: set[str] = field(default_factory=set[str])
-    """Tasks whose last attempt a resumed run may make again under its number."""
+    open: set[str] = field(default_factory=set[str])
+    """Tasks that had ended and go on, whose last attempt may be made again under its number."""
     nested: dict[str, tuple[TaskState, int, str]] = field(
         default_factory=dict[str, tuple[TaskState, int, str]]
     )
@@ -123,7 +123,11 @@ def _of_run(run: RunState, event: Event, path: str, begun: _Begun) -> Iterator[s
             lost = {id for id, one in run.tasks.items() if one.status in ("running", "cancelled")}
             if done or lost - {*event.goes_on, *event.again}:
                 yield f"{sorted(event.goes_on)} go on, {done} were done and {sorted(lost)} were not"
-            begun.lost |= {path + id for id in event.goes_on}
+            for id in event.goes_on:
+                if run.tasks[id].status == "running":  # it was lost, and keeps its number
+                    begun.attempts[path + id] -= 1
+                else:
+                    begun.open.add(path + id)
             for id in event.again:
                 begun.attempts.pop(path + id, None)
         case RunFinished():
@@ -162,12 +166,11 @@ def _of_task(
     elif isinstance(event, TaskDispatched):
         yield from _dispatched(run, team, task, event)
         number, last = path + event.task_id, begun.attempts.get(path + event.task_id, 0)
-        # Early attempts are not in the plan's count, and a lost one keeps its number.
-        again = event.attempt == last and number in begun.lost
+        again = event.attempt == last and number in begun.open
         if event.attempt != last + 1 and not again:
             yield f"attempt {event.attempt} followed attempt {last}"
         begun.attempts[number] = event.attempt
-        begun.lost.discard(number)
+        begun.open.discard(number)
     elif isinstance(event, TaskSkipped):
         blamed = run.tasks.get(event.blame)
         if blamed is None or not blamed.ended or blamed.status in ("completed", "skipped"):
