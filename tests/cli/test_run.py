@@ -236,14 +236,14 @@ def test_f37_ctrl_c_once_stops_the_run_and_prints_what_is_done_and_so_does_a_dea
         running.says("find: completed", "err")
         running.kill(signal.SIGINT)
         ended = running.ended()
-    assert ended.status == 130
+    assert ended.status == 130, ended.err
     assert f"Found: {REQUEST}" in ended.out
     assert "cancelled · " in ended.out
     deadline_s = 1
-    while (late := late_after(deadline_s, tmp_path, env)).status == 3:
-        assert "the journal did not answer" in late.err, "it needs more time on this machine"
+    # Opening the journal and keeping the answer count in the deadline: a busy machine needs more.
+    while "the journal did not answer" in (late := late_after(deadline_s, tmp_path, env)).err:
         deadline_s *= 2
-    assert late.status == 4
+    assert late.status == 4, late.err
     assert f"Found: {REQUEST}" in late.out
     assert re.search(r"`slow`: .*the run's deadline of [\d.]+ s .*\. It was to: ", late.out)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic_ai.mcp import MCPToolset
 
-from leadhand import Supervisor
+from leadhand import Limits, Supervisor
 from leadhand.contracts.events import Event
 from leadhand.extension import load
 from leadhand.synthesis.merge import Merge
@@ -20,6 +20,8 @@ from tests.test_docs import blocks
 from tests.workers.model_runs import call, final, steps
 from tests.workers.test_mcp_lifetimes import answering, asked, supervisor, tasks
 
+PATIENT = Limits(timeout_s=HANG_S)
+"""The start of a server counts, and takes long on a busy machine."""
 SERVERS = Path(sys.prefix, "mcp-servers", "node_modules", "@modelcontextprotocol")
 
 
@@ -29,7 +31,9 @@ def given(server: ScriptedServer, tool: str, arguments: dict[str, Json], *comman
     config = {"mcpServers": {"it": {"command": command[0], "args": [*command[1:]]}}}
     worker = asked(MCPToolset(config, init_timeout=HANG_S))
     events: list[Event] = []
-    answer = asyncio.run(supervisor(worker).run(plan=tasks("a"), listener=events.append))
+    answer = asyncio.run(
+        supervisor(worker).run(plan=tasks("a", limits=PATIENT), listener=events.append)
+    )
     assert answer.status == "complete", answer.gaps
     (found,) = answering(events)
     return found
@@ -70,7 +74,7 @@ def test_a_worker_of_a_folder_takes_its_server_from_a_module_there(
     model_server.configure(script=steps(call("convert_time", **noon), final("done")))
     events: list[Event] = []
     host = Supervisor(load(tmp_path / "travel"), synthesizer=Merge())
-    answer = asyncio.run(host.run(plan=tasks("clock"), listener=events.append))
+    answer = asyncio.run(host.run(plan=tasks("clock", limits=PATIENT), listener=events.append))
     assert answer.status == "complete", answer.gaps
     (found,) = answering(events)
     assert "21:00" in found
