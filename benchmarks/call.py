@@ -26,8 +26,7 @@ from openai import AsyncOpenAI, DefaultAioHttpClient
 from pydantic_core import from_json, to_json
 
 from leadhand import Plan, Supervisor, Task, Team, Worker
-from leadhand.clock import SystemClock
-from leadhand.engine.recorder import Recorder
+from leadhand.engine.recorder import Recorder, SystemClock
 from leadhand.journal import MemoryJournal
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.clients import model_client

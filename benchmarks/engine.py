@@ -26,12 +26,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
 
-from leadhand.clock import SystemClock
 from leadhand.contracts.events import PlanAccepted, PlanProposed, RunStarted
 from leadhand.contracts.outcome import Completed, Handoff, Outcome, Result
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team, Worker
-from leadhand.engine.recorder import Recorder
+from leadhand.engine.recorder import Recorder, SystemClock
 from leadhand.engine.scheduler import Scheduler
 from leadhand.journal import MemoryStore
 from leadhand.plans.checks import check

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from leadhand.clock import SystemClock
 from leadhand.contracts.events import Event
-from leadhand.engine.recorder import Listener, Recorder
+from leadhand.engine.recorder import Listener, Recorder, SystemClock
 from leadhand.journal import MemoryStore
 from leadhand.ports import Clock
 

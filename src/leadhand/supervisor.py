@@ -15,7 +15,6 @@ from pydantic import JsonValue
 from typing_extensions import Unpack
 
 from leadhand import redaction
-from leadhand.clock import SystemClock
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.context import C, Restore
@@ -88,6 +87,7 @@ class Supervisor(Generic[C]):
         Raises `TeamError` naming every problem of the team, and `InputError` for other arguments.
         """
         # Imported here and below because they import every event and the engine.
+        from leadhand.engine.recorder import SystemClock
         from leadhand.journal.memory import MemoryJournal
         from leadhand.run.hosting import RunHost
         from leadhand.trace.logs import Logs

@@ -5,13 +5,12 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from leadhand.clock import SystemClock
 from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.events import Event, ModelCalled
 from leadhand.contracts.outcome import Result, TaskResult
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Role, Team, Worker
-from leadhand.engine.recorder import Recorder
+from leadhand.engine.recorder import Recorder, SystemClock
 from leadhand.journal import MemoryJournal
 from leadhand.models.calls import Caller
 from leadhand.models.connections import Connections

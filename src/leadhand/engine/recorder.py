@@ -4,6 +4,7 @@ import asyncio
 import datetime as dt
 import logging
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
@@ -24,6 +25,22 @@ than the half second by which an answer may be late."""
 Listener = Callable[[events.Event], None]
 
 _log = logging.getLogger("leadhand")
+
+
+class SystemClock:
+    """The real time; under an event loop with virtual time, durations are virtual too."""
+
+    def now(self) -> dt.datetime:
+        """The wall clock, in UTC."""
+        return dt.datetime.now(dt.UTC)
+
+    def monotonic(self) -> float:
+        """The running event loop's time in seconds; outside of one, the system's monotonic clock,
+        which asyncio's own loops use."""
+        try:
+            return asyncio.get_running_loop().time()
+        except RuntimeError:
+            return time.monotonic()
 
 
 class EventStamp(TypedDict):

@@ -60,8 +60,6 @@ class Revisions:
     def consider(self) -> None:
         """Have the plan revised if a result says that it no longer fits."""
         impacts, remedies = self._tasks.impacts, self._remedies
-        if self._state.round:
-            return  # a stepwise planner considers them when it decides what is next
         while impacts and not self.in_progress:
             task_id, impact = impacts.popleft()
             if not self._may_revise(impact):

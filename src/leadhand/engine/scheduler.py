@@ -185,8 +185,8 @@ class Scheduler:
     def _consider(self) -> None:
         """Have a role consider whether there is other or more work, if it is time for that."""
         if not self._tasks.growing:
-            self._revisions.consider()
-            self._rounds.consider()
+            # A stepwise planner considers what results say about the plan when it decides.
+            (self._rounds if self._state.rounds else self._revisions).consider()
 
     def _release_all(self) -> None:
         """Release everything shared with other runs, even if the journal has failed."""
@@ -272,7 +272,7 @@ class Scheduler:
         self._ready_queues.line_up(idle=idle or self._quarantine.closed)
         await self._recorder.commit()
         self._attempts.begin()
-        if self._rounds.is_due:
+        if self._state.rounds and self._rounds.is_due:
             self._wake_up.set()  # breakers refused the last tasks
 
     def _dispatch_ready(self) -> None:

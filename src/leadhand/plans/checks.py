@@ -79,10 +79,12 @@ def check(
     oversized = tuple(_size(plan, team, author))
     if oversized:
         return oversized
-    declared, team = team, with_planned_workers(team, plan)
+    declared = team
+    if plan.workers:
+        team = with_planned_workers(team, plan)
     ids = {task.id for task in plan.tasks}
     return (
-        *_described(plan, declared, team, author),
+        *(_described(plan, declared, team, author) if plan.workers else ()),
         *_duplicates(plan),
         *_paths(plan, team),
         *_workers(plan, team),
@@ -98,7 +100,7 @@ def check(
 def _size(plan: Plan, team: Team, author: Author) -> Iterator[Problem]:
     if not plan.tasks:
         yield Problem("empty_plan", "the plan has no tasks: add at least one")
-    if found := too_many_workers(len(plan.workers), team):
+    if plan.workers and (found := too_many_workers(len(plan.workers), team)):
         yield Problem("too_many_workers", found)
     if len(plan.tasks) > MAX_TASKS[author]:
         yield too_many_tasks(len(plan.tasks), author)

@@ -1,6 +1,7 @@
 """The step of a run that plans: a plan that its team can carry out, approved if people want to."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from leadhand.contracts import events
@@ -32,6 +33,14 @@ QUESTION = "Is this plan to be carried out?"
 _NO_MODEL = "the workers that the plan describes need a model, and there is none: name one"
 PLANNING_SHARE = 0.4
 """The share of the time for work that planning may take if the team has a plan without a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sound:
+    """A plan without errors."""
+
+    plan: Plan
+    warnings: Sequence[Problem]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +80,13 @@ async def planned(
     if recorder.state.proposed_by == IN_DOUBT and _question(context) is None:
         # It was to be put to a person, whom the resumed run can't ask.
         known = None
-    proposed = known
+    proposed, found = known, None
     if proposed is None:
-        context, proposed = await _proposed(context, request, plan)
+        context, proposed, found = await _proposed(context, request, plan)
     if proposed is None:
         return context
     routed = recorder.state.proposed_by in BY_ROUTER
-    problems = await _checked(context, proposed, request, known=known is not None)
+    problems = await _checked(context, proposed, request, found, known=known is not None)
     was_asked = _question(context) is not None
     context, approved = await _approved(context, proposed, request)
     if approved is None:
@@ -100,19 +109,22 @@ async def planned(
 
 async def _proposed(
     context: StepContext, request: PlanRequest, plan: Plan | None
-) -> tuple[StepContext, Plan | None]:
-    recorder, author, lack = context.recorder, "person", ""
+) -> tuple[StepContext, Plan | None, Sequence[Problem] | None]:
+    """A plan, and its problems if they are known."""
+    recorder, author, lack, found = context.recorder, "person", "", None
     if plan is None:
         try:
             made = await _asked(context, request)
             author = context.roles.planner.name  # a router hands over to another planner
             if isinstance(made, _InDoubt):
                 author, made = IN_DOUBT, made.plan
+            elif isinstance(made, _Sound):
+                made, found = made.plan, made.warnings
             elif isinstance(made, _NoPlan):
                 author, lack = TemplatePlanner.name, made.said(context)
                 context, made = await _by_template(context, request, made)
         except Cancelled:
-            return context, None
+            return context, None, None
         except LeadhandError as error:
             _reject(context, str(error))
             await recorder.commit()
@@ -121,16 +133,17 @@ async def _proposed(
             # The user can't repair a plan that the planner wrote: the answer says why.
             why = f"the planner gave no valid plan: {made.why}" if made.problems else made.why
             _reject(context, *(made.problems[:MAX_SHOWN_PROBLEMS] or (why,)))
-            return replace(context, unplanned=why), None
+            return replace(context, unplanned=why), None, None
         plan = made
-    plan = with_chosen_tools(plan, context.team)
+    if found is None:
+        plan = with_chosen_tools(plan, context.team)
     planner = context.roles.planner
     why = planner.why if author == ROUTER and isinstance(planner, RoutingPlanner) else lack
     recorder.record(events.PlanProposed(**recorder.stamp(), plan=plan, by=author, why=why))
-    return context, plan
+    return context, plan, found
 
 
-async def _asked(context: StepContext, request: PlanRequest) -> Plan | _InDoubt | _NoPlan:
+async def _asked(context: StepContext, request: PlanRequest) -> Plan | _Sound | _InDoubt | _NoPlan:
     """The planner's plan. Raises `Cancelled`, and errors that end the run."""
     deadline, recorder, team = context.deadline, context.recorder, context.team
     level = context.level
@@ -140,10 +153,11 @@ async def _asked(context: StepContext, request: PlanRequest) -> Plan | _InDoubt 
         work = context.roles.planner.plan(request, team)
         until_s = context.loop_time(_until_s(context))
         plan = with_chosen_tools(await context.active.unless_stopped(work, until_s=until_s), team)
-        errors = errors_in(check(plan, team, request=request.text, earlier=request.earlier))
+        found = check(plan, team, request=request.text, earlier=request.earlier)
+        errors = errors_in(found)
         # Other levels may have planned meanwhile.
         errors += level.problems(plan) if level is not None else ()
-        return _unsound(PlanError(errors)) if errors else plan
+        return _unsound(PlanError(errors)) if errors else _Sound(plan, found)
     except PlanError as error:
         return _unsound(error)
     except Unplaced as error:
@@ -232,14 +246,21 @@ def _has_template(context: StepContext) -> bool:
 
 
 async def _checked(
-    context: StepContext, plan: Plan, request: PlanRequest, *, known: bool
+    context: StepContext,
+    plan: Plan,
+    request: PlanRequest,
+    found: Sequence[Problem] | None,
+    *,
+    known: bool,
 ) -> list[Problem]:
-    """The warnings about a plan. Raises `PlanError` if it has errors.
+    """The warnings about a plan, unless they were `found`. Raises `PlanError` if it has errors.
 
     A plan that was `known` before the run was resumed stays proposed: the run can still be resumed
     with the team as it was.
     """
-    problems = check(plan, context.team, request=request.text, earlier=request.earlier)
+    problems = tuple(found or ())
+    if found is None:
+        problems = check(plan, context.team, request=request.text, earlier=request.earlier)
     if plan.workers and not context.team.tiers:
         problems = (*problems, Problem("no_model", _NO_MODEL))
     if errors := errors_in(problems):

@@ -8,11 +8,10 @@ model that answers in memory, goes the same way. Nothing of the user is called, 
 import asyncio
 import threading
 
-from leadhand.clock import SystemClock
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.task import PlanRequest
 from leadhand.contracts.team import Team, Worker
-from leadhand.engine.recorder import Recorder
+from leadhand.engine.recorder import Recorder, SystemClock
 from leadhand.engine.shared_workers import SharedWorkers
 from leadhand.journal.memory import MemoryJournal
 from leadhand.plans.nesting import nested_teams

@@ -22,7 +22,11 @@ def apply(state: RunState, event: events.Event) -> None:
     After a pause it is O(tasks), if a person was ever asked.
     """
     state.seq = event.seq
-    state.person_time.add(state, event)
+    times = state.person_time
+    if times.asked:
+        times.add(state, event)
+    times.asked = times.asked or isinstance(event, events.ApprovalRequested)
+    times.last_s = event.elapsed_s
     if event.within:
         _within(state, event)
         return

@@ -38,6 +38,7 @@ Binding = Literal["free", "asks", "fixed"]
 class TaskState:
     """The state of one task. Times are seconds from the start of the run."""
 
+    id: str = field(init=False)
     task: Task
     worker: str
     """The worker of the current or last attempt: the plan's, unless the task was reassigned."""
@@ -121,10 +122,9 @@ class TaskState:
     """The first round whose decision followed from its result; 0 if none did. A decision that
     failed counts until the planner is asked again."""
 
-    @property
-    def id(self) -> str:
-        """The task's id."""
-        return self.task.id
+    def __post_init__(self) -> None:
+        """Keep the id at hand."""
+        self.id = self.task.id
 
     @property
     def not_done(self) -> tuple[str, ...]:

@@ -46,11 +46,10 @@ class PersonTime:
 
     def add(self, state: "RunState", event: "Event") -> None:
         """Add the time before `event`, which is not applied to `state` yet."""
-        passed_s, self.last_s = event.elapsed_s - self.last_s, event.elapsed_s
-        if self.asked and passed_s >= MOMENT_S and _only_asks(state):
+        passed_s = event.elapsed_s - self.last_s
+        if passed_s >= MOMENT_S and _only_asks(state):
             called_s = event.duration_s if event.type == "model_called" else 0.0
             self.waited_s += max(0.0, passed_s - called_s)
-        self.asked = self.asked or event.type == "approval_requested"
 
 
 def _only_asks(state: "RunState") -> bool:

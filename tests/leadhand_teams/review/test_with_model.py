@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from leadhand.clock import SystemClock
 from leadhand.contracts.finding import Finding, LensReport
 from leadhand.contracts.outcome import Digest, Handoff, Result, TaskResult
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
-from leadhand.engine.recorder import Recorder
+from leadhand.engine.recorder import Recorder, SystemClock
 from leadhand.journal import MemoryJournal
 from leadhand.models.calls import Caller
 from leadhand.models.connections import Connections

@@ -2,9 +2,8 @@
 
 import os
 
-from leadhand.clock import SystemClock
 from leadhand.contracts.team import ModelSpec, model_name
-from leadhand.engine.recorder import Recorder
+from leadhand.engine.recorder import Recorder, SystemClock
 from leadhand.journal import MemoryJournal
 from leadhand.models.calls import Caller
 from leadhand.models.connections import Connections

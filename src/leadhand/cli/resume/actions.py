@@ -27,12 +27,11 @@ from leadhand.cli.runs.views import find_run
 from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import encodable, print_json, safe_block
-from leadhand.clock import SystemClock
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.people import CallReply, Question, Reply
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.engine.recorder import Listener
+from leadhand.engine.recorder import Listener, SystemClock
 from leadhand.errors import InputError, PlanError
 from leadhand.models.preload import preload
 from leadhand.plans.checks import check, errors_in

@@ -1,5 +1,6 @@
 """Where a command stores its run: in a journal, and in a folder of the run's own."""
 
+import datetime as dt
 import os
 import shutil
 from pathlib import Path
@@ -8,7 +9,6 @@ from typing import Self
 from leadhand.cli.home import home_of, state_folder, why_no_folder
 from leadhand.cli.views.consoles import print_note
 from leadhand.cli.views.terminal import sentence
-from leadhand.clock import SystemClock
 from leadhand.errors import InputError, JournalError, JournalLocked
 from leadhand.journal import MemoryStore, StoreJournal, open_store
 from leadhand.journal.store import Store
@@ -72,7 +72,7 @@ class RunStorage:
 
     def new_run_id(self) -> str:
         """An id for another run."""
-        return new_run_id(SystemClock().now())
+        return new_run_id(dt.datetime.now(dt.UTC))
 
     def folder(self, run_id: str) -> Path:
         """The folder for a run's files besides its events; it need not exist."""
