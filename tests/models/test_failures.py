@@ -1,5 +1,8 @@
 """Failures: what each error out of a model call means, in one line and one kind."""
 
+import asyncio
+
+import httpx2
 import pytest
 from pydantic_ai.exceptions import (
     ContentFilterError,
@@ -19,7 +22,10 @@ from pydantic_ai.exceptions import (
     UserError,
 )
 
-from leadhand.models.failures import request_failure
+from leadhand.models.clients import model_client
+from leadhand.models.failures import Failure, request_failure
+from leadhand.testing import ScriptedServer
+from tests.models.raw_endpoint import RawEndpoint, serving
 
 
 @pytest.mark.parametrize(
@@ -74,3 +80,31 @@ def test_the_message_is_what_the_provider_says(body: object) -> None:
 
 def test_a_wait_that_was_asked_for_is_kept() -> None:
     assert request_failure(ModelRateLimitError("m", "slow", retry_after=12.5)).retry_after_s == 12.5
+
+
+def _lost(url: str) -> Failure:
+    """Of a request there with the client that the models use."""
+
+    async def ask() -> Failure:
+        async with model_client() as client:
+            with pytest.raises(httpx2.TransportError) as raised:
+                await client.post(url, json={})
+        error = ModelConnectionError("m", "what the SDK says")
+        error.__cause__ = raised.value
+        return request_failure(error)
+
+    return asyncio.run(ask())
+
+
+def test_a_lost_connection_is_not_one_that_could_not_be_made(model_server: ScriptedServer) -> None:
+    """A planner keeps trying after the one, and not after the other."""
+    model_server.configure(faults={"reset": 1.0})
+    silent = RawEndpoint(b"")
+    with serving(silent):
+        urls = (f"{model_server.url}/chat/completions", silent.url)
+        for failure in map(_lost, urls):
+            assert (failure.kind, failure.absent) == ("unreachable", False)
+            assert failure.message.endswith(": the connection was lost")
+    gone = _lost(silent.url)
+    assert (gone.kind, gone.absent) == ("unreachable", True)
+    assert gone.message.endswith(": no connection could be made")

@@ -30,7 +30,8 @@ Kind = Literal["overloaded", "unreachable", "malformed", "too_large", "too_long"
 
 _MAX_MESSAGE = 300
 _CONNECTING = ("ConnectError", "ConnectTimeout")
-"""What httpx and httpx2 raise if no connection can be made."""
+"""What httpx and httpx2 raise if no connection can be made; over aiohttp also if one is lost."""
+_LOST = ("ConnectionResetError", "BrokenPipeError", "ServerDisconnectedError")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -77,8 +78,12 @@ def request_failure(error: Exception) -> Failure:
         if isinstance(cause, RedirectRefused):
             return Failure("refused", str(cause), unbilled=True)
     unbilled = isinstance(error, ModelHTTPError | UserError)
-    absent = any(type(cause).__name__ in _CONNECTING for cause in causes)
-    return replace(_failure(error), unbilled=unbilled, absent=absent)
+    failure, names = replace(_failure(error), unbilled=unbilled), {type(c).__name__ for c in causes}
+    if names.isdisjoint(_CONNECTING):
+        return failure
+    absent = names.isdisjoint(_LOST)
+    what = "no connection could be made" if absent else "the connection was lost"
+    return replace(failure, message=f"the model could not be reached: {what}", absent=absent)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
