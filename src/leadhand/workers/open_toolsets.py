@@ -163,7 +163,7 @@ class _Held:
             self.task.cancel()
 
     async def wait(self) -> None:
-        """Wait until it is open, and let it close if nobody waits any more."""
+        """Wait until it is open. The last caller that stops waiting before ends it."""
         self._waiting += 1
         try:
             await self._ready.wait()

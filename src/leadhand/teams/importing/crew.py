@@ -1,16 +1,14 @@
 """Reads a crewAI project: `agents.yaml`, `tasks.yaml`, and what is plain in its `crew.py`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from leadhand.errors import InputError
 from leadhand.teams.files import TeamFile, Value, read_yaml
 from leadhand.teams.importing.counterparts import model_keys, tool_names
-from leadhand.teams.importing.crew_code import CrewCode, Part, read_code
+from leadhand.teams.importing.crew_code import Item, Items, no_code, read_code
 from leadhand.teams.importing.definition import TeamDefinition, WorkerDefinition, inside, one_line
-from leadhand.teams.importing.placeholders import Placeholders, separator
-from leadhand.teams.importing.process import Step, planned, sequence
+from leadhand.teams.importing.process import Placeholders, Step, planned, separator, sequence
 from leadhand.teams.notes import FileLine, Notes, suggestion
 
 _AGENTS = "agents.yaml"
@@ -48,34 +46,6 @@ _WHY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """An agent or a task: its keys from YAML, and those that the Python adds or changes."""
-
-    name: str
-    values: dict[str, Value]
-    places: dict[str, FileLine]
-    place: FileLine
-
-    def at(self, key: str) -> FileLine:
-        """The line of a key."""
-        return self.places.get(key, self.place)
-
-    def text(self, key: str) -> str:
-        """The text of a key; empty without it."""
-        value = self.values.get(key, "")
-        return value.strip() if isinstance(value, str) else str(value)
-
-    def list_lost(self, known: Sequence[str], notes: Notes) -> None:
-        """Warn of each key that is not `known`, unless it asks for nothing."""
-        for key, value in self.values.items():
-            if key == "verbose":  # every run has a trace of each step
-                continue
-            if key not in known and not (key in _OFF and value is False) and value is not None:
-                why = _WHY.get(key, "it has no counterpart")
-                notes.warn(self.at(key), f"`{key}`: not carried over, {why}")
-
-
 def crew_folders(source: Path) -> list[Path]:
     """The folders of the crews in `source`: those that have agents.yaml, or config/agents.yaml."""
     found = (path.parent.absolute() for pattern in _PLACES for path in source.glob(pattern))
@@ -89,36 +59,35 @@ def read(folder: Path, notes: Notes) -> TeamDefinition | None:
     documents = [_yaml(config / name, folder, notes) for name in (_AGENTS, _TASKS)]
     code = _code(folder, notes)
     agents, tasks = (
-        _items(document, parts, notes) if document else []
-        for document, parts in zip(documents, (code.agents, code.tasks), strict=True)
+        _items(document, code[kind], notes) if document else []
+        for document, kind in zip(documents, ("agent", "task"), strict=True)
     )
     if notes.problems:
         return None
     if not agents:
         raise InputError(f"{str(config / _AGENTS)!r} has no agents: there is nothing to import")
-    crew = code.crew.values if code.crew else {}
-    tasks = _chosen(tasks, crew.get("tasks"), (), notes)
-    agents = _chosen(agents, crew.get("agents"), [task.text("agent") for task in tasks], notes)
+    crew = next(iter(code["crew"]), Item("crew", FileLine("crew.py", 0)))
+    tasks = _chosen(tasks, crew.values.get("tasks"), (), notes)
+    agents = _chosen(
+        agents, crew.values.get("agents"), [task.text("agent") for task in tasks], notes
+    )
     placeholders = Placeholders(
         one.text(key) for one in (*agents, *tasks) for key in _PROSE if key in one.values
     )
     workers = tuple(_worker(agent, placeholders, notes) for agent in agents)
-    hierarchical = crew.get("process") == "hierarchical"
-    steps = [_step(task, tasks, agents, notes) for task in tasks]
-    if not hierarchical:
-        for task, step in zip(tasks, steps, strict=True):
-            if step.worker is None:
-                notes.problem(task.place, f"task {task.name!r} names no agent: add `agent: NAME`")
-    for task in tasks if hierarchical else ():
-        if task.values.get("async_execution") is True:
-            why = "the planner decides what runs side by side"
-            notes.warn(task.at("async_execution"), f"`async_execution`: not carried over, {why}")
+    hierarchical = crew.values.get("process") == "hierarchical"
+    steps = [_step(task, tasks, agents, hierarchical, notes) for task in tasks]
     if notes.problems:
         return None
-    settings = (
-        planned(steps, placeholders) if hierarchical else sequence(steps, placeholders, workers)
-    )
-    _crew(code, settings, notes)
+    if hierarchical:
+        key = "manager_llm"
+        model = model_keys(key, crew.values.get(key), crew.at(key), notes)
+        settings: dict[str, Value] = {"planner": planned(steps, placeholders) | model}
+    else:
+        settings = sequence(steps, placeholders, workers)
+    known = ["agents", "tasks", *(["manager_llm"] if hierarchical else [])]
+    is_known = crew.values.get("process") in ("sequential", "hierarchical")
+    _list_lost(crew, [*known, *(["process"] if is_known else [])], notes)
     if placeholders.names and documents[1]:
         written = [str(settings), *(f"{one.front} {one.instructions}" for one in workers)]
         notes.warn(FileLine(documents[1].file, 0), placeholders.outcome("".join(written)))
@@ -136,7 +105,7 @@ def _yaml(path: Path, folder: Path, notes: Notes) -> TeamFile | None:
     return read_yaml(path, file, notes) if inside(path, folder, file, notes) else None
 
 
-def _code(folder: Path, notes: Notes) -> CrewCode:
+def _code(folder: Path, notes: Notes) -> Items:
     found = sorted(folder.glob("*crew.py"), key=lambda path: (path.name != "crew.py", path.name))
     for other in found[1:]:
         why = f"a team is made of one crew, and this folder has {found[0].name}"
@@ -146,10 +115,10 @@ def _code(folder: Path, notes: Notes) -> CrewCode:
     notes.warn(
         FileLine("crew.py", 0), "is missing: tasks run in the order of tasks.yaml, one by one"
     )
-    return CrewCode()
+    return no_code()
 
 
-def _items(document: TeamFile, parts: Sequence[Part], notes: Notes) -> list[Item]:
+def _items(document: TeamFile, parts: Sequence[Item], notes: Notes) -> list[Item]:
     """The entries of a YAML file in their order; with Python, those that it uses, in its order."""
     entries: dict[str, Item] = {}
     for key, value in document.values.items():
@@ -160,20 +129,18 @@ def _items(document: TeamFile, parts: Sequence[Part], notes: Notes) -> list[Item
             places = {
                 inner: document.place(key, inner if inner in value else "<<") for inner in values
             }
-            entries[key] = Item(key, values, places, document.place(key))
+            entries[key] = Item(key, document.place(key), values, places)
         else:
             notes.problem(document.place(key), f"`{key}` must have `key: value` lines")
     if not parts:
         return list(entries.values())
-    items: list[Item] = []
-    for part in parts:
-        entry = entries.get(part.key, Item(part.name, {}, {}, part.place))
-        items.append(
-            Item(part.name, entry.values | part.values, entry.places | part.places, entry.place)
-        )
     for key in entries.keys() - {part.key for part in parts}:
         notes.warn(entries[key].place, f"`{key}`: not imported, the crew's Python does not use it")
-    return items
+    both = [(entries.get(part.key, Item(part.name, part.place)), part) for part in parts]
+    return [
+        Item(part.name, entry.place, entry.values | part.values, entry.places | part.places)
+        for entry, part in both
+    ]
 
 
 def _merged(values: dict[str, Value]) -> dict[str, Value]:
@@ -219,13 +186,15 @@ def _worker(agent: Item, placeholders: Placeholders, notes: Notes) -> WorkerDefi
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             front[ours] = value
             known.append(key)
-    agent.list_lost(known, notes)
+    _list_lost(agent, known, notes)
     prompt = [f"You are {title}.", backstory, f"Your goal: {goal}" if goal else ""]
     prompt.append(placeholders.legend("".join(prompt)))
     return WorkerDefinition(agent.name, front, "\n\n".join(part for part in prompt if part))
 
 
-def _step(task: Item, tasks: list[Item], agents: list[Item], notes: Notes) -> Step:
+def _step(
+    task: Item, tasks: list[Item], agents: list[Item], hierarchical: bool, notes: Notes
+) -> Step:
     workers = [agent.name for agent in agents]
     given = task.values.get("agent")
     worker = str(given) if given is not None else workers[0] if len(workers) == 1 else None
@@ -235,6 +204,12 @@ def _step(task: Item, tasks: list[Item], agents: list[Item], notes: Notes) -> St
             f"task {task.name!r} is for {worker!r}, which is no agent: "
             f"{suggestion(worker, workers)}",
         )
+    if worker is None and not hierarchical:
+        notes.problem(task.place, f"task {task.name!r} names no agent: add `agent: NAME`")
+    is_async = task.values.get("async_execution") is True
+    if is_async and hierarchical:
+        why = "the planner decides what runs side by side"
+        notes.warn(task.at("async_execution"), f"`async_execution`: not carried over, {why}")
     context = task.values.get("context")
     needs = None if context is None else context if isinstance(context, list) else [context]
     names = [one.name for one in tasks]
@@ -251,28 +226,21 @@ def _step(task: Item, tasks: list[Item], agents: list[Item], notes: Notes) -> St
     markdown = task.values.get("markdown") is True
     expected = [task.text("expected_output"), "It is formatted in Markdown." if markdown else ""]
     known = ("description", "expected_output", "agent", "context", "async_execution", "markdown")
-    task.list_lost(known, notes)
+    _list_lost(task, known, notes)
     return Step(
         name=task.name,
         worker=worker,
         text=task.text("description"),
         expected=separator(expected[0]).join(filter(None, expected)),
         context=None if needs is None else tuple(str(name) for name in needs),
-        is_async=task.values.get("async_execution") is True,
+        is_async=is_async,
     )
 
 
-def _crew(code: CrewCode, settings: dict[str, Value], notes: Notes) -> None:
-    """Carry over the arguments of the crew itself, and list the others."""
-    if code.crew is None:
-        return
-    crew = Item("crew", code.crew.values, code.crew.places, code.crew.place)
-    planner = settings.get("planner")
-    known = ["agents", "tasks"]
-    if crew.values.get("process") in ("sequential", "hierarchical", None):
-        known.append("process")
-    if isinstance(planner, dict) and planner.get("kind") == "ahead":
-        key = "manager_llm"
-        planner |= model_keys(key, crew.values.get(key), crew.at(key), notes)
-        known.append(key)
-    crew.list_lost(known, notes)
+def _list_lost(item: Item, known: Sequence[str], notes: Notes) -> None:
+    """Warn of each key that is not `known`, unless it asks for nothing."""
+    for key, value in item.values.items():
+        asks = value is not None and not (key in _OFF and value is False)
+        if asks and key not in known and key != "verbose":  # every run has a trace of each step
+            why = _WHY.get(key, "it has no counterpart")
+            notes.warn(item.at(key), f"`{key}`: not carried over, {why}")

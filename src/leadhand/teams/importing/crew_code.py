@@ -3,7 +3,7 @@
 import ast
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from leadhand.teams.files import Value, read_text
@@ -16,60 +16,70 @@ _Method = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """An agent, a task or the crew as a decorated method makes it."""
+class Item:
+    """An agent, a task or the crew itself."""
 
     name: str
-    """The method's name, by which others refer to it."""
-    key: str
-    """Its key in the YAML file; by default its name."""
+    """By which others refer to it."""
     place: FileLine
-    values: dict[str, Value]
-    """Arguments that are plain: text, numbers, and names of other methods, tools and processes."""
-    places: dict[str, FileLine]
+    values: dict[str, Value] = field(default_factory=dict[str, Value])
+    """Of Python: plain arguments, and the names of other methods, tools and processes."""
+    places: dict[str, FileLine] = field(default_factory=dict[str, FileLine])
+    key: str = ""
+    """Of Python: the key in the YAML file."""
+
+    def at(self, key: str) -> FileLine:
+        """The line of a key."""
+        return self.places.get(key, self.place)
+
+    def text(self, key: str) -> str:
+        """The text of a key; empty without it."""
+        return str(self.values.get(key, "")).strip()
 
 
-@dataclass(frozen=True, slots=True)
-class CrewCode:
-    """The methods of a crew's class, in their order."""
-
-    agents: tuple[Part, ...] = ()
-    tasks: tuple[Part, ...] = ()
-    crew: Part | None = None
+Items = dict[str, list[Item]]
+"""The methods of a crew's class in their order, by the decorator: `agent`, `task` or `crew`."""
 
 
-def read_code(path: Path, folder: Path, notes: Notes) -> CrewCode:
-    """The crew that is defined in a Python file; empty if it can't be parsed, with a warning."""
+def read_code(path: Path, folder: Path, notes: Notes) -> Items:
+    """The crew that is defined in a Python file; empty if that is not read, with a warning."""
     file = path.relative_to(folder).as_posix()
     text = read_text(path, file, notes) if inside(path, folder, file, notes) else None
     if text is None:
-        return CrewCode()
+        return no_code()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about escapes in strings
-            tree = ast.parse(text)
+            return _read(ast.parse(text).body, file, notes)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None) or 0
         notes.warn(FileLine(file, line), "not read: Python can't parse this file")
-        return CrewCode()
-    crews = [node for node in tree.body if isinstance(node, ast.ClassDef) and _is_crew(node)]
+        return no_code()
+
+
+def no_code() -> Items:
+    """What a crew without Python has."""
+    return {"agent": [], "task": [], "crew": []}
+
+
+def _read(body: list[ast.stmt], file: str, notes: Notes) -> Items:
+    found = no_code()
+    crews = [node for node in body if isinstance(node, ast.ClassDef) and _is_crew(node)]
     for other in crews[1:]:
         place = FileLine(file, other.lineno)
         notes.warn(place, f"`{other.name}`: not imported, a team is made of the first crew alone")
     if not crews:
         notes.warn(FileLine(file, 0), "has no class with the methods of a crew")
-        return CrewCode()
-    assigned = _assigned([*tree.body, *crews[0].body])
-    found: dict[str, list[Part]] = {kind: [] for kind in _KINDS}
+        return found
+    assigned = _assigned([*body, *crews[0].body])
     for kind, method in _methods(crews[0]).values():
         if kind in found:
             reader = _Reader(file, assigned | _assigned(method.body), notes)
-            found[kind].append(reader.part(method))
+            found[kind].append(reader.item(method))
         else:
             place = FileLine(file, method.lineno)
             notes.warn(place, f"`{method.name}` is code (@{kind}), not carried over")
-    crew = found["crew"][0] if found["crew"] else None
-    return CrewCode(tuple(found["agent"]), tuple(found["task"]), crew)
+    return found
 
 
 def _is_crew(owner: ast.ClassDef) -> bool:
@@ -103,31 +113,31 @@ class _Reader:
         self._assigned = assigned
         self._notes = notes
 
-    def part(self, method: _Method) -> Part:
+    def item(self, method: _Method) -> Item:
         """What a method returns, if that is one call."""
         returned = [node.value for node in ast.walk(method) if isinstance(node, ast.Return)]
         call = returned[0] if len(returned) == 1 else None
         place = self._place(method)
-        part = Part(method.name, _key(call) or method.name, place, {}, {})
+        item = Item(method.name, place, key=_key(call) or method.name)
         if not isinstance(call, ast.Call):
             self._notes.warn(place, f"`{method.name}`: not read, it is more than one `return`")
-            return part
+            return item
         for number, value in enumerate(call.args, 1):
             self._lost(f"argument {number}", value)
         for keyword in call.keywords:
             name, value = keyword.arg or "**", keyword.value
-            if name in ("agents", "tasks") and _is_all(value):
-                continue
+            if name in ("agents", "tasks") and isinstance(value, ast.Attribute):
+                continue  # `self.tasks`: all of them
             if name == "config":
                 if _key(call) is None:
                     self._lost(name, value)
                 continue
-            part.places[name] = self._place(value)
+            item.places[name] = self._place(value)
             try:
-                part.values[name] = self._value(name, value)
+                item.values[name] = self._value(name, value)
             except ValueError:
                 self._lost(name, value)
-        return part
+        return item
 
     def _lost(self, name: str, value: ast.expr) -> None:
         shown = one_line(ast.unparse(value))
@@ -171,26 +181,16 @@ def _items(node: ast.expr) -> list[ast.expr]:
 
 def _last(node: ast.expr) -> str:
     """The last name in `a.b.c` or `a.b.c()`; empty if there is none."""
-    match node:
-        case ast.Name():
-            return node.id
-        case ast.Attribute():
-            return node.attr
-        case ast.Call():
-            return _last(node.func)
-        case _:
-            return ""
+    node = node.func if isinstance(node, ast.Call) else node
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _method(node: ast.expr) -> str:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.attr
     raise ValueError
-
-
-def _is_all(node: ast.expr) -> bool:
-    """Whether it is `self.agents` or `self.tasks`, which are all of them."""
-    return isinstance(node, ast.Attribute) and node.attr in ("agents", "tasks")
 
 
 def _key(call: ast.expr | None) -> str | None:
@@ -204,15 +204,12 @@ def _key(call: ast.expr | None) -> str | None:
     return None
 
 
-def _model(node: ast.expr) -> str:
+def _model(node: ast.expr) -> Value:
+    """The name in `"gpt-5"` or `LLM(model="gpt-5")`."""
     if isinstance(node, ast.Call):
-        names = ("model", "model_name")
-        given = [*(k.value for k in node.keywords if k.arg in names), *node.args]
-        node = given[0] if given else node
-    value = _constant(node)
-    if isinstance(value, str):
-        return value
-    raise ValueError
+        named = [one.value for one in node.keywords if one.arg in ("model", "model_name")]
+        node = next(iter([*named, *node.args]), node)
+    return _constant(node)
 
 
 def _constant(node: ast.expr) -> Value:

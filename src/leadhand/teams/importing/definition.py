@@ -26,12 +26,6 @@ class WorkerDefinition:
     """The other keys of its front matter."""
     instructions: str
 
-    @property
-    def tools(self) -> list[str]:
-        """The names of its tools."""
-        tools = self.front.get("tools")
-        return [str(tool) for tool in tools] if isinstance(tools, list) else []
-
 
 @dataclass(frozen=True, slots=True)
 class TeamDefinition:
@@ -48,12 +42,13 @@ class TeamDefinition:
 
 def write(team: TeamDefinition, folder: Path) -> None:
     """Write the team's files into `folder`, which is created."""
-    uses = Counter(tool for worker in team.workers for tool in worker.tools)
-    shared = [tool for tool, count in uses.items() if count > 1]
+    lists = [worker.front.get("tools") for worker in team.workers]
+    uses = Counter(str(tool) for tools in lists if isinstance(tools, list) for tool in tools)
+    shared: list[Value] = [tool for tool, count in uses.items() if count > 1]
     settings: dict[str, Value] = {"name": team.name, "description": team.description}
     settings |= team.settings
     if shared:
-        settings["shared_tools"] = list(shared)
+        settings["shared_tools"] = shared
     (folder / WORKERS_FOLDER).mkdir(parents=True)
     (folder / TEAM_FILE).write_text(_yaml(settings), encoding="utf-8")
     taken: set[str] = set()

@@ -11,7 +11,7 @@ from leadhand.errors import InputError
 from leadhand.teams.files import TeamFile, Value, read_markdown, read_text
 from leadhand.teams.importing.counterparts import model_keys, tool_names
 from leadhand.teams.importing.definition import TeamDefinition, WorkerDefinition, inside, one_line
-from leadhand.teams.importing.placeholders import Placeholders
+from leadhand.teams.importing.process import Placeholders
 from leadhand.teams.notes import FileLine, Notes
 from leadhand.teams.values import split_names
 from leadhand.tools.text import joined_names
