@@ -6,6 +6,7 @@ import sys
 import textwrap
 
 from leadhand.testing.json_data import Object, mapping, parse
+from tests.patience import HANG_S
 
 PROGRAM = """
 import sys, threading
@@ -37,7 +38,7 @@ def answered(lines: str) -> Object:
     """The answer document of a program that never finishes its imports."""
     program = PROGRAM + textwrap.dedent(lines) + "\nprint(answer.model_dump_json())"
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=20, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG_S, check=True
     )
     return mapping(parse(done.stdout))
 
@@ -56,7 +57,7 @@ def test_the_template_and_offline_code_have_time_for_their_work() -> None:
         worker = Worker("a", "Knows a", instructions="Find it.", offline=by_code)
         template = [TaskTemplate(id="t", worker="a", intent="Find the port")]
         team = Team("t", {MODEL}, workers=[worker], template=template)
-        answer = Supervisor(team, deadline_s=1).run_sync("Which port?")
+        answer = Supervisor(team, deadline_s=3).run_sync("Which port?")
     """)
     assert (answer["status"], answer["output"]) == ("partial", "code did Find the port")
     assert "were not loaded" in json.dumps(answer["gaps"])
@@ -67,7 +68,7 @@ def test_functions_beside_a_model_do_their_tasks_of_a_plan_of_ones_own() -> None
         workers = [Worker("a", "Knows a", run=by_code), Worker("b", "Knows b", instructions="Go.")]
         tasks = tuple(Task(id=id, worker=id, intent="it") for id in "ab")
         plan = Plan(goal="g", tasks=tasks)
-        supervisor = Supervisor(Team("t", {MODEL}, workers=workers), deadline_s=1)
+        supervisor = Supervisor(Team("t", {MODEL}, workers=workers), deadline_s=3)
         answer = supervisor.run_sync(plan=plan)
     """)
     assert (answer["status"], answer["answer"] is not None) == ("partial", True)
