@@ -2,15 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
-
-from rich.console import Console
 
 from leadhand.advice.facts import RunFacts, facts
 from leadhand.advice.judgement import NOT_JUDGED, Advice, judge
 from leadhand.cli.home import shown_home
+from leadhand.cli.runs.commands import StoredRuns
 from leadhand.cli.teams.page import text_for
+from leadhand.cli.views.consoles import DataConsole
 from leadhand.cli.views.terminal import print_json, safe, sentence
 from leadhand.contracts.summary import RunSummary
 from leadhand.contracts.team import Team
@@ -59,19 +58,10 @@ def runs_of(store: Store | None, team: Team, *, limit: int = MAX_RUNS) -> TeamRu
     return TeamRuns(runs[::-1], left_out)
 
 
-def advise(
-    name: str,
-    store: Store | None,
-    home: Path | str,
-    console: Console,
-    *,
-    limit: int,
-    as_json: bool,
-    trust: bool,
-) -> None:
+def advise(kept: StoredRuns, name: str, *, limit: int, as_json: bool, trust: bool) -> None:
     """Print advice about a team. Raises `InputError` if there is no such team."""
     team = team_of(name, trust=trust)
-    found = runs_of(store, team, limit=limit)
+    found = runs_of(kept.store, team, limit=limit)
     advice = judge(team, found.runs)
     if as_json:
         at = [run.started_at.isoformat() for run in found.runs]
@@ -89,11 +79,12 @@ def advise(
     at = sorted({f"{run.started_at:%Y-%m-%d}" for run in found.runs})
     dates = f" ({' to '.join(dict.fromkeys((at[0], at[-1])))})" if at else ""
     header = f"team {safe(team.name)!r}: {counted(len(found.runs), 'run')}{dates} in "
-    print_lines(console, [header + safe(shown_home(home)), *_lines(found, advice)])
+    print_lines([header + safe(shown_home(kept.home)), *_lines(found, advice)])
 
 
-def print_lines(console: Console, lines: Sequence[str]) -> None:
+def print_lines(lines: Sequence[str]) -> None:
     """Print lines without wrapping them, for programs that read lines."""
+    console = DataConsole()
     for line in lines:
         console.print(
             text_for(console, line), soft_wrap=True, highlight=False, emoji=False, markup=False

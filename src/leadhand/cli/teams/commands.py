@@ -113,10 +113,9 @@ def teams_advise(
     """
     from leadhand.cli.runs.commands import StoredRuns
     from leadhand.cli.teams.advising import advise
-    from leadhand.cli.views.consoles import DataConsole
 
     with StoredRuns(home) as kept:
-        advise(name, kept.store, kept.home, DataConsole(), limit=runs, as_json=json, trust=trust)
+        advise(kept, name, limit=runs, as_json=json, trust=trust)
 
 
 @teams_app.command("freeze")
@@ -140,13 +139,9 @@ def teams_freeze(
     """
     from leadhand.cli.runs.commands import StoredRuns
     from leadhand.cli.teams.from_run import freeze_run
-    from leadhand.cli.views.consoles import DataConsole
 
     with StoredRuns(home) as kept:
-        console = DataConsole()
-        freeze_run(
-            run, into, kept.store, kept.home, console, replace=replace, as_json=json, trust=trust
-        )
+        freeze_run(kept, run, into, replace=replace, as_json=json, trust=trust)
 
 
 @teams_app.command("save")
@@ -167,8 +162,6 @@ def teams_save(
     """
     from leadhand.cli.runs.commands import StoredRuns
     from leadhand.cli.teams.from_run import save_run
-    from leadhand.cli.views.consoles import DataConsole
 
     with StoredRuns(home) as kept:
-        console = DataConsole()
-        save_run(run, folder, kept.store, kept.home, console, team=team, as_json=json, trust=trust)
+        save_run(kept, run, folder, team=team, as_json=json, trust=trust)

@@ -5,17 +5,15 @@ import shlex
 from pathlib import Path
 from typing import cast
 
-from rich.console import Console
-
 from leadhand.advice.facts import facts
 from leadhand.advice.freezing import Frozen, freeze
+from leadhand.cli.runs.commands import StoredRuns
 from leadhand.cli.runs.views import find_run
 from leadhand.cli.teams.advising import print_lines, runs_of
 from leadhand.cli.views.terminal import print_json, safe, sentence
 from leadhand.contracts.events import Event
 from leadhand.contracts.team import TaskTemplate, Team
 from leadhand.errors import InputError
-from leadhand.journal.store import Store
 from leadhand.models.prompts import prompts_of
 from leadhand.plans.team_checks import team_problems
 from leadhand.state.fold import fold
@@ -30,22 +28,14 @@ from leadhand.tools.text import counted
 
 
 def freeze_run(
-    given: str,
-    into: Path,
-    store: Store | None,
-    home: Path | str,
-    console: Console,
-    *,
-    replace: bool,
-    as_json: bool,
-    trust: bool,
+    kept: StoredRuns, given: str, into: Path, *, replace: bool, as_json: bool, trust: bool
 ) -> None:
     """Make the plan of a run the template of the team in `into`, and print it.
 
     If there is no such folder and the run's team is a ready-made one, its folder is copied there.
     Raises `InputError` and `TeamError`; then `into` is as it was.
     """
-    store, run_id, log = _stored_run(given, store, home, "frozen")
+    run_id, log = _stored_run(kept, given, "frozen")
     state = fold(log)
     exists = (into / TEAM_FILE).is_file()
     source = into if exists else _ready_made(state.team, into)
@@ -60,7 +50,7 @@ def freeze_run(
     if isinstance(run, str) or run.plan is None:
         raise InputError(f"run {run_id!r} can't be frozen: it is {run}")
     synthesis = run.plan.synthesis
-    frozen = freeze(run, team, runs_of(store, team).runs)
+    frozen = freeze(run, team, runs_of(kept.store, team).runs)
     _check(frozen, synthesis, team, run_id)
     entries: list[Value] = [_entry(entry) for entry in frozen.template]
     planner: Value = {"kind": "template", "synthesis": synthesis, "template": entries}
@@ -84,25 +74,17 @@ def freeze_run(
         after = f" (after {', '.join(entry.depends_on)})" if entry.depends_on else ""
         lines.append(f"  {sentence(f'{entry.id}, by {entry.worker}{after}: {entry.intent}')}")
     lines += [f"note: {sentence(note)}" for note in frozen.notes]
-    print_lines(console, [*lines, _how_to_check(into)])
+    print_lines([*lines, _how_to_check(into)])
 
 
 def save_run(
-    given: str,
-    into: Path,
-    store: Store | None,
-    home: Path | str,
-    console: Console,
-    *,
-    team: str,
-    as_json: bool,
-    trust: bool,
+    kept: StoredRuns, given: str, into: Path, *, team: str, as_json: bool, trust: bool
 ) -> None:
     """Copy the team of a run into `into`, with the workers that its plan describes, and print them.
 
     Raises `InputError` and `TeamError`; then nothing is written.
     """
-    _, run_id, log = _stored_run(given, store, home, "saved")
+    run_id, log = _stored_run(kept, given, "saved")
     state = fold(log)
     if state.plan is None or not state.plan.workers:
         raise InputError(f"run {run_id!r} can't be saved: its plan describes no workers")
@@ -120,22 +102,20 @@ def save_run(
         lines.append(f"  {sentence(f'{worker.name}: {worker.file}{tools}')}")
     request, folder = shlex.quote(sentence(state.request)), shlex.quote(safe(str(into)))
     run_it = f"run it: leadhand run {request} --team {folder}"
-    print_lines(console, [*lines, _how_to_check(into), run_it])
+    print_lines([*lines, _how_to_check(into), run_it])
 
 
 def _how_to_check(folder: Path) -> str:
     return f"check it: leadhand teams check {shlex.quote(safe(str(folder)))}"
 
 
-def _stored_run(
-    given: str, store: Store | None, home: Path | str, done: str
-) -> tuple[Store, str, tuple[Event, ...]]:
-    run_id = find_run(store, given, home)
-    assert store is not None, "a run was found"
-    stored = store.inspect(run_id)
+def _stored_run(kept: StoredRuns, given: str, done: str) -> tuple[str, tuple[Event, ...]]:
+    run_id = find_run(kept.store, given, kept.home)
+    assert kept.store is not None, "a run was found"
+    stored = kept.store.inspect(run_id)
     if stored.damage or stored.unread:
         raise InputError(f"run {run_id!r} can't be {done}: {stored.damage or stored.unread}")
-    return store, run_id, stored.events
+    return run_id, stored.events
 
 
 def _check_name(run_id: str, state: RunState, name: str, folder: Path) -> None:
