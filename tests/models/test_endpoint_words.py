@@ -29,11 +29,15 @@ def team() -> Team:
 
 
 def answer_of(
-    monkeypatch: pytest.MonkeyPatch, body: str, status: str = "200 OK", tokens: int | None = None
+    monkeypatch: pytest.MonkeyPatch,
+    body: str,
+    status: str = "200 OK",
+    tokens: int | None = None,
+    kind: str = "application/json",
 ) -> Answer:
     """The answer of a run that is cancelled as soon as a second call has failed."""
     monkeypatch.setenv("OPENAI_API_KEY", "dummy")
-    endpoint = RawEndpoint(head(status, content_type="application/json") + body.encode())
+    endpoint = RawEndpoint(head(status, content_type=kind) + body.encode())
     failed: list[ModelCalled] = []
 
     def follow(event: Event) -> None:
@@ -68,6 +72,12 @@ def test_what_an_endpoint_says_instead_of_an_answer_is_shown(
     assert answer.status in ("failed", "cancelled")
     assert said in answer.gaps[0].why
     assert "validation error" not in answer.gaps[0].why
+
+
+@pytest.mark.parametrize("kind", ["text/html", "text/event-stream", "application/json"])
+def test_an_answer_that_is_no_json_is_shown(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    answer = answer_of(monkeypatch, "<html>\nPlease  log in</html>", kind=kind)
+    assert "an answer that is no JSON: <html> Please log in</html>" in answer.gaps[0].why
 
 
 @pytest.mark.parametrize("refused", [(REFUSED, "stop"), (NOTHING, "content_filter")], ids=str)

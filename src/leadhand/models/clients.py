@@ -65,6 +65,8 @@ class NoAnswer(LeadhandError):
         self.body: Mapping[str, object] = (
             cast("Mapping[str, object]", said) if isinstance(said, dict) else {}
         )
+        self.text = body.decode(errors="replace") if said is None else ""
+        """What it is if it is no JSON at all: the page of a proxy, for example."""
         super().__init__("the model's endpoint answered without a choice")
 
 
@@ -148,9 +150,11 @@ class _Bounded(httpx2.AsyncByteStream):
         self._limit = limit
         self._path = response.request.url.path
         whole = response.is_success and "json" in response.headers.get("content-type", "")
-        self._is_completion = whole and self._path.endswith("/chat/completions")
+        streams = response.is_success and wants_stream(response.request.content)
+        complete = whole or (response.is_success and not streams)
+        self._is_completion = complete and self._path.endswith("/chat/completions")
         self._is_event_stream = "event-stream" in response.headers.get("content-type", "")
-        self._is_no_stream = whole and wants_stream(response.request.content)
+        self._is_no_stream = whole and streams
         if self._is_no_stream:
             response.headers["content-type"] = "text/event-stream"
 
@@ -175,7 +179,8 @@ class _Bounded(httpx2.AsyncByteStream):
             whole = b"".join(body)
             if self._is_completion:
                 whole = _CREATED.sub(rb"\g<1>1", _NO_COUNT.sub(rb"\1-1", whole))
-                if not _CHOICE.search(whole) and (error := NoAnswer(whole)).body:
+                error = None if _CHOICE.search(whole) else NoAnswer(whole)
+                if error is not None and (error.body or error.text):
                     raise error
             yield as_stream(self._path, whole) if self._is_no_stream else whole
 

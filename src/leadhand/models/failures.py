@@ -24,7 +24,7 @@ from pydantic_ai.exceptions import (
 
 from leadhand.contracts.outcome import Usage
 from leadhand.models.clients import NoAnswer, RedirectRefused, ResponseTooLarge
-from leadhand.untrusted.cutting import cut
+from leadhand.untrusted.cutting import cut, cut_line
 
 Kind = Literal["overloaded", "unreachable", "malformed", "too_large", "too_long", "refused"]
 
@@ -68,6 +68,9 @@ def request_failure(error: Exception) -> Failure:
     for cause in causes:  # an error of our own client may have caused an SDK's
         if isinstance(cause, ResponseTooLarge):
             return Failure("too_large", str(cause))
+        if isinstance(cause, NoAnswer) and not cause.body:
+            why = f"the model sent an answer that is no JSON: {cut_line(cause.text, 200)}"
+            return Failure("malformed", why)
         if isinstance(cause, NoAnswer):
             what = (
                 "an error as its answer"
