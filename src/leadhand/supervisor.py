@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from leadhand.engine.recorder import Listener
     from leadhand.journal.store import Store
     from leadhand.run.handle import Run
+    from leadhand.run.options import OnFinished
     from leadhand.run.people import Ask
     from leadhand.run.roles import PlannerMaker, SynthesizerMaker
     from leadhand.run.service import ShutdownMode
@@ -62,6 +63,7 @@ class Supervisor(Generic[C]):
         clock: Clock | None = None,
         context_type: type[C] | None = None,
         restore: Restore[C] | None = None,
+        on_finished: "OnFinished | None" = None,
     ) -> None:
         """`deadline_s` is seconds from a run's start to its answer; `budget` is what one run may
         spend on models; `concurrency` is tasks of one run at once, `max_concurrency` those of all.
@@ -80,6 +82,10 @@ class Supervisor(Generic[C]):
         Every run gets a `context` of `context_type`: a customer, a database handle, credentials.
         Its tools and function workers receive it, models do not see it, and it is never stored.
         `restore` makes that of a resumed run from its `origin`; it may be async.
+
+        `on_finished` is called with the answer of every run that ends here, resumed ones too, once
+        it is stored and the run is released, before its caller gets the answer. It may be async.
+        What it raises is logged.
 
         A team without a model is deterministic, whatever the environment holds. For
         `Team(model="auto")` the first request looks for one, as the command line does.
@@ -112,6 +118,7 @@ class Supervisor(Generic[C]):
                 contexts=contexts,
                 occasions=occasions(approve, person),
                 person=person,
+                on_finished=on_finished,
                 planner=planner,
                 synthesizer=synthesizer,
                 remedies=remedies,
@@ -225,6 +232,19 @@ class Supervisor(Generic[C]):
         return await run_summaries(
             self.journal, status=status, team=team, origin=origin, limit=limit, cursor=cursor
         )
+
+    async def delete(
+        self, run_id: str | None = None, *, origin: Mapping[str, JsonValue] | None = None
+    ) -> list[str]:
+        """Erase a run, or all runs whose origin has all items of `origin`; returns their ids.
+
+        Nothing is erased, and `RunTaken` is raised, if a process works on one of them. Raises
+        `InputError` if there is no such run, or neither a run nor an origin is given. What a
+        follow-up took from a run stays with the follow-up.
+        """
+        from leadhand.run.service import delete
+
+        return await delete(self.journal, run_id, origin)
 
     def health(self) -> Health:
         """The load, latency and breaker of each worker over all runs, and the models' rates.

@@ -75,8 +75,8 @@ class Blocking:
     def inspect(self, run_id: str) -> Inspection:
         return asyncio.run(self._journal.inspect(run_id))
 
-    def prune(self, *, before: dt.datetime) -> Sequence[str]:
-        return asyncio.run(self._journal.prune(before=before))
+    def delete(self, run_ids: Sequence[str], *, before: dt.datetime | None = None) -> Sequence[str]:
+        return asyncio.run(self._journal.delete(run_ids, before=before))
 
     def close(self) -> None:
         asyncio.run(self._journal.close())

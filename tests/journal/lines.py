@@ -178,17 +178,17 @@ class LinesStore:
         held = lambda: self.holder(run_id) is not None  # noqa: E731
         return StoredSummary.of(events).run_summary(run_id, held=held)
 
-    def prune(self, *, before: dt.datetime) -> Sequence[str]:
-        pruned: list[str] = []
-        for run_id, path in self._files().items():
+    def delete(self, run_ids: Sequence[str], *, before: dt.datetime | None = None) -> Sequence[str]:
+        gone: list[str] = []
+        for run_id in self._files().keys() & {*run_ids}:
             with contextlib.suppress(RunTaken), self._locks.hold(run_id):
                 stored = self._stored(run_id)
-                if stored and stored[-1].at < before:
-                    path.unlink()
+                if stored and (before is None or stored[-1].at < before):
+                    self._files()[run_id].unlink()
                     for message in self.messages(run_id):
                         self.drop(message)
-                    pruned.append(run_id)
-        return pruned
+                    gone.append(run_id)
+        return gone
 
     def close(self) -> None:
         self._queue.close()

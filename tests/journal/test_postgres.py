@@ -120,7 +120,7 @@ def test_the_defaults_of_a_managed_server_do_no_harm(server: PostgresServer) -> 
         assert "since" in (journal.holder("r") or "")
     (summary,) = journal.runs()
     assert (summary.request, summary.started_at) == ("é😀", NOON + dt.timedelta(seconds=1))
-    assert list(journal.prune(before=NOON + dt.timedelta(days=1))) == ["r"]
+    assert list(journal.delete(["r"], before=NOON + dt.timedelta(days=1))) == ["r"]
     journal.close()
     with PostgresDatabase(url).connect() as session:
         for setting, wanted in (

@@ -97,7 +97,9 @@ def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
     assert (home / "leadhand.db").stat().st_size > 0
 
 
-def test_pruning_gives_the_room_back_to_the_disk(home: Path, reopened: Callable[[], Store]) -> None:
+def test_deleting_gives_the_room_back_to_the_disk(
+    home: Path, reopened: Callable[[], Store]
+) -> None:
     journal = reopened()
     for number in range(20):
         story = Story(f"r{number}", begun=NOON + dt.timedelta(days=number))
@@ -108,7 +110,8 @@ def test_pruning_gives_the_room_back_to_the_disk(home: Path, reopened: Callable[
     journal.close()
     journal = reopened()
     size = (home / "leadhand.db").stat().st_size
-    assert len(journal.prune(before=NOON + dt.timedelta(days=18))) == 18
+    ids = [run.run_id for run in journal.runs()]
+    assert len(journal.delete(ids, before=NOON + dt.timedelta(days=18))) == 18
     assert (home / "leadhand.db").stat().st_size < size / 5
     assert len(journal.runs()) == 2
     assert list((home / "locks").iterdir()) == []

@@ -136,7 +136,7 @@ def test_a_cancelled_run_keeps_what_its_agents_used(name: str, server: ScriptedS
         cancel.append(lambda: loop.call_soon_threadsafe(asyncio.ensure_future, ended()))
 
         async def ended() -> None:
-            await supervisor.cancel()
+            supervisor.cancel()
 
         return await supervisor.run(plan=plan)
 

@@ -258,6 +258,10 @@ class Scheduler:
             if works := self._attempts.works:
                 await asyncio.wait(works, timeout=self._grace_s)
         finally:
+            for attempt, outcome in self._attempts.ended:
+                if outcome is None and attempt.stop_requested is None:
+                    # An event loop that ends cancels attempts and run in any order.
+                    attempt.stop_requested = self._tasks.stopped
             while self._attempts.ended:
                 self._handle(*self._attempts.ended.popleft())
             for attempt in list(self._attempts.running.values()):

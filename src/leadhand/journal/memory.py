@@ -139,17 +139,20 @@ class MemoryStore:
     def inspect(self, run_id: str) -> Inspection:
         return Inspection(run_id, tuple(self.events(run_id)))
 
-    def prune(self, *, before: dt.datetime) -> Sequence[str]:
-        old = [
+    def delete(self, run_ids: Sequence[str], *, before: dt.datetime | None = None) -> Sequence[str]:
+        gone = [
             id
-            for id, run in self._runs.items()
-            if id not in self._holders and run.events and run.events[-1].at < before
+            for id in run_ids
+            if id not in self._holders
+            and (run := self._runs.get(id)) is not None
+            and run.events
+            and (before is None or run.events[-1].at < before)
         ]
-        for id in old:
+        for id in gone:
             del self._runs[id]
             for message in self.messages(id):
                 self.drop(message)
-        return old
+        return gone
 
     def close(self) -> None:
         """Nothing to close."""

@@ -22,7 +22,7 @@ from leadhand.journal.summaries import run_summary
 
 CLOSING_S: Final = 0.5
 """How long closing waits for each part of the journal."""
-_PRUNED_AT_ONCE: Final = 100
+_DELETED_AT_ONCE: Final = 100
 """Each needs a lock on the server for a moment."""
 READERS: Final = 4
 """How many sessions read at once."""
@@ -39,9 +39,10 @@ _RUNS: Final = """
 """
 _PAGE: Final = 1_000
 """How many runs are looked at in one query."""
-_PRUNE: Final = """
+_DELETE: Final = """
     WITH old AS MATERIALIZED (
-        SELECT run FROM leadhand.runs WHERE run = ANY (%s) AND updated_at < %s
+        SELECT run FROM leadhand.runs
+        WHERE run = ANY (%s) AND updated_at < coalesce(%s::timestamptz, 'infinity')
     ), gone AS (
         DELETE FROM leadhand.runs USING old
         WHERE runs.run = old.run AND pg_try_advisory_xact_lock(leadhand.key(old.run))
@@ -182,17 +183,11 @@ class PostgresStore:
             return Inspection(run_id)
         return inspect_run(run_id, rows, digest=digest)
 
-    def prune(self, *, before: dt.datetime) -> Sequence[str]:
-        old = [
-            str(id)
-            for (id,) in self._read(
-                "SELECT run FROM leadhand.runs WHERE updated_at < %s ORDER BY began", before
-            )
-        ]
+    def delete(self, run_ids: Sequence[str], *, before: dt.datetime | None = None) -> Sequence[str]:
         return [
             str(id)
-            for start in range(0, len(old), _PRUNED_AT_ONCE)
-            for (id,) in self._change(_PRUNE, old[start : start + _PRUNED_AT_ONCE], before)
+            for start in range(0, len(run_ids), _DELETED_AT_ONCE)
+            for (id,) in self._change(_DELETE, [*run_ids[start : start + _DELETED_AT_ONCE]], before)
         ]
 
     def close(self) -> None:

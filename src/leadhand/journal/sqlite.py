@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from leadhand.contracts.events import Event
 
 FILE = "leadhand.db"
-_PRUNED_AT_ONCE = 100
+_DELETED_AT_ONCE = 100
 _ERRORS = (sqlite3.Error, OSError, JournalError)
 
 
@@ -137,18 +137,17 @@ class SqliteStore:
                 return Inspection(run_id)
             return tables.inspection(connection, run_id)
 
-    def prune(self, *, before: dt.datetime) -> Sequence[str]:
-        with self._database.reading() as connection:
-            old = [] if connection is None else tables.older(connection, before)
-        pruned: list[str] = []
-        for start in range(0, len(old), _PRUNED_AT_ONCE):
+    def delete(self, run_ids: Sequence[str], *, before: dt.datetime | None = None) -> Sequence[str]:
+        gone: list[str] = []
+        for start in range(0, len(run_ids), _DELETED_AT_ONCE):
             with contextlib.ExitStack() as held:
-                ids = [id for id in old[start : start + _PRUNED_AT_ONCE] if self._take(id, held)]
+                some = run_ids[start : start + _DELETED_AT_ONCE]
+                ids = [id for id in some if self._take(id, held)]
                 with self._transaction() as connection:
-                    pruned += [id for id in ids if tables.remove(connection, id, before)]
-        if pruned:
+                    gone += [id for id in ids if tables.remove(connection, id, before)]
+        if gone:
             self._database.shrink()
-        return pruned
+        return gone
 
     def close(self) -> None:
         """Close the file. Uncommitted events are dropped."""

@@ -150,18 +150,12 @@ def _digest(connection: sqlite3.Connection, run_id: str, text: str) -> StoredSum
         return StoredSummary.of([*events(connection, run_id)])
 
 
-def older(connection: sqlite3.Connection, before: dt.datetime) -> list[str]:
-    """The runs whose last event is older."""
-    rows = connection.execute(
-        "SELECT run_id FROM runs WHERE updated_at < ? ORDER BY id", (_text(before),)
-    )
-    return [run_id for (run_id,) in rows]
-
-
-def remove(connection: sqlite3.Connection, run_id: str, before: dt.datetime) -> bool:
-    """Delete a run and everything about it, if its last event is older."""
+def remove(connection: sqlite3.Connection, run_id: str, before: dt.datetime | None) -> bool:
+    """Delete a run and everything about it, if its last event is older than `before`, if given."""
+    older = "" if before is None else " AND updated_at < ?"
+    values = (run_id,) if before is None else (run_id, _text(before))
     found = connection.execute(
-        "DELETE FROM runs WHERE run_id = ? AND updated_at < ? RETURNING id", (run_id, _text(before))
+        f"DELETE FROM runs WHERE run_id = ?{older} RETURNING id", values
     ).fetchone()
     if found is None:
         return False

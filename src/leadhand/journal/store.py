@@ -89,8 +89,11 @@ class Store(Log, Protocol):
         """What can be read of a run, and whether it is intact."""
         ...
 
-    def prune(self, *, before: dt.datetime) -> Sequence[str]:
-        """Delete the runs whose last event is older, except held ones; returns their ids."""
+    def delete(self, run_ids: Sequence[str], *, before: dt.datetime | None = None) -> Sequence[str]:
+        """Delete these runs and all about them, except held ones; returns the ids of the deleted.
+
+        With `before`, only those whose last event is older.
+        """
         ...
 
     def close(self) -> None:

@@ -88,8 +88,10 @@ class StoreJournal:
     async def inspect(self, run_id: str) -> Inspection:
         return await self._call(self.store.inspect, run_id)
 
-    async def prune(self, *, before: dt.datetime) -> Sequence[str]:
-        return await self._call(self.store.prune, before=before)
+    async def delete(
+        self, run_ids: Sequence[str], *, before: dt.datetime | None = None
+    ) -> Sequence[str]:
+        return await self._call(self.store.delete, run_ids, before=before)
 
     async def close(self) -> None:
         await self._call(self.store.close)

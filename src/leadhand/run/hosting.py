@@ -2,8 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,6 @@ from leadhand.errors import (
     ModelError,
     PlanError,
     RunExists,
-    RunInterrupted,
     RunTaken,
 )
 from leadhand.journal.memory import MemoryJournal
@@ -45,17 +44,23 @@ from leadhand.run.intake import (
     planner_request,
     with_models,
 )
-from leadhand.run.joining import joined_answer, messages_of
+from leadhand.run.joining import answer_so_far, joined_answer, messages_of, rested_answer
 from leadhand.run.messages import record_interruption, resumed_context, watch_messages
 from leadhand.run.options import HostSettings, Limits, NewRun, RunOptions
 from leadhand.run.people import People
 from leadhand.run.preparation import prepare
 from leadhand.run.questions import valid_reply
 from leadhand.run.reading import POLL_S, Readers
-from leadhand.run.resumption import check_decider, check_resumable, is_over, tasks_from
+from leadhand.run.resumption import (
+    check_decider,
+    check_resumable,
+    is_over,
+    own_plan_rejected,
+    tasks_from,
+)
 from leadhand.run.roles import open_roles
 from leadhand.run.run import Execution
-from leadhand.run.service import check_journal
+from leadhand.run.service import check_journal, report
 from leadhand.run.spending import account_of
 from leadhand.run.stored import StoredRun, answer_within
 
@@ -74,11 +79,14 @@ class RunHost:
         self.team = with_inherited_models(team)
         self.journal = settings.journal
         self._settings = settings
+        self.on_finished = settings.on_finished
         self.active: dict[str, ActiveRun] = {}
         """The runs that are under way here, by id."""
         self.held = HeldRuns(settings.journal)
         self.calls = Calls()
         self.readers = Readers(self.journal, self.held, self.calls)
+        self._ended: dict[str, Answer] = {}
+        """The answers of runs that have ended and are still held."""
         self.works = Works()
         self.clock = settings.clock
         self.listeners = (*settings.listeners, self.readers)
@@ -161,7 +169,9 @@ class RunHost:
                 if events := await self.journal.events(run_id):
                     stored = StoredRun.of(run_id, events)
                     check_same_run(stored.state, self.team.name, text, settings.fingerprint)
-                    return await self._known_answer(stored, new)
+                    if new.if_exists == "join":
+                        return await self._joined(run_id, new)
+                    return answer_so_far(stored)
                 # Its first event is still to come, or its process ended before that.
                 await asyncio.sleep(POLL_S)
 
@@ -175,19 +185,10 @@ class RunHost:
     async def _is_new(self, run_id: str, limits: Limits, stack: AsyncExitStack) -> bool:
         """Whether there is no such run; then it is held until `stack` closes."""
         try:
-            hold = self.held.hold(run_id, limit_s=limits.opening_s)
+            hold = self._hold(run_id, limits.opening_s)
             return not await stack.enter_async_context(hold)
         except RunTaken:
             return False
-
-    async def _known_answer(self, stored: StoredRun, new: NewRun) -> Answer:
-        """The answer of a run that exists already."""
-        if new.if_exists == "join":
-            return await self._joined(stored.run_id, new)
-        answer = stored.state.answer or stored.state.waiting
-        if answer is None:
-            raise RunExists(stored.run_id, "it has no answer yet")
-        return answer
 
     async def answer(self, run_id: str) -> Answer:
         """The answer of a run once it is over or waits, whoever works on it.
@@ -196,11 +197,7 @@ class RunHost:
         """
         check_known_id(run_id)
         async with self.calls.call(run_id):
-            await self.held.until_released(run_id)
-            state = StoredRun.of(run_id, await self.journal.events(run_id)).state
-            if (answer := state.answer or state.waiting) is None:
-                raise RunInterrupted(run_id, "no process works on it; resume it")
-            return answer
+            return await rested_answer(self.journal, self.held, run_id)
 
     async def post(self, run_id: str, replies: Sequence[Reply], options: RunOptions | None) -> None:
         """Leave replies to questions of a run in the journal. With `options` it is to be resumed.
@@ -258,7 +255,7 @@ class RunHost:
         since_s = self.clock.monotonic()
         await self._find_models()
         opening_s = options.limits(self._settings.limits).opening_s
-        async with self.held.hold(run_id, limit_s=opening_s) as last_seq:
+        async with self._hold(run_id, opening_s) as last_seq:
             stored = stored or StoredRun(run_id)
             if not stored.events or stored.events[-1].seq != last_seq:
                 read = self.journal.events(run_id)
@@ -292,6 +289,14 @@ class RunHost:
                 again=again,
                 replies=replies,
             )
+
+    @asynccontextmanager
+    async def _hold(self, run_id: str, limit_s: float | None) -> AsyncGenerator[int]:
+        """Hold a run during the block, and report its end once it is released."""
+        async with self.held.hold(run_id, limit_s=limit_s) as last_seq:
+            yield last_seq
+        if (answer := self._ended.pop(run_id, None)) is not None:
+            await report(self.on_finished, answer)
 
     def post_interruption(self) -> None:
         """Tell the journal that this process ends now, and that no worker has crashed it."""
@@ -340,12 +345,21 @@ class RunHost:
                     settings=settings,
                     people=people,
                 )
-                return people.given(await run.to_answer(request, plan, again=again))
+                before = recorder.state.answer
+                answer = await run.to_answer(request, plan, again=again)
+                if answer.status != "waiting" and answer is not before:
+                    self._ended[run_id] = answer
+                return people.given(answer)
         finally:
             del self.active[run_id]
 
     def _recorder(self, stored: StoredRun, options: RunOptions, since_s: float) -> Recorder:
         """The recorder of a run, which is resumed if it has events; its call came at `since_s`."""
+
+        def committed() -> None:
+            if not own_plan_rejected(stored.state):
+                options.begun.set()
+
         own = () if options.listener is None else (options.listener,)
         return Recorder(
             stored.run_id,
@@ -356,7 +370,7 @@ class RunHost:
             state=stored.state,
             since_s=since_s,
             # A resumed run begins later: its context may be lost.
-            on_commit=None if stored.events else options.begun.set,
+            on_commit=None if stored.events else committed,
         )
 
     def _roles(

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import ApprovalGiven, ApprovalRequested, Event
 from leadhand.contracts.people import Reply, RunMessage
-from leadhand.errors import InputError, RunTaken
+from leadhand.errors import InputError, RunExists, RunInterrupted, RunTaken
 from leadhand.ports import Journal
 from leadhand.run.holding import HeldRuns
 from leadhand.run.questions import open_questions, reply_message
@@ -46,6 +46,22 @@ async def joined_answer(
             continue  # another caller was faster
         if answer.status != "waiting":
             return answer
+
+
+async def rested_answer(journal: Journal, held: HeldRuns, run_id: str) -> Answer:
+    """The answer of a run once no process works on it. Raises `RunInterrupted` without one."""
+    await held.until_released(run_id)
+    state = StoredRun.of(run_id, await journal.events(run_id)).state
+    if (answer := state.answer or state.waiting) is None:
+        raise RunInterrupted(run_id, "no process works on it; resume it")
+    return answer
+
+
+def answer_so_far(stored: StoredRun) -> Answer:
+    """The answer that a run has. Raises `RunExists` if it has none yet."""
+    if (answer := stored.state.answer or stored.state.waiting) is None:
+        raise RunExists(stored.run_id, "it has no answer yet")
+    return answer
 
 
 def unread_replies(stored: StoredRun, messages: Sequence[RunMessage]) -> list[RunMessage]:

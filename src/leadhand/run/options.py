@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Generic, Literal
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
+from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget, LimitName
 from leadhand.contracts.context import C
 from leadhand.contracts.people import Occasion
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 IfExists = Literal["error", "join", "return"]
 """What `run` does if there is a run with that id: raise `RunExists`, wait for its answer and
 continue it if it was interrupted, or return its answer."""
+OnFinished = Callable[[Answer], object]
+"""Called with the answer of a run; what it returns is awaited if it can be."""
 MIN_OPENING_S = 1.0
 """How long the journal has to open a run at least; a shorter deadline counts from then."""
 
@@ -149,6 +152,7 @@ class HostSettings:
     contexts: ContextRules
     occasions: tuple[Occasion, ...] = ()
     person: "Ask | None" = None
+    on_finished: OnFinished | None = None
     planner: "Planner | Decider | PlannerMaker | None" = None
     synthesizer: "Synthesizer | SynthesizerMaker | None" = None
     remedies: Remedies | None = None

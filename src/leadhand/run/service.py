@@ -1,20 +1,27 @@
 """The life of a service around its runs: getting ready, shutting down, and what was left over."""
 
 import asyncio
+import inspect
 import logging
 import secrets
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
+from pydantic import JsonValue
+
+from leadhand.contracts.answer import Answer
 from leadhand.contracts.health import Health, ModelHealth
 from leadhand.contracts.people import RunMessage
 from leadhand.errors import InputError, LeadhandError, RunInterrupted, RunTaken
 from leadhand.ports import Journal
 from leadhand.run.cancelling import cancel_stored
+from leadhand.run.intake import check_known_id
 from leadhand.run.messages import MAX_UNRESTORED
-from leadhand.run.options import RunOptions
+from leadhand.run.options import OnFinished, RunOptions
+from leadhand.run.reading import run_summaries
 
 if TYPE_CHECKING:
     from leadhand.run.hosting import RunHost
@@ -34,6 +41,29 @@ async def check_journal(journal: Journal) -> None:
         await journal.post(RunMessage(run_id=run_id, interrupted=True))
         for message in await journal.messages(run_id):
             await journal.drop(message)
+
+
+async def delete(
+    journal: Journal, run_id: str | None, origin: Mapping[str, JsonValue] | None
+) -> list[str]:
+    """Erase a run, or those with that origin. Raises `InputError`, and `RunTaken`."""
+    if (run_id is None) == (origin is None) or origin == {}:
+        raise InputError("which runs are to be deleted: give either a run_id or an origin")
+    if run_id is not None:
+        check_known_id(run_id)
+        ids = [run_id] if await journal.last_seq(run_id) else []
+        if not ids:
+            raise InputError(f"there is no run {run_id!r}")
+    else:
+        ids = [run.run_id for run in await run_summaries(journal, origin=origin)]
+    for id in ids:
+        if (holder := await journal.holder(id)) is not None:
+            raise RunTaken(id, holder)
+    gone = list(await journal.delete(ids))
+    for id in {*ids} - {*gone}:
+        if (holder := await journal.holder(id)) is not None:  # it was resumed meanwhile
+            raise RunTaken(id, holder)
+    return gone
 
 
 def health(host: "RunHost") -> Health:
@@ -110,6 +140,18 @@ async def _resume_one(host: "RunHost", run_id: str) -> bool:
     return True
 
 
+async def report(on_finished: OnFinished | None, answer: Answer) -> None:
+    """Call the program's `on_finished`."""
+    if on_finished is None:
+        return
+    try:
+        done = on_finished(answer)
+        if inspect.isawaitable(done):
+            await done
+    except Exception:
+        _log.exception("run %s: on_finished failed", answer.run_id)
+
+
 def cancel_all(host: "RunHost", reason: str) -> None:
     """Stop every run of this supervisor."""
     _check_reason(reason)
@@ -124,7 +166,11 @@ async def cancel(host: "RunHost", run_id: str, reason: str) -> None:
         host.active[run_id].stop(reason)
         return
     listeners = (*host.listeners, host.readers)
-    await cancel_stored(host.journal, run_id, reason=reason, clock=host.clock, listeners=listeners)
+    holder = await cancel_stored(
+        host.journal, run_id, reason=reason, clock=host.clock, listeners=listeners
+    )
+    if holder is None:
+        await report(host.on_finished, await host.answer(run_id))
 
 
 def _check_reason(reason: object) -> None:

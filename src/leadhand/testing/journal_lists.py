@@ -149,9 +149,11 @@ class ListingConformance:
         assert ids(where=is_odd, limit=1, cursor="r3") == ["r1"]
         assert ids(cursor="r0") == ids(cursor="gone") == ids(where=is_odd, limit=0) == []
 
-    # Pruning
+    # Deleting
 
-    def test_pruning_forgets_old_runs_that_no_process_holds(self, journal: Store) -> None:
+    def test_runs_that_no_process_holds_are_deleted_with_all_about_them(
+        self, journal: Store
+    ) -> None:
         old, day = NOON - dt.timedelta(days=9), dt.timedelta(days=1)
         for id in ["old", "held", "revived"]:
             keep(journal, Story(id, begun=old).whole("a"))
@@ -160,7 +162,9 @@ class ListingConformance:
         journal.post(RunMessage(run_id="old", reason="stop"))
         journal.post(RunMessage(run_id="new", reason="stop"))
         with journal.hold("held"):
-            assert list(journal.prune(before=NOON - day)) == ["old"]
+            ids = ["old", "held", "revived", "unknown"]
+            assert list(journal.delete(ids, before=NOON - day)) == ["old"]
+            assert list(journal.delete(["held"])) == []
             assert journal.holder("held") is not None
         assert {run.run_id for run in journal.runs()} == {"held", "revived", "new"}
         assert not journal.last_seq("old")
@@ -170,3 +174,4 @@ class ListingConformance:
         assert len(journal.events("held")) == 6
         keep(journal, Story("old").whole("b"))
         assert len(journal.events("old")) == 6
+        assert sorted(journal.delete(["new", "revived"])) == ["new", "revived"]

@@ -19,7 +19,7 @@ from leadhand.contracts.task import Plan
 from leadhand.errors import JournalError, RunTaken
 from leadhand.journal.store import Store
 from leadhand.testing.journal_lists import ListingConformance
-from leadhand.testing.journal_stories import NOON, Story, keep, only_run, task
+from leadhand.testing.journal_stories import Story, keep, only_run, task
 
 ODD_IDS = [".", "..", "a:b", "x" * 200, "Run", "run", "-", "run.lock"]
 """Run ids that are fit, and that a careless journal stumbles over."""
@@ -38,7 +38,7 @@ class JournalConformance(ListingConformance):
         assert list(journal.runs()) == []
         assert list(journal.messages("r")) == []
         assert journal.holder("r") is None
-        assert list(journal.prune(before=NOON)) == []
+        assert list(journal.delete(["r"])) == []
 
     def test_committed_events_come_back_in_order_and_run_by_run(self, journal: Store) -> None:
         one, other = Story("one").whole("a", "b"), Story("other").whole("c")

@@ -83,12 +83,10 @@ def prune_runs(
 
     Runs that a process works on are kept.
     """
-    if store is None:
-        ids: Sequence[str] = ()
-    elif dry_run:
+    ids: Sequence[str] = ()
+    if store is not None:
         ids = [run.run_id for run in store.runs() if _prunable(store, run, before)]
-    else:
-        ids = store.prune(before=before)
+        ids = ids if dry_run else store.delete(ids, before=before)
     if as_json:
         print_json({"dry_run": dry_run, "run_ids": list(ids)})
         return ids
