@@ -23,9 +23,9 @@ def own_import_path(monkeypatch: pytest.MonkeyPatch) -> None:
 class Screen:
     """A console of a given width that remembers what was printed."""
 
-    def __init__(self, width: int = 80, encoding: str = "utf-8", *, colours: bool = False) -> None:
+    def __init__(self, width: int = 80, *, colours: bool = False) -> None:
         self._bytes = io.BytesIO()
-        self._file = io.TextIOWrapper(self._bytes, encoding=encoding, newline="\n")
+        self._file = io.TextIOWrapper(self._bytes, encoding="utf-8", newline="\n")
         self.console = Console(
             file=self._file,
             width=width,
@@ -37,7 +37,7 @@ class Screen:
     def text(self) -> str:
         """Everything printed, without blanks at the ends of lines."""
         self._file.flush()
-        printed = self._bytes.getvalue().decode(self._file.encoding)
+        printed = self._bytes.getvalue().decode()
         return "\n".join(line.rstrip() for line in printed.split("\n"))
 
 

@@ -10,6 +10,7 @@ from leadhand.cli.teams.actions import check_team, import_folder, new_team, show
 from leadhand.errors import InputError, TeamError
 from tests.cli.program import leadhand
 from tests.cli.test_teams import Screen, own_import_path, support, with_models
+from tests.programs import ROOT
 from tests.team_folders import worker, write_team
 
 __all__ = ["own_import_path"]
@@ -140,12 +141,12 @@ def test_a_console_without_unicode_is_served_too(tmp_path: Path) -> None:
     folder = write_team(
         tmp_path, "name: café\nmenü: 1\n", solo=worker("tools: [a]\nconcurrency: 3")
     )
-    screen = Screen(encoding="ascii")
-    show_team(str(folder), screen.console)
-    check_team(folder, screen.console)
-    assert "caf\\xe9" in screen.text
-    assert "tools: a - 3 at once" in screen.text
-    assert "`men\\xfc` has no effect" in screen.text
+    env = {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)}
+    shown = leadhand("teams", "show", str(folder), folder=tmp_path, env=env).out
+    assert "caf\\xe9" in shown
+    assert "tools: a - 3 at once" in shown
+    checked = leadhand("teams", "check", str(folder), folder=tmp_path, env=env).out
+    assert "`men\\xfc` has no effect" in checked
 
 
 def test_one_command_imports_a_folder_of_plugins_each_as_a_team_of_its_own(tmp_path: Path) -> None:

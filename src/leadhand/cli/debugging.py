@@ -4,7 +4,7 @@ import os
 import sys
 import traceback
 
-from leadhand.cli.views.terminal import encodable, safe_block
+from leadhand.cli.views.terminal import safe_block
 from leadhand.contracts import events
 from leadhand.redaction import Redactor
 
@@ -21,4 +21,4 @@ def show_failure(event: events.Event) -> None:
 
 
 def _write(text: str) -> None:
-    sys.stderr.write(encodable(safe_block(text.rstrip("\n")) + "\n", sys.stderr.encoding))
+    sys.stderr.write(safe_block(text.rstrip("\n")) + "\n")

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import io
 import os
 import signal
 import sys
@@ -44,10 +45,16 @@ def _discard() -> None:
 
 
 def prepare() -> None:
-    """Open the streams that the caller closed, and clean up on SIGTERM and SIGHUP as on Ctrl-C."""
+    """Open the streams that the caller closed, and clean up on SIGTERM and SIGHUP as on Ctrl-C.
+
+    Characters that their encoding lacks are printed as escapes, so that printing can't fail.
+    """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, _interrupt)

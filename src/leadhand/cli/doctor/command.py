@@ -21,8 +21,8 @@ from leadhand import __version__
 from leadhand.cli.home import state_folder
 from leadhand.cli.run.models import choose_models, roles_by_model
 from leadhand.cli.standard_streams import writing_output
-from leadhand.cli.views.consoles import DataConsole
-from leadhand.cli.views.terminal import encodable, print_json, sentence
+from leadhand.cli.views.consoles import DataConsole, print_page
+from leadhand.cli.views.terminal import print_json, sentence
 from leadhand.contracts.team import Team, model_name
 from leadhand.errors import InputError
 from leadhand.models.choice import models_by_role, models_of
@@ -44,7 +44,6 @@ EXTRAS = {
     "mistral": "mistralai",
 }
 """leadhand's extras, `pip install leadhand[NAME]`, each with a module that only it installs."""
-WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +154,13 @@ def _document(report: Report) -> dict[str, object]:
 def _show(report: Report, console: Console) -> None:
     _print(console, report.checks)
     if report.why:
-        _line(console, f"\nmodels: {report.why}" if report.roles else f"\n{report.why}")
+        why = f"\nmodels: {report.why}" if report.roles else f"\n{report.why}"
+        print_page(console, Text(why))
     by_model = roles_by_model(report.roles)
     for model, names in by_model.items():
-        _line(console, f"  {model}: {', '.join(names)}", "dim")
+        print_page(console, Text(f"  {model}: {', '.join(names)}", "dim"))
     for model, tried in report.trials.items():
-        _line(console, f"\ntrials of {sentence(model)}")
+        print_page(console, Text(f"\ntrials of {sentence(model)}"))
         _print(console, tried)
     failed = [
         check.name
@@ -168,7 +168,8 @@ def _show(report: Report, console: Console) -> None:
         for check in checks
         if not check.passed
     ]
-    _line(console, f"\nfailed: {', '.join(failed)}" if failed else "\neverything works", "bold")
+    end = f"\nfailed: {', '.join(failed)}" if failed else "\neverything works"
+    print_page(console, Text(end, "bold"))
 
 
 def _print(console: Console, checks: tuple[Check, ...]) -> None:
@@ -176,16 +177,10 @@ def _print(console: Console, checks: tuple[Check, ...]) -> None:
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    good, bad = ("✓", "✗") if console.encoding.lower().startswith("utf") else ("ok", "!!")
     for check in checks:
-        said = Text(encodable(sentence(check.said), console.encoding))
+        line = Text(sentence(check.said))
         if check.mend and not check.passed:
-            said.append(f"\n{encodable(sentence(check.mend), console.encoding)}", "yellow")
-        mark = Text(good, "green") if check.passed else Text(bad, "red")
-        table.add_row(mark, check.name, said)
-    console.print(table, width=min(console.width, WIDTH), highlight=False, markup=False)
-
-
-def _line(console: Console, content: str, style: str = "") -> None:
-    text = Text(encodable(content, console.encoding), style)
-    console.print(text, width=min(console.width, WIDTH), highlight=False, markup=False)
+            line.append(f"\n{sentence(check.mend)}", "yellow")
+        mark = Text("✓", "green") if check.passed else Text("✗", "red")
+        table.add_row(mark, check.name, line)
+    print_page(console, table)

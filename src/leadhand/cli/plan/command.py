@@ -6,17 +6,15 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.text import Text
-
 from leadhand.cli.home import home_of, stored_runs
 from leadhand.cli.options import PlanOptions
 from leadhand.cli.run.arguments import read_request
 from leadhand.cli.run.models import choose_models, print_models
 from leadhand.cli.run.setup import setup_of
 from leadhand.cli.standard_streams import writing_output
-from leadhand.cli.views.consoles import DataConsole, error_console, print_note
+from leadhand.cli.views.consoles import DataConsole, error_console, print_line, print_note
 from leadhand.cli.views.plan import show_earlier, show_plan
-from leadhand.cli.views.terminal import encodable, print_json, safe, sentence
+from leadhand.cli.views.terminal import print_json, safe, sentence
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.role import SUBPLANNER
@@ -64,8 +62,7 @@ def plan_command(options: PlanOptions) -> int:
             show_plan(plan, console, models=used)
             if events:
                 show_earlier(earlier_runs(fold(events)), console)
-            line = encodable(safe(_cost_line(plan, team, used, budget)), console.encoding)
-            console.print(Text(line), soft_wrap=True)
+            print_line(console, safe(_cost_line(plan, team, used, budget)))
     if options.out is not None:
         _write(options.out, document)
     return 0

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from leadhand.cli.views.terminal import encodable, sentence
+from leadhand.cli.views.terminal import sentence
 from leadhand.errors import LeadhandError
 from leadhand.teams.installed import team_folders
 
@@ -45,5 +45,5 @@ def announce(what: str, *, quiet: bool) -> None:
     """Write `what` to stderr; a stderr that can't be written is ignored."""
     if not quiet:
         with contextlib.suppress(OSError, ValueError):
-            sys.stderr.write(encodable(f"{sentence(what)}\n", sys.stderr.encoding or "utf-8"))
+            sys.stderr.write(f"{sentence(what)}\n")
             sys.stderr.flush()

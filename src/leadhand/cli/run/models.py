@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from leadhand.cli.views.terminal import encodable, safe, sentence
+from leadhand.cli.views.consoles import print_line, print_page
+from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError
 from leadhand.models.choice import ModelChoice, choose, models_by_role, models_of
@@ -40,7 +41,7 @@ def choose_models(team: Team, *, model: str | None, no_model: bool) -> ModelChoi
 def print_models(choice: ModelChoice, console: Console) -> None:
     """Print which model each role uses, and why; one line if all use the same."""
     used = models_by_role(choice.team)
-    _line(console, f"models: {choice.why}" if used else choice.why)
+    print_line(console, sentence(f"models: {choice.why}" if used else choice.why))
     by_model = roles_by_model(used)
     if len(by_model) < 2:
         return
@@ -49,8 +50,8 @@ def print_models(choice: ModelChoice, console: Console) -> None:
     table.add_column(overflow="fold", style="dim")
     for model, names in by_model.items():
         shown = ", ".join(names[:8]) + (f" and {len(names) - 8:,} more" if len(names) > 8 else "")
-        table.add_row(_text(console, f"  {model}"), _text(console, shown))
-    console.print(table, width=min(console.width, 100), highlight=False, markup=False)
+        table.add_row(Text(f"  {model}"), Text(shown))
+    print_page(console, table)
 
 
 def roles_by_model(used: Mapping[str, str]) -> dict[str, list[str]]:
@@ -59,11 +60,3 @@ def roles_by_model(used: Mapping[str, str]) -> dict[str, list[str]]:
     for name, model in used.items():
         by_model.setdefault(safe(model), []).append(safe(name))
     return by_model
-
-
-def _line(console: Console, content: str) -> None:
-    console.print(_text(console, sentence(content)), soft_wrap=True, highlight=False, markup=False)
-
-
-def _text(console: Console, content: str) -> Text:
-    return Text(encodable(content, console.encoding))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from leadhand.cli import start_time
 from leadhand.cli.standard_streams import Terminated
 from leadhand.cli.views.consoles import print_note
-from leadhand.cli.views.terminal import encodable, safe, sentence
+from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.answer import Answer
 from leadhand.errors import DamagedRun, InputError, LeadhandError
 
@@ -32,7 +32,7 @@ def hold_session(team: str, ask: Ask, *, after: str | None, quiet: bool) -> None
         import readline  # noqa: F401  # pyright: ignore[reportUnusedImport]  # `input` then has a history
     if not quiet:
         print_note(HOW_TO)
-    prompt = encodable(f"{safe(team)[:MAX_NAME_CHARS]}> ", sys.stdout.encoding or "utf-8")
+    prompt = f"{safe(team)[:MAX_NAME_CHARS]}> "
     while request := _read(prompt):
         start_time.begin()  # the deadline counts from here
         try:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leadhand.cli.home import shown_home
-from leadhand.cli.views.terminal import encodable, print_json, safe, sentence
+from leadhand.cli.views.terminal import print_json, safe, sentence
 from leadhand.tools.text import counted
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def check_runs(store: "Store | None", home: Path | str, *, as_json: bool) -> int
         print_json(told)
     elif found:
         width = max(len(safe(one.run_id)) for one in found)
-        lines = "".join(f"{safe(one.run_id):<{width}}  {_verdict(one)}\n" for one in found)
-        sys.stdout.write(encodable(lines, sys.stdout.encoding or "utf-8"))
+        lines = (f"{safe(one.run_id):<{width}}  {_verdict(one)}\n" for one in found)
+        sys.stdout.writelines(lines)
     else:
         sys.stdout.write(f"no runs are stored in {safe(shown_home(home))}\n")
     return DAMAGED if any(one.damage for one in found) else 0
@@ -46,7 +46,7 @@ def report_damage(found: "Inspection") -> int:
         return 0
     why = f"is damaged: {found.damage}" if found.damage else f"is shown in part: {found.unread}"
     line = sentence(f"run {found.run_id!r} {why}. What can be read: {saved(found)}")
-    sys.stderr.write(encodable(f"leadhand: {line}\n", sys.stderr.encoding or "utf-8"))
+    sys.stderr.write(f"leadhand: {line}\n")
     return DAMAGED
 
 

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from leadhand.cli.views.marks import ASCII, MARKS, drawable
+from leadhand.cli.views.consoles import MAX_WIDTH, print_line
+from leadhand.cli.views.marks import MARKS
 from leadhand.cli.views.planned_workers import worker_lines
-from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
+from leadhand.cli.views.terminal import safe, safe_block, sentence
 from leadhand.contracts.outcome import Usage
 from leadhand.run.gaps import reason
 from leadhand.run.metrics import critical_chain, planned_before, synthesis_time
@@ -24,8 +25,6 @@ from leadhand.trace.formatting import format_duration, format_gain, format_usage
 from leadhand.trace.history_parts import QuestionHistory, Step
 from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory
 
-MAX_WIDTH = 100
-"""The longest line, on wider terminals too."""
 MAX_QUIET_TASKS = 40
 """Tasks that completed at the first attempt, or did not start, are listed one by one up to this
 number; more are counted."""
@@ -54,17 +53,11 @@ Line = tuple[int, Text]
 def print_lines(lines: Sequence[Line], console: Console) -> None:
     """Print `lines`, wrapped at the width of the console but for commands to copy."""
     width = min(console.width, MAX_WIDTH)
-    with console.capture() as captured:
-        for indent, text in lines:
-            room = max(width - indent - 2, 20)
-            rows = [text] if text.no_wrap else text.wrap(console, room)
-            for number, line in enumerate(rows or [Text()]):
-                line.rstrip()
-                console.print(Text(" " * (indent + 2 * (number > 0))) + line, soft_wrap=True)
-    shown = captured.get()
-    if not drawable(console.encoding):
-        shown = shown.translate(ASCII)
-    console.file.write(encodable(shown, console.encoding))
+    for indent, text in lines:
+        rows = [text] if text.no_wrap else text.wrap(console, max(width - indent - 2, 20))
+        for number, line in enumerate(rows or [Text()]):
+            line.rstrip()
+            print_line(console, Text(" " * (indent + 2 * (number > 0))) + line)
 
 
 def history_lines(history: RunHistory, *, held: bool, options: str = "") -> list[Line]:

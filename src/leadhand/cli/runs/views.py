@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from leadhand.cli.home import shown_home
 from leadhand.cli.runs.check import report_damage
 from leadhand.cli.standard_streams import writing_output
-from leadhand.cli.views.terminal import encodable, print_json, safe, sentence
+from leadhand.cli.views.terminal import print_json, safe, sentence
 from leadhand.errors import InputError, JournalError
 from leadhand.tools.text import counted
 
@@ -66,9 +66,9 @@ def list_runs(store: "Store | None", home: Path | str, *, limit: int | None, as_
         print_json(rows)
     elif listed:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        _write("".join(f"{_fitting(line, width)}\n" for line in _rows(listed, width)))
+        sys.stdout.write("".join(f"{_fitting(line, width)}\n" for line in _rows(listed, width)))
     else:
-        _write(f"no runs are stored in {safe(shown_home(home))}\n")
+        sys.stdout.write(f"no runs are stored in {safe(shown_home(home))}\n")
     if len(runs) > len(listed):
         which = f"these are the last {len(listed):,}" if len(listed) > 1 else "this is the last one"
         sys.stderr.write(f"{which}; --limit shows more\n")
@@ -91,10 +91,10 @@ def prune_runs(
         print_json({"dry_run": dry_run, "run_ids": list(ids)})
         return ids
     done = "would be deleted" if dry_run else "deleted"
-    _write("".join(f"{safe(id)}\n" for id in ids))
+    sys.stdout.write("".join(f"{safe(id)}\n" for id in ids))
     since = f"older than {before:%Y-%m-%d %H:%M} UTC"
     nothing = f"nothing is {since} in {safe(shown_home(home))}: nothing {done}"
-    _write(f"{counted(len(ids), 'run')} {since} {done}\n" if ids else f"{nothing}\n")
+    sys.stdout.write(f"{counted(len(ids), 'run')} {since} {done}\n" if ids else f"{nothing}\n")
     return ids
 
 
@@ -121,7 +121,7 @@ def show_run(
             raise InputError("--format, --json and --answer exclude each other: give one of them")
         from leadhand.cli.runs.formats import formatted
 
-        _write(formatted(store, run_id, format))
+        sys.stdout.write(formatted(store, run_id, format))
         return report_damage(inspection)
     from leadhand.trace.run_history import RunHistory
 
@@ -260,7 +260,3 @@ def _fitting(line: str, columns: int | None) -> str:
 
 def _cut(text: str, max_chars: int) -> str:
     return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
-
-
-def _write(text: str) -> None:
-    sys.stdout.write(encodable(text, sys.stdout.encoding or "utf-8"))

@@ -7,13 +7,13 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from leadhand.cli.teams.document import document
-from leadhand.cli.teams.page import MAX_WIDTH, TeamPage, text_for
-from leadhand.cli.views.consoles import print_note
+from leadhand.cli.teams.page import TeamPage
+from leadhand.cli.views.consoles import print_line, print_note, print_page
 from leadhand.cli.views.terminal import print_json, safe, sentence
 from leadhand.errors import InputError
 from leadhand.plans.nesting import nested_teams
@@ -38,11 +38,11 @@ def list_teams(console: Console) -> None:
     for source in ready_made():
         team = summary(source)
         table.add_row(
-            text_for(console, safe(team.name), "bold"),
-            text_for(console, counted(team.workers, "worker")),
-            text_for(console, sentence(team.description)),
+            Text(safe(team.name), "bold"),
+            Text(counted(team.workers, "worker")),
+            Text(sentence(team.description)),
         )
-    _print(console, table)
+    print_page(console, table)
     for problem in unusable_teams().values():
         print_note(problem)
 
@@ -56,7 +56,7 @@ def show_team(name: str, console: Console, as_json: bool = False, *, trust: bool
     if as_json:
         print_json(document(team))
     else:
-        _print(console, TeamPage(team, console).group())
+        print_page(console, TeamPage(team, console).group())
 
 
 def check_team(
@@ -71,12 +71,12 @@ def check_team(
     _notes(console, problem=problems, warning=warnings)
     if team is None and not (problems or code):
         told = f"no problem found in {safe(str(source))!r}; its functions were not checked"
-        _line(console, text_for(console, told, "bold"))
+        print_line(console, told, "bold")
         return True
     if team is None:
         found = counted(len(problems), "problem")
         more = f", {counted(len(warnings), 'warning')}" if warnings else ""
-        _line(console, text_for(console, f"{found}{more}: this team can't be used yet", "bold"))
+        print_line(console, f"{found}{more}: this team can't be used yet", "bold")
         return False
     end = f", {counted(len(warnings), 'warning')}" if warnings else ""
     needs_model = not team.workers or any(
@@ -89,7 +89,7 @@ def check_team(
     if team.worker_factory is not None:
         size += f" and up to {team.worker_factory.max_workers:,} made for a plan"
     told = f"team {safe(team.name)!r} can be used{how}: {size}{end}"
-    _line(console, text_for(console, told, "bold"))
+    print_line(console, told, "bold")
     return True
 
 
@@ -136,7 +136,7 @@ def _imported(source: Path, into: Path | None, console: Console, *, named: bool 
         _notes(console, problem=problems)
         shown = safe(str(source))
         end = f"{counted(len(problems), 'problem')}: {shown!r} was not imported"
-        _line(console, text_for(console, end, "bold"))
+        print_line(console, end, "bold")
         return False
     _notes(console, changed=lost)
     _created(folder, console, request=team.request, how="with a model")
@@ -147,12 +147,12 @@ def _created(folder: Path, console: Console, *, request: str, how: str) -> None:
     # A ready-made team of that name would be used instead of the folder.
     given = f"./{folder}" if str(folder) in ready_made() else str(folder)
     shown = shlex.quote(safe(given))
-    _line(console, text_for(console, f"created a team in {safe(given)}", "bold"))
+    print_line(console, f"created a team in {safe(given)}", "bold")
     for command, what in (
         (f"leadhand teams check {shown}", "check it"),
         (f"leadhand run {shlex.quote(request)} --team {shown}", f"try it, {how}"),
     ):
-        _line(console, Text.assemble("  ", text_for(console, command, "cyan"), f"  # {what}"))
+        print_line(console, Text.assemble("  ", Text(command, "cyan"), f"  # {what}"))
 
 
 def _notes(console: Console, **lines: Sequence[str]) -> None:
@@ -160,14 +160,4 @@ def _notes(console: Console, **lines: Sequence[str]) -> None:
     for label, texts in lines.items():
         style = "red" if label == "problem" else "yellow"
         for text in texts:
-            _line(console, Text.assemble((label, style), "  ", text_for(console, sentence(text))))
-
-
-def _print(console: Console, content: RenderableType) -> None:
-    width = min(console.width, MAX_WIDTH)
-    console.print(content, width=width, highlight=False, emoji=False, markup=False)
-
-
-def _line(console: Console, line: Text) -> None:
-    """Print one line without wrapping it, for programs that read lines."""
-    console.print(line, soft_wrap=True, highlight=False, emoji=False, markup=False)
+            print_line(console, Text.assemble((label, style), "  ", Text(sentence(text))))

@@ -8,8 +8,7 @@ from leadhand.advice.facts import RunFacts, facts
 from leadhand.advice.judgement import NOT_JUDGED, Advice, judge
 from leadhand.cli.home import shown_home
 from leadhand.cli.runs.commands import StoredRuns
-from leadhand.cli.teams.page import text_for
-from leadhand.cli.views.consoles import DataConsole
+from leadhand.cli.views.consoles import DataConsole, print_line
 from leadhand.cli.views.terminal import print_json, safe, sentence
 from leadhand.contracts.summary import RunSummary
 from leadhand.contracts.team import Team
@@ -86,9 +85,7 @@ def print_lines(lines: Sequence[str]) -> None:
     """Print lines without wrapping them, for programs that read lines."""
     console = DataConsole()
     for line in lines:
-        console.print(
-            text_for(console, line), soft_wrap=True, highlight=False, emoji=False, markup=False
-        )
+        print_line(console, line)
 
 
 def _lines(found: TeamRuns, advice: Sequence[Advice]) -> Iterator[str]:

@@ -11,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from leadhand.cli.teams.document import name_of, schema_line
-from leadhand.cli.views.terminal import encodable, safe, sentence
+from leadhand.cli.views.consoles import MAX_WIDTH
+from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.budget import Rate
 from leadhand.contracts.outcome import EscalationReason
 from leadhand.contracts.planner_kinds import KINDS
@@ -31,8 +32,6 @@ from leadhand.contracts.tools import may_start_early
 from leadhand.plans import graph
 from leadhand.tools.text import counted
 
-MAX_WIDTH = 100
-"""The longest line, on wider terminals too."""
 _SPOKEN: dict[Rung, str] = {"raise_tier": "raise the tier", "ask_person": "ask a person"}
 """Rungs whose names need more words."""
 
@@ -65,7 +64,7 @@ class TeamPage:
         return Group(*parts)
 
     def _text(self, content: str, style: str = "") -> Text:
-        return text_for(self._console, content, style)
+        return Text(content, style)
 
     def _indented(self, content: str, style: str = "") -> Padding:
         return Padding(self._text(content, style), (0, 0, 0, 2))
@@ -279,10 +278,3 @@ def _attempts(retry: RetryRules) -> str:
     waits = [f"{retry.backoff_s[min(n, last)]:g} s" for n in range(retry.max_attempts - 1)]
     shown = ", ".join(waits[:4]) + (", ..." if len(waits) > 4 else "")
     return f"{retry.max_attempts} attempts, with {shown} between them"
-
-
-def text_for(console: Console, content: str, style: str = "") -> Text:
-    """Safe content as the console's encoding can print it."""
-    if not console.encoding.lower().replace("-", "").startswith("utf"):
-        content = encodable(content.replace("·", "-"), console.encoding)
-    return Text(content, style)

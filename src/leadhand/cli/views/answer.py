@@ -12,16 +12,15 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
+from leadhand.cli.views.consoles import print_page
 from leadhand.cli.views.markdown_text import code
-from leadhand.cli.views.terminal import encodable, inert, safe, safe_block, sentence
+from leadhand.cli.views.terminal import inert, safe, safe_block, sentence
 from leadhand.contracts.answer import FOUND_HEADING, Answer, Conflict, Gap, Metrics
 from leadhand.run.gaps import reason, without_gaps
 from leadhand.tools.text import counted
 from leadhand.trace.formatting import format_gain, format_price
 from leadhand.untrusted.markdown import prose
 
-MAX_WIDTH = 100
-"""The longest line, on wider terminals too."""
 MAX_SOURCES = 20
 """Sources shown one by one; `--json` has all."""
 MAX_ALIKE = 5
@@ -44,7 +43,7 @@ _STATUS_STYLES = {
 def show_answer(answer: Answer, console: Console) -> None:
     """Print `answer`: formatted on a terminal, else as plain text."""
     text = _laid_out(answer, console) if console.is_terminal else inert(_plain(answer))
-    console.file.write(encodable(text, console.encoding))
+    console.file.write(text)
 
 
 def markdown(answer: Answer) -> str:
@@ -169,9 +168,7 @@ def _laid_out(answer: Answer, console: Console) -> str:
     rest_of_line = (f" · {' · '.join(rest)}", "dim")
     parts.append(Text.assemble((status, f"bold {_STATUS_STYLES[answer.status]}"), rest_of_line))
     with console.use_theme(_THEME), console.capture() as captured:
-        console.print(
-            Group(*parts), width=min(console.width, MAX_WIDTH), highlight=False, markup=False
-        )
+        print_page(console, Group(*parts))
     return captured.get()
 
 

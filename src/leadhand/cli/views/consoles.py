@@ -4,16 +4,21 @@ import contextlib
 import sys
 from typing import IO, TextIO, cast
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.text import Text
 
 from leadhand.cli.views.terminal import InertStream
+
+MAX_WIDTH = 100
+"""The longest line of what is laid out, on wider terminals too."""
 
 
 class DataConsole(Console):
     """Stdout, without workflow commands. `writing_output` handles a reader that has left."""
 
-    def __init__(self) -> None:
-        super().__init__(file=cast("IO[str]", InertStream(sys.stdout)))
+    def __init__(self, stream: TextIO | None = None, *, width: int | None = None) -> None:
+        file = cast("IO[str]", InertStream(stream or sys.stdout))
+        super().__init__(file=file, width=width, highlight=False, markup=False, emoji=False)
 
     def on_broken_pipe(self) -> None:
         """Raise the error; rich would end the process with its own status."""
@@ -22,12 +27,23 @@ class DataConsole(Console):
 
 def error_console() -> Console:
     """Progress goes to stderr, so that stdout holds data only. Errors of writing it are ignored."""
-    return Console(file=cast("IO[str]", _IgnoringErrors(sys.stderr)))
+    file = cast("IO[str]", _IgnoringErrors(sys.stderr))
+    return Console(file=file, highlight=False, markup=False, emoji=False)
+
+
+def print_page(console: Console, content: RenderableType) -> None:
+    """Print what is laid out, within `MAX_WIDTH`."""
+    console.print(content, width=min(console.width, MAX_WIDTH))
+
+
+def print_line(console: Console, text: str | Text, style: str = "") -> None:
+    """Print one line without wrapping it, for programs that read lines."""
+    console.print(Text(text, style) if isinstance(text, str) else text, soft_wrap=True)
 
 
 def print_note(text: str) -> None:
     """Print a line of the program's own on stderr."""
-    error_console().print(f"leadhand: {text}", markup=False, highlight=False, soft_wrap=True)
+    print_line(error_console(), f"leadhand: {text}")
 
 
 class _IgnoringErrors:

@@ -28,7 +28,6 @@ _JOINTS = {
     (False, True, True, False): "╮",
     (False, True, True, True): "┬",
 }
-_ASCII = str.maketrans({"●": "*", "│": "|", "─": "-"} | dict.fromkeys("├┤┼╰╯┴╭╮┬", "+"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +50,13 @@ class _Group:
     users: set[int] = field(default_factory=set[int])
 
 
-def draw(tasks: Sequence[Task], *, ascii_only: bool = False) -> list[Row]:
+def draw(tasks: Sequence[Task]) -> list[Row]:
     """The rows of the drawing, one for each task; empty if it would be too large."""
     if len(tasks) > MAX_TASKS:
         return []
     drawing = _Drawing(_groups(tasks))
     rows = list(drawing.rows())
-    if drawing.widest > MAX_LANES:
-        return []
-    if not ascii_only:
-        return rows
-    return [Row(row.head.translate(_ASCII), row.body.translate(_ASCII), row.task) for row in rows]
+    return rows if drawing.widest <= MAX_LANES else []
 
 
 def _groups(tasks: Sequence[Task]) -> list[_Group]:

@@ -1,4 +1,4 @@
-"""The mark and colour of each task status."""
+"""The mark and colour of each task status, and what is drawn without Unicode."""
 
 MARKS: dict[str, tuple[str, str]] = {
     "pending": ("·", "dim"),
@@ -10,14 +10,15 @@ MARKS: dict[str, tuple[str, str]] = {
     "cancelled": ("✗", "yellow"),
     "skipped": ("-", "yellow"),
 }
-ASCII = str.maketrans({"✓": "+", "✗": "x", "▲": "!", "●": "*", "·": "-", "→": ">", "┄": "~"})
-"""For terminals that can't show the others."""
+_MARKS = {"✓": "+", "✗": "x", "▲": "!", "●": "*", "·": "-", "→": ">", "┄": "~"}
+ASCII = str.maketrans(_MARKS | {"│": "|", "─": "-"} | dict.fromkeys("├┤┼╰╯┴╭╮┬", "+"))
+"""The marks and the lines of graphs for terminals that can't show them."""
 
 
 def drawable(encoding: str) -> bool:
     """Whether the marks can be written in `encoding`."""
     try:
-        "✓✗▲●·→┄".encode(encoding)
+        "".join(_MARKS).encode(encoding)
     except UnicodeEncodeError:
         return False
     return True

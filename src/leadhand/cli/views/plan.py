@@ -6,17 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from leadhand.cli.views.consoles import MAX_WIDTH, print_line, print_page
 from leadhand.cli.views.graph_drawing import Row, draw
 from leadhand.cli.views.planned_workers import MAX_CHARS, first_chars, worker_lines
-from leadhand.cli.views.terminal import encodable, safe, sentence
+from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.earlier import EarlierRun
 from leadhand.contracts.task import Plan, Task
 from leadhand.planners.earlier import listing
 from leadhand.plans import graph
 from leadhand.tools.text import counted
 
-MAX_WIDTH = 100
-"""The longest line, on wider terminals too."""
 MAX_ARTIFACTS = 5
 
 
@@ -43,17 +42,16 @@ def show_plan(
     width = min(console.width, MAX_WIDTH)
     workers = counted(len({task.worker for task in plan.tasks}), "worker")
     tasks = counted(len(plan.tasks), "task")
-    console.print(_text(console, sentence(plan.goal), "bold"), width=width)
-    console.print(_text(console, f"{tasks} for {workers}\n", "dim"), width=width)
-    unicode = console.encoding.lower().replace("-", "").startswith("utf")
-    drawn = draw(plan.tasks, ascii_only=not unicode)
-    rows = drawn or _list(plan, "● " if unicode else "* ")
+    print_page(console, Text(sentence(plan.goal), "bold"))
+    print_page(console, Text(f"{tasks} for {workers}\n", "dim"))
+    drawn = draw(plan.tasks)
+    rows = drawn or _list(plan)
     gutter = max(len(part) for row in rows for part in (row.head, row.body)) if rows else 0
     for row in rows:
         # Wrapped here, so that the graph continues beside every line of a task's text.
         lines = [Text()]
         if row.task is not None:
-            text = _task(row.task, console, models or {}, says_after=not drawn)
+            text = _task(row.task, models or {}, says_after=not drawn)
             if statuses:
                 name, *rest = text.split("\n")
                 name.append(f"  {statuses.get(row.task.id, 'new')}", "not bold dim")
@@ -63,8 +61,8 @@ def show_plan(
             beside = Text((row.body if number else row.head).ljust(gutter), "dim")
             beside.append_text(line)
             beside.rstrip()
-            console.print(beside, soft_wrap=True, highlight=False, markup=False)
-    _show_workers(plan, console, width, models or {}, unicode=unicode)
+            print_line(console, beside)
+    _show_workers(plan, console, width, models or {})
     end = _ENDS.get(plan.synthesis, f"then {safe(plan.synthesis)}")
     if plan.max_rounds is not None:
         end = f"then the planner decides what is next, in at most {plan.max_rounds} rounds in all"
@@ -72,55 +70,49 @@ def show_plan(
         end = "then its result is the answer"
     if plan.instruction:
         end += f": {sentence(plan.instruction)}"
-    console.print(_text(console, f"\n{end}", "dim"), width=width, highlight=False)
+    print_page(console, Text(f"\n{end}", "dim"))
 
 
 def show_earlier(after: Sequence[EarlierRun], console: Console) -> None:
     """Print what a planner sees of the runs that a request follows."""
-    width = min(console.width, MAX_WIDTH)
-    console.print(_text(console, "\nthe planner sees of the earlier runs", "bold"), width=width)
+    print_page(console, Text("\nthe planner sees of the earlier runs", "bold"))
     for line in map(sentence, listing(after).splitlines()):
-        console.print(_text(console, line, "dim"), width=width, highlight=False)
+        print_page(console, Text(line, "dim"))
     console.print()
 
 
-def _show_workers(
-    plan: Plan, console: Console, width: int, models: Mapping[str, str], *, unicode: bool
-) -> None:
+def _show_workers(plan: Plan, console: Console, width: int, models: Mapping[str, str]) -> None:
     if not plan.workers:
         return
-    title = f"\n{counted(len(plan.workers), 'worker')} made for this plan"
-    console.print(_text(console, title, "bold"), width=width)
+    made = counted(len(plan.workers), "worker")
+    print_page(console, Text(f"\n{made} made for this plan", "bold"))
     for worker in plan.workers:
-        console.print(_text(console, f"  {safe(worker.name)}", "cyan"), width=width)
+        print_page(console, Text(f"  {safe(worker.name)}", "cyan"))
         for line in worker_lines(worker, models.get(worker.name)):
-            text = _text(console, line if unicode else line.replace("·", "-"))
-            for part in text.wrap(console, max(20, width - 4)):
+            for part in Text(line).wrap(console, max(20, width - 4)):
                 part.rstrip()
-                console.print(Text("    ") + part, soft_wrap=True, highlight=False)
+                print_line(console, Text("    ") + part)
 
 
-def _list(plan: Plan, bullet: str) -> list[Row]:
+def _list(plan: Plan) -> list[Row]:
     """The tasks as a list, if the graph is too large to draw."""
     by_id = {task.id: task for task in plan.tasks}
-    return [Row(bullet, "  ", by_id[id]) for id in graph.order(plan.tasks)]
+    return [Row("● ", "  ", by_id[id]) for id in graph.order(plan.tasks)]
 
 
-def _task(task: Task, console: Console, models: Mapping[str, str], *, says_after: bool) -> Text:
-    text = _text(console, safe(task.id), "bold")
+def _task(task: Task, models: Mapping[str, str], *, says_after: bool) -> Text:
+    text = Text(safe(task.id), "bold")
     if task.worker != task.id:
-        text.append_text(_text(console, f"  {safe(task.worker)}", "not bold cyan"))
+        text.append(f"  {safe(task.worker)}", "not bold cyan")
     if task.worker in models:
-        text.append_text(_text(console, f"  {safe(models[task.worker])}", "not bold dim"))
+        text.append(f"  {safe(models[task.worker])}", "not bold dim")
     if says_after and task.depends_on:
-        after = f"  after {safe(', '.join(task.depends_on))}"
-        text.append_text(_text(console, after, "not bold dim"))
-    text.append_text(_text(console, f"\n{sentence(task.intent)}", "not bold"))
+        text.append(f"  after {safe(', '.join(task.depends_on))}", "not bold dim")
+    text.append(f"\n{sentence(task.intent)}", "not bold")
     for said in _beside(task):
-        text.append_text(_text(console, f"\n{said}", "not bold dim"))
+        text.append(f"\n{said}", "not bold dim")
     if task.done_when:
-        done = f"\nDone when: {sentence(task.done_when)}"
-        text.append_text(_text(console, done, "not bold dim"))
+        text.append(f"\nDone when: {sentence(task.done_when)}", "not bold dim")
     return text
 
 
@@ -136,7 +128,3 @@ def _beside(task: Task) -> Iterator[str]:
     bounds = task.limits.model_dump(exclude_none=True)
     if bounds:
         yield "Limits: " + ", ".join(f"{name} {safe(str(one))}" for name, one in bounds.items())
-
-
-def _text(console: Console, content: str, style: str = "") -> Text:
-    return Text(encodable(content, console.encoding), style)

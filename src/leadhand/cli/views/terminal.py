@@ -11,6 +11,8 @@ import sys
 import unicodedata
 from typing import TextIO
 
+from leadhand.cli.views.marks import ASCII, drawable
+
 _INVISIBLE = frozenset(
     {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}
     | set(range(0x180B, 0x1810))
@@ -69,17 +71,21 @@ def print_json(data: object) -> None:
 
 
 class InertStream:
-    """A stream to which `inert` text is written, whatever pieces it comes in."""
+    """A stream to which `inert` text is written, whatever pieces it comes in.
+
+    Marks and lines that its encoding lacks are written in ASCII.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        self._drawn = {} if drawable(stream.encoding or "utf-8") else ASCII
         self._line = ""
         """The line so far, or a part of it that tells as much about a command."""
 
     def write(self, text: str) -> int:
         """Write the text without commands."""
         whole = inert(self._line + text)
-        self._stream.write(whole[len(self._line) :])
+        self._stream.write(whole[len(self._line) :].translate(self._drawn))
         line = re.split(r"[\r\n]", whole)[-1]
         self._line = line if line.strip() in ("", ":") else f".{line[-2:]}"
         return len(text)
