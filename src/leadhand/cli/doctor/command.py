@@ -100,10 +100,7 @@ def _examine(team: Team, *, model: str | None, no_model: bool) -> Report:
     from leadhand.cli.doctor.trials import trials_of
 
     trials = {
-        model_name(spec): tuple(
-            Check(trial.name, trial.passed, trial.said, trial.fix)
-            for trial in asyncio.run(trials_of(spec))
-        )
+        model_name(spec): tuple(Check(*trial) for trial in asyncio.run(trials_of(spec)))
         for spec in specs
     }
     return Report(checks, choice.why, models_by_role(choice.team), trials)
