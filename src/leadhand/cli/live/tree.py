@@ -22,7 +22,7 @@ from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts import events
 from leadhand.models.progress import Progress
 from leadhand.run.questions import in_a_line
-from leadhand.state.fold import RunState, TaskState, apply, find_task, fold
+from leadhand.state.fold import RunState, apply, find_task, fold
 from leadhand.tools.text import counted
 
 _LAST = 4
@@ -135,8 +135,8 @@ class LiveTree:
         parts: list[RenderableType] = [self._head()]
         questions = list(_questions(state))
         for id, question in questions:
-            asked = Text.assemble(("? ", "bold yellow"), (f"{sentence(_asked_of(id))}: ", "bold"))
-            parts.append(asked.append(sentence(in_a_line(question))))
+            mark, who, text = _asked(id, question)
+            parts.append(Text.assemble((mark, "bold yellow"), (who, "bold"), text))
         hint = _answering(state, self._how_to_answer)
         if questions and cell_len(hint) <= self._console.width:
             parts.append(Text(hint, "yellow"))
@@ -224,30 +224,33 @@ class PlainLines:
             yield str(notice)
         match event:
             case events.PlanAccepted():
-                run = _run_of(self._state, event.within)
-                planned, why = run.tasks.values(), run.proposed_why
-                workers = counted(len({task.worker for task in planned}), "worker")
-                who = "/".join([*event.within, "plan"])
-                by_template = run.planned_by == "template" and why
-                said = f" ({sentence(why)})" if by_template else _routed(planned, why)
-                yield f"{who}: {counted(len(planned), 'task')} for {workers}{said}"
+                yield self._planned(event.within)
             case events.TaskFailed() | events.TaskEscalated() if event.final:
                 yield from self._ended(event.task_id)
             case events.TaskCompleted() | events.TaskSkipped() | events.TaskCancelled():
                 yield from self._ended(event.task_id)
             case events.ApprovalRequested():
-                yield f"? {_asked_of(event.task_id)}: {sentence(in_a_line(event.question))}"
+                yield "".join(_asked(event.task_id, event.question))
                 if any(task.status == "running" for task in self._state.tasks.values()):
                     yield _answering(self._state, self._how_to_answer)
             case events.RunResumed():
                 for id, question in _questions(self._state):
                     if id not in self._replied:
-                        yield f"? {_asked_of(id)}: {sentence(in_a_line(question))}"
+                        yield "".join(_asked(id, question))
             case events.ModelCalled() if event.error is not None and event.error not in self._told:
                 self._told.add(event.error)
                 yield f"{event.model}: {_waits(event)}"
             case _:
                 pass
+
+    def _planned(self, within: Sequence[str]) -> str:
+        _, around = find_task(self._state, "/".join(within))
+        run = self._state if around is None else around.nested or RunState()
+        tasks, workers = len(run.tasks), [*dict.fromkeys(t.worker for t in run.tasks.values())]
+        why = f" ({sentence(run.proposed_why)})" if run.proposed_why else ""
+        routed = f", {' and '.join(workers)}" if why and run.planned_by != "template" else ""
+        line = f"{counted(tasks, 'task')} for {counted(len(workers), 'worker')}{routed}{why}"
+        return "/".join([*within, f"plan: {line}"])
 
     def _ended(self, id: str) -> Iterator[str]:
         _, task = find_task(self._state, id)
@@ -258,13 +261,6 @@ class PlainLines:
         took += f", {task.attempts} attempts" if task.attempts > 1 else ""
         took += f", {short_usage(task.usage)}" if task.usage.requests else ""
         yield f"{id}: {task.status.replace('_', ' ')}{took}{why}"
-
-
-def _run_of(state: RunState, within: Sequence[str]) -> RunState:
-    """The nested run that does the last of these tasks, each within the one before."""
-    for id in within:
-        state = state.tasks[id].nested or RunState()
-    return state
 
 
 def _calling(event: events.ModelCalled) -> str:
@@ -301,13 +297,10 @@ def _questions(state: RunState, way: str = "") -> Iterator[tuple[str | None, str
             yield from _questions(task.nested, f"{way}{id}/")
 
 
-def _routed(tasks: Iterable[TaskState], why: str) -> str:
-    """To whom a request was routed, and why; empty if it was planned."""
-    return f", {' and '.join(one.worker for one in tasks)} ({sentence(why)})" if why else ""
-
-
-def _asked_of(id: str | None) -> str:
-    return f"{id} waits for a person" if id is not None else "the plan waits for your approval"
+def _asked(id: str | None, question: str) -> tuple[str, str, str]:
+    """The mark, what waits, and the question, which stands alone in a line."""
+    who = f"{id} waits for a person" if id is not None else "the plan waits for your approval"
+    return "? ", f"{sentence(who)}: ", sentence(in_a_line(question))
 
 
 def _answering(state: RunState, command: str | None) -> str:
