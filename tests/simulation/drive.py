@@ -229,7 +229,6 @@ async def _run(recording: Recording, workers: Workers) -> None:
             synthesizer=synthesizer,
             remedies=ScriptedRemedies(recording.process.seed, names) if made.remedies else None,
             account=account,
-            after=made.after,
         ) as roles:
             if isinstance(planner, ScriptedPlanner):
                 planner.early = roles.resources.early
@@ -243,7 +242,7 @@ async def _run(recording: Recording, workers: Workers) -> None:
                 settings=RunSettings(made.budget),
                 people=_people(recording, recorder),
             )
-            asked = PlanRequest("do it all", after=made.after)
+            asked = PlanRequest("do it all")
             plan = None if made.team.planner.kind is not None else made.plan
             recording.answer = await run.to_answer(asked, plan, again=from_there)
     finally:

@@ -2,13 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
 
-from leadhand.contracts.earlier import PREVIOUS, EarlierResult, EarlierRun
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.rounds import Decision, Round
-from leadhand.contracts.routes import Guess, Route
+from leadhand.contracts.routes import Route
 from leadhand.contracts.task import Limits, Plan, PlanRequest, Task
 from leadhand.contracts.team import PlannerKind, Team
 from leadhand.errors import ModelError
@@ -20,53 +19,19 @@ KINDS: tuple[PlannerKind, ...] = ("ahead", "stepwise", "recursive", "routed", "t
 
 def of_kind(made: Scenario, kind: PlannerKind) -> Scenario:
     """The scenario with what a planner of that kind goes by."""
-    chance, team, plan = Random(f"{kind} {made.seed}"), made.team, made.plan
+    chance, team = Random(f"{kind} {made.seed}"), made.team
     names = [worker.name for worker in team.workers]
-    after = _earlier(chance, team) if chance.random() < 0.3 else ()
-    if after:
-        named = ((), (PREVIOUS,), (PREVIOUS, f"{PREVIOUS}/e0"))
-        tasks = [one.model_copy(update={"artifacts": chance.choice(named)}) for one in plan.tasks]
-        plan = plan.model_copy(update={"tasks": tuple(tasks)})
     if chance.random() < (0.9 if kind == "template" else 0.3):
         team = replace(team, template=template_of(made.plan.tasks))
     if kind == "routed":
         routes = [_route(chance, names) for _ in range(chance.choice((0, 1, 1, 2)))]
         routes.sort(key=lambda route: route.is_default)  # what is behind it is never reached
-        trained = TrainedRouter(names, _guess(chance, names)) if chance.random() < 0.4 else None
-        team = replace(team, routes=routes, trained_router=trained)
+        team = replace(team, routes=routes)
     if kind == "ahead" and chance.random() < 0.5:  # tasks start while the planner writes
         share = chance.choice((0.3, 0.9, 1.0))
         workers = [replace(one, read_only=chance.random() < share) for one in team.workers]
         team = replace(team, workers=workers, early_start=True)
-    return replace(made, team=team, plan=plan, after=after)
-
-
-def _earlier(chance: Random, team: Team) -> tuple[EarlierRun, ...]:
-    """The run before, by this team or another, and perhaps the one before that."""
-
-    def result(number: int) -> EarlierResult:
-        done = number == 0 or chance.random() < 0.5
-        return EarlierResult(
-            task_id=f"e{number}",
-            worker=chance.choice(team.workers).name,
-            intent="find out what there was",
-            status="completed" if done else "failed",
-            summary=chance.choice(("", "half of it", "\x1b[2J")),
-            output={"found": number} if done else None,
-            why=None if done else "the disk was full",
-        )
-
-    return tuple(
-        EarlierRun(
-            run_id=f"before{number}",
-            team=chance.choice((team.name, "another")),
-            request="do the first half",
-            status="partial",
-            answer="# The first half",
-            results=tuple(result(number) for number in range(chance.choice((1, 1, 3)))),
-        )
-        for number in range(chance.choice((1, 2)))
-    )
+    return replace(made, team=team)
 
 
 def _route(chance: Random, names: Sequence[str]) -> Route:
@@ -76,24 +41,6 @@ def _route(chance: Random, names: Sequence[str]) -> Route:
     secondary = chance.choice((None, *others[len(also) :]))
     words = chance.choice((("all",), ("all",), ("nothing",), ()))
     return Route(worker, secondary=secondary, also=also, words=words)
-
-
-@dataclass(frozen=True)
-class TrainedRouter:
-    """A classifier that says the same of every text."""
-
-    workers: Sequence[str]
-    said: Guess
-
-    def guess(self, text: str) -> Guess:
-        """The same every time."""
-        return self.said
-
-
-def _guess(chance: Random, names: Sequence[str]) -> Guess:
-    worker = chance.choice((None, *names))
-    sure = worker is not None and chance.random() < 0.5
-    return Guess(worker, 0.9 if sure else 0.3, sure)
 
 
 class ScriptedPlanner:
@@ -120,8 +67,7 @@ class ScriptedPlanner:
             return self._plan
         first, *others = self._plan.tasks
         needs, worker = chance.choice((first.id, "nowhere")), chance.choice((first.worker, "no"))
-        artifacts = chance.choice(((), (f"{PREVIOUS}/nothing",)))
-        change = {"depends_on": (needs,), "worker": worker, "artifacts": artifacts}
+        change = {"depends_on": (needs,), "worker": worker}
         return self._plan.model_copy(update={"tasks": (first.model_copy(update=change), *others)})
 
     async def _write(self, tasks: SoundTasks) -> None:
@@ -175,14 +121,12 @@ class ScriptedDecider:
     def _task(self, chance: Random, id: str, others: Sequence[str], now: Round) -> Task:
         others = [*others, *(["nowhere"] if chance.random() < 0.02 else [])]
         part = chance.randrange(3) if chance.random() < 0.1 else chance.random()
-        before = [PREVIOUS, f"{PREVIOUS}/{now.after[0].results[0].task_id}"] if now.after else []
         return Task(
             id=id if chance.random() < 0.2 else f"{id}-{now.number}",
             worker="nobody" if chance.random() < 0.02 else chance.choice(self._workers),
             intent=f"find out part {part} and say where it is from",
             depends_on=chance.sample(others, min(len(others), chance.choice((0, 0, 1, 2)))),
             tolerates_missing=chance.random() < 0.7,
-            artifacts=[name for name in before if chance.random() < 0.4],
         )
 
 

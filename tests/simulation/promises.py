@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from leadhand.contracts.answer import MISSING_HEADING, Answer
-from leadhand.contracts.earlier import PREVIOUS
 from leadhand.contracts.events import (
     RunFinished,
     RunResumed,
@@ -160,7 +159,7 @@ def _handed(state: RunState, way: str, handoff: Handoff) -> Iterator[str]:
     if task is None or task.attempts != handoff.attempt:
         return  # it was cancelled or planned anew meanwhile
     needs = [(id, run.tasks[id].status) for id in task.task.depends_on]
-    own = [one for one in handoff.context if not one.task_id.startswith(("../", PREVIOUS))]
+    own = [one for one in handoff.context if not one.task_id.startswith("../")]
     if [(one.task_id, one.status) for one in own] != needs:
         yield f"{way}, attempt {handoff.attempt}, was told of {own}, not of {needs}"
     for one in own:

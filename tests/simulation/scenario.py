@@ -9,7 +9,6 @@ from random import Random
 from typing import Literal, get_args
 
 from leadhand.contracts.budget import Budget
-from leadhand.contracts.earlier import EarlierRun
 from leadhand.contracts.people import Occasion
 from leadhand.contracts.task import NO_LIMITS, Limits, Plan, Task
 from leadhand.contracts.team import (
@@ -56,8 +55,6 @@ class Scenario:
     synthesis: Synthesis
     remedies: bool
     person: bool
-    after: tuple[EarlierRun, ...] = ()
-    """The runs that it follows, the latest first."""
 
     @property
     def comes_to_an_end(self) -> bool:

@@ -1,12 +1,12 @@
 """Simulated runs keep every promise (F02, F04, F14, F29, F37, F38); a broken one is noticed."""
 
 import dataclasses
-import functools
 import logging
 import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import get_args
 
@@ -128,7 +128,7 @@ def _was_lost(recording: Recording) -> bool:
     return bool(goes_on) and done and started and finished
 
 
-@functools.cache
+@cache
 def _seed(fits: Callable[[Recording], bool]) -> int:
     return next(seed for seed in range(1_000) if fits(simulate(seed)))
 
@@ -161,10 +161,6 @@ def _lose_an_event(recording: Recording) -> None:
     recording.events = recording.events[:5] + recording.events[6:]
 
 
-def _turn_the_clock_back(recording: Recording) -> None:
-    _change(recording, -1 % len(recording.events), elapsed_s=0.0)
-
-
 def _start_before_a_dependency(recording: Recording) -> None:
     events, tasks = [*recording.events], recording.state.tasks
     starts = [event for event in events if isinstance(event, TaskDispatched)]
@@ -188,20 +184,12 @@ def _try_too_often(recording: Recording) -> None:
     _change(recording, _first(recording, TaskDispatched), attempt=7)
 
 
-def _have_too_few_slots(recording: Recording) -> None:
-    _otherwise(recording, concurrency=1)
-
-
 def _drift(recording: Recording) -> None:
     recording.state.dispatched += 1
 
 
 def _go_on(recording: Recording) -> None:
     recording.seq_at_end -= 1
-
-
-def _take_too_long(recording: Recording) -> None:
-    _otherwise(recording, deadline_s=0.001)
 
 
 def _otherwise(recording: Recording, **changes: object) -> None:
@@ -246,10 +234,6 @@ def _resume_with(recording: Recording, event: Event) -> None:
     _numbered(recording, [*recording.events[:at], again, *recording.events[at:]])
 
 
-def _lose_the_past(recording: Recording) -> None:
-    _change(recording, 0, elapsed_s=-1.0)
-
-
 def _spend_too_much(recording: Recording) -> None:
     _otherwise(recording, budget=Budget(requests=1))
     last = recording.events[-1]
@@ -268,24 +252,28 @@ def _wait_for_nobody(recording: Recording) -> None:
     ("fits", "tamper", "line"),
     [
         (_is_eventful, _lose_an_event, "of the log"),
-        (_is_eventful, _turn_the_clock_back, "the clock went back"),
+        (_is_eventful, partial(_change, at=3, elapsed_s=-1.0), "the clock went back"),
         (_is_eventful, _start_before_a_dependency, "was started before"),
         (_is_eventful, _end_a_task_twice, "had ended as completed before"),
         (_is_eventful, _never_end_a_task, "had not ended when the run was finished"),
         (_is_eventful, _try_too_often, "attempt 7 of"),
-        (_is_eventful, _have_too_few_slots, "tasks at once, of 1"),
+        (_is_eventful, partial(_otherwise, concurrency=1), "tasks at once, of 1"),
         (_is_eventful, _drift, "`dispatched` of the state"),
         (_is_eventful, _go_on, "something was written down after the run"),
-        (_is_eventful, _take_too_long, "was to end after"),
+        (_is_eventful, partial(_otherwise, deadline_s=0.001), "was to end after"),
         (_is_eventful, _leave_something, "is left after the run"),
-        (_is_eventful, functools.partial(_answer_otherwise, gaps=()), "have no result"),
-        (_is_eventful, functools.partial(_answer_otherwise, status="complete"), "it should be"),
-        (_is_eventful, functools.partial(_answer_otherwise, tasks=()), "are not those of the log"),
+        (_is_eventful, partial(_answer_otherwise, gaps=()), "have no result"),
+        (_is_eventful, partial(_answer_otherwise, status="complete"), "it should be"),
+        (_is_eventful, partial(_answer_otherwise, tasks=()), "are not those of the log"),
         (_is_eventful, _hand_over_nothing, "was told of []"),
         (_was_lost, _forget_what_goes_on, "go on, [] were done"),
         (_was_lost, _do_again_what_was_done, "had ended as completed before"),
         (_was_lost, _begin_anew, "the run begins for a second time"),
-        (_was_lost, _lose_the_past, "of the processes before is not what it was"),
+        (
+            _was_lost,
+            partial(_change, at=0, elapsed_s=-1.0),
+            "the processes before is not",
+        ),
         (_was_lost, _spend_too_much, "requests were made, of 1"),
         (_was_lost, _wait_for_nobody, "somebody is waited for, and there is nobody"),
     ],
