@@ -74,7 +74,7 @@ def test_an_argument_that_a_dataclass_does_not_have_is_pythons_own_error() -> No
         Worker("a", "b", timeout_s=2)  # pyright: ignore[reportCallIssue]
 
 
-ARGUMENTS: tuple[type[object], ...] = (
+ARGUMENTS = (
     Budget,
     Ladder,
     Limits,
@@ -86,12 +86,8 @@ ARGUMENTS: tuple[type[object], ...] = (
     RetryRules,
     Role,
     Route,
-    Task,
-    TaskTemplate,
-    Team,
-    Worker,
-    WorkerFactory,
 )
+ARGUMENTS += (Task, TaskTemplate, Team, Worker, WorkerFactory)
 
 
 @pytest.mark.parametrize("kind", ARGUMENTS)

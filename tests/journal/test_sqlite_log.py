@@ -1,5 +1,6 @@
 """Damage in the log that a killed process leaves is told apart from what a kill may do (F53)."""
 
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -39,12 +40,18 @@ os.kill(os.getpid(), 9)
 """
 
 
-@pytest.fixture(name="home")
-def _home(tmp_path: Path) -> Path:
-    """With two runs, as the process that wrote them was killed."""
-    ended = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "home")], check=False)
+@pytest.fixture(scope="module", name="killed")
+def _killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("killed") / "home"
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(home)], check=False)
     assert ended.returncode == -signal.SIGKILL
-    return tmp_path / "home"
+    return home
+
+
+@pytest.fixture(name="home")
+def _home(killed: Path, tmp_path: Path) -> Path:
+    """With two runs, as the process that wrote them was killed."""
+    return shutil.copytree(killed, tmp_path / "home")
 
 
 def ends(log: bytes) -> list[int]:
