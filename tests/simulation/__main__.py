@@ -57,7 +57,7 @@ def _ends(recording: Recording) -> Iterator[str]:
     past = recording.before
     if past is not None:
         yield from _ends(past)
-        how = "was lost" if past.journal.lost else "ended"
+        how = "was lost" if past.store.lost else "ended"
         yield f"process {past.process.number} {how} after event {len(past.events)}"
 
 

@@ -14,6 +14,7 @@ from leadhand.contracts.task import PlanRequest
 from leadhand.contracts.team import PlannerKind
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.shared_workers import SharedWorkers
+from leadhand.journal.store_journal import StoreJournal
 from leadhand.models.ledger import NANO, NOTHING, Account, Amount, Ledger, nano_usd
 from leadhand.run.cancellation import ActiveRun
 from leadhand.run.context import Capacity, RunSettings
@@ -26,7 +27,7 @@ from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock
 from tests.simulation.behaviours import Behaviour
 from tests.simulation.planners import LevelsPlanner, ScriptedDecider, ScriptedPlanner, of_kind
-from tests.simulation.recording import MortalJournal, Recording, SimulatedLoop, Stalled
+from tests.simulation.recording import MortalStore, Recording, SimulatedLoop, Stalled
 from tests.simulation.roles import PersonHere, ScriptedRemedies, ScriptedSynthesizer, reply_to
 from tests.simulation.scenario import Process, processes, scenario
 
@@ -145,7 +146,7 @@ def _following(before: Recording, process: Process) -> Recording:
 
 def _lived(recording: Recording, workers: Workers) -> Recording:
     """The recording of a process that has come to its end."""
-    recording.journal = MortalJournal(recording.events, lost_at=recording.process.lost_at)
+    recording.store = MortalStore(recording.events, lost_at=recording.process.lost_at)
     workers.now_in(recording)
     loop = SimulatedLoop()
     try:
@@ -155,7 +156,7 @@ def _lived(recording: Recording, workers: Workers) -> Recording:
         _ABANDONED.extend(asyncio.all_tasks(loop))
     finally:
         loop.close()
-    recording.events = tuple(recording.journal.store.events("run"))
+    recording.events = tuple(recording.store.events("run"))
     return recording
 
 
@@ -175,7 +176,7 @@ async def _watched(recording: Recording, workers: Workers) -> None:
         if not task.cancelling():
             task.cancel()
 
-    recording.journal.on_lost = lost
+    recording.store.on_lost = lost
     await asyncio.wait([task])
     if cancel is not None:
         cancel.cancel()
@@ -186,7 +187,7 @@ async def _watched(recording: Recording, workers: Workers) -> None:
         recording.error = task.exception()
     recording.seq_at_end = recording.state.seq
     await asyncio.sleep(0)
-    if not recording.journal.lost:
+    if not recording.store.lost:
         recording.left = _left(recording)
     await asyncio.sleep(LINGER_S)
 
@@ -197,7 +198,7 @@ def _left(recording: Recording) -> list[str]:
     here = asyncio.current_task()
     tasks = [task.get_name() for task in asyncio.all_tasks() if task is not here]
     # What a worker that was let go of has set for itself is nobody else's to cancel.
-    stuck = any(isinstance(event, WorkerStuck) for event in recording.journal.store.events("run"))
+    stuck = any(isinstance(event, WorkerStuck) for event in recording.store.events("run"))
     timers = [
         name for name in loop.timers_left() if not (stuck and name.startswith(("task:", "consult")))
     ]
@@ -207,7 +208,7 @@ def _left(recording: Recording) -> list[str]:
 async def _run(recording: Recording, workers: Workers) -> None:
     """From the request to the answer, or on from where the run stands, as the supervisor does."""
     made, past = recording.scenario, recording.events
-    recorder = Recorder("run", recording.journal, clock=VirtualClock(), past=past)
+    recorder = Recorder("run", recording.store, clock=VirtualClock(), past=past)
     recording.state = recorder.state
     recorder.state.nonce = "nonce"  # else the crew makes one by chance
     from_there = _again(recording)
@@ -267,16 +268,16 @@ def _again(recording: Recording) -> tuple[str, ...]:
 
 
 def _people(recording: Recording, recorder: Recorder) -> People | None:
-    process, journal = recording.process, recording.journal
+    process, store = recording.process, recording.store
     chance = Random(f"people {process.made.seed} {process.number}")
     if process.people == "by message":
         for asked in open_questions(fold(recording.events)):
             if chance.random() < 0.8:
-                journal.store.post(RunMessage(run_id="run", reply=reply_to(asked, chance)))
+                store.post(RunMessage(run_id="run", reply=reply_to(asked, chance)))
     occasions = process.occasions if process.people != "nobody" else ()
     never = process.made.comes_to_an_end
     here = PersonHere(chance, may_never=never) if process.people == "here" else None
-    return People.of(recorder, journal, occasions=occasions, ask=here)
+    return People.of(recorder, StoreJournal(store), occasions=occasions, ask=here)
 
 
 def _planner(process: Process) -> ScriptedPlanner | ScriptedDecider | LevelsPlanner | None:

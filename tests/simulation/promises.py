@@ -41,7 +41,7 @@ ENDINGS = (TaskCompleted, TaskCancelled, TaskFailed, TaskEscalated)
 def broken(recording: Recording) -> list[str]:
     """Every promise that the run did not keep."""
     before = [*_before(recording), *recording.noticed]
-    if recording.journal.lost:
+    if recording.store.lost:
         return [*before, *_end(recording)]
     team = recording.scenario.team
     return [

@@ -1,4 +1,4 @@
-"""What is known of a simulated run, process by process; its journal, and its event loop."""
+"""What is known of a simulated run, process by process; its store, and its event loop."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from typing import TypeVarTuple, Unpack
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import Event
 from leadhand.contracts.outcome import Handoff
-from leadhand.journal import MemoryJournal
+from leadhand.journal.memory import MemoryStore
 from leadhand.state.fold import RunState
 from leadhand.testing import VirtualTimeLoop
 from tests.simulation.scenario import Process, Scenario
@@ -58,8 +58,8 @@ class SimulatedLoop(VirtualTimeLoop):
         return [name for name, one in self._timers if not one.cancelled() and one.when() > now_s]
 
 
-class MortalJournal(MemoryJournal):
-    """A journal in memory whose process may be lost at one of its commits."""
+class MortalStore(MemoryStore):
+    """A store in memory whose process may be lost at one of its commits."""
 
     def __init__(self, past: Sequence[Event] = (), *, lost_at: int | None = None) -> None:
         """`lost_at` is the number of the commit after which nothing is kept any more."""
@@ -116,7 +116,7 @@ class Recording:
     """The last event when the run returned."""
     stopped: bool = False
     """Whether it was told to stop before it was over."""
-    journal: MortalJournal = field(default_factory=MortalJournal)
+    store: MortalStore = field(default_factory=MortalStore)
 
     @property
     def scenario(self) -> Scenario:

@@ -61,7 +61,7 @@ def test_every_kind_of_event_and_end_of_a_process_happens_in_some_run() -> None:
             missing -= {type(event) for event in past.events}
             while (past := past.before) is not None:
                 waits = past.answer is not None and past.answer.waiting
-                missing.discard("lost" if past.journal.lost else "waits" if waits else "ended")
+                missing.discard("lost" if past.store.lost else "waits" if waits else "ended")
         if not missing:
             break
     assert not missing
@@ -118,7 +118,7 @@ def _is_eventful(recording: Recording) -> bool:
 def _was_lost(recording: Recording) -> bool:
     """A run that was lost with its process in the middle of its work, and then finished."""
     before = recording.before
-    if before is None or not before.journal.lost:
+    if before is None or not before.store.lost:
         return False
     past, work = recording.events[: len(before.events)], recording.events[len(before.events) :]
     goes_on = work and isinstance(work[0], RunResumed) and work[0].goes_on and not work[0].again
