@@ -8,7 +8,7 @@ from rich.console import Console
 from leadhand import WorkerFactory
 from leadhand.cli.teams.actions import check_team
 from leadhand.cli.teams.document import document
-from leadhand.cli.teams.page import TeamPage
+from leadhand.cli.teams.page import team_page
 from leadhand.teams.loader import inspect, load
 from tests.team_folders import problems, worker, write_team
 
@@ -50,7 +50,7 @@ def test_a_folder_may_have_a_factory_and_no_workers(tmp_path: Path) -> None:
     )
     out = io.StringIO()
     console = Console(file=out, width=80)
-    console.print(TeamPage(team, console).group())
+    console.print(team_page(team, console.width))
     shown = out.getvalue()
     assert "up to 3 workers made for a plan, with these tools\n" in shown
     assert "  find_stock  Counts the tons of a metal in store." in shown

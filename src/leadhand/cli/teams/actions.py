@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from leadhand.cli.teams.document import document
-from leadhand.cli.teams.page import TeamPage
+from leadhand.cli.teams.page import team_page
 from leadhand.cli.views.consoles import print_line, print_note, print_page
 from leadhand.cli.views.terminal import print_json, safe, sentence
 from leadhand.errors import InputError
@@ -56,7 +56,7 @@ def show_team(name: str, console: Console, as_json: bool = False, *, trust: bool
     if as_json:
         print_json(document(team))
     else:
-        print_page(console, TeamPage(team, console).group())
+        print_page(console, team_page(team, console.width))
 
 
 def check_team(

@@ -18,27 +18,7 @@ def document(team: Team) -> dict[str, object]:
             tier: [model_name(spec) for spec in specs] for tier, specs in team.tiers.items()
         },
         "workers": [_worker(worker) for worker in team.workers],
-        "planner": {
-            "kind": team.planner.kind,
-            "max_rounds": team.planner.max_rounds,
-            "max_levels": team.planner.max_levels,
-            **_role(team.planner),
-            "template": [
-                {
-                    "id": entry.id,
-                    "worker": entry.worker,
-                    "intent": entry.intent,
-                    "depends_on": entry.depends_on,
-                    "for_each": entry.for_each,
-                    "payload": entry.payload,
-                    "done_when": entry.done_when,
-                    "tolerates_missing": entry.tolerates_missing,
-                    "limits": entry.limits.model_dump(exclude_none=True),
-                }
-                for entry in team.template
-            ],
-            "synthesis": team.template_synthesis,
-        },
+        "planner": _planner(team),
         "early_start": team.early_start,
         "synthesizer": {
             "strategy": team.synthesis,
@@ -59,14 +39,7 @@ def document(team: Team) -> dict[str, object]:
         "contact": team.contact,
         "max_depth": team.max_depth,
         "routes": [
-            {
-                "worker": route.worker,
-                "words": route.words,
-                "pattern": route.pattern,
-                "labels": route.labels,
-                "secondary": route.secondary,
-                "also": route.also,
-            }
+            _fields(route, "worker", "words", "pattern", "labels", "secondary", "also")
             for route in team.routes
         ],
         "router": None if team.router is None else _role(team.router),
@@ -75,6 +48,21 @@ def document(team: Team) -> dict[str, object]:
         else {"workers": [*team.trained_router.workers]},
         "shared_tools": team.shared_tools,
         "worker_factory": _factory(team.worker_factory),
+    }
+
+
+def _planner(team: Team) -> dict[str, object]:
+    entries = ("id", "worker", "intent", "depends_on", "for_each", "payload", "done_when")
+    template = [
+        _fields(entry, *entries, "tolerates_missing")
+        | {"limits": entry.limits.model_dump(exclude_none=True)}
+        for entry in team.template
+    ]
+    return {
+        **_fields(team.planner, "kind", "max_rounds", "max_levels"),
+        **_role(team.planner),
+        "template": template,
+        "synthesis": team.template_synthesis,
     }
 
 
@@ -108,24 +96,23 @@ def _worker(worker: Worker) -> dict[str, object]:
         "settings": dict(worker.settings),
         "input": _schema(worker.input),
         "output": _schema(worker.output),
-        "plain": worker.plain,
-        "min_confidence": worker.min_confidence,
-        "max_tool_calls": worker.max_tool_calls,
-        "max_output_mb": worker.max_output_mb,
-        "fallback": worker.fallback,
+        **_fields(worker, "plain", "min_confidence", "max_tool_calls", "max_output_mb", "fallback"),
         "retry": _retry(worker.retry),
         "read_only": is_read_only(worker),
-        "isolate": worker.isolate,
-        "concurrency": worker.concurrency,
+        **_fields(worker, "isolate", "concurrency"),
         "limits": worker.limits.model_dump(exclude_none=True),
         "offline": None if worker.offline is None else name_of(worker.offline),
         "offline_s": worker.offline_s,
         "run": None if worker.run is None else name_of(worker.run),
-        "role": worker.role,
-        "max_queue": worker.max_queue,
+        **_fields(worker, "role", "max_queue"),
         "team": None if worker.team is None else document(worker.team),
         "instructions": worker.instructions,
     }
+
+
+def _fields(thing: object, *names: str) -> dict[str, object]:
+    """Fields that are data already."""
+    return {name: getattr(thing, name) for name in names}
 
 
 def _retry(retry: bool | Retry) -> object:
@@ -149,9 +136,7 @@ def _factory(factory: WorkerFactory | None) -> dict[str, object] | None:
         return None
     return {
         "tools": [name_of(tool) for tool in factory.tools],
-        "shared_tools": factory.shared_tools,
-        "tiers": factory.tiers,
-        "max_workers": factory.max_workers,
+        **_fields(factory, "shared_tools", "tiers", "max_workers"),
     }
 
 

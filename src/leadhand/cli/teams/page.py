@@ -1,11 +1,10 @@
 """A team formatted for people: its workers, its plan, its rules."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast, get_args
 
-from pydantic import JsonValue
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -26,6 +25,7 @@ from leadhand.contracts.team import (
     TaskTemplate,
     Team,
     Worker,
+    WorkerFactory,
     model_name,
 )
 from leadhand.contracts.tools import may_start_early
@@ -36,117 +36,99 @@ _SPOKEN: dict[Rung, str] = {"raise_tier": "raise the tier", "ask_person": "ask a
 """Rungs whose names need more words."""
 
 
-class TeamPage:
-    """Formats a team for people."""
+def team_page(team: Team, width: int) -> Group:
+    """The whole page, for a terminal of `width` columns."""
+    # Names get at most a third of the page, however long they are.
+    name_width = min(width, MAX_WIDTH) // 3
 
-    def __init__(self, team: Team, console: Console) -> None:
-        self._team = team
-        self._console = console
-
-    def group(self) -> Group:
-        """The whole page."""
-        team = self._team
-        parts: list[RenderableType] = [self._text(safe(team.name), "bold")]
-        if team.description:
-            parts.append(self._text(sentence(team.description)))
-        workers = [(worker.name, self._worker(worker)) for worker in team.workers]
-        if workers:
-            title = self._text(counted(len(workers), "worker"), "bold")
-            parts += [Text(), title, self._rows(workers)]
-        parts += self._factory()
-        parts += [Text(), *self._plan(), Text(), self._text("rules", "bold")]
-        rules = _rules(team)
-        parts.append(
-            self._rows(
-                [(name, [self._text(sentence(one)) for one in said]) for name, said in rules]
-            )
-        )
-        return Group(*parts)
-
-    def _text(self, content: str, style: str = "") -> Text:
-        return Text(content, style)
-
-    def _indented(self, content: str, style: str = "") -> Padding:
-        return Padding(self._text(content, style), (0, 0, 0, 2))
-
-    def _rows(self, rows: Sequence[tuple[str, list[Text]]]) -> Padding:
+    def rows(facts: Sequence[tuple[str, Sequence[Text]]]) -> Padding:
         table = Table.grid(padding=(0, 2))
-        # Names get at most a third of the page, however long they are.
-        table.add_column(overflow="fold", max_width=min(self._console.width, MAX_WIDTH) // 3)
+        table.add_column(overflow="fold", max_width=name_width)
         table.add_column(overflow="fold")
-        for name, lines in rows:
-            table.add_row(self._text(safe(name), "cyan"), Group(*lines))
-        return Padding(table, (0, 0, 0, 2))
+        for name, lines in facts:
+            table.add_row(Text(safe(name), "cyan"), Group(*lines))
+        return _indented(table)
 
-    def _worker(self, worker: Worker) -> list[Text]:
-        tools = ", ".join(name_of(tool) for tool in worker.tools)
-        facts = [f"tools: {tools}" if tools else "no tools", *_model(worker)]
-        if worker.team is not None:
-            names = ", ".join(inner.name for inner in worker.team.workers)
-            facts = [f"a team of {counted(len(worker.team.workers), 'worker')}: {names}"]
-        if worker.input is not None:
-            facts.append(f"input: {schema_line(worker.input)}")
-        if worker.output is not None:
-            facts.append(f"output: {schema_line(worker.output)}")
-        if worker.min_confidence is not None:
-            facts.append(f"confidence of {worker.min_confidence} or more")
-        if worker.run is not None:
-            facts.append(f"always by {name_of(worker.run)}")
-        if worker.isolate == "process":
-            facts.append("own process")
-        facts += _limits(worker.limits)
-        if worker.concurrency is not None:
-            facts.append(f"{worker.concurrency} at once")
-        if worker.fallback is not None:
-            facts.append(f"fallback: {worker.fallback}")
-        if worker.max_queue is not None:
-            facts.append(f"which helps out over {counted(worker.max_queue, 'waiting task')}")
-        if worker.role is not None:
-            facts.append(f"one of the role {worker.role}")
-        said = self._text(sentence(worker.description))
-        return [said, self._text(sentence(" · ".join(facts)), "dim")]
+    parts: list[RenderableType] = [Text(safe(team.name), "bold")]
+    if team.description:
+        parts.append(Text(sentence(team.description)))
+    if team.workers:
+        title = Text(counted(len(team.workers), "worker"), "bold")
+        parts += [Text(), title, rows([(one.name, _worker(one)) for one in team.workers])]
+    if team.worker_factory is not None:
+        title, tools, facts = _factory(team.worker_factory)
+        parts += [Text(), title, rows(tools), _indented(facts)]
+    plan, entries = _plan(team)
+    parts += [Text(), plan, rows(entries) if isinstance(entries, list) else _indented(entries)]
+    rules = [(name, [Text(sentence(line)) for line in lines]) for name, lines in _rules(team)]
+    parts += [Text(), Text("rules", "bold"), rows(rules)]
+    return Group(*parts)
 
-    def _factory(self) -> list[RenderableType]:
-        factory = self._team.worker_factory
-        if factory is None:
-            return []
-        rows = [(name, [self._text(sentence(x))]) for name, x in factory.descriptions.items()]
-        most = counted(factory.max_workers, "worker")
-        title = f"up to {most} made for a plan, {'with these tools' if rows else 'without tools'}"
-        facts = [f"tiers: {', '.join(factory.tiers)}"]
-        facts += [f"shared: {', '.join(factory.shared_tools)}"] if factory.shared_tools else []
-        said = self._indented(sentence(" · ".join(facts)), "dim")
-        return [Text(), self._text(title, "bold"), self._rows(rows), said]
 
-    def _plan(self) -> list[RenderableType]:
-        team = self._team
-        if not team.workers and not team.template:
-            return [self._text("plan", "bold"), self._indented("each by its planner's model")]
-        if not team.template:
-            rounds = counted(team.planner.max_rounds, "round")
-            told = KINDS[team.planner.kind].plan_words.format(max_rounds=rounds)
-            return [self._text("plan", "bold"), self._indented(told)]
-        by_id = {entry.id: entry for entry in team.template}
-        entries = [by_id[id] for id in graph.order(team.template)]
-        title = f"plan of {counted(len(entries), 'entry')}"
-        if not any(entry.depends_on for entry in entries):
-            title += ", all at once" if len(entries) > 1 else ""
-        rows = [(entry.id, self._entry(entry)) for entry in entries]
-        return [self._text(title, "bold"), self._rows(rows)]
+def _indented(content: RenderableType) -> Padding:
+    return Padding(content, (0, 0, 0, 2))
 
-    def _entry(self, entry: TaskTemplate) -> list[Text]:
-        facts: list[str] = []
-        if entry.worker != entry.id:
-            facts.append(f"by {entry.worker}")
-        if entry.for_each is not None:
-            facts.append(f"for each: {entry.for_each}")
-        if entry.depends_on:
-            facts.append(f"after {', '.join(entry.depends_on)}")
-        if entry.tolerates_missing:
-            facts.append("even if one of them gives no result")
-        facts += _limits(entry.limits)
-        lines = [self._text(sentence(entry.intent))]
-        return [*lines, self._text(sentence(" · ".join(facts)), "dim")] if facts else lines
+
+def _facts(facts: Sequence[str]) -> Text:
+    return Text(sentence(" · ".join(facts)), "dim")
+
+
+def _worker(worker: Worker) -> list[Text]:
+    tools = ", ".join(name_of(tool) for tool in worker.tools)
+    facts = [f"tools: {tools}" if tools else "no tools", *_model(worker)]
+    if worker.team is not None:
+        names = ", ".join(inner.name for inner in worker.team.workers)
+        facts = [f"a team of {counted(len(worker.team.workers), 'worker')}: {names}"]
+    if worker.input is not None:
+        facts.append(f"input: {schema_line(worker.input)}")
+    if worker.output is not None:
+        facts.append(f"output: {schema_line(worker.output)}")
+    if worker.min_confidence is not None:
+        facts.append(f"confidence of {worker.min_confidence} or more")
+    facts += [f"always by {name_of(worker.run)}"] if worker.run is not None else []
+    facts += ["own process"] if worker.isolate == "process" else []
+    facts += _limits(worker.limits)
+    facts += [f"{worker.concurrency} at once"] if worker.concurrency is not None else []
+    facts += [f"fallback: {worker.fallback}"] if worker.fallback is not None else []
+    if worker.max_queue is not None:
+        facts.append(f"which helps out over {counted(worker.max_queue, 'waiting task')}")
+    facts += [f"one of the role {worker.role}"] if worker.role is not None else []
+    return [Text(sentence(worker.description)), _facts(facts)]
+
+
+def _factory(factory: WorkerFactory) -> tuple[Text, list[tuple[str, list[Text]]], Text]:
+    """A title, the tools for made workers, and facts."""
+    rows = [(name, [Text(sentence(what))]) for name, what in factory.descriptions.items()]
+    most = counted(factory.max_workers, "worker")
+    title = f"up to {most} made for a plan, {'with these tools' if rows else 'without tools'}"
+    facts = [f"tiers: {', '.join(factory.tiers)}"]
+    facts += [f"shared: {', '.join(factory.shared_tools)}"] if factory.shared_tools else []
+    return Text(title, "bold"), rows, _facts(facts)
+
+
+def _plan(team: Team) -> tuple[Text, list[tuple[str, list[Text]]] | str]:
+    """A title, and the entries of the template, or how plans are made without one."""
+    if not team.workers and not team.template:
+        return Text("plan", "bold"), "each by its planner's model"
+    if not team.template:
+        rounds = counted(team.planner.max_rounds, "round")
+        return Text("plan", "bold"), KINDS[team.planner.kind].plan_words.format(max_rounds=rounds)
+    by_id = {entry.id: entry for entry in team.template}
+    entries = [by_id[id] for id in graph.order(team.template)]
+    title = f"plan of {counted(len(entries), 'entry')}"
+    if len(entries) > 1 and not any(entry.depends_on for entry in entries):
+        title += ", all at once"
+    return Text(title, "bold"), [(entry.id, _entry(entry)) for entry in entries]
+
+
+def _entry(entry: TaskTemplate) -> list[Text]:
+    facts = [f"by {entry.worker}"] if entry.worker != entry.id else []
+    facts += [f"for each: {entry.for_each}"] if entry.for_each is not None else []
+    facts += [f"after {', '.join(entry.depends_on)}"] if entry.depends_on else []
+    facts += ["even if one of them gives no result"] if entry.tolerates_missing else []
+    facts += _limits(entry.limits)
+    intent = Text(sentence(entry.intent))
+    return [intent, _facts(facts)] if facts else [intent]
 
 
 def _rules(team: Team) -> list[tuple[str, list[str]]]:
@@ -205,51 +187,34 @@ def _models(team: Team) -> list[tuple[str, list[str]]]:
 def _role(role: Role) -> list[str]:
     facts = [role.kind] if role.kind is not None else []
     facts += [f"model {model_name(role.model)}" if role.model is not None else f"tier {role.tier}"]
-    facts += _settings(role.settings)
-    if role.plain:
-        facts.append("plain")
-    if role.instructions:
-        facts.append("own instructions")
-    return facts
+    facts += _settings(role)
+    return [*facts, "own instructions"] if role.instructions else facts
 
 
 def _model(worker: Worker) -> list[str]:
-    facts: list[str] = []
     if worker.model is not None:
-        facts.append(f"model {model_name(worker.model)}")
-    elif worker.tier is not None:
-        facts.append(f"tier {worker.tier}")
-    facts += _settings(worker.settings)
-    if worker.plain:
-        facts.append("plain")
-    return facts
+        return [f"model {model_name(worker.model)}", *_settings(worker)]
+    return [*([f"tier {worker.tier}"] if worker.tier is not None else []), *_settings(worker)]
 
 
-def _settings(settings: Mapping[str, JsonValue]) -> list[str]:
-    return [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in settings.items()]
+def _settings(of: Role | Worker) -> list[str]:
+    facts = [
+        f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in of.settings.items()
+    ]
+    return [*facts, "plain"] if of.plain else facts
 
 
 def _limits(limits: Limits) -> list[str]:
-    facts: list[str] = []
-    if limits.timeout_s is not None:
-        facts.append(f"{limits.timeout_s:g} s")
-    if limits.max_steps is not None:
-        facts.append(counted(limits.max_steps, "step"))
-    if limits.max_tokens is not None:
-        facts.append(counted(limits.max_tokens, "token"))
-    if limits.tier is not None:
-        facts.append(f"tier {limits.tier}")
-    return facts
+    facts = [f"{limits.timeout_s:g} s"] if limits.timeout_s is not None else []
+    facts += [counted(limits.max_steps, "step")] if limits.max_steps is not None else []
+    facts += [counted(limits.max_tokens, "token")] if limits.max_tokens is not None else []
+    return [*facts, f"tier {limits.tier}"] if limits.tier is not None else facts
 
 
 def _rate(name: str, rate: Rate) -> str:
-    facts: list[str] = []
-    if rate.rpm is not None:
-        facts.append(f"{counted(rate.rpm, 'request')} a minute")
-    if rate.tpm is not None:
-        facts.append(f"{counted(rate.tpm, 'token')} a minute")
-    if rate.concurrency is not None:
-        facts.append(f"{rate.concurrency:,} at once")
+    facts = [f"{counted(rate.rpm, 'request')} a minute"] if rate.rpm is not None else []
+    facts += [f"{counted(rate.tpm, 'token')} a minute"] if rate.tpm is not None else []
+    facts += [f"{rate.concurrency:,} at once"] if rate.concurrency is not None else []
     return f"{name}: {' · '.join(facts) or 'no limit'}"
 
 
