@@ -16,13 +16,13 @@ from leadhand.engine.recorder import Recorder
 from leadhand.engine.shared_workers import SharedWorkers
 from leadhand.journal.store_journal import StoreJournal
 from leadhand.models.ledger import NANO, NOTHING, Account, Amount, Ledger, nano_usd
-from leadhand.run.cancellation import ActiveRun
 from leadhand.run.context import Capacity, RunSettings
 from leadhand.run.people import People
 from leadhand.run.questions import open_questions
 from leadhand.run.resumption import check_resumable, tasks_from
 from leadhand.run.roles import open_roles
 from leadhand.run.run import Execution
+from leadhand.run.stopping import ActiveRun
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock
 from tests.simulation.behaviours import Behaviour

@@ -24,7 +24,6 @@ from leadhand.errors import ModelError
 from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.payloads import DeclaredType
 from leadhand.redaction import Redactor
-from leadhand.run.cancellation import Cancelled
 from leadhand.run.context import StepContext
 from leadhand.run.gaps import (
     confidence_of,
@@ -38,6 +37,7 @@ from leadhand.run.gaps import (
 )
 from leadhand.run.metrics import metrics, task_report
 from leadhand.run.questions import in_a_line, open_questions
+from leadhand.run.stopping import Cancelled
 from leadhand.state.fold import RunState
 from leadhand.synthesis.citations import check_citations
 from leadhand.synthesis.conflicts import between_opinions, compare

@@ -1,13 +1,21 @@
-"""The calls of a supervisor that wait for a run, and the work that they begin."""
+"""The calls of a supervisor that wait for a run, and the work that they begin.
+
+Any number of callers may wait for a run at once. One of them works on it, here or in another
+process. A run that callers join is resumed if it was interrupted, or if a reply came that it has
+not read.
+"""
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Coroutine, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 from leadhand.contracts.answer import Answer
-from leadhand.errors import RunInterrupted
+from leadhand.errors import RunExists, RunInterrupted, RunTaken
+from leadhand.ports import Journal
+from leadhand.run.questions import unread_replies
+from leadhand.run.stored import HeldRuns, StoredRun
 
 Work = asyncio.Task[Answer]
 """Works on a run, or waits for its answer, on behalf of a caller."""
@@ -116,3 +124,54 @@ async def cancelled_with(task: Work) -> AsyncGenerator[None]:
         task.cancel()
         await asyncio.wait([task])
         raise
+
+
+async def joined_answer(
+    journal: Journal,
+    held: HeldRuns,
+    run_id: str,
+    resume: Callable[[], Awaitable[Answer]],
+    *,
+    on_wait: Callable[[], object],
+) -> Answer:
+    """The answer of a run once it is finished, or waits with no reply left to read.
+
+    `resume` is called if no process works on the run and there is something to do, `on_wait` if a
+    process does.
+    """
+    tried: set[int] = set()
+    while True:
+        await held.until_released(run_id, on_wait=on_wait)
+        stored = StoredRun.of(run_id, await journal.events(run_id))
+        state = stored.state
+        if state.answer is not None:
+            return state.answer
+        unread = {
+            message.id
+            for message in unread_replies(stored.events, state, await journal.messages(run_id))
+        }
+        if state.waiting is not None and unread <= tried:
+            return state.waiting
+        tried |= unread
+        try:
+            answer = await resume()
+        except RunTaken:
+            continue  # another caller was faster
+        if answer.status != "waiting":
+            return answer
+
+
+async def rested_answer(journal: Journal, held: HeldRuns, run_id: str) -> Answer:
+    """The answer of a run once no process works on it. Raises `RunInterrupted` without one."""
+    await held.until_released(run_id)
+    state = StoredRun.of(run_id, await journal.events(run_id)).state
+    if (answer := state.answer or state.waiting) is None:
+        raise RunInterrupted(run_id, "no process works on it; resume it")
+    return answer
+
+
+def answer_so_far(stored: StoredRun) -> Answer:
+    """The answer that a run has. Raises `RunExists` if it has none yet."""
+    if (answer := stored.state.answer or stored.state.waiting) is None:
+        raise RunExists(stored.run_id, "it has no answer yet")
+    return answer

@@ -13,10 +13,10 @@ from leadhand.engine.recorder import Recorder
 from leadhand.engine.shared_workers import SharedWorkers, TeamPath
 from leadhand.planners.levels import Level
 from leadhand.plans.planned_workers import with_planned_workers
-from leadhand.run.cancellation import ActiveRun
 from leadhand.run.deadline import Deadline
 from leadhand.run.people import People
 from leadhand.run.roles import Roles
+from leadhand.run.stopping import ActiveRun
 
 NESTED_GRACE = 0.6
 """The share of a run's `grace_s` that a nested run has."""

@@ -26,12 +26,10 @@ from leadhand.planners.routing import plan_or_default
 from leadhand.plans.checks import check, errors_in
 from leadhand.plans.nesting import with_inherited_models
 from leadhand.plans.planned_workers import with_chosen_tools
-from leadhand.run.calls import Calls, Works
-from leadhand.run.cancellation import ActiveRun
+from leadhand.run.calls import Calls, Works, answer_so_far, joined_answer, rested_answer
 from leadhand.run.connections import SharedConnections
 from leadhand.run.context import Capacity, RunSettings
 from leadhand.run.following import runs_before
-from leadhand.run.holding import HeldRuns
 from leadhand.run.intake import (
     check_known_id,
     check_new_run,
@@ -44,13 +42,12 @@ from leadhand.run.intake import (
     planner_request,
     with_models,
 )
-from leadhand.run.joining import answer_so_far, joined_answer, messages_of, rested_answer
 from leadhand.run.messages import record_interruption, resumed_context, watch_messages
 from leadhand.run.options import HostSettings, Limits, NewRun, RunOptions
 from leadhand.run.people import People
 from leadhand.run.preparation import prepare
-from leadhand.run.questions import valid_reply
-from leadhand.run.reading import POLL_S, Readers
+from leadhand.run.questions import messages_of, valid_reply
+from leadhand.run.reading import Readers
 from leadhand.run.resumption import (
     check_decider,
     check_resumable,
@@ -62,7 +59,8 @@ from leadhand.run.roles import open_roles
 from leadhand.run.run import Execution
 from leadhand.run.service import check_journal, report
 from leadhand.run.spending import account_of
-from leadhand.run.stored import StoredRun, answer_within
+from leadhand.run.stopping import ActiveRun
+from leadhand.run.stored import POLL_S, HeldRuns, StoredRun, answer_within
 
 if TYPE_CHECKING:
     from leadhand.run.roles import Roles
@@ -214,7 +212,7 @@ class RunHost:
         if options is not None and resumable and await self.journal.holder(run_id) is None:
             check_resumable(state, run_id, self.team)
             self._settings.contexts.check_resumable(options.context, state)
-        for message in messages_of(stored, given):
+        for message in messages_of(stored.events, state, given):
             await self.journal.post(message)
 
     async def join(self, run_id: str, options: RunOptions) -> Answer:

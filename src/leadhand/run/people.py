@@ -22,7 +22,6 @@ from leadhand.errors import InputError
 from leadhand.models.prompts import joined
 from leadhand.planners.routing import IN_DOUBT
 from leadhand.ports import Journal
-from leadhand.run.cancellation import Cancelled, run_until
 from leadhand.run.questions import (
     call_question,
     calls_asked,
@@ -33,6 +32,7 @@ from leadhand.run.questions import (
     task_question,
     wanted_key,
 )
+from leadhand.run.stopping import Cancelled, run_until
 
 UNSOUND_PLANS = 3
 """How many plans with problems a person may send before the question is left open."""

@@ -23,9 +23,9 @@ from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.checks import Problem, check, errors_in
 from leadhand.plans.planned_workers import with_chosen_tools
 from leadhand.plans.routes import named_workers
-from leadhand.run.cancellation import Cancelled
 from leadhand.run.context import StepContext
 from leadhand.run.early_start import EarlyStart
+from leadhand.run.stopping import Cancelled
 
 _log = logging.getLogger("leadhand")
 

@@ -15,10 +15,10 @@ from leadhand.engine.recorder import Recorder, SystemClock
 from leadhand.engine.shared_workers import SharedWorkers
 from leadhand.journal.memory import MemoryJournal
 from leadhand.plans.nesting import nested_teams
-from leadhand.run.cancellation import ActiveRun
 from leadhand.run.context import Capacity
 from leadhand.run.roles import open_roles
 from leadhand.run.run import Execution
+from leadhand.run.stopping import ActiveRun
 from leadhand.workers.runners import needs_model
 
 _DEADLINE_S = 60.0

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import ValidationError
 
+from leadhand.contracts.events import ApprovalGiven, ApprovalRequested, Event
 from leadhand.contracts.outcome import Escalated, Failed, with_location
 from leadhand.contracts.people import Occasion, Question, Reply, RunMessage, ToolCall
 from leadhand.contracts.role import SUBPLANNER
@@ -176,3 +177,48 @@ def task_question(task: Task, outcome: Escalated | Failed, others: Sequence[str]
     reason = f"{task.worker} ({why.replace('_', ' ')}): {with_location(outcome.message, where)}"
     named = f"\nIf it is for another worker, name that one: {', '.join(others)}" if others else ""
     return f"{reason}\nIts task: {task.intent}{named}"
+
+
+def unread_replies(
+    log: Sequence[Event], state: RunState, messages: Sequence[RunMessage]
+) -> list[RunMessage]:
+    """The messages that reply to an open question of the run."""
+    asked = {event.task_id: event.seq for event in log if isinstance(event, ApprovalRequested)}
+    open_ones = {one.task_id for one in open_questions(state)}
+    return [
+        message
+        for message in messages
+        if message.reply is not None
+        and message.reply.task_id in open_ones
+        and not message.is_before(asked.get(message.reply.task_id, 0))
+    ]
+
+
+def messages_of(
+    log: Sequence[Event], state: RunState, replies: Sequence[Reply]
+) -> list[RunMessage]:
+    """The messages that bring `replies` to the run, without those that it has read already.
+
+    Raises `InputError` for a reply to a question that is not open, unless the same reply closed it:
+    a request that is sent twice is not an error.
+    """
+    found: list[RunMessage] = []
+    for reply in replies:
+        try:
+            found.append(reply_message(reply, state))
+        except InputError:
+            if not _was_given(reply, log):
+                raise
+    return found
+
+
+def _was_given(reply: Reply, events: Sequence[Event]) -> bool:
+    """Whether the last reply to the question was the same."""
+    for event in reversed(events):
+        if isinstance(event, ApprovalGiven) and event.task_id == reply.task_id:
+            if event.calls:
+                same = {*reply.calls} <= {*event.calls}
+                return same and reply.on_calls(event.calls) == event.calls
+            same = event.verdict == reply.verdict and event.text == reply.text
+            return same and event.plan == reply.plan
+    return False

@@ -13,15 +13,12 @@ from leadhand.contracts.summary import RunStatus, RunSummary, RunView, TaskView
 from leadhand.errors import InputError, JournalError, RunInterrupted
 from leadhand.ports import Journal
 from leadhand.run.calls import Calls
-from leadhand.run.holding import HeldRuns
 from leadhand.run.intake import check_known_id, origin_of
 from leadhand.run.questions import open_questions
-from leadhand.run.stored import StoredRun, answer_within
+from leadhand.run.stored import POLL_S, HeldRuns, StoredRun, answer_within
 from leadhand.state.fold import TaskState
 
 _STATUSES = (*get_args(Status), "running", "interrupted")
-POLL_S = 0.5
-"""Seconds between two looks at a run of another process."""
 COMMIT_S = 60.0
 """How long a reader waits until an event of this process is stored."""
 

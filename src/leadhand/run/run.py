@@ -7,25 +7,27 @@ task of the run around them.
 import asyncio
 from contextlib import nullcontext
 
+from leadhand.contracts import events
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Team
 from leadhand.engine.recorder import NestedLog, Recorder
+from leadhand.engine.shared_workers import MAX_CRASHES
 from leadhand.engine.stopwatch import ExcludedTime
+from leadhand.models.choice import models_by_role
+from leadhand.models.prompts import prompts_of
 from leadhand.run.answer_step import final_answer, waiting_answer
-from leadhand.run.cancellation import ActiveRun
 from leadhand.run.context import NESTED_GRACE, Capacity, RunSettings, StepContext
 from leadhand.run.deadline import Deadline
 from leadhand.run.early_start import EarlyStart
 from leadhand.run.metrics import metrics, sequential
 from leadhand.run.people import People
 from leadhand.run.plan_step import planned
-from leadhand.run.resumption import is_over
+from leadhand.run.resumption import is_over, prompts_changed, tasks_left
 from leadhand.run.roles import Roles
-from leadhand.run.start_step import record_start
-from leadhand.run.stopping import stop_recorded
+from leadhand.run.stopping import ActiveRun, stop_recorded
 from leadhand.run.work_step import WorkStep
 from leadhand.state.fold import RunState
 from leadhand.workers.nested import request_of
@@ -168,3 +170,65 @@ class Execution:
 def _has_open_tasks(state: RunState) -> bool:
     open_plan = state.amendment_open or state.rounds_open
     return open_plan or not all(task.ended for task in state.tasks.values())
+
+
+def record_start(
+    context: StepContext, settings: RunSettings, request: PlanRequest, *, again: tuple[str, ...]
+) -> None:
+    """Record that the run starts, or that it is resumed and does the tasks `again`."""
+    recorder, team, deadline = context.recorder, context.team, context.deadline
+    recorder.wait_for_commits_until(deadline.work_ends_s)
+    state, prompts = recorder.state, prompts_of(team)
+    if state.seq:
+        recorder.record(
+            events.RunResumed(
+                **recorder.stamp(),
+                deadline_s=deadline.limit_s,
+                budget=settings.budget,
+                own_limits=settings.own_limits,
+                goes_on=tuple(id for id in tasks_left(state) if id not in {*again}),
+                again=again,
+                crashes=recorder.crashes(team),
+                prompts=prompts,
+                prompts_changed=prompts_changed(state, recorder.past, prompts, again=again),
+            )
+        )
+        _give_up_crashed(context)
+        return
+    recorder.record(
+        events.RunStarted(
+            **recorder.stamp(),
+            team=team.name,
+            request=request.text,
+            engine="model" if team.tiers else "deterministic",
+            deadline_s=deadline.limit_s,
+            models=models_by_role(team) if team.tiers else {},
+            budget=settings.budget,
+            own_limits=settings.own_limits,
+            inputs=settings.inputs,
+            after=request.after,
+            nonce=context.roles.nonce,
+            origin=settings.origin,
+            amend=settings.amend,
+            has_context=settings.has_context,
+            prompts=prompts,
+            fingerprint=settings.fingerprint,
+        )
+    )
+
+
+def _give_up_crashed(context: StepContext) -> None:
+    """Fail the tasks that were running each time the process died."""
+    recorder = context.recorder
+    for id, task in recorder.state.tasks.items():
+        if task.crashes >= MAX_CRASHES and not task.ended:
+            count = task.crashes
+            recorder.record(
+                events.TaskFailed(
+                    **recorder.task_stamp(id, task.attempts + count),
+                    kind="crashed",
+                    message=f"the process died {count} times in a row while this task ran",
+                    final=True,
+                    decision=f"given up after {count} crashes",
+                )
+            )

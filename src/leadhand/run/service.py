@@ -17,9 +17,8 @@ from leadhand.contracts.health import Health, ModelHealth
 from leadhand.contracts.people import RunMessage
 from leadhand.errors import InputError, LeadhandError, RunInterrupted, RunTaken
 from leadhand.ports import Journal
-from leadhand.run.cancelling import cancel_stored
 from leadhand.run.intake import check_known_id
-from leadhand.run.messages import MAX_UNRESTORED
+from leadhand.run.messages import MAX_UNRESTORED, cancel_stored
 from leadhand.run.options import OnFinished, RunOptions
 from leadhand.run.reading import run_summaries
 
