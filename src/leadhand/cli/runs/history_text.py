@@ -39,6 +39,7 @@ MAX_STOPS = 30
 MAX_SHOWN_CHARS = 200
 """How much of a made worker's instructions is shown."""
 _RETIRED = ("┄", "dim")
+_QUIET = "tasks completed at the first attempt"
 _ENDED_BY = {
     "person": "it was stopped",
     "budget": "its budget was used up before everything was done",
@@ -129,10 +130,8 @@ def _head(history: RunHistory, *, held: bool) -> Iterator[Line]:
     counts = Counter(task.status for task in state.tasks.values())
     kinds = ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in counts.items())
     yield 0, Text(f"{counted(len(state.tasks), 'task')}{': ' if kinds else ''}{kinds}")
-    yield (
-        0,
-        Text(", ".join(filter(None, (format_duration(figures.makespan_s), format_gain(figures))))),
-    )
+    times = format_duration(figures.makespan_s), format_gain(figures)
+    yield 0, Text(", ".join(filter(None, times)))
     if figures.requests:
         yield 0, Text(f"{format_usage(state.usage)} in all")
     if state.answer is not None and state.answer.confidence is not None:
@@ -161,10 +160,8 @@ def _next_step(history: RunHistory, *, held: bool, options: str) -> list[Line]:
     team = " --team TEAM" if by_a_program and command == "resume" else ""
     typed = f"leadhand {command} {safe(history.run_id)}{options}{team}"
     again = command == "resume" and answer is not None and is_over(history.state)
-    says, typed = (
-        ("do a task again: ", f"{typed} --from TASK") if again else ("continue with: ", typed)
-    )
-    lines.append((2, Text.assemble(says, (typed, "bold"), no_wrap=True)))
+    way = ("do a task again: ", f"{typed} --from TASK") if again else ("continue with: ", typed)
+    lines.append((2, Text.assemble(way[0], (way[1], "bold"), no_wrap=True)))
     return [(0, Text()), (0, Text(title, style="bold yellow")), *lines]
 
 
@@ -197,12 +194,11 @@ def _tasks(history: RunHistory, indent: int, share: int = 1) -> Iterator[Line]:
     The most important ones of each kind are listed; the others are counted.
     """
     tasks = [*history.ordered_tasks()]
-    kinds = {
-        "not started": [task for task in tasks if not task.attempts and not task.before],
-        "quiet": [task for task in tasks if not task.is_notable],
-    }
-    listed = {task.id for kind in kinds.values() for task in kind[: MAX_QUIET_TASKS // share]}
-    others = {task.id for kind in kinds.values() for task in kind}
+    not_started = [task for task in tasks if not task.attempts and not task.before]
+    quiet = [task for task in tasks if not task.is_notable]
+    most = MAX_QUIET_TASKS // share
+    listed = {task.id for task in (*not_started[:most], *quiet[:most])}
+    others = {task.id for task in (*not_started, *quiet)}
     eventful = sorted(
         (task for task in tasks if task.id not in others),
         key=lambda task: history.task_status(task.id) in ("completed", "cancelled"),
@@ -216,30 +212,23 @@ def _tasks(history: RunHistory, indent: int, share: int = 1) -> Iterator[Line]:
 
 def _more(history: RunHistory, tasks: Sequence[TaskHistory], indent: int) -> Iterator[Line]:
     """How many tasks of each kind are not listed."""
-    quiet = [task for task in tasks if not task.is_notable and _completed(history, task.id)]
-    quiet_ids = {task.id for task in quiet}
-    if quiet:
-        workers = _by_worker(history, quiet)
-        more = f"{len(quiet):,} more tasks completed at the first attempt ({workers})"
-        yield indent, Text.assemble(("✓ ", "green"), more)
-    left: dict[str, list[TaskHistory]] = {}
+    left: dict[tuple[str, str], list[TaskHistory]] = {(_QUIET, "completed"): []}
     for task in tasks:
-        if task.id not in quiet_ids:
-            left.setdefault(history.task_status(task.id), []).append(task)
-    for status, some in left.items():
-        mark, style = MARKS.get(status, _RETIRED)
-        said = f"{len(some):,} more {status.replace('_', ' ')} ({_by_worker(history, some)})"
-        yield indent, Text.assemble((f"{mark} ", style), said)
+        status = history.task_status(task.id)
+        quiet = not task.is_notable and status == "completed"
+        what = _QUIET if quiet else status.replace("_", " ")
+        left.setdefault((what, status), []).append(task)
+    for (what, status), some in left.items():
+        if some:
+            mark, style = MARKS.get(status, _RETIRED)
+            more = f"{len(some):,} more {what} ({_by_worker(history, some)})"
+            yield indent, Text.assemble((f"{mark} ", style), more)
 
 
 def _by_worker(history: RunHistory, tasks: Sequence[TaskHistory]) -> str:
     counts = Counter(history.task_state(task.id).worker for task in tasks).most_common()
     more = f", and {len(counts) - 10:,} more workers" if len(counts) > 10 else ""
     return ", ".join(f"{safe(name)} {n:,}" for name, n in counts[:10]) + more
-
-
-def _completed(history: RunHistory, id: str) -> bool:
-    return id in history.state.tasks and history.state.tasks[id].status == "completed"
 
 
 def _depth(history: RunHistory, task: TaskHistory) -> int:
@@ -254,8 +243,8 @@ def _depth(history: RunHistory, task: TaskHistory) -> int:
 def _task(history: RunHistory, task: TaskHistory, indent: int, share: int) -> Iterator[Line]:
     state, status = history.task_state(task.id), history.task_status(task.id)
     mark, style = MARKS.get(status, _RETIRED)
-    end = (status.replace("_", " "), style)
-    yield indent, _task_head(state, Text.assemble((f"{mark} ", style)), end)
+    head = (f"{mark} ", style), (safe(task.id), "bold"), " ", (status.replace("_", " "), style)
+    yield indent, Text.assemble(*head, (_beside(state), "dim"))
     why = task.dropped or ("" if task.attempts else state.error or "")
     if why:
         yield indent + 2, Text(sentence(why))
@@ -267,14 +256,14 @@ def _task(history: RunHistory, task: TaskHistory, indent: int, share: int) -> It
         yield from _attempt(attempt, indent + 2, share, alone=len(task.attempts) == 1)
 
 
-def _task_head(state: TaskState, mark: Text, end: tuple[str, str]) -> Text:
+def _beside(state: TaskState) -> str:
+    """What a task's line says after its status."""
     parts = [safe(state.worker)] if state.worker != state.task.id else []
     parts += [f"round {state.round}"] if state.round else []
     parts += ["started early"] if state.planned_s is not None and state.attempts else []
     parts += [format_duration(state.busy_s)] if state.attempts else []
     parts += [format_usage(state.usage)] if state.usage.requests else []
-    rest = "".join(f" · {part}" for part in parts)
-    return mark + Text.assemble((safe(state.task.id), "bold"), " ", end, (rest, "dim"))
+    return "".join(f" · {part}" for part in parts)
 
 
 def _attempt(attempt: AttemptHistory, indent: int, share: int, *, alone: bool) -> Iterator[Line]:
@@ -347,17 +336,15 @@ def _critical_path(history: RunHistory) -> Iterator[Line]:
     named = [f"{name} {format_duration(taken_s)}" for name, taken_s in stops]
     if len(named) > MAX_STOPS:
         named[MAX_STOPS // 2 : -MAX_STOPS // 2] = [f"{len(named) - MAX_STOPS:,} more"]
-    way = " → ".join(named)
-    yield 2, Text(way)
+    yield 2, Text(" → ".join(named))
     share = f"{figures.critical_path_s / figures.makespan_s:.0%}" if figures.makespan_s else "0%"
     yield 2, Text(f"{format_duration(figures.critical_path_s)}, {share} of the whole run")
 
 
 def _used_by(shares: Mapping[str, Usage]) -> Iterator[Line]:
+    def tokens(share: tuple[str, Usage]) -> int:
+        return share[1].input_tokens + share[1].output_tokens
+
     width = max((len(safe(name)) for name in shares), default=0)
-    for name, usage in sorted(shares.items(), key=lambda item: -_tokens(item[1])):
+    for name, usage in sorted(shares.items(), key=tokens, reverse=True):
         yield 2, Text(f"{safe(name):<{width}}  {format_usage(usage)}")
-
-
-def _tokens(usage: Usage) -> int:
-    return usage.input_tokens + usage.output_tokens
