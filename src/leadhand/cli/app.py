@@ -31,9 +31,8 @@ app = typer.Typer(
 )
 
 
-@app.command()
-@opt.ungrouped
-def run(options: opt.RunOptions, debug: opt.Debug = False) -> None:
+@opt.command(app)
+def run(options: opt.RunOptions) -> None:
     """Have a team answer a request: plan it, do the tasks in parallel, answer.
 
     At a terminal, without a request, reads requests one after the other; each follows the last.
@@ -46,9 +45,8 @@ def run(options: opt.RunOptions, debug: opt.Debug = False) -> None:
     raise typer.Exit(run_command(options))
 
 
-@app.command("plan")
-@opt.ungrouped
-def show_plan(options: opt.PlanOptions, debug: opt.Debug = False) -> None:
+@opt.command(app, "plan")
+def show_plan(options: opt.PlanOptions) -> None:
     """Show the plan of a request: its graph, its models, its cost. No work is done.
 
     The team's Python is imported, unless it is a ready-made team.
@@ -59,14 +57,13 @@ def show_plan(options: opt.PlanOptions, debug: opt.Debug = False) -> None:
     raise typer.Exit(plan_command(options))
 
 
-@app.command()
+@opt.command(app)
 def doctor(
     team: Annotated[str | None, typer.Option(help=opt.TEAM_HELP, metavar="TEAM")] = None,
     model: opt.Model = None,
     no_model: opt.NoModel = False,
     json: Annotated[bool, typer.Option("--json", help="The findings as JSON on stdout.")] = False,
     trust: opt.Trust = False,
-    debug: opt.Debug = False,
 ) -> None:
     """Check the installation, show which model each role would use, and whether it works.
 

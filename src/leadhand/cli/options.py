@@ -36,7 +36,7 @@ Debug = Annotated[
         "--debug", help="Show tracebacks.", callback=_debug, is_eager=True, expose_value=False
     ),
 ]
-"""Every command takes it. It is not passed on: see `is_debugging`."""
+"""Every command takes it, by `command`. It is not passed on: see `is_debugging`."""
 Deadline = Annotated[
     str | None,
     typer.Option(
@@ -259,8 +259,23 @@ class ReplyOptions:
     ] = None
 
 
-def ungrouped(command: Callable[..., None]) -> Callable[..., None]:
-    """`command` as typer takes it: each field of its dataclasses is an option of its own."""
+def command(
+    app: typer.Typer, name: str | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Adds a function to `app` as a command, which has `--debug` too.
+
+    Each field of a parameter that is a dataclass is an option of its own.
+    """
+
+    def add(function: Callable[..., None]) -> Callable[..., None]:
+        app.command(name)(_ungrouped(function))
+        return function
+
+    return add
+
+
+def _ungrouped(command: Callable[..., None]) -> Callable[..., None]:
+    """`command` as typer takes it."""
     hints = get_type_hints(command, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if _is_group(hint)}
     parameters: list[inspect.Parameter] = []
@@ -269,8 +284,10 @@ def ungrouped(command: Callable[..., None]) -> Callable[..., None]:
             parameters += _options(groups[name])
         else:
             parameters.append(_option(name, hints[name], parameter.default))
+    parameters.append(_option("debug", Debug, default=False))
 
     def run(**values: object) -> None:
+        values.pop("debug")  # typer passes it in spite of `expose_value`
         typed = {name: _filled(group, values) for name, group in groups.items()}
         command(**values, **typed)
 

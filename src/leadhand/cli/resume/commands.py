@@ -8,12 +8,11 @@ from leadhand.cli.run.first_line import announce_run
 
 def add_to(app: typer.Typer) -> None:
     """Add `resume`, `answer` and `cancel` to `app`."""
-    app.command()(opt.ungrouped(resume))
-    app.command()(opt.ungrouped(answer))
-    app.command()(cancel)
+    for function in (resume, answer, cancel):
+        opt.command(app)(function)
 
 
-def resume(options: opt.ResumeOptions, debug: opt.Debug = False) -> None:
+def resume(options: opt.ResumeOptions) -> None:
     """Resume a run that was interrupted, ran out of time or budget, or waits for a person.
 
     Completed work is not done again, and no model is asked twice. The deadline counts from now; a
@@ -32,7 +31,6 @@ def answer(
     home: opt.Home = None,
     team: opt.OtherTeam = None,
     trust: opt.Trust = False,
-    debug: opt.Debug = False,
 ) -> None:
     """Answer the questions of a run and resume it. Without an answer, show the questions."""
     from leadhand.errors import InputError
@@ -49,7 +47,7 @@ def answer(
     raise typer.Exit(answer_command(options, reply))
 
 
-def cancel(run: opt.RunId, home: opt.Home = None, debug: opt.Debug = False) -> None:
+def cancel(run: opt.RunId, home: opt.Home = None) -> None:
     """Stop a run, also one that waits or was interrupted. It can be resumed."""
     announce_run(run, home, quiet=False)
     from leadhand.cli.resume.actions import cancel_command

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from leadhand.cli.options import TEAM_HELP, Debug, Home, Trust
+from leadhand.cli.options import TEAM_HELP, Home, Trust, command
 
 router_app = typer.Typer(help="Routers: train one on examples, test routing, explain a choice.")
 
@@ -21,7 +21,7 @@ _ACCEPT = "The share of the held-back examples to accept."
 _RIGHT = "The share of accepted ones that must be right; else fewer are accepted."
 
 
-@router_app.command("train")
+@command(router_app, "train")
 def router_train(
     team: Team,
     examples: Examples,
@@ -29,7 +29,6 @@ def router_train(
     accept: Annotated[float, typer.Option(help=_ACCEPT, min=0.01, max=1.0)] = 0.93,
     right: Annotated[float, typer.Option(help=_RIGHT, min=0.0, max=1.0)] = 0.95,
     trust: Trust = False,
-    debug: Debug = False,
 ) -> None:
     """Train a router on examples, and write it.
 
@@ -40,14 +39,13 @@ def router_train(
     train_router(team, examples, out=out, accept=accept, right=right, trust=trust)
 
 
-@router_app.command("test")
+@command(router_app, "test")
 def router_test(
     team: Team,
     examples: Examples,
     ask_model: AskModel = False,
     json: Json = False,
     trust: Trust = False,
-    debug: Debug = False,
 ) -> None:
     """Measure a team's routing (rules, trained router, model, default worker) on new examples.
 
@@ -59,14 +57,13 @@ def router_test(
     test_router(team_of(team, trust=trust), examples, ask_model=ask_model, as_json=json)
 
 
-@router_app.command("explain")
+@command(router_app, "explain")
 def router_explain(
     team: Team,
     text: Annotated[str, typer.Argument(help="A request; - reads it from stdin.", metavar="TEXT")],
     ask_model: AskModel = False,
     json: Json = False,
     trust: Trust = False,
-    debug: Debug = False,
 ) -> None:
     """Say which worker a request goes to, which step decides, and what the others say.
 
@@ -78,13 +75,12 @@ def router_explain(
     explain_route(team_of(team, trust=trust), text, ask_model=ask_model, as_json=json)
 
 
-@router_app.command("examples")
+@command(router_app, "examples")
 def router_examples(
     team: Annotated[
         str | None, typer.Option(help="Only runs of the team with this name.", metavar="NAME")
     ] = None,
     home: Home = None,
-    debug: Debug = False,
 ) -> None:
     """Collect examples for `router train` from stored runs whose route was wrong.
 

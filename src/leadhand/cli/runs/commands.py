@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from leadhand.cli.options import Debug, Home, RunId
+from leadhand.cli.options import Debug, Home, RunId, command
 
 Json = Annotated[bool, typer.Option("--json", help="As JSON on stdout.")]
 
@@ -23,8 +23,8 @@ class TraceFormat(enum.StrEnum):
 def add_to(app: typer.Typer) -> None:
     """Add `runs`, `show` and `trace` to `app`."""
     app.add_typer(runs_app, name="runs")
-    app.command()(show)
-    app.command()(trace)
+    command(app)(show)
+    command(app)(trace)
 
 
 @runs_app.callback(invoke_without_command=True)
@@ -45,7 +45,7 @@ def runs(
         list_runs(kept.store, kept.home, limit=limit, as_json=json)
 
 
-@runs_app.command()
+@command(runs_app)
 def prune(
     context: typer.Context,
     older_than: Annotated[
@@ -56,7 +56,6 @@ def prune(
     ] = False,
     home: Home = None,
     json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """Delete runs whose last event is older, and say which. No other command deletes runs."""
     import datetime as dt
@@ -76,7 +75,7 @@ def prune(
             kept.forget(id)
 
 
-@runs_app.command()
+@command(runs_app)
 def check(
     context: typer.Context,
     accept_loss: Annotated[
@@ -89,7 +88,6 @@ def check(
     ] = False,
     home: Home = None,
     json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """Check that each stored run is intact, and the journal. Exit status 3 if one is damaged.
 
@@ -111,7 +109,6 @@ def show(
     ] = None,
     home: Home = None,
     json: Json = False,
-    debug: Debug = False,
 ) -> None:
     """Show a run: its tasks with every attempt, its plan, its costs, and what it waits for."""
     from leadhand.cli.runs.views import home_options, show_run
@@ -133,7 +130,6 @@ def trace(
         Path | None, typer.Option(help="Write to this file instead of stdout.", metavar="FILE")
     ] = None,
     home: Home = None,
-    debug: Debug = False,
 ) -> None:
     """Write a whole run: plan, every event, every call, figures; or a page of it."""
     from leadhand.cli.runs.views import trace_run

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from leadhand.cli.options import TEAM_HELP, Debug, Home, Json, RunId, Trust
+from leadhand.cli.options import TEAM_HELP, Home, Json, RunId, Trust, command
 
 teams_app = typer.Typer(
     help="Teams: list the ready-made ones, show one, check, create or import your own, get advice."
@@ -17,8 +17,8 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(teams_app, name="teams", no_args_is_help=True)
 
 
-@teams_app.command("list")
-def teams_list(debug: Debug = False) -> None:
+@command(teams_app, "list")
+def teams_list() -> None:
     """List the ready-made teams."""
     from leadhand.cli.teams.actions import list_teams
     from leadhand.cli.views.consoles import DataConsole
@@ -26,12 +26,11 @@ def teams_list(debug: Debug = False) -> None:
     list_teams(DataConsole())
 
 
-@teams_app.command("show")
+@command(teams_app, "show")
 def teams_show(
     name: Annotated[str, typer.Argument(help=TEAM_HELP, metavar="TEAM")],
     json: Json = False,
     trust: Trust = False,
-    debug: Debug = False,
 ) -> None:
     """Show a team: its workers, its plan template and its rules. Imports its Python."""
     from leadhand.cli.teams.actions import show_team
@@ -40,7 +39,7 @@ def teams_show(
     show_team(name, DataConsole(), as_json=json, trust=trust)
 
 
-@teams_app.command("check")
+@command(teams_app, "check")
 def teams_check(
     folder: Annotated[
         str, typer.Argument(help="A folder with a team.yaml, or a Python team.", metavar="DIR")
@@ -49,7 +48,6 @@ def teams_check(
         bool, typer.Option("--no-code", help="Import nothing; check only the files.")
     ] = False,
     trust: Trust = False,
-    debug: Debug = False,
 ) -> None:
     """List every problem of a team, with file and line.
 
@@ -62,10 +60,9 @@ def teams_check(
     raise typer.Exit(0 if sound else 2)
 
 
-@teams_app.command("new")
+@command(teams_app, "new")
 def teams_new(
     folder: Annotated[Path, typer.Argument(help="The folder to create.", metavar="NAME|DIR")],
-    debug: Debug = False,
 ) -> None:
     """Create a team of your own: a folder to start from, and a module named after it."""
     from leadhand.cli.teams.actions import new_team
@@ -74,7 +71,7 @@ def teams_new(
     new_team(folder, DataConsole())
 
 
-@teams_app.command("import")
+@command(teams_app, "import")
 def teams_import(
     folder: Annotated[
         Path,
@@ -86,7 +83,6 @@ def teams_import(
         Path | None,
         typer.Option(help="The folder to create; by default NAME-team here.", metavar="DIR"),
     ] = None,
-    debug: Debug = False,
 ) -> None:
     """Make a team of a crewAI project or of Markdown subagents, and list what is not carried over.
 
@@ -98,14 +94,13 @@ def teams_import(
     raise typer.Exit(0 if import_folder(folder, into, DataConsole()) else 2)
 
 
-@teams_app.command("advise")
+@command(teams_app, "advise")
 def teams_advise(
     name: Annotated[str, typer.Argument(help=TEAM_HELP, metavar="TEAM")],
     runs: Annotated[int, typer.Option(help="Read at most this many of its runs.", min=1)] = 200,
     home: Home = None,
     json: Json = False,
     trust: Trust = False,
-    debug: Debug = False,
 ) -> None:
     """Say what a team does not need, by its stored runs: a planner, workers, tools.
 
@@ -118,7 +113,7 @@ def teams_advise(
         advise(kept, name, limit=runs, as_json=json, trust=trust)
 
 
-@teams_app.command("freeze")
+@command(teams_app, "freeze")
 def teams_freeze(
     run: RunId,
     into: Annotated[
@@ -130,7 +125,6 @@ def teams_freeze(
     home: Home = None,
     json: Json = False,
     trust: Trust = False,
-    debug: Debug = False,
 ) -> None:
     """Make the plan of a run the template of its team, which then needs no planner.
 
@@ -144,7 +138,7 @@ def teams_freeze(
         freeze_run(kept, run, into, replace=replace, as_json=json, trust=trust)
 
 
-@teams_app.command("save")
+@command(teams_app, "save")
 def teams_save(
     run: RunId,
     folder: Annotated[Path, typer.Argument(help="The folder to create.", metavar="DIR")],
@@ -154,7 +148,6 @@ def teams_save(
     home: Home = None,
     json: Json = False,
     trust: Trust = False,
-    debug: Debug = False,
 ) -> None:
     """Copy the team of a run, with the workers that were made for its plan as declared ones.
 
