@@ -75,19 +75,9 @@ def test_an_argument_that_a_dataclass_does_not_have_is_pythons_own_error() -> No
 
 
 ARGUMENTS = (
-    Budget,
-    Ladder,
-    Limits,
-    Plan,
-    PlannedWorker,
-    Rate,
-    Reply,
-    Retry,
-    RetryRules,
-    Role,
-    Route,
-)
-ARGUMENTS += (Task, TaskTemplate, Team, Worker, WorkerFactory)
+    Budget, Ladder, Limits, Plan, PlannedWorker, Rate, Reply, Retry, RetryRules, Role, Route, Task,
+    TaskTemplate, Team, Worker, WorkerFactory,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ARGUMENTS)

@@ -19,26 +19,25 @@ from leadhand.contracts.events import (
 )
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Result
 from leadhand.contracts.team import RetryRules
+from leadhand.engine.recorder import TaskEventStamp
 from leadhand.trace.logs import Logs
 from tests.nested_teams import LEGAL, clause, law, plan, workers
 
 AT = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
-DISPATCHED = TaskDispatched(
-    seq=3, at=AT, elapsed_s=0.5, run_id="r1", task_id="t1", attempt=1, worker="reader"
+BREAKER = BreakerOpened(
+    seq=6, at=AT, elapsed_s=1, run_id="r1", worker="reader", failures=5, pause_s=30, reason=""
 )
+OF_A_TASK = TaskEventStamp(seq=3, at=AT, elapsed_s=0.5, run_id="r1", task_id="t1", attempt=1)
+DISPATCHED = TaskDispatched(**OF_A_TASK, worker="reader")
+STUCK = WorkerStuck(**OF_A_TASK, worker="reader", message="")
+USED = ToolCalled(
+    **OF_A_TASK, worker="reader", tool="look", arguments="{}", output="", output_chars=0,
+    sha256="", error="it broke", duration_s=0.1,
+)  # fmt: skip
 CALLED = ModelCalled(
-    seq=4,
-    at=AT,
-    elapsed_s=1.5,
-    run_id="r1",
-    role="worker",
-    model="openai:small",
-    task_id="t1",
-    attempt=1,
-    input_tokens=1_200,
-    output_tokens=30,
-    duration_s=0.25,
-)
+    seq=4, at=AT, elapsed_s=1.5, run_id="r1", role="worker", model="openai:small", task_id="t1",
+    attempt=1, input_tokens=1_200, output_tokens=30, duration_s=0.25,
+)  # fmt: skip
 
 
 class Kept(logging.Handler):
@@ -184,51 +183,9 @@ def test_a_name_with_line_ends_or_escapes_in_it_stays_one_record_of_one_line(kep
         (DISPATCHED, "DEBUG"),
         (CALLED, "DEBUG"),
         (replace(CALLED, error="no"), "WARNING"),
-        (
-            ToolCalled(
-                seq=5,
-                at=AT,
-                elapsed_s=1,
-                run_id="r1",
-                task_id="t1",
-                attempt=1,
-                worker="reader",
-                tool="look",
-                arguments="{}",
-                output="",
-                output_chars=0,
-                sha256="",
-                error="it broke",
-                duration_s=0.1,
-            ),
-            "WARNING",
-        ),
-        (
-            BreakerOpened(
-                seq=6,
-                at=AT,
-                elapsed_s=1,
-                run_id="r1",
-                worker="reader",
-                failures=5,
-                pause_s=30,
-                reason="",
-            ),
-            "WARNING",
-        ),
-        (
-            WorkerStuck(
-                seq=7,
-                at=AT,
-                elapsed_s=1,
-                run_id="r1",
-                task_id="t1",
-                attempt=1,
-                worker="reader",
-                message="",
-            ),
-            "WARNING",
-        ),
+        (USED, "WARNING"),
+        (BREAKER, "WARNING"),
+        (STUCK, "WARNING"),
     ],
     ids=lambda value: value if isinstance(value, str) else value.type,
 )

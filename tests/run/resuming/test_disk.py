@@ -122,6 +122,18 @@ def test_a_record_torn_by_the_crash_was_never_there(
         assert seqs == [*range(1, len(seqs) + 1)]
 
 
+async def under_way(folder: Path, journal: SqliteStore) -> asyncio.Task[Answer]:
+    """A run with a result that is kept, and a task that works."""
+    host = Supervisor(team(), journal=StoreJournal(journal))
+    going = asyncio.ensure_future(host.run(plan=plan(), run_id="r"))
+    while True:
+        if "d begun" in work(folder) and has_result(journal, "r"):
+            break
+        await asyncio.sleep(0.01)
+    await journal.commit("r")
+    return going
+
+
 def test_a_file_that_stays_locked_stops_the_run_and_it_goes_on_when_that_is_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,14 +143,7 @@ def test_a_file_that_stays_locked_stops_the_run_and_it_goes_on_when_that_is_over
 
     async def locked() -> None:
         with closing(SqliteStore(home, busy_timeout_s=0.1)) as journal:
-            going = asyncio.ensure_future(
-                Supervisor(team(), journal=StoreJournal(journal)).run(plan=plan(), run_id="r")
-            )
-            while True:
-                if "d begun" in work(tmp_path) and has_result(journal, "r"):
-                    break
-                await asyncio.sleep(0.01)
-            await journal.commit("r")
+            going = await under_way(tmp_path, journal)
             with closing(sqlite3.connect(home / FILE, isolation_level=None)) as other:
                 other.execute("BEGIN EXCLUSIVE")
                 abandon(tmp_path, "open")
@@ -165,14 +170,7 @@ def test_a_file_that_is_deleted_under_way_stops_the_run(
 
     async def deleted() -> None:
         with closing(SqliteStore(home)) as journal:
-            going = asyncio.ensure_future(
-                Supervisor(team(), journal=StoreJournal(journal)).run(plan=plan(), run_id="r")
-            )
-            while True:
-                if "d begun" in work(tmp_path) and has_result(journal, "r"):
-                    break
-                await asyncio.sleep(0.01)
-            await journal.commit("r")
+            going = await under_way(tmp_path, journal)
             for file in home.glob(f"{FILE}*"):
                 file.unlink()
             abandon(tmp_path, "open")
