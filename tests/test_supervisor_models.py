@@ -16,6 +16,7 @@ from leadhand.contracts.events import (
     TaskCompleted,
 )
 from leadhand.contracts.team import Role, TaskTemplate
+from leadhand.models.progress import Progress
 from leadhand.testing import ScriptedServer
 from tests.hanging import run_hanging
 
@@ -45,6 +46,29 @@ def rule(role: str, **reply: object) -> list[dict[str, object]]:
 
 def one_task(worker: str = "billing") -> Plan:
     return Plan(goal=REQUEST, tasks=(Task(id="t1", worker=worker, intent="List the invoices."),))
+
+
+def test_a_reader_of_events_may_have_the_text_that_planner_and_synthesizer_write(
+    server: ScriptedServer,
+) -> None:
+    """Only then are they asked for a stream."""
+
+    async def main() -> tuple[list[Event], list[Progress]]:
+        seen: list[Event] = []
+        texts: list[Progress] = []
+        run = await Supervisor(team()).start(REQUEST)
+        async for one in run.events(deltas=True):
+            if one.type == "progress":
+                texts.append(one)
+            else:
+                seen.append(one)
+        assert [event async for event in run.events()] == seen
+        return seen, texts
+
+    seen, texts = asyncio.run(main())
+    assert seen[-1].type == "run_finished"
+    assert {one.role for one in texts} <= {"planner", "synthesizer"}
+    assert "synthesizer" in {one.role for one in texts}
 
 
 def test_a_request_is_planned_worked_on_and_answered_by_models(server: ScriptedServer) -> None:

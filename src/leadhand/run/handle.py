@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Generic
+from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 from typing_extensions import Unpack
 
@@ -19,6 +19,7 @@ from leadhand.run.stored import StoredRun
 
 if TYPE_CHECKING:
     from leadhand.contracts.events import Event
+    from leadhand.models.progress import Progress
     from leadhand.run.hosting import RunHost
 
 
@@ -68,15 +69,26 @@ class Run(Generic[C]):
             raise RunInterrupted(self.id, "its program cancelled it; resume it")
         return work.result()
 
-    def events(self, *, after_seq: int = 0) -> "AsyncGenerator[Event]":
+    @overload
+    def events(
+        self, *, after_seq: int = 0, deltas: Literal[False] = False
+    ) -> "AsyncGenerator[Event]": ...
+    @overload
+    def events(
+        self, *, after_seq: int = 0, deltas: Literal[True]
+    ) -> "AsyncGenerator[Event | Progress]": ...
+    def events(self, *, after_seq: int = 0, deltas: bool = False) -> "AsyncGenerator[Any]":
         """The events after `after_seq`: those that are stored, then each as it is stored.
 
         They end with the outermost `RunFinished` if nothing follows it; while the run waits for a
         person or is interrupted, the next event is that of its resumption. It makes no difference
-        which process works on the run. Raises what the work raises that this handle has begun, and
-        `RunInterrupted` if the supervisor is shut down.
+        which process works on the run. With `deltas`, also what planner and synthesizer have
+        written so far, while they write in this process; it is not stored. Raises what the work
+        raises that this handle has begun, and `RunInterrupted` if the supervisor is shut down.
         """
-        return self._host.readers.events(self.id, after_seq=after_seq, work=self._work)
+        return self._host.readers.events(
+            self.id, after_seq=after_seq, deltas=deltas, work=self._work
+        )
 
     async def reply(
         self, *replies: Reply, resume: bool = True, **arguments: Unpack[RunArguments[C]]

@@ -22,6 +22,7 @@ from leadhand.errors import (
     RunTaken,
 )
 from leadhand.journal.memory import MemoryJournal
+from leadhand.models.progress import also_watching
 from leadhand.planners.routing import plan_or_default
 from leadhand.plans.checks import check, errors_in
 from leadhand.plans.nesting import with_inherited_models
@@ -329,25 +330,26 @@ class RunHost:
         people = People.of(recorder, self.journal, occasions=common.occasions, ask=common.person)
         try:
             await people.take_replies(replies)
-            async with (
-                watch_messages(self.journal, run_id, active, people),
-                self._roles(recorder, request, given, limits, context) as roles,
-            ):
-                run = Execution(
-                    self.team,
-                    recorder,
-                    roles,
-                    active=active,
-                    deadline_s=limits.deadline_s,
-                    capacity=Capacity.of(common.concurrency, self.shared_workers),
-                    settings=settings,
-                    people=people,
-                )
-                before = recorder.state.answer
-                answer = await run.to_answer(request, plan, again=again)
-                if answer.status != "waiting" and answer is not before:
-                    self._ended[run_id] = answer
-                return people.given(answer)
+            with also_watching(lambda: self.readers.text_listener(run_id)):
+                async with (
+                    watch_messages(self.journal, run_id, active, people),
+                    self._roles(recorder, request, given, limits, context) as roles,
+                ):
+                    run = Execution(
+                        self.team,
+                        recorder,
+                        roles,
+                        active=active,
+                        deadline_s=limits.deadline_s,
+                        capacity=Capacity.of(common.concurrency, self.shared_workers),
+                        settings=settings,
+                        people=people,
+                    )
+                    before = recorder.state.answer
+                    answer = await run.to_answer(request, plan, again=again)
+                    if answer.status != "waiting" and answer is not before:
+                        self._ended[run_id] = answer
+                    return people.given(answer)
         finally:
             del self.active[run_id]
 

@@ -11,6 +11,7 @@ from leadhand.contracts.answer import Answer, Status
 from leadhand.contracts.events import Event, RunFinished
 from leadhand.contracts.summary import RunStatus, RunSummary, RunView, TaskView
 from leadhand.errors import InputError, JournalError, RunInterrupted
+from leadhand.models.progress import Progress, ProgressListener
 from leadhand.ports import Journal
 from leadhand.run.calls import Calls
 from leadhand.run.intake import check_known_id, origin_of
@@ -26,15 +27,27 @@ COMMIT_S = 60.0
 class News:
     """The new events of one run of this process, for one reader. Any thread may add to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, deltas: bool) -> None:
+        self.deltas = deltas
         self._loop = asyncio.get_running_loop()
         self._events: list[Event] = []
+        self._texts: dict[tuple[str, str], Progress] = {}
         self._arrived = asyncio.Event()
 
     def add(self, event: Event) -> None:
         """Add an event, and wake the reader."""
         self._events.append(event)
         self.wake()
+
+    def add_text(self, progress: Progress) -> None:
+        """Add what a role has written so far, and wake the reader."""
+        self._texts[progress.role, progress.path] = progress
+        self.wake()
+
+    def texts(self) -> list[Progress]:
+        """The newest text of each role since the last call."""
+        found, self._texts = [*self._texts.values()], {}
+        return found
 
     def wake(self) -> None:
         """Let `wait` return."""
@@ -66,6 +79,18 @@ class Readers:
         for news in self._news.get(event.run_id, ()):
             news.add(event)
 
+    def text_listener(self, run_id: str) -> ProgressListener | None:
+        """Passes on what the roles of a run write; `None` if no one reads that."""
+        readers = [news for news in self._news.get(run_id, ()) if news.deltas]
+        if not readers:
+            return None
+
+        def pass_on(progress: Progress) -> None:
+            for news in readers:
+                news.add_text(progress)
+
+        return pass_on
+
     def close(self) -> None:
         """End all reading: the supervisor was shut down."""
         self._closed = True
@@ -73,18 +98,23 @@ class Readers:
             news.wake()
 
     async def events(
-        self, run_id: str, *, after_seq: int = 0, work: asyncio.Future[Answer] | None = None
-    ) -> AsyncGenerator[Event]:
+        self,
+        run_id: str,
+        *,
+        after_seq: int = 0,
+        deltas: bool = False,
+        work: asyncio.Future[Answer] | None = None,
+    ) -> AsyncGenerator[Event | Progress]:
         """The events of a run after `after_seq`, each once it is stored, until the run is finished.
 
-        Those of a run of this process come from its recorder; the journal is polled for others.
-        Raises `InputError` if there is no such run, what `work` on it raises, and `RunInterrupted`
-        after `close`.
+        Those of a run of this process come from its recorder, and with `deltas` also what its roles
+        write; the journal is polled for others. Raises `InputError` if there is no such run, what
+        `work` on it raises, and `RunInterrupted` after `close`.
         """
         check_known_id(run_id)
         if not isinstance(after_seq, int):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError(f"after_seq is {after_seq!r:.60}; it must be a whole number")
-        with self._follow(run_id) as news:
+        with self._follow(run_id, deltas=deltas) as news:
             if work is not None and not work.done():
                 work.add_done_callback(lambda _: news.wake())
             seq = min(after_seq, await self._journal.last_seq(run_id))
@@ -108,6 +138,8 @@ class Readers:
                 if self._closed:
                     raise RunInterrupted(run_id)
                 found = await self._next(run_id, seq, news)
+                for text in news.texts():
+                    yield text
                 if failed and not found and work is not None and (error := work.exception()):
                     raise error
 
@@ -142,9 +174,9 @@ class Readers:
         return True
 
     @contextlib.contextmanager
-    def _follow(self, run_id: str) -> Generator[News]:
+    def _follow(self, run_id: str, *, deltas: bool) -> Generator[News]:
         """The news of a run during the block."""
-        news = News()
+        news = News(deltas=deltas)
         self._news.setdefault(run_id, []).append(news)
         try:
             yield news
