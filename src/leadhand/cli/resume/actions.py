@@ -5,8 +5,6 @@ import contextlib
 import os
 from collections.abc import Sequence
 
-from rich.console import Console
-
 from leadhand.cli.added_commands import added_command
 from leadhand.cli.live.person import TerminalPerson
 from leadhand.cli.options import OutputOptions, ReplyOptions, ResumeOptions
@@ -24,9 +22,9 @@ from leadhand.cli.run.models import choose_models, print_models
 from leadhand.cli.run.setup import TeamSetup
 from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.runs.views import find_run
-from leadhand.cli.views.consoles import DataConsole, error_console, print_note
+from leadhand.cli.views.consoles import DataConsole, error_console, print_line, print_note
 from leadhand.cli.views.plan import show_plan
-from leadhand.cli.views.terminal import encodable, print_json, safe_block
+from leadhand.cli.views.terminal import print_json, safe_block
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.people import CallReply, Question, Reply
 from leadhand.contracts.task import Plan
@@ -42,26 +40,14 @@ from leadhand.run.stored import StoredRun
 from leadhand.state.fold import RunState
 
 
-def resume_command(options: ResumeOptions) -> int:
-    """Resume a run, print its answer, and return the exit status."""
-    with RunStorage(options.home, options=options.kept) as storage:
-        return resume_run(options, storage)
-
-
 def resume_run(options: ResumeOptions, storage: RunStorage) -> int:
-    """The same, with an open storage."""
+    """Resume a run, print its answer, and return the exit status."""
     run_id = find_run(storage.store, options.run, storage.home)
     return _resumed(options, storage, StoredRun.of(run_id, storage.store.events(run_id)))
 
 
-def answer_command(options: ResumeOptions, given: ReplyOptions) -> int:
-    """Reply to a run's questions, and resume the run unless another process works on it."""
-    with RunStorage(options.home, options=options.kept) as storage:
-        return answer_run(options, given, storage)
-
-
 def answer_run(options: ResumeOptions, given: ReplyOptions, storage: RunStorage) -> int:
-    """The same, with an open storage."""
+    """Reply to a run's questions, and resume the run unless another process works on it."""
     run_id = find_run(storage.store, options.run, storage.home)
     stored = StoredRun.of(run_id, storage.store.events(run_id))
     state, questions = stored.state, open_questions(stored.state)
@@ -246,8 +232,10 @@ def _on_plan(
         return Reply(task_id=task_id, verdict="refused", text=given.text or "")
     plan = read_plan(given.plan) if given.plan is not None else None
     team = _team_of(state, options) if plan is not None else None
-    if plan is not None and team is not None:
-        _check_plan(plan, team, request=state.request)
+    if plan is None or team is None:
+        return Reply(task_id=task_id, verdict="approved", plan=plan)
+    if errors := errors_in(check(plan, team, request=state.request)):
+        raise PlanError(errors)
     return Reply(task_id=task_id, verdict="approved", plan=plan)
 
 
@@ -265,11 +253,6 @@ def _which(given: ReplyOptions, questions: Sequence[Question]) -> str:
     return f"say which task the answer is for: --task {' or --task '.join(tasks)}"
 
 
-def _check_plan(plan: Plan, team: Team, *, request: str) -> None:
-    if errors := errors_in(check(plan, team, request=request)):
-        raise PlanError(errors)
-
-
 def _show_questions(
     questions: Sequence[Question], storage: RunStorage, state: RunState, output: OutputOptions
 ) -> None:
@@ -285,10 +268,5 @@ def _show_questions(
         if question.plan is not None:
             own = question.task_id is None
             show_plan(question.plan, console, statuses=statuses if own else None)
-        _write(question.text, console)
-        _write(f"  {answer}{how_to_reply(question)}\n", console)
-
-
-def _write(text: str, console: Console) -> None:
-    shown = encodable(safe_block(text), console.encoding)
-    console.print(shown, markup=False, highlight=False, soft_wrap=True)
+        print_line(console, safe_block(question.text))
+        print_line(console, safe_block(f"  {answer}{how_to_reply(question)}\n"))

@@ -19,9 +19,11 @@ def resume(options: opt.ResumeOptions) -> None:
     budget is that of the whole run.
     """
     announce_run(options.run, options.home, quiet=options.output.quiet)
-    from leadhand.cli.resume.actions import resume_command
+    from leadhand.cli.resume.actions import resume_run
+    from leadhand.cli.run.storage import RunStorage
 
-    raise typer.Exit(resume_command(options))
+    with RunStorage(options.home, options=options.kept) as storage:
+        raise typer.Exit(resume_run(options, storage))
 
 
 def answer(
@@ -41,10 +43,12 @@ def answer(
     if (reply.approve or reply.plan is not None) and reply.text is not None:
         raise InputError("TEXT is for a worker, or says why the plan is refused: leave it out")
     announce_run(run, home, quiet=output.quiet)
-    from leadhand.cli.resume.actions import answer_command
+    from leadhand.cli.resume.actions import answer_run
+    from leadhand.cli.run.storage import RunStorage
 
     options = opt.ResumeOptions(run=run, home=home, output=output, team=team, trust=trust)
-    raise typer.Exit(answer_command(options, reply))
+    with RunStorage(home, options=options.kept) as storage:
+        raise typer.Exit(answer_run(options, reply, storage))
 
 
 def cancel(run: opt.RunId, home: opt.Home = None) -> None:
