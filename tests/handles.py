@@ -8,7 +8,7 @@ from typing_extensions import Unpack
 from leadhand import Answer, Event, Reply, Run, Supervisor, events
 from leadhand.contracts.context import C
 from leadhand.run.handle import owned_answer
-from leadhand.run.options import RunArguments, StartArguments
+from leadhand.run.settings import RunArguments, StartArguments
 from leadhand.run.stored import StoredRun
 
 

@@ -27,17 +27,16 @@ from leadhand.errors import InputError
 from leadhand.journal import journal_over, open_journal
 from leadhand.ports import Clock, Decider, Journal, Planner, Remedies, Synthesizer
 from leadhand.run.intake import Batches, check_options, check_storage, occasions
-from leadhand.run.options import HostSettings, Limits, NewRun, StartArguments
-from leadhand.run.run_context import ContextRules
+from leadhand.run.settings import ContextRules, HostSettings, NewRun, RunSettings, StartArguments
 
 if TYPE_CHECKING:
     from leadhand.engine.recorder import Listener
     from leadhand.journal.store import Store
     from leadhand.run.handle import Run
-    from leadhand.run.options import OnFinished
     from leadhand.run.people import Ask
     from leadhand.run.roles import PlannerMaker, SynthesizerMaker
     from leadhand.run.service import ShutdownMode
+    from leadhand.run.settings import OnFinished
 
 _log = logging.getLogger("leadhand")
 
@@ -112,7 +111,7 @@ class Supervisor(Generic[C]):
             HostSettings(
                 journal=self.journal,
                 clock=clock or SystemClock(),
-                limits=Limits(deadline_s, budget),
+                run=RunSettings(deadline_s, budget),
                 concurrency=concurrency,
                 max_concurrency=max_concurrency,
                 contexts=contexts,

@@ -8,7 +8,7 @@ from leadhand import Handoff, Supervisor, Team, ToolContext, Worker, WorkerFacto
 from leadhand.errors import InputError
 from leadhand.models import rates
 from leadhand.run.connections import SharedConnections
-from leadhand.run.preparation import prepare, rehearse
+from leadhand.run.service import prepare, rehearse
 from leadhand.testing import ScriptedServer
 from tests.models.asking import OPENAI
 from tests.run.test_connections import Counting, team

@@ -16,12 +16,13 @@ from leadhand.engine.recorder import Recorder
 from leadhand.engine.shared_workers import SharedWorkers
 from leadhand.journal.store_journal import StoreJournal
 from leadhand.models.ledger import NANO, NOTHING, Account, Amount, Ledger, nano_usd
-from leadhand.run.context import Capacity, RunSettings
+from leadhand.run.context import StepContext
 from leadhand.run.people import People
 from leadhand.run.questions import open_questions
 from leadhand.run.resumption import check_resumable, tasks_from
 from leadhand.run.roles import open_roles
 from leadhand.run.run import Execution
+from leadhand.run.settings import RunSettings
 from leadhand.run.stopping import ActiveRun
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock
@@ -233,16 +234,17 @@ async def _run(recording: Recording, workers: Workers) -> None:
         ) as roles:
             if isinstance(planner, ScriptedPlanner):
                 planner.early = roles.resources.early
-            run = Execution(
+            context = StepContext.of(
                 made.team,
                 recorder,
                 roles,
                 active=active,
                 deadline_s=made.deadline_s,
-                capacity=Capacity.of(made.concurrency, SharedWorkers(made.team)),
-                settings=RunSettings(made.budget),
+                concurrency=made.concurrency,
+                shared_workers=SharedWorkers(made.team),
                 people=_people(recording, recorder),
             )
+            run = Execution(context, RunSettings(budget=made.budget))
             asked = PlanRequest("do it all")
             plan = None if made.team.planner.kind is not None else made.plan
             recording.answer = await run.to_answer(asked, plan, again=from_there)

@@ -212,20 +212,19 @@ class Scheduler:
         return person is not None and person.hold(waits=waits, wake_up=wake_up)
 
     def _waits_for_people(self) -> bool:
-        """Whether everything left waits for replies that come later than this process lives.
-
-        Then every open consultation is a recorded question to a person, and no task can start.
-        """
-        person, asked = self._person, self._consultations.open
-        open_too = self._approvals.unanswered + self._call_approvals.unanswered
+        """Whether everything left waits for replies that come later than this process lives: every
+        open consultation is a recorded question to a person, and no task can start."""
+        person, running = self._person, self._attempts.running
         if person is None or self._tasks.stopped is not None or self._tasks.growing:
             return False
+        if not {*person.waiting}.issuperset(running) or not (self._state.questions or running):
+            return False
+        asked = self._consultations.open
+        left_open = self._approvals.unanswered + self._call_approvals.unanswered
         return (
             (person.answers_later or not asked)
-            and len(self._state.questions) == asked + open_too
-            and bool(self._state.questions or self._attempts.running)
+            and len(self._state.questions) == asked + left_open
             and not self._attempts.ended
-            and {*person.waiting}.issuperset(self._attempts.running)
             and (self._revisions.in_progress or not self._tasks.can_continue)
         )
 

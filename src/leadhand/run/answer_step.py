@@ -49,7 +49,7 @@ _log = logging.getLogger("leadhand")
 async def final_answer(context: StepContext) -> Answer:
     """The answer of a run whose work is over. It ends the run."""
     recorder, state, account = context.recorder, context.recorder.state, context.roles.account
-    recorder.wait_for_commits_until(context.deadline.due_s)
+    recorder.wait_for_commits_until(context.due_s)
     lacking = "its plan was approved" if state.proposed else "there was a plan"
     synthesis = Synthesis(answer=f"The run was cancelled before {lacking}.")
     missing: tuple[Gap, ...] = ()
@@ -77,7 +77,7 @@ async def final_answer(context: StepContext) -> Answer:
     recorder.record(events.RunFinished(**recorder.stamp(), answer=answer))
     await recorder.commit()
     if recorder.commit_timeout is not None and not context.is_nested:
-        context = replace(context, late=context.deadline.limit_s is not None)
+        context = replace(context, late=context.limit_s is not None)
         resume = f"`leadhand resume {recorder.run_id}` continues from what was kept"
         why = f"{recorder.commit_timeout}, so this answer is not kept; {resume}"
         unkept = Gap(task_id=JOURNAL_GAP, why=why)
@@ -282,19 +282,19 @@ async def _synthesized(
     context: StepContext, plan: Plan
 ) -> tuple[StepContext, Synthesis, tuple[Gap, ...]]:
     """What the synthesizer makes of the results; if it fails, the bare results and a gap."""
-    results, deadline = results_of(context.recorder.state), context.deadline
+    results = results_of(context.recorder.state)
     synthesizer = context.roles.synthesizer
     try:
         if not synthesizer.calls_model:  # fast, and also wanted of a cancelled run
             return context, await synthesizer.synthesize(plan, results), ()
         work = synthesizer.synthesize(plan, results)
-        until_s = context.loop_time(deadline.due_s)
+        until_s = context.loop_time(context.due_s)
         return context, await context.active.unless_stopped(work, until_s=until_s), ()
     except Cancelled:
         why = f"was not done: {context.active.reason}"
     except TimeoutError:
         context = replace(context, late=True)
-        why = f"was not done by the deadline of {deadline.limit_s:g} s"
+        why = f"was not done by the deadline of {context.limit_s:g} s"
     except ModelError as error:
         why = f"failed: {error}"
     except Exception:

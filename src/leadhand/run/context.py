@@ -1,49 +1,56 @@
-"""What every step of a run works with."""
+"""What every step of a run works with: its roles, deadline, budget and capacity."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from pydantic import JsonValue
-
-from leadhand.contracts.budget import Budget, LimitName
+from leadhand.contracts import events
+from leadhand.contracts.budget import Budget
+from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.engine.attempts import GRACE_S, Slots
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.shared_workers import SharedWorkers, TeamPath
+from leadhand.models.ledger import Account, Amount, Ledger, nano_usd
 from leadhand.planners.levels import Level
 from leadhand.plans.planned_workers import with_planned_workers
-from leadhand.run.deadline import Deadline
 from leadhand.run.people import People
 from leadhand.run.roles import Roles
+from leadhand.run.settings import RESERVE
 from leadhand.run.stopping import ActiveRun
+
+MAX_RESERVE_S = 60.0
+
+
+def account_of(budget: Budget | None, recorder: Recorder) -> Account | None:
+    """What a run may still spend, after what it spent before it was resumed; `None`: no limit."""
+    if budget is None:
+        return None
+    calls = [event for event in recorder.past if isinstance(event, events.ModelCalled)]
+    spent = Amount(
+        len(calls),
+        sum(call.input_tokens + call.output_tokens for call in calls),
+        sum(nano_usd(call.cost_usd or 0.0) for call in calls),
+    )
+    return Account(Ledger(budget, spent=spent))
+
 
 NESTED_GRACE = 0.6
 """The share of a run's `grace_s` that a nested run has."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunSettings:
-    """What a run's first event keeps, so that another process can resume the run."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepContext:
+    """What a step works with. A step that changes something of it returns a new one.
 
-    budget: Budget | None = None
-    own_limits: tuple[LimitName, ...] = ()
-    inputs: tuple[str, ...] = ()
-    """Absolute paths."""
-    origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-    """What the program that started the run needs to set it up again."""
-    amend: bool = True
-    """Whether the plan may be amended; false for a plan of the caller's own without `amend`."""
-    has_context: bool = False
-    """Whether the run has a context, which itself is not kept."""
-    fingerprint: str = ""
-    """A digest of what was asked for."""
+    Its times are seconds into the run, as in the events.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class Capacity:
-    """How much of a run happens at once."""
-
+    team: Team
+    recorder: Recorder
+    roles: Roles
+    active: ActiveRun
+    people: People | None
     concurrency: int
     """Tasks at once."""
     shared_workers: SharedWorkers
@@ -54,36 +61,86 @@ class Capacity:
     """The workers that a nested run is within."""
     grace_s: float = GRACE_S
     """How long work may take to stop."""
-
-    @classmethod
-    def of(cls, concurrency: int, shared_workers: SharedWorkers) -> "Capacity":
-        """The capacity of a run that is not nested."""
-        return cls(concurrency, shared_workers, Slots(concurrency))
-
-    def within(self, worker: str) -> "Capacity":
-        """The capacity of a nested run that does a task of `worker`.
-
-        A task that is broken down has the workers of the run around it.
-        """
-        path = self.team_path if worker == SUBPLANNER else (*self.team_path, worker)
-        return replace(self, team_path=path, grace_s=self.grace_s * NESTED_GRACE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepContext:
-    """What a step works with. A step that changes something of it returns a new one."""
-
-    team: Team
-    recorder: Recorder
-    roles: Roles
-    active: ActiveRun
-    people: People | None
-    capacity: Capacity
-    deadline: Deadline
+    limit_s: float | None = None
+    """How many seconds the run has, from when it starts or is resumed; `None` for no limit."""
+    due_s: float | None = None
+    """When the answer is due."""
+    reserve_s: float = 0.0
+    """How long before that work stops, to leave time for the synthesis."""
     unplanned: str | None = None
     """Why there is no plan, if planning failed, ran out of time or budget, or a person refused."""
     late: bool = False
     """Whether a step gave up a model because of the deadline."""
+
+    @classmethod
+    def of(
+        cls,
+        team: Team,
+        recorder: Recorder,
+        roles: Roles,
+        *,
+        active: ActiveRun,
+        deadline_s: float | None,
+        concurrency: int,
+        shared_workers: SharedWorkers,
+        people: People | None = None,
+    ) -> "StepContext":
+        """What a run that is not nested begins with."""
+        context = cls(
+            team=team,
+            recorder=recorder,
+            roles=roles,
+            active=active,
+            people=people,
+            concurrency=concurrency,
+            shared_workers=shared_workers,
+            slots=Slots(concurrency),
+        )
+        return context._due_in(deadline_s)
+
+    def within(
+        self,
+        team: Team,
+        recorder: Recorder,
+        task: Handoff,
+        *,
+        request: str,
+        active: ActiveRun,
+        people: People | None,
+        deadline_s: float | None,
+    ) -> "StepContext":
+        """What a run of `team` within this one begins with, which does `task`.
+
+        A task that is broken down has the workers of the run around it.
+        """
+        path = self.team_path
+        context = replace(
+            self,
+            team=team,
+            recorder=recorder,
+            roles=self.roles.nested(team, recorder, task, request=request),
+            active=active,
+            people=people,
+            team_path=path if task.to_agent == SUBPLANNER else (*path, task.to_agent),
+            grace_s=self.grace_s * NESTED_GRACE,
+            unplanned=None,
+            late=False,
+        )
+        return context._due_in(deadline_s)
+
+    def _due_in(self, limit_s: float | None) -> "StepContext":
+        """The same with a deadline, which counts from when the recorder was made."""
+        if limit_s is None:
+            return replace(self, limit_s=None, due_s=None, reserve_s=0.0)
+        by_model = self.roles.synthesizer.calls_model
+        reserve_s = min(RESERVE * limit_s, MAX_RESERVE_S) if by_model else 0.0
+        due_s = self.recorder.began_s + limit_s
+        return replace(self, limit_s=limit_s, due_s=due_s, reserve_s=reserve_s)
+
+    @property
+    def work_ends_s(self) -> float | None:
+        """When work has to stop."""
+        return None if self.due_s is None else self.due_s - self.reserve_s
 
     @property
     def is_nested(self) -> bool:
@@ -105,26 +162,30 @@ class StepContext:
 
         They last as long as this run, and so do their queues and breakers.
         """
-        team, capacity = with_planned_workers(self.team, plan), self.capacity
+        team = with_planned_workers(self.team, plan)
         if team is self.team:
             return self
         made = team.workers[len(self.team.workers) :]
-        shared = capacity.shared_workers.with_own(capacity.team_path, made)
-        return replace(
-            self,
-            team=team,
-            roles=self.roles.with_team(team),
-            capacity=replace(capacity, shared_workers=shared),
-        )
+        shared = self.shared_workers.with_own(self.team_path, made)
+        return replace(self, team=team, roles=self.roles.with_team(team), shared_workers=shared)
 
     def loop_time(self, elapsed_s: float | None) -> float | None:
         """The event loop's time at `elapsed_s` into the run."""
         return None if elapsed_s is None else self.recorder.monotonic(elapsed_s)
 
-    def with_deadline(self, deadline: Deadline) -> "StepContext":
-        """The same with another deadline, which commits keep to as well."""
-        self.recorder.wait_for_commits_until(deadline.work_ends_s)
-        return replace(self, deadline=deadline)
+    def without_reserve(self) -> "StepContext":
+        """The same with all the time for work: the synthesis calls no model."""
+        return replace(self, reserve_s=0.0)._kept_in_time()
+
+    def extended(self, seconds: float) -> "StepContext":
+        """The same, due later by `seconds` in which the run only waited for a person."""
+        due_s = None if self.due_s is None else self.due_s + seconds
+        return replace(self, due_s=due_s)._kept_in_time()
+
+    def _kept_in_time(self) -> "StepContext":
+        """The same, once commits keep to its deadline as well."""
+        self.recorder.wait_for_commits_until(self.work_ends_s)
+        return self
 
     def without_models(self, why: str) -> "StepContext | None":
         """The same with code in all roles, because no model is available any more.

@@ -113,9 +113,11 @@ def with_last_call(state: RunState, why: str, task_id: str | None) -> str:
 
 def _nested_answer(task: TaskState, team: "Team | None") -> Answer | None:
     """The answer of the nested run that did the task, if one did."""
+    if task.nested is None:
+        return None
     worker = team.worker(task.worker) if team is not None else None
     nested = team is None or (worker is not None and worker.team is not None)
-    return task.nested.answer if nested and task.nested is not None else None
+    return task.nested.answer if nested else None
 
 
 def _contradictions(conflicts: Iterable[Conflict]) -> Iterator[Gap]:

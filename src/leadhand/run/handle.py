@@ -12,9 +12,9 @@ from leadhand.contracts.people import Reply
 from leadhand.contracts.summary import RunView
 from leadhand.errors import InputError, RunInterrupted
 from leadhand.run.calls import Work, cancelled_with
-from leadhand.run.options import NewRun, RunArguments, RunOptions
 from leadhand.run.reading import run_view
 from leadhand.run.service import cancel
+from leadhand.run.settings import NewRun, RunArguments, RunOptions
 from leadhand.run.stored import StoredRun
 
 if TYPE_CHECKING:

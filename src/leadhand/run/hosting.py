@@ -29,14 +29,12 @@ from leadhand.plans.nesting import with_inherited_models
 from leadhand.plans.planned_workers import with_chosen_tools
 from leadhand.run.calls import Calls, Works, answer_so_far, joined_answer, rested_answer
 from leadhand.run.connections import SharedConnections
-from leadhand.run.context import Capacity, RunSettings
+from leadhand.run.context import StepContext, account_of
 from leadhand.run.following import runs_before
 from leadhand.run.intake import (
     check_known_id,
-    check_new_run,
     check_run_id,
     check_same_run,
-    fingerprint_of,
     input_paths,
     inputs_of,
     new_run_id,
@@ -44,9 +42,7 @@ from leadhand.run.intake import (
     with_models,
 )
 from leadhand.run.messages import record_interruption, resumed_context, watch_messages
-from leadhand.run.options import HostSettings, Limits, NewRun, RunOptions
 from leadhand.run.people import People
-from leadhand.run.preparation import prepare
 from leadhand.run.questions import messages_of, valid_reply
 from leadhand.run.reading import Readers
 from leadhand.run.resumption import (
@@ -58,8 +54,8 @@ from leadhand.run.resumption import (
 )
 from leadhand.run.roles import open_roles
 from leadhand.run.run import Execution
-from leadhand.run.service import check_journal, report
-from leadhand.run.spending import account_of
+from leadhand.run.service import check_journal, prepare, report
+from leadhand.run.settings import HostSettings, NewRun, RunOptions, RunSettings
 from leadhand.run.stopping import ActiveRun
 from leadhand.run.stored import POLL_S, HeldRuns, StoredRun, answer_within
 
@@ -100,7 +96,7 @@ class RunHost:
         await self._find_models()
         await prepare(self.team)
         recorder = Recorder("ready", MemoryJournal(), clock=self.clock)
-        async with self._roles(recorder, PlanRequest(""), None, self._settings.limits):
+        async with self._roles(recorder, PlanRequest(""), None, self._settings.run):
             await self.connections.keep(self.team)
 
     async def plan(self, new: NewRun) -> Plan:
@@ -111,16 +107,16 @@ class RunHost:
         own = (new.listener,) if new.listener else ()
         memory = MemoryJournal()
         recorder = Recorder("plan", memory, clock=self.clock, listeners=own)
-        limits = self._settings.limits
-        after = await runs_before(self.journal, new.after, limit_s=limits.opening_s)
+        settings = self._settings.run
+        after = await runs_before(self.journal, new.after, limit_s=settings.opening_s)
         request = planner_request(new.request or "", given, paths, new.batches, after)
         try:
-            async with asyncio.timeout(limits.deadline_s):
-                async with self._roles(recorder, request, given, limits) as roles:
+            async with asyncio.timeout(settings.deadline_s):
+                async with self._roles(recorder, request, given, settings) as roles:
                     plan = await plan_or_default(roles.planner, request, self.team)
                     plan = with_chosen_tools(plan, self.team)
         except TimeoutError as error:
-            why = f"the planner gave no plan within {limits.deadline_s:g} s"
+            why = f"the planner gave no plan within {settings.deadline_s:g} s"
             raise ModelError(why, transient=True) from error
         found = check(plan, self.team, request=request.text, earlier=request.earlier)
         problems = errors_in(found)
@@ -132,7 +128,7 @@ class RunHost:
         """The answer of a new run, or of one that exists already, if `new` says so."""
         since_s = self.clock.monotonic()
         context = self._settings.contexts.of_new_run(new.context)
-        limits = new.limits(self._settings.limits)
+        settings = new.settings(self._settings.run)
         async with self.calls.call(run_id):
             await self._find_models()
             paths = input_paths(new.inputs)
@@ -140,26 +136,26 @@ class RunHost:
             goal = new.plan.goal if new.plan is not None else ""
             text = new.request if new.request is not None else goal
             request = planner_request(text, given, paths, new.batches)
-            settings = RunSettings(
-                limits.budget,
-                limits.own,
-                tuple(str(path.absolute()) for path in paths),
-                {**(new.origin or {})},
-                new.plan is None or new.amend,
-                context is not None,
-                fingerprint_of(self.team.name, request, new),
+            settings = replace(
+                settings,
+                inputs=tuple(str(path.absolute()) for path in paths),
+                origin=new.origin or {},
+                amend=new.plan is None or new.amend,
+                has_context=context is not None,
+                fingerprint=new.fingerprint(self.team.name, request),
             )
             while True:
                 async with AsyncExitStack() as stack:
-                    if await self._is_new(run_id, limits, stack):
-                        after = await runs_before(self.journal, new.after, limit_s=limits.opening_s)
+                    if await self._is_new(run_id, settings.opening_s, stack):
+                        after = await runs_before(
+                            self.journal, new.after, limit_s=settings.opening_s
+                        )
                         recorder = self._recorder(StoredRun(run_id), new, since_s)
                         return await self._to_answer(
                             recorder,
                             replace(request, after=after),
                             given,
                             settings,
-                            limits,
                             context=new.context,
                             plan=new.plan,
                         )
@@ -176,15 +172,15 @@ class RunHost:
 
     def id_of(self, new: NewRun) -> str:
         """The id of a new run. Raises `InputError` if it can't be started."""
-        check_new_run(new)
+        new.check()
         run_id = new.run_id if new.run_id is not None else new_run_id(self.clock.now())
         check_run_id(run_id)
         return run_id
 
-    async def _is_new(self, run_id: str, limits: Limits, stack: AsyncExitStack) -> bool:
+    async def _is_new(self, run_id: str, limit_s: float | None, stack: AsyncExitStack) -> bool:
         """Whether there is no such run; then it is held until `stack` closes."""
         try:
-            hold = self._hold(run_id, limits.opening_s)
+            hold = self._hold(run_id, limit_s)
             return not await stack.enter_async_context(hold)
         except RunTaken:
             return False
@@ -253,7 +249,7 @@ class RunHost:
     ) -> Answer:
         since_s = self.clock.monotonic()
         await self._find_models()
-        opening_s = options.limits(self._settings.limits).opening_s
+        opening_s = options.settings(self._settings.run).opening_s
         async with self._hold(run_id, opening_s) as last_seq:
             stored = stored or StoredRun(run_id)
             if not stored.events or stored.events[-1].seq != last_seq:
@@ -264,15 +260,14 @@ class RunHost:
             paths = input_paths(state.inputs)
             given = inputs_of(paths)
             request = planner_request(state.request, given, paths, options.batches, state.after)
-            limits = options.limits(self._settings.limits.kept(state))
-            settings = RunSettings(limits.budget, limits.own, state.inputs, state.origin)
+            settings = options.settings(self._settings.run.kept(state))
             again = tasks_from(state, from_task) if from_task is not None else ()
             check_resumable(state, run_id, self.team, again)
             if self._settings.planner is None:
                 check_decider(state, run_id)
             context = None
             if again or not is_over(state):
-                contexts, limit_s = self._settings.contexts, limits.deadline_s
+                contexts, limit_s = self._settings.contexts, settings.deadline_s
                 context = await resumed_context(
                     contexts, options.context, recorder, self.journal, limit_s
                 )
@@ -283,7 +278,6 @@ class RunHost:
                 request,
                 given,
                 settings,
-                limits,
                 context=context,
                 again=again,
                 replies=replies,
@@ -316,7 +310,6 @@ class RunHost:
         request: PlanRequest,
         given: "Inputs | None",
         settings: RunSettings,
-        limits: Limits,
         *,
         context: object,
         plan: Plan | None = None,
@@ -333,18 +326,19 @@ class RunHost:
             with also_watching(lambda: self.readers.text_listener(run_id)):
                 async with (
                     watch_messages(self.journal, run_id, active, people),
-                    self._roles(recorder, request, given, limits, context) as roles,
+                    self._roles(recorder, request, given, settings, context) as roles,
                 ):
-                    run = Execution(
+                    begun = StepContext.of(
                         self.team,
                         recorder,
                         roles,
                         active=active,
-                        deadline_s=limits.deadline_s,
-                        capacity=Capacity.of(common.concurrency, self.shared_workers),
-                        settings=settings,
+                        deadline_s=settings.deadline_s,
+                        concurrency=common.concurrency,
+                        shared_workers=self.shared_workers,
                         people=people,
                     )
+                    run = Execution(begun, settings)
                     before = recorder.state.answer
                     answer = await run.to_answer(request, plan, again=again)
                     if answer.status != "waiting" and answer is not before:
@@ -378,7 +372,7 @@ class RunHost:
         recorder: Recorder,
         request: PlanRequest,
         inputs: "Inputs | None",
-        limits: Limits,
+        settings: RunSettings,
         context: object = None,
     ) -> "AbstractAsyncContextManager[Roles]":
         return open_roles(
@@ -390,8 +384,8 @@ class RunHost:
             synthesizer=self._settings.synthesizer,
             remedies=self._settings.remedies,
             inputs=inputs,
-            account=account_of(limits.budget, recorder),
+            account=account_of(settings.budget, recorder),
             run_context=context,
             connections=self.connections,
-            deadline_s=limits.deadline_s,
+            deadline_s=settings.deadline_s,
         )

@@ -18,7 +18,7 @@ from pydantic import ConfigDict, JsonValue, TypeAdapter
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.earlier import EarlierRun
 from leadhand.contracts.people import Occasion
-from leadhand.contracts.task import Batch, Plan, PlanRequest
+from leadhand.contracts.task import Batch, PlanRequest
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, RunExists, TeamError
 from leadhand.models.choice import is_auto, resolve_auto
@@ -26,7 +26,6 @@ from leadhand.plans.nesting import with_inherited_models
 from leadhand.plans.team_checks import synthesis_problems, team_problems, without_model
 
 if TYPE_CHECKING:
-    from leadhand.run.options import NewRun
     from leadhand.run.people import Ask
     from leadhand.state.fold import RunState
     from leadhand.tools.files.inputs import Inputs
@@ -146,24 +145,6 @@ def check_run_id(run_id: str) -> None:
         )
 
 
-def check_new_run(new: "NewRun") -> None:
-    """Raises `InputError` for a new run that can't be started."""
-    if new.request is None and new.plan is None:
-        raise InputError("nothing to run: give a request or a plan")
-    if new.plan is not None and not isinstance(new.plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"plan is {type(new.plan).__name__}; it must be a leadhand.Plan")
-    if not isinstance(new.amend, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"amend is {new.amend!r:.60}; it must be True or False")
-    if new.amend and new.plan is None:
-        raise InputError("amend is for a plan of your own: give `plan` as well")
-    if new.if_exists not in ("error", "join", "return"):
-        raise InputError(f"if_exists is {new.if_exists!r}; it is error, join or return")
-    if new.if_exists != "error" and new.run_id is None:
-        raise InputError(
-            f"if_exists={new.if_exists!r} is for a run_id of your own: give it as well"
-        )
-
-
 def origin_of(given: object) -> dict[str, JsonValue] | None:
     """The origin as JSON has it. Raises `InputError` for what JSON has not."""
     if given is None:
@@ -205,20 +186,8 @@ def check_same_run(state: "RunState", team: str, request: str, fingerprint: str)
         raise RunExists(state.run_id, why)
 
 
-def fingerprint_of(team: str, request: PlanRequest, new: "NewRun") -> str:
-    """A digest of what a new run is to do, a point, and one of its origin if it is given one.
-
-    A run with the same digests is the same run.
-    """
-    batches = {name: [*map(repr, batches)] for name, batches in request.batches.items()}
-    plan = new.plan and new.plan.model_dump(mode="json")
-    # Without the list, a run of a release before follow-ups is still the same run.
-    after = [] if new.after is None else [new.after]
-    asked = _digest([team, request.text, batches, plan, new.amend, *after])
-    return f"{asked}.{'' if new.origin is None else _digest(new.origin)}"
-
-
-def _digest(known: object) -> str:
+def digest_of(known: object) -> str:
+    """A digest of what JSON can hold; of anything else, of its `repr`."""
     text = json.dumps(known, sort_keys=True, default=repr)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 

@@ -17,7 +17,7 @@ from leadhand.ports import Clock, Journal
 from leadhand.run.answer_step import cancelled_answer, record_held
 from leadhand.run.intake import check_known_id
 from leadhand.run.people import People
-from leadhand.run.run_context import ContextRules, NotRestored
+from leadhand.run.settings import ContextRules, NotRestored
 from leadhand.run.stopping import ActiveRun
 from leadhand.run.stored import StoredRun, hold_run
 

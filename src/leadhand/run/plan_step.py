@@ -24,8 +24,8 @@ from leadhand.plans.checks import Problem, check, errors_in
 from leadhand.plans.planned_workers import with_chosen_tools
 from leadhand.plans.routes import named_workers
 from leadhand.run.context import StepContext
-from leadhand.run.early_start import EarlyStart
 from leadhand.run.stopping import Cancelled
+from leadhand.run.work_step import EarlyStart
 
 _log = logging.getLogger("leadhand")
 
@@ -145,14 +145,19 @@ async def _proposed(
 
 async def _asked(context: StepContext, request: PlanRequest) -> Plan | _Sound | _InDoubt | _NoPlan:
     """The planner's plan. Raises `Cancelled`, and errors that end the run."""
-    deadline, recorder, team = context.deadline, context.recorder, context.team
+    recorder, team = context.recorder, context.team
     level = context.level
     if level is not None and level.tasks_left <= 0:
         return _NoPlan(no_tasks_left())
     try:
-        work = context.roles.planner.plan(request, team)
-        until_s = context.loop_time(_until_s(context))
-        plan = with_chosen_tools(await context.active.unless_stopped(work, until_s=until_s), team)
+        planner = context.roles.planner
+        work = planner.plan(request, team)
+        if isinstance(planner, TemplatePlanner):  # which waits for nothing
+            plan = await work
+        else:
+            until_s = context.loop_time(_until_s(context))
+            plan = await context.active.unless_stopped(work, until_s=until_s)
+        plan = with_chosen_tools(plan, team)
         found = check(plan, team, request=request.text, earlier=request.earlier)
         errors = errors_in(found)
         # Other levels may have planned meanwhile.
@@ -166,7 +171,7 @@ async def _asked(context: StepContext, request: PlanRequest) -> Plan | _Sound | 
         return _NoPlan(str(error))
     except TimeoutError:
         taken_s = recorder.elapsed_s() - recorder.began_s
-        limit = f"in {taken_s:.3g} s, with the run's deadline of {deadline.limit_s:g} s"
+        limit = f"in {taken_s:.3g} s, with the run's deadline of {context.limit_s:g} s"
         return _late(context, request, limit)
     except (Cancelled, LeadhandError):
         raise
@@ -222,7 +227,7 @@ async def _by_template(
     if not failure.problems and context.team.planner.model is None:
         offline = context.without_models(failure.why)
         if offline is not None:
-            context = offline.with_deadline(offline.deadline.without_reserve())
+            context = offline.without_reserve()
     return context, plan
 
 
@@ -231,7 +236,7 @@ def _until_s(context: StepContext) -> float | None:
 
     A team that can plan without a model then still has time to do the work.
     """
-    until_s, now_s = context.deadline.work_ends_s, context.recorder.elapsed_s()
+    until_s, now_s = context.work_ends_s, context.recorder.elapsed_s()
     if until_s is None or not _has_template(context):
         return until_s
     return now_s + PLANNING_SHARE * (until_s - now_s)
@@ -300,7 +305,7 @@ async def _approved(
     except Cancelled:
         return context, None
     if not context.is_nested:
-        context = context.with_deadline(context.deadline.extended(recorder.elapsed_s() - since_s))
+        context = context.extended(recorder.elapsed_s() - since_s)
     if reply is None:
         return context, None
     named = named_workers(reply.text, names) if in_doubt else ()

@@ -27,8 +27,7 @@ from leadhand.planners.routing import ROUTER, Chooser, RoutedRemedies, Router, R
 from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.routes import is_routed
 from leadhand.ports import Decider, Planner, Remedies, Synthesizer
-from leadhand.run.connections import SharedConnections
-from leadhand.run.loading import LatePlanner, load
+from leadhand.run.connections import LatePlanner, SharedConnections, load
 from leadhand.synthesis.merge import Merge
 from leadhand.tools.factory import ToolFactory
 from leadhand.untrusted.fence import Fence
@@ -129,16 +128,6 @@ def _first_level(team: Team, recorder: Recorder, request: str) -> Level | None:
     return Level(recorder.state, request) if KINDS[team.planner.kind].breaks_down else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
-    """What does not depend on the team."""
-
-    synthesizer: Synthesizer | None = None
-    remedies: Remedies | None = None
-    task: Handoff | None = None
-    """What a nested run does."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
     """Who plans, works and answers in one run. Settled before the run starts."""
@@ -148,7 +137,11 @@ class Roles:
     remedies: Remedies | None
     runners: Runners
     resources: Resources
-    given: "_Given"
+    own_synthesizer: Synthesizer | None = None
+    """The user's own, whatever the team is."""
+    own_remedies: Remedies | None = None
+    task: Handoff | None = None
+    """What a nested run does."""
 
     @property
     def decider(self) -> Decider | None:
@@ -179,13 +172,13 @@ class Roles:
 
     def with_team(self, team: Team) -> "Roles":
         """The same planner, and the other roles and the workers for `team`."""
-        resources, given = replace(self.resources, team=team), self.given
+        resources = replace(self.resources, team=team)
         return replace(
             self,
             resources=resources,
-            synthesizer=given.synthesizer or _synthesizer(resources),
-            remedies=given.remedies or _routed(_router(resources), _remedies(resources)),
-            runners=_runners(resources, given.task),
+            synthesizer=self.own_synthesizer or _synthesizer(resources),
+            remedies=self.own_remedies or _routed(_router(resources), _remedies(resources)),
+            runners=_runners(resources, self.task),
         )
 
     def nested(self, team: Team, recorder: Recorder, task: Handoff, *, request: str) -> "Roles":
@@ -278,7 +271,9 @@ def _roles(
         remedies=remedies or _routed(router, _remedies(resources)),
         runners=_runners(resources, task),
         resources=resources,
-        given=_Given(own_synthesizer, remedies, task),
+        own_synthesizer=own_synthesizer,
+        own_remedies=remedies,
+        task=task,
     )
     # What counts is the synthesis of the first plan: a nested plan may have one result only.
     breaks_down = resources.level is not None and resources.level.is_nested

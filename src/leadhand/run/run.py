@@ -1,4 +1,4 @@
-"""A run's life, from its first event to its answer: start, plan, work, answer.
+"""The life of a run, from its first event to its answer: start, plan, work, answer.
 
 `Execution.to_answer` reads from top to bottom. The runs of nested teams have the same life within a
 task of the run around them.
@@ -19,18 +19,78 @@ from leadhand.engine.stopwatch import ExcludedTime
 from leadhand.models.choice import models_by_role
 from leadhand.models.prompts import prompts_of
 from leadhand.run.answer_step import final_answer, waiting_answer
-from leadhand.run.context import NESTED_GRACE, Capacity, RunSettings, StepContext
-from leadhand.run.deadline import Deadline
-from leadhand.run.early_start import EarlyStart
+from leadhand.run.context import NESTED_GRACE, StepContext
 from leadhand.run.metrics import metrics, sequential
-from leadhand.run.people import People
 from leadhand.run.plan_step import planned
 from leadhand.run.resumption import is_over, prompts_changed, tasks_left
-from leadhand.run.roles import Roles
+from leadhand.run.settings import RunSettings
 from leadhand.run.stopping import ActiveRun, stop_recorded
-from leadhand.run.work_step import WorkStep
+from leadhand.run.work_step import EarlyStart, WorkStep
 from leadhand.state.fold import RunState
 from leadhand.workers.nested import request_of
+
+
+def record_start(
+    context: StepContext, settings: RunSettings, request: PlanRequest, *, again: tuple[str, ...]
+) -> None:
+    """Record that the run starts, or that it is resumed and does the tasks `again`."""
+    recorder, team = context.recorder, context.team
+    recorder.wait_for_commits_until(context.work_ends_s)
+    state, prompts = recorder.state, prompts_of(team)
+    if state.seq:
+        recorder.record(
+            events.RunResumed(
+                **recorder.stamp(),
+                deadline_s=context.limit_s,
+                budget=settings.budget,
+                own_limits=settings.own_limits,
+                goes_on=tuple(id for id in tasks_left(state) if id not in {*again}),
+                again=again,
+                crashes=recorder.crashes(team),
+                prompts=prompts,
+                prompts_changed=prompts_changed(state, recorder.past, prompts, again=again),
+            )
+        )
+        _give_up_crashed(context)
+        return
+    recorder.record(
+        events.RunStarted(
+            **recorder.stamp(),
+            team=team.name,
+            request=request.text,
+            engine="model" if team.tiers else "deterministic",
+            deadline_s=context.limit_s,
+            models=models_by_role(team) if team.tiers else {},
+            budget=settings.budget,
+            own_limits=settings.own_limits,
+            inputs=settings.inputs,
+            after=request.after,
+            nonce=context.roles.nonce,
+            origin={**settings.origin},
+            amend=settings.amend,
+            has_context=settings.has_context,
+            prompts=prompts,
+            fingerprint=settings.fingerprint,
+        )
+    )
+
+
+def _give_up_crashed(context: StepContext) -> None:
+    """Fail the tasks that were running each time the process died."""
+    recorder = context.recorder
+    for id, task in recorder.state.tasks.items():
+        if task.crashes >= MAX_CRASHES and not task.ended:
+            count = task.crashes
+            recorder.record(
+                events.TaskFailed(
+                    **recorder.task_stamp(id, task.attempts + count),
+                    kind="crashed",
+                    message=f"the process died {count} times in a row while this task ran",
+                    final=True,
+                    decision=f"given up after {count} crashes",
+                )
+            )
+
 
 NESTED_SLACK_S = 0.05
 """How long a nested run has for its answer, once all its work has stopped."""
@@ -39,30 +99,9 @@ NESTED_SLACK_S = 0.05
 class Execution:
     """One run, and as a `TeamRunner` the runs of nested teams within it."""
 
-    def __init__(
-        self,
-        team: Team,
-        recorder: Recorder,
-        roles: Roles,
-        *,
-        active: ActiveRun,
-        deadline_s: float | None,
-        capacity: Capacity,
-        settings: RunSettings | None = None,
-        people: People | None = None,
-    ) -> None:
-        """The deadline counts from when the recorder was made, or from its `since_s`."""
-        reserve = roles.synthesizer.calls_model
+    def __init__(self, context: StepContext, settings: RunSettings | None = None) -> None:
         self._settings = settings or RunSettings()
-        self._context = StepContext(
-            team=team,
-            recorder=recorder,
-            roles=roles,
-            active=active,
-            people=people,
-            capacity=capacity,
-            deadline=Deadline.of(deadline_s, now_s=recorder.began_s, reserve=reserve),
-        )
+        self._context = context
         """As it stands: each step may leave a new one."""
 
     async def to_answer(
@@ -131,15 +170,16 @@ class Execution:
         if people is not None:
             people = people.nested(recorder, breaks_down=handoff.to_agent == SUBPLANNER)
         try:
-            run = Execution(
+            begun = context.within(
                 team,
                 recorder,
-                context.roles.nested(team, recorder, handoff, request=request.text),
+                handoff,
+                request=request.text,
                 active=active,
-                deadline_s=self._nested_deadline_s(handoff.limits.timeout_s),
-                capacity=context.capacity.within(handoff.to_agent),
                 people=people,
+                deadline_s=self._nested_deadline_s(handoff.limits.timeout_s),
             )
+            run = Execution(begun)
             try:
                 await run.to_answer(request)
             except asyncio.CancelledError:
@@ -157,78 +197,16 @@ class Execution:
     def _nested_deadline_s(self, timeout_s: float | None) -> float | None:
         """Seconds for a nested run that starts now, to end before its task or this run's work."""
         context = self._context
-        until_s = context.deadline.work_ends_s
+        until_s = context.work_ends_s
         left_s = None if until_s is None else until_s - context.recorder.elapsed_s()
         bounds = [bound for bound in (timeout_s, left_s) if bound is not None]
         if not bounds:
             return None
         least_s = max(min(bounds), 0.0)
-        slack_s = context.capacity.grace_s * NESTED_GRACE + NESTED_SLACK_S
+        slack_s = context.grace_s * NESTED_GRACE + NESTED_SLACK_S
         return round(least_s - min(slack_s, least_s / 2), 3)
 
 
 def _has_open_tasks(state: RunState) -> bool:
     open_plan = state.amendment_open or state.rounds_open
     return open_plan or not all(task.ended for task in state.tasks.values())
-
-
-def record_start(
-    context: StepContext, settings: RunSettings, request: PlanRequest, *, again: tuple[str, ...]
-) -> None:
-    """Record that the run starts, or that it is resumed and does the tasks `again`."""
-    recorder, team, deadline = context.recorder, context.team, context.deadline
-    recorder.wait_for_commits_until(deadline.work_ends_s)
-    state, prompts = recorder.state, prompts_of(team)
-    if state.seq:
-        recorder.record(
-            events.RunResumed(
-                **recorder.stamp(),
-                deadline_s=deadline.limit_s,
-                budget=settings.budget,
-                own_limits=settings.own_limits,
-                goes_on=tuple(id for id in tasks_left(state) if id not in {*again}),
-                again=again,
-                crashes=recorder.crashes(team),
-                prompts=prompts,
-                prompts_changed=prompts_changed(state, recorder.past, prompts, again=again),
-            )
-        )
-        _give_up_crashed(context)
-        return
-    recorder.record(
-        events.RunStarted(
-            **recorder.stamp(),
-            team=team.name,
-            request=request.text,
-            engine="model" if team.tiers else "deterministic",
-            deadline_s=deadline.limit_s,
-            models=models_by_role(team) if team.tiers else {},
-            budget=settings.budget,
-            own_limits=settings.own_limits,
-            inputs=settings.inputs,
-            after=request.after,
-            nonce=context.roles.nonce,
-            origin=settings.origin,
-            amend=settings.amend,
-            has_context=settings.has_context,
-            prompts=prompts,
-            fingerprint=settings.fingerprint,
-        )
-    )
-
-
-def _give_up_crashed(context: StepContext) -> None:
-    """Fail the tasks that were running each time the process died."""
-    recorder = context.recorder
-    for id, task in recorder.state.tasks.items():
-        if task.crashes >= MAX_CRASHES and not task.ended:
-            count = task.crashes
-            recorder.record(
-                events.TaskFailed(
-                    **recorder.task_stamp(id, task.attempts + count),
-                    kind="crashed",
-                    message=f"the process died {count} times in a row while this task ran",
-                    final=True,
-                    decision=f"given up after {count} crashes",
-                )
-            )

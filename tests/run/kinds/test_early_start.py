@@ -21,7 +21,7 @@ from leadhand.contracts.team import TaskTemplate
 from leadhand.contracts.tools import is_read_only, may_start_early
 from leadhand.journal import MemoryJournal
 from leadhand.plans.team_checks import team_problems
-from leadhand.run.early_start import NOT_IN_PLAN
+from leadhand.run.work_step import NOT_IN_PLAN
 from leadhand.state.fold import fold
 from leadhand.testing import ScriptedModel, VirtualClock, run_virtual
 from leadhand.testing.json_data import Json, Object, compact
