@@ -1,7 +1,4 @@
-"""Checks how the parts of a team fit together: contradictions, and what will not work well.
-
-Works on a draft that was read before; opens no file and imports nothing.
-"""
+"""Checks how the parts of a team fit together, on a draft: opens no file, imports nothing."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator

@@ -97,7 +97,6 @@ def read(folder: Path, notes: Notes) -> Draft:
 
 
 def _checked(model: type[M], document: TeamFile, notes: Notes) -> tuple[M | None, TeamFile]:
-    """The correct fields of a file, with their lines."""
     fields = validated(model, document, notes)
     if fields is not None:
         return fields, document

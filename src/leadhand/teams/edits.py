@@ -23,10 +23,7 @@ Keys = Mapping[str, Value]
 
 
 def changed_copy(source: Path, into: Path, change: Callable[[Path], None]) -> None:
-    """Make `into` a copy of the folder `source` with what `change` does to it, or leave it.
-
-    Raises `InputError` if `into` is not a new or empty folder.
-    """
+    """Copy `source` to `into` and `change` it. Raises `InputError` if `into` has files already."""
 
     def write(new: Path) -> None:
         ignored = shutil.ignore_patterns(*_NOT_COPIED)

@@ -37,10 +37,7 @@ def make_importable(folder: Path) -> None:
 
 
 def shadowing(folder: Path) -> list[str]:
-    """The files of `folder` that would shadow modules of the standard library.
-
-    With such a folder on the path any other code may break without a clear reason.
-    """
+    """The files of `folder` that, on the path, would shadow standard modules and break any code."""
     packages = [file.parent for file in folder.glob("*/__init__.py")]
     modules = [*folder.glob("*.py"), *packages]
     return sorted(file.name for file in modules if file.stem in sys.stdlib_module_names)

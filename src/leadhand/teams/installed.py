@@ -35,10 +35,7 @@ def entry_points(group: str) -> Mapping[str, Sequence[EntryPoint]]:
 
 
 def imported(kind: str, name: str, points: Sequence[EntryPoint]) -> object:
-    """The value of the only entry point of that name, imported.
-
-    Raises `InputError` if there are several, or it can't be imported.
-    """
+    """The only entry point of that name, imported. Raises `InputError` if that can't be done."""
     if len(points) > 1:
         raise InputError(_several(kind, name, points))
     module, _, attribute = points[0].value.partition(":")
@@ -96,7 +93,6 @@ def _team_folder(package: str) -> Path | None:
 
 @functools.cache
 def _declared(path: tuple[str, ...]) -> Mapping[str, Mapping[str, Sequence[EntryPoint]]]:
-    """The entry points of leadhand's groups of the packages installed on `path`."""
     packages: dict[str, str] = {}
     for folder in path:
         for metadata in _metadata(folder):
@@ -118,7 +114,6 @@ def _declared(path: tuple[str, ...]) -> Mapping[str, Mapping[str, Sequence[Entry
 
 
 def _metadata(folder: str) -> list[str]:
-    """The names of the metadata folders of the packages that are installed in `folder`."""
     if not os.path.isabs(folder):  # the current folder, in which nothing is installed
         return []
     try:

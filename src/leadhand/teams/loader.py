@@ -103,7 +103,6 @@ class _Nesting(NamedTuple):
     """Whether anything is imported."""
 
     def into(self, folder: Path, max_depth: int) -> "_Nesting":
-        """The nesting of the teams within the one in `folder`."""
         left = max_depth if self.levels_left is None else min(max_depth, self.levels_left - 1)
         return self._replace(folders=(*self.folders, folder.resolve()), levels_left=left)
 
@@ -319,7 +318,6 @@ def _worker(draft: WorkerDraft, parts: ImportedParts) -> Worker:
 
 
 def _worker_factory(fields: TeamFields, granted: tuple[object, ...]) -> WorkerFactory | None:
-    """The worker factory, whose catalogue has the tools `granted`."""
     factory = fields.worker_factory
     if factory is None:
         return None

@@ -43,11 +43,7 @@ def _note_unknown(
     *,
     own: bool,
 ) -> None:
-    """Note keys without effect.
-
-    A misspelling is a problem in a file of leadhand's `own` format only: other programs use
-    workers' files too and have further keys.
-    """
+    """Note keys without effect; files of formats that aren't leadhand's `own` may have others."""
     for key, value in values.items():
         nested = NESTED.get((model, key))
         if key not in model.model_fields:
@@ -89,7 +85,6 @@ def _mappings(value: Value) -> Iterator[tuple[tuple[int, ...], dict[str, Value]]
 
 
 def _sentence(row: ErrorDetails, model: type[Fields], document: TeamFile) -> str:
-    """What is wrong with one field and how to fix it."""
     # Steps that are not in the file come from pydantic, or from a normalized form of the value.
     path = row["loc"] if row["type"] == "missing" else document.nearest(row["loc"])
     keys = [step for step in path if isinstance(step, str)]

@@ -88,7 +88,6 @@ def check_worker(worker: WorkerDraft, notes: Notes) -> None:
 
 
 def _idle(worker: WorkerDraft, notes: Notes) -> None:
-    """Note the keys about models of a worker that never uses one."""
     fields = worker.fields
     doer = "team" if fields.team is not None else "agent" if fields.agent is not None else "run"
     for key in _IDLE_BESIDE_A_TEAM if doer == "team" else _IDLE:

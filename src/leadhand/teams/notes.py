@@ -58,10 +58,7 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 
 
 def intended_name(name: str, known: Iterable[str], *, min_similarity: int = 88) -> str | None:
-    """The one of `known` of which `name` is a misspelling, or `None`.
-
-    `min_similarity` is from 0 to 100; 88 is about one wrong letter in a short word.
-    """
+    """The one of `known` that `name` misspells; 88 of 100 is about one wrong letter."""
     found = process.extractOne(name, list(known), scorer=fuzz.ratio, score_cutoff=min_similarity)
     return found[0] if found and found[0] != name else None
 

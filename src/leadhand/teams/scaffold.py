@@ -18,10 +18,7 @@ _MODULE = "support_desk"
 
 
 def create(folder: Path) -> Path:
-    """Create `folder` with a new team in it, completely or not at all.
-
-    An empty folder is filled. Raises `InputError` if the folder is not empty or can't be written.
-    """
+    """Create `folder` with a new team, completely or not at all; raises as `fill_new` does."""
     return fill_new(folder, lambda new: _write(new, module_name(folder.resolve().name)))
 
 
@@ -39,10 +36,7 @@ def _write(folder: Path, module: str) -> None:
 
 
 def module_name(team: str) -> str:
-    """The name of a team's Python module: an identifier that no other module has.
-
-    `my-team` becomes `my_team`; `calendar` becomes `calendar_team`, since Python has a `calendar`.
-    """
+    """`my-team` becomes `my_team`; `calendar`, a module of Python's, becomes `calendar_team`."""
     plain = unicodedata.normalize("NFKD", team).encode("ascii", "ignore").decode().lower()
     name = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:60] or "team"
     if name[0].isdigit() or keyword.iskeyword(name) or keyword.issoftkeyword(name):

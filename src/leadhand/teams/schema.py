@@ -32,7 +32,6 @@ class _ForEditors(GenerateJsonSchema):
     """Leaves out what is of no use in an editor: titles made from names, and null."""
 
     def field_title_should_be_set(self, schema: object) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Give no field a title."""
         return False
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:

@@ -90,7 +90,6 @@ def _tool(name: str, folder: Path) -> object | Unusable:
 
 
 def _unfillable(tool: Callable[..., object], name: str) -> Unusable | None:
-    """The problem with a function whose parameters a model can't fill in, if any."""
     try:
         parameters = inspect.signature(tool).parameters.values()
         contexts = ("RunContext", "ToolContext")
@@ -127,7 +126,6 @@ def _note_unknown(name: str, place: FileLine, notes: Notes, *, label: bool) -> N
 
 
 def _doubts(tool: object) -> list[str]:
-    """What makes a function needlessly hard for a model to use."""
     if not inspect.isroutine(tool):
         return []
     doubts: list[str] = []

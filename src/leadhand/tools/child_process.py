@@ -1,7 +1,4 @@
-"""Child processes: describe an exit status, and end a child with its parent.
-
-Children import this, so it imports little.
-"""
+"""How child processes end, and how to end them with their parent. They import it: keep it small."""
 
 import fcntl
 import json

@@ -1,7 +1,4 @@
-"""Makes the ready-made tools of a run by name.
-
-Each kind of tool loads its libraries on first use, so a run without queries loads no database.
-"""
+"""Makes the ready-made tools of a run by name; each loads its libraries on first use."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast

@@ -1,7 +1,4 @@
-"""Converts bytes from a repository to text with git's line numbers, and formats short texts.
-
-Pure functions: no files, no processes.
-"""
+"""Converts bytes of a repository to text with git's line numbers, and formats short texts; pure."""
 
 import io
 import re
@@ -93,8 +90,7 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
 
 
 def cut_code(line: str, most: int) -> str:
-    """`line`, or about its first `most` characters and an ellipsis; a string is not cut inside, but
-    elided as a whole."""
+    """`line`, or about its first `most` characters and `…`; a string is elided as a whole."""
     if len(line) <= most:
         return line
     end = ""

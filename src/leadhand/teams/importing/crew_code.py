@@ -114,7 +114,6 @@ class _Reader:
         self._notes = notes
 
     def item(self, method: _Method) -> Item:
-        """What a method returns, if that is one call."""
         returned = [node.value for node in ast.walk(method) if isinstance(node, ast.Return)]
         call = returned[0] if len(returned) == 1 else None
         place = self._place(method)

@@ -16,10 +16,7 @@ _REQUEST = "{request}"
 
 
 class Placeholders:
-    """How the placeholders in a crew's texts are written in a team.
-
-    A single one is the request. Of several, the request states the values.
-    """
+    """A crew's placeholders: a single one is the request; of several it states the values."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         found = (name for text in texts for name in _PLACEHOLDER.findall(text))

@@ -81,7 +81,6 @@ class Documents:
         limits: ParserLimits = _LIMITS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`clock` is the clock of the time limits."""
         self.inputs = inputs
         self._limits = limits
         self._clock = clock
@@ -105,10 +104,7 @@ class Documents:
     def read_each(
         self, files: Sequence[InputFile], *, timeout_s: float = _TIMEOUT_S
     ) -> Generator[Document | UnreadableInput]:
-        """The text of each of `files`, in order, or why there is none; nothing is cached.
-
-        Parsing stops after `timeout_s`; plain text is always read.
-        """
+        """The text of each file, uncached, or why not; after `timeout_s` parses no more."""
         # The attempt needs time for its other work.
         timeout_s = min(timeout_s, _READING_SHARE * time_left_s())
         parsers = ParserPool(self._limits, timeout_s=timeout_s, clock=self._clock)
@@ -161,8 +157,6 @@ class Documents:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A file whose text will be asked for soon."""
-
     file: InputFile
     job: ParseJob | None = None
     stream: BufferedReader | None = None

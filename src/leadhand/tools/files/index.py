@@ -77,11 +77,7 @@ class SearchIndex:
         self._gaps: list[SearchGap] = []
 
     def search(self, query: str, limit: int) -> list[Passage]:
-        """The `limit` best passages for `query`, best first.
-
-        They contain any of its words; more and rarer words rank higher. Phrases in quotes are
-        required literally.
-        """
+        """The best passages, best first, with any word of `query` and every quoted phrase."""
         match = fts_expression(query)
         if match is None:
             return []

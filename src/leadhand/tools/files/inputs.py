@@ -70,10 +70,7 @@ class Inputs:
 
     @classmethod
     def of(cls, paths: Sequence[Path], *, limits: ListingLimits = _LIMITS) -> "Inputs":
-        """The files at `paths`, including those in folders.
-
-        Raises `InputError` for a path that does not exist or can't be read.
-        """
+        """The files at `paths` and in folders there. Raises `InputError` if one can't be read."""
         listing = list_files(paths, limits)
         skipped = list(listing.skipped)
         files: list[InputFile] = []
@@ -116,10 +113,7 @@ class Inputs:
         return tuple(file for file in self.files if file.kind in kinds)
 
     def summary(self) -> str:
-        """The number of files of each kind: `3 CSV files, 12 Markdown files`.
-
-        It has no file names, nor other untrusted text.
-        """
+        """The number of files of each kind, for example `3 CSV files`; has no untrusted text."""
         counts = Counter(file.kind for file in self.files)
         words = [
             f"{counts[kind]:,} {word} file{'s' if counts[kind] > 1 else ''}"

@@ -34,10 +34,7 @@ _TABLE: Final[dict[int, str | None]] = {
 
 
 def decoded(data: bytes) -> str:
-    """`data` as text, by its byte order mark, else as UTF-8, else as Latin-1.
-
-    An incomplete UTF-8 character at the end, where reading stopped, is dropped.
-    """
+    """`data` as text by its byte order mark, else UTF-8 (a cut end is dropped), else Latin-1."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, errors="replace")

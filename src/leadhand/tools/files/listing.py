@@ -189,7 +189,6 @@ def _off_limits(
 
 
 def _unfit(entry: os.DirEntry[str], status: os.stat_result, folder: int) -> str | None:
-    """Why an entry of a folder is skipped; None if it is not."""
     if entry.name.startswith("."):
         return HIDDEN
     if stat.S_ISLNK(status.st_mode):

@@ -140,7 +140,6 @@ class ParserPool:
             process.give(job, self._until_s)
 
     def _wait(self) -> None:
-        """Wait for a message from a process, or for the end of its time."""
         if time_left_s() <= 0:
             raise ToolError("reading was stopped, as the task that it was for has ended")
         now_s = self._clock()
@@ -193,7 +192,6 @@ class _Process:
                 raise ToolError(f"the reader of documents could not be started: {error}") from error
 
     def give(self, job: ParseJob, until_s: float) -> None:
-        """Have it parse `job`."""
         self.job, self.due_s = job, until_s
         self._files += 1
         self._output = tempfile.TemporaryFile(prefix="leadhand-text-")  # noqa: SIM115
@@ -230,7 +228,6 @@ class _Process:
             self._fail(f"it was not done after the {self._budget_s:.3g} s that it had")
 
     def kill(self) -> None:
-        """End it, if it has not ended."""
         self._child.kill()
         self._child.wait()
         self.channel.close()
@@ -243,7 +240,6 @@ class _Process:
         self.due_s = now_s + self._budget_s
 
     def _why(self, status: int) -> str:
-        """Why the child ended."""
         if status == -signal.SIGPROF:
             return f"it takes more than {self._limits.cpu_s:g} s of work"
         if status == NO_MEMORY:

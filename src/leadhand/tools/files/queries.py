@@ -41,10 +41,7 @@ def vocabulary(text: str) -> frozenset[str]:
 
 
 def fts_expression(query: str) -> str | None:
-    """The FTS5 expression for `query`: any of its words, and every phrase in quotes literally.
-
-    Words are quoted, so none is an operator. None if there is no word to search for.
-    """
+    """An FTS5 expression for any word, quoted, and every phrase in quotes; `None` without words."""
     parts = [match.groups("") for match in _PART.finditer(query)]
     phrases = [" ".join(words(quoted)) for quoted, _ in parts]
     required = _quoted([phrase for phrase in phrases if phrase][:MAX_TERMS])

@@ -15,11 +15,7 @@ _CANDIDATES: Final = 50
 
 
 def best_passages(index: SearchIndex, question: str, limit: int) -> list[Passage]:
-    """The `limit` best passages of `index` for `question`, best first.
-
-    The result is deterministic. Passages that repeat a better one are left out, and each file gives
-    at most `MAX_PER_FILE`.
-    """
+    """The best passages, best first; repeats and more than `MAX_PER_FILE` a file are left out."""
     chosen: list[Passage] = []
     wordings: list[frozenset[str]] = []
     taken: Counter[str] = Counter()

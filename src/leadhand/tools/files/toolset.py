@@ -106,10 +106,7 @@ class FileTools:
         return f"{head}\n{body}"
 
     def unread(self) -> list[tuple[str, str]]:
-        """(name, reason) of files that are known to be unreadable or incomplete.
-
-        Empty if no tool was used; it reads no files.
-        """
+        """(name, reason) of files known to be unreadable or incomplete; reads none."""
         if not self._used:
             return []
         found = {one.name: one.why for one in self._inputs.skipped if one.why != HIDDEN}
@@ -134,10 +131,7 @@ def _hit(hit: Passage, query: str) -> str:
 
 
 def snippet_window(text: str, words: Sequence[str], max_chars: int) -> tuple[int, int]:
-    """The span of `max_chars` in `text` that has the most of `words`.
-
-    Words are matched by their beginning, because a search finds other forms of them too.
-    """
+    """The span with the most of `words`, matched by their beginnings, as other forms count too."""
     if len(text) <= max_chars:
         return 0, len(text)
     lower = text.lower()

@@ -78,7 +78,6 @@ def _visible(soup: BeautifulSoup) -> str:
 
 
 def _unseen(tag: Tag) -> bool:
-    """Whether `tag` is invisible."""
     if tag.name in _UNSEEN or tag.has_attr("hidden"):
         return True
     if str(tag.get("aria-hidden", "")).lower() == "true":

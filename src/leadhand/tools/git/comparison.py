@@ -1,7 +1,4 @@
-"""Compares two trees: the files that differ and their hunks, streamed from one `git diff-tree`.
-
-Only hunk headers are kept and not the patch text, so a change of any size fits in memory.
-"""
+"""Compares two trees by one streamed `git diff-tree`; keeps hunk headers only, so any size fits."""
 
 import contextlib
 import os
@@ -206,5 +203,4 @@ class _Fields:
         return self._ready.pop()
 
     def rest(self) -> bytes:
-        """The bytes read after the last field taken."""
         return b"\0".join([*self._ready[::-1], self._part])

@@ -97,10 +97,7 @@ def find_repository(folder: Path) -> FoundRepository:
 
 
 def read_small(file: Path, max_bytes: int = _MAX_META_BYTES) -> bytes | None:
-    """The content of one of git's own files; None if it is missing or not a regular file.
-
-    It is opened without blocking, because there may be a pipe in its place.
-    """
+    """The content of git's own file; `None` unless it is a regular one (a pipe would block)."""
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:

@@ -116,7 +116,6 @@ class FolderReader:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def _parent(self, folders: list[bytes]) -> int:
-        """The open folder at the path `folders`."""
         same = 0
         while same < min(len(folders), len(self._open)) and self._open[same][0] == folders[same]:
             same += 1

@@ -189,8 +189,6 @@ def hunk_numbers(match: re.Match[bytes]) -> tuple[int, int, int, int]:
 
 @dataclass(slots=True)
 class _Block:
-    """A hunk while it is read: its header, and the lines so far."""
-
     old_start: int
     old_count: int
     new_start: int

@@ -29,10 +29,7 @@ class BlamedLine:
 def blame(
     git_dir: Path, commit: str, path: str, *, first_line: int, last_line: int
 ) -> list[BlamedLine]:
-    """The lines of `path` in `commit` from `first_line` to `last_line`, counted from 1.
-
-    Raises `GitFailed` if there is no such file or line.
-    """
+    """Lines `first_line` to `last_line`, from 1. Raises `GitFailed` if there are none."""
     if not is_safe_path(path) or not 1 <= first_line <= last_line:
         return []
     with stream_git(

@@ -81,10 +81,7 @@ class GitTimeout(ToolError):
 
 @contextlib.contextmanager
 def reading_until(until_s: float) -> Generator[None]:
-    """A block in which git processes and the reading of patches end at `until_s`.
-
-    `until_s` is a time of `time.monotonic`.
-    """
+    """A block in which git and the reading of patches end at `until_s` of `time.monotonic`."""
     token = _until_s.set(min(until_s, _until_s.get()))
     try:
         yield

@@ -1,7 +1,4 @@
-"""Opens a repository under review and resolves the user's revision range to object ids (F24).
-
-Git gets only object ids as arguments, never what the user typed.
-"""
+"""Opens a repository and resolves the user's range to object ids, which alone reach git (F24)."""
 
 import difflib
 import re

@@ -1,7 +1,4 @@
-"""Finds pipes, devices and other special files that would block git (F42).
-
-Git opens the files of an object store, and each `.gitignore`, without checking their type.
-"""
+"""Finds pipes, devices and the like: git opens some files without a check and would block (F42)."""
 
 import os
 import re
@@ -41,10 +38,7 @@ def check_object_stores(found: FoundRepository) -> None:
 
 
 def special_ignore_file(folder: Path) -> str | None:
-    """The path of a `.gitignore` in or below `folder` that is not a regular file, or None.
-
-    Like git, it does not enter folders named `.git` and links to folders.
-    """
+    """A `.gitignore` below `folder` that is no regular file; like git, follows no links."""
     open_folders = [os.fspath(folder)]
     while open_folders:
         for entry in _entries(open_folders.pop()):
@@ -67,7 +61,6 @@ def special_kind(entry: os.DirEntry[str]) -> str | None:
 
 
 def _folders(store: Path) -> Iterator[str]:
-    """The folders of an object store in which git reads files."""
     yield from (os.fspath(store / name) for name in ("info", "info/commit-graphs", "pack"))
     yield from (entry.path for entry in _entries(os.fspath(store)) if _LOOSE.match(entry.name))
 

@@ -48,10 +48,7 @@ Trees = Mapping[str, tuple[_Entry, ...]]
 
 
 def limited_tree(git_dir: Path, tree: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """The id of `tree`, or of a copy that git can walk, and (path, why) of what the copy lacks.
-
-    `tree` is the id of a commit or a tree.
-    """
+    """The id of `tree`, or of a copy that git can walk, and (path, why) of what the copy lacks."""
     root, trees = _read(git_dir, tree)
     refused = {id for id, entries in trees.items() if any(map(_is_malformed, entries))}
     paths, heights = _measured(root, trees, refused)
@@ -105,7 +102,6 @@ def _entries(content: bytes, id_digits: int) -> Iterator[_Entry]:
 
 
 def _is_malformed(entry: _Entry) -> bool:
-    """Whether git refuses a tree with this entry."""
     return not (_MODE.match(entry.mode) and entry.name and len(entry.id) in (40, 64))
 
 

@@ -1,8 +1,4 @@
-"""Reads a tree: its paths, the text of files, the places of words.
-
-Everything is read by object id through leadhand's own bare repository, with limits of size and
-time.
-"""
+"""Reads a tree by object id, through our own bare repository and within limits of size and time."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -61,10 +57,7 @@ def list_tree(git_dir: Path, tree: str, *, max_paths: int = 200_000) -> list[str
 
 
 def read_blob(git_dir: Path, tree: str, path: str, max_bytes: int = 1 << 20) -> str | None:
-    """The text of the file at `path` in `tree`.
-
-    None if there is no regular text file, or if it is larger than `max_bytes`.
-    """
+    """The text of the file at `path`; `None` if it is no regular text file or above `max_bytes`."""
     return read_blobs(git_dir, tree, (path,), max_bytes).get(path)
 
 
@@ -76,10 +69,7 @@ def read_blobs(
     *,
     total_bytes: int = 1 << 28,
 ) -> dict[str, str]:
-    """Path -> text of those of `paths` that are regular text files of at most `max_bytes`.
-
-    It takes two git processes, and stops adding files at `total_bytes` of text.
-    """
+    """Path -> text of those that are regular text files of at most `max_bytes`; two processes."""
     wanted = {path for path in paths if is_safe_path(path)}
     few = sorted(wanted) if len(wanted) <= _FEW_PATHS else ()
     if not wanted:
@@ -119,10 +109,7 @@ def objects(git_dir: Path, ids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
 def files_at(
     git_dir: Path, places: Iterable[tuple[str, str]], max_bytes: int = 1 << 20
 ) -> list[bytes | None]:
-    """The content of the file at each of `places` (tree, path), from one process.
-
-    `None` if there is no file, or if it is larger than `max_bytes`.
-    """
+    """The contents at `places` (tree, path), from one process; `None` if missing or too large."""
     names = [f"{checked_id(tree)}:{path}" for tree, path in places]
     stdin = "".join(f"{name}\n" for name in names).encode()
     found: list[bytes | None] = []
@@ -159,10 +146,7 @@ def sizes(git_dir: Path, ids: Iterable[str]) -> dict[str, int]:
 
 
 def read_answer(answers: IO[bytes], max_bytes: int = 1 << 30) -> tuple[str, str, bytes] | None:
-    """The next (id, type, content) of `cat-file --batch`; None at its end.
-
-    Raises `ToolError` for an object of more than `max_bytes`.
-    """
+    """The next (id, type, content), `None` at the end. Raises `ToolError` above `max_bytes`."""
     header = answers.readline()
     if not header.endswith(b"\n"):
         return None
@@ -188,7 +172,6 @@ def _entries(git_dir: Path, tree: str, paths: Sequence[str]) -> Iterator[tuple[s
 
 
 def _branches(words: Sequence[str]) -> Iterator[str]:
-    """Patterns that together match any of `words`."""
     for start in range(0, len(words), _WORDS_A_PATTERN):
         some = words[start : start + _WORDS_A_PATTERN]
         yield "(" + "|".join(_SPECIAL.sub(r"\\\g<0>", word) for word in some) + ")"

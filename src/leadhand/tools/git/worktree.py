@@ -71,8 +71,6 @@ def _range(
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """An entry of an index."""
-
     mode: str
     oid: str
     left_out: bool = False
@@ -90,7 +88,6 @@ class _Scan:
     skipped: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     def tracked(self, reader: files.FolderReader, name: bytes, entry: _Entry) -> None:
-        """Compare a file with its entry in the index."""
         if entry.mode == SUBMODULE:
             return
         content = self._read(reader, name)
@@ -105,7 +102,6 @@ class _Scan:
             self._change(name, content, entry.mode if kept else content.kind)
 
     def untracked(self, reader: files.FolderReader, name: bytes) -> None:
-        """Add a file that is not in the index."""
         if name.endswith(b"/"):
             self._skip(name, "another repository")
             return
@@ -132,7 +128,6 @@ class _Scan:
                 del self.changed[name]
 
     def result(self) -> dict[bytes, _Entry]:
-        """The entries of the work tree."""
         merged = self.entries | self.changed
         return {name: entry for name, entry in merged.items() if entry is not None}
 

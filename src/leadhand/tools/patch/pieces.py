@@ -1,7 +1,4 @@
-"""Splits a patch into one piece for each file while reading it, and checks its line counts.
-
-The memory of a piece is limited; the patch may have any size.
-"""
+"""Splits a patch of any size into a limited piece for each file, and checks its line counts."""
 
 import re
 from collections.abc import Iterator
@@ -29,11 +26,7 @@ class PatchPiece:
 
 
 class PatchSplitter:
-    """Splits a patch into pieces.
-
-    The counts of a hunk say where it ends, so the removed line `-- x`, which a patch shows as
-    `--- x`, is not mistaken for a header.
-    """
+    """The counts of a hunk say where it ends, so a removed `-- x` is not mistaken for a header."""
 
     def __init__(self, source: IO[bytes], max_piece_bytes: int) -> None:
         self._source = source
@@ -68,7 +61,6 @@ class PatchSplitter:
         return piece is not None and not piece.body and piece.header[0].startswith(b"diff --")
 
     def _take_outside(self, line: bytes) -> None:
-        """A line that is not inside a hunk."""
         piece = self._piece
         if line.startswith(b"@@ "):
             if piece is None:

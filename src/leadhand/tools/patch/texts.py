@@ -145,7 +145,6 @@ class _Sparse:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the lines start at 1 and have no gap."""
         return max(self.lines, default=0) == len(self.lines)
 
     def text(self, open_end: bool) -> str:

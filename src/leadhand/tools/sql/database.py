@@ -116,7 +116,6 @@ class Database:
 
 
 def _lost(status: int, cpu_s: int) -> str:
-    """Why a process gave no reply, by its exit status."""
     if status == -signal.SIGXCPU:
         return f"it takes more than {cpu_s} s of processor time"
     limits = f"{size_text(MEMORY_LIMIT_BYTES)} of memory and {cpu_s} s of processor time"

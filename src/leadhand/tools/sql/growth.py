@@ -63,10 +63,7 @@ def growths(
     measures: Sequence[str],
     left_out: list[str],
 ) -> tuple[Growth, ...]:
-    """The growth of each measure, for the whole table first, then for each group.
-
-    Measures with too many periods are added to `left_out`.
-    """
+    """The growth of all, then of each group; `left_out` gets measures with too many periods."""
     groups: list[str | None] = [None]
     if question.group_by is not None and question.group_by not in question.period.columns:
         groups.append(question.group_by)

@@ -110,7 +110,6 @@ def _figures(tools: SqlTools, table: Table) -> tuple[roles.ColumnProfile, ...]:
 
 
 def _summary(column: Column, distinct: str) -> tuple[str, ...]:
-    """SQL for the `_PER_COLUMN` figures of a column."""
     name = quoted_name(column.name)
     is_nested = any(mark in column.type for mark in _NESTED)
     return (

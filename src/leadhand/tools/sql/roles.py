@@ -1,8 +1,4 @@
-"""Decides the role of each column of a table by its name and figures; pure functions.
-
-Measures are numbers that make sense to rank and add up, labels name rows, and time columns date
-them. Nothing here queries the database.
-"""
+"""Decides by names and figures which columns are measures, labels or times; queries nothing."""
 
 import re
 from collections.abc import Callable, Sequence

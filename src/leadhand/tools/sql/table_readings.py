@@ -73,7 +73,6 @@ class _Draft:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """All notes."""
         of_columns = [
             f"{before} {joined_names(names)} {after}."
             for (before, after), names in self.meanings.items()
@@ -98,10 +97,7 @@ def read_table(tools: SqlTools, table: Table) -> TableReading:
 
 
 def combined_table(readings: Sequence[TableReading]) -> TableReading | None:
-    """Tables with the same columns and a period in their file names, as one; None if they aren't.
-
-    `sales_2022.csv` and `sales_2023.csv` become one table with the column `period`.
-    """
+    """Tables with equal columns and periods in their file names as one; `None` if they aren't."""
     names = [
         period_in_name(one.table.file.rpartition(".")[0].rpartition("/")[2]) for one in readings
     ]

@@ -1,7 +1,4 @@
-"""Loads input files as tables, and provides the two tools to query them.
-
-Statements of a model can't change a table, access a file, or run forever: see `child`.
-"""
+"""Loads input files as tables, and provides the tools to query them; `child` limits statements."""
 
 import re
 import threading
@@ -203,7 +200,6 @@ def _listed(table: Table) -> str:
 
 
 def _shown(reply: SqlReply) -> str:
-    """A result as lines of values between bars, and its size."""
     names, rows = reply.get("columns", []), reply.get("rows", [])
     lines = [" | ".join(_cell(name) for name in names)]
     size = len(lines[0])

@@ -202,11 +202,7 @@ def _shown(text: str) -> str:
 
 
 def is_public(address: str) -> bool:
-    """Whether `address` belongs to the public internet, from which alone pages are fetched (F22).
-
-    It comes from a resolver, so it does not matter how it was written (decimal, hexadecimal, a
-    name).
-    """
+    """Whether `address`, from a resolver and so in one form, is on the public internet (F22)."""
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:
