@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.errors import InputError
-from leadhand.tools.git.last_changes import blame
+from leadhand.tools.git.history import blame
 from leadhand.tools.git.process import GitFailed
 from leadhand.tools.git.repository import open_repository
 from tests.repositories import Repo

@@ -34,8 +34,7 @@ from leadhand.teams.draft import TEAM_FILE, Draft, WorkerDraft, read
 from leadhand.teams.fields import RoleFields, TeamFields
 from leadhand.teams.installed import team_folders, unusable_teams
 from leadhand.teams.notes import Notes, closest
-from leadhand.teams.outputs import declared_form
-from leadhand.teams.parts import ImportedParts, imported
+from leadhand.teams.parts import ImportedParts, declared_form, imported
 from leadhand.teams.tools import catalogue, name_for_model
 from leadhand.teams.trained_router import trained_router
 from leadhand.teams.trust import check_owners

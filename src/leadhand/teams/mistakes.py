@@ -1,15 +1,21 @@
 """Describes the mistakes in one file to its author: what is wrong, where, and how to fix it."""
 
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from leadhand.contracts.arguments import expected
-from leadhand.teams.fields import Fields, TeamFields
+from leadhand.teams.fields import (
+    Fields,
+    PlannerFields,
+    RoleFields,
+    SynthesizerFields,
+    TeamFields,
+    WorkerFields,
+)
 from leadhand.teams.files import KeyPath, TeamFile, Value
-from leadhand.teams.nested_fields import NESTED
 from leadhand.teams.notes import Notes, closest, intended_name
 
 M = TypeVar("M", bound=Fields)
@@ -21,6 +27,23 @@ _SHORT: dict[KeyPath, str] = {
     ("synthesizer",): "be a word, such as `merge`, or ",
 }
 """Field that may be something shorter than a mapping -> what."""
+
+
+def _fields_in(annotation: object) -> Iterator[type[Fields]]:
+    if isinstance(annotation, type) and issubclass(annotation, Fields):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _fields_in(part)
+
+
+_PARENTS = (TeamFields, WorkerFields, PlannerFields, RoleFields, SynthesizerFields)
+NESTED: dict[tuple[type[Fields], str], type[Fields]] = {
+    (model, name): nested
+    for model in _PARENTS
+    for name, info in model.model_fields.items()
+    for nested in _fields_in(info.annotation)
+}
+"""The fields of each mapping that is nested in another."""
 
 
 def validated(model: type[M], document: TeamFile, notes: Notes) -> M | None:

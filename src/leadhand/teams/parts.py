@@ -1,17 +1,22 @@
 """Imports what the workers of a folder name: functions, tools, input and output types, teams."""
 
 import builtins
-from collections.abc import Callable
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Literal, NamedTuple, cast
+
+from pydantic import JsonValue, TypeAdapter
 
 from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import AgentLike, Team, WorkFunction
 from leadhand.errors import InputError
+from leadhand.plans.payloads import schema_mistakes
 from leadhand.teams import functions
 from leadhand.teams.draft import Draft, WorkerDraft
+from leadhand.teams.files import TeamFile
 from leadhand.teams.notes import FileLine, Notes
-from leadhand.teams.outputs import declared_form
 from leadhand.teams.tools import tools
 from leadhand.workers.foreign import adapter_of
 
@@ -129,4 +134,51 @@ def _agent(worker: WorkerDraft, folder: Path, notes: Notes) -> object:
     except InputError as error:
         notes.problem(worker.document.place("agent"), str(error))
         return None
+    return found
+
+
+def declared_form(
+    declared: JsonValue,
+    document: TeamFile,
+    key: Literal["input", "output"],
+    folder: Path,
+    notes: Notes,
+) -> object:
+    """A `declared` input or output, a type or a schema; `None` if there is none or it is wrong."""
+    if isinstance(declared, str):
+        found = functions.resolve(declared, folder)
+        if not isinstance(found, functions.Unusable | Mapping):
+            found = _typed(found, declared)
+        if isinstance(found, functions.Unusable):
+            notes.problem(document.place(key), found.why)
+            return None
+        if not isinstance(found, Mapping):
+            return found
+        schema = cast("Mapping[str, JsonValue]", found)
+    elif isinstance(declared, dict):
+        schema = declared
+    else:
+        return None
+    for path, why in schema_mistakes(schema):
+        notes.problem(document.place(key, *path), why)
+    return schema
+
+
+def _typed(found: object, name: str) -> object | functions.Unusable:
+    if inspect.isroutine(found) or inspect.ismodule(found):
+        kind = type(found).__name__
+        return functions.Unusable(
+            f"{name!r} is a {kind} and must be a class, or a JSON Schema as a dict"
+        )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            TypeAdapter(cast("type[object]", found)).json_schema()
+    except Exception as error:
+        # A class may have schema hooks of its own, which may raise anything.
+        why = " ".join(str(error).partition("\n")[0].split())
+        return functions.Unusable(
+            f"{name!r} can't describe JSON data ({type(error).__name__}: {why}): name a pydantic "
+            "model, a dataclass or a TypedDict"
+        )
     return found

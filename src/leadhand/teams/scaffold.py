@@ -9,7 +9,7 @@ import unicodedata
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from leadhand.teams.new_folder import fill_new
+from leadhand.teams.edits import fill_new
 from leadhand.teams.schema import FOLDER as SCHEMAS
 
 _TEMPLATE = Path(__file__).parent / "scaffold" / "support"

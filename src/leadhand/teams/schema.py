@@ -17,7 +17,7 @@ from pydantic_core import core_schema
 
 from leadhand.teams import fields as fields_module
 from leadhand.teams.fields import Fields, TeamFields, WorkerFields
-from leadhand.teams.nested_fields import NESTED
+from leadhand.teams.mistakes import NESTED
 
 FOLDER = Path(__file__).parent / "schemas"
 """Where the schema files are."""

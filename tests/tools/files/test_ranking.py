@@ -3,10 +3,9 @@
 from pathlib import Path
 
 from leadhand.tools.files.documents import Documents
-from leadhand.tools.files.index import SearchIndex
+from leadhand.tools.files.index import MAX_PER_FILE, SearchIndex, best_passages
 from leadhand.tools.files.inputs import Inputs
 from leadhand.tools.files.passage import Passage
-from leadhand.tools.files.ranking import MAX_PER_FILE, best_passages
 
 QUESTION = "How much did the price of solar modules fall?"
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from leadhand.errors import InputError
+from leadhand.teams.edits import fill_new
 from leadhand.teams.importing import crew, subagents
 from leadhand.teams.importing.definition import TeamDefinition, write
 from leadhand.teams.importing.subagents import plugins
 from leadhand.teams.loader import inspect
-from leadhand.teams.new_folder import fill_new
 from leadhand.teams.notes import Notes
 
 __all__ = ["ImportProblems", "Imported", "import_team", "plugins"]

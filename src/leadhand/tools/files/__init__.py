@@ -10,14 +10,13 @@ from leadhand.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from leadhand.tools.files.documents import Document, Documents, citation
-    from leadhand.tools.files.index import SearchIndex
+    from leadhand.tools.files.index import SearchIndex, best_passages
     from leadhand.tools.files.inputs import InputFile, Inputs
     from leadhand.tools.files.kinds import NOT_READ, FileKind
     from leadhand.tools.files.legible import cleaned
     from leadhand.tools.files.listing import HIDDEN
     from leadhand.tools.files.passage import Passage, split_into_passages
     from leadhand.tools.files.queries import content_words
-    from leadhand.tools.files.ranking import best_passages
 
 __all__ = [
     "HIDDEN",
@@ -38,14 +37,13 @@ __all__ = [
 
 _MODULES = {
     "documents": "Document Documents citation",
-    "index": "SearchIndex",
+    "index": "SearchIndex best_passages",
     "inputs": "InputFile Inputs",
     "kinds": "NOT_READ FileKind",
     "legible": "cleaned",
     "listing": "HIDDEN",
     "passage": "Passage split_into_passages",
     "queries": "content_words",
-    "ranking": "best_passages",
 }
 
 if not TYPE_CHECKING:  # else checkers would take any name for one of the package's

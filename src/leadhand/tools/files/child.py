@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import BinaryIO, Final, TextIO
 
 from leadhand.tools.child_process import end_process_group, end_with_parent, ending_with_parent
-from leadhand.tools.files.document_errors import TruncatedDocument, UnreadableDocument
+from leadhand.tools.errors import TruncatedDocument, UnreadableDocument
 
 MAX_CHARS: Final = 8 << 20
 """Characters kept of one file."""

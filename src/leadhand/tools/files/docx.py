@@ -14,7 +14,7 @@ from xml.sax.xmlreader import AttributesImpl
 from defusedxml.common import DefusedXmlException
 from defusedxml.expatreader import DefusedExpatParser
 
-from leadhand.tools.files.document_errors import TruncatedDocument, UnreadableDocument
+from leadhand.tools.errors import TruncatedDocument, UnreadableDocument
 
 BODY: Final = "word/document.xml"
 MAX_MEMBERS: Final = 5_000

@@ -7,6 +7,7 @@ import re
 import sqlite3
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from leadhand.tools.files.inputs import InputFile, UnreadableInput
 from leadhand.tools.files.kinds import FileKind
 from leadhand.tools.files.parsing import PARSED_KINDS
 from leadhand.tools.files.passage import Passage, split_into_passages
-from leadhand.tools.files.queries import content_words, fragments, fts_expression
+from leadhand.tools.files.queries import content_words, fragments, fts_expression, vocabulary
 
 MAX_PASSAGES: Final = 60_000
 """Passages in the index: some 60 million characters."""
@@ -54,6 +55,11 @@ _IN_FULL: Final = (
 )
 _MARKED: Final = re.compile("\x02([^\x03]+)\x03")
 MAX_NEAR: Final = 5
+MAX_PER_FILE: Final = 3
+SAME_WORDS: Final = 0.8
+"""Two passages that share this part of their words count as the same."""
+_CANDIDATES: Final = 50
+"""Candidates for each passage wanted, because one long file may have most of the best."""
 _NEAR_SCORE: Final = 75.0
 
 _Row = tuple[str, str, str, int, int | None, int, float]
@@ -166,3 +172,22 @@ class SearchIndex:
 def _passage(row: _Row) -> Passage:
     name, text, heading, line, page, offset, score = row
     return Passage(name, text, heading, line, page, offset, score)
+
+
+def best_passages(index: SearchIndex, question: str, limit: int) -> list[Passage]:
+    """The best passages, best first; repeats and more than `MAX_PER_FILE` a file are left out."""
+    chosen: list[Passage] = []
+    wordings: list[frozenset[str]] = []
+    taken: Counter[str] = Counter()
+    for passage in index.search(question, limit * _CANDIDATES):
+        if len(chosen) == limit:
+            break
+        if taken[passage.name] == MAX_PER_FILE:
+            continue
+        wording = vocabulary(passage.text)
+        # Few new words (by the Jaccard index) make a repetition.
+        if all(len(wording & one) < SAME_WORDS * len(wording | one) for one in wordings):
+            chosen.append(passage)
+            wordings.append(wording)
+            taken[passage.name] += 1
+    return chosen

@@ -19,8 +19,14 @@ from leadhand.tools.files.kinds import (
     kind_of_bytes,
     kind_of_name,
 )
-from leadhand.tools.files.listing import FoundFile, ListingLimits, SkippedFile, list_files
-from leadhand.tools.files.names import display_name, distinct
+from leadhand.tools.files.listing import (
+    FoundFile,
+    ListingLimits,
+    SkippedFile,
+    display_name,
+    distinct,
+    list_files,
+)
 from leadhand.tools.files.opening import FileLocation, FileReplaced, open_listed
 from leadhand.untrusted.cutting import cut
 

@@ -6,14 +6,14 @@ the first bytes of files whose suffix is unknown.
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from leadhand.errors import InputError
-from leadhand.tools.files.names import display_name
 from leadhand.tools.files.opening import FileLocation, file_identity, opened_folder
 from leadhand.tools.text import size_text
 
@@ -21,6 +21,9 @@ HIDDEN: Final = "hidden"
 """Why a file whose name starts with a dot is skipped."""
 _KERNEL_FOLDERS: Final = ("/proc", "/sys")
 """Their files look regular, but the kernel makes the content."""
+MAX_NAME_CHARS: Final = 160
+_BRACKETS: Final = str.maketrans("[]\\", "()_")
+"""Citations are in square brackets, so names have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,3 +203,32 @@ def _unfit(entry: os.DirEntry[str], status: os.stat_result, folder: int) -> str 
     if not os.access(entry.name, os.R_OK, dir_fd=folder):
         return "can't be read"
     return None
+
+
+def legible(part: str) -> str:
+    """One part of a path, safe to show in a terminal, a page or a citation.
+
+    Control characters, bidirectional and zero-width marks, and bytes that are not text become `_`.
+    """
+    composed = unicodedata.normalize("NFC", part)
+    shown = "".join(c if c.isprintable() or c.isspace() else "_" for c in composed)
+    return " ".join(shown.translate(_BRACKETS).split()) or "_"
+
+
+def display_name(parts: tuple[str, ...]) -> str:
+    """The listed name of the file at `parts`: legible, and at most `MAX_NAME_CHARS` long."""
+    name = "/".join(legible(part) for part in parts)
+    if len(name) <= MAX_NAME_CHARS:
+        return name
+    half = MAX_NAME_CHARS // 2 - 1
+    return f"{name[:half]}…{name[-half:]}"
+
+
+def distinct(name: str, taken: Container[str]) -> str:
+    """`name`, with a number if it is taken: `report (2).md`."""
+    path = PurePosixPath(name)
+    number, candidate = 1, name
+    while candidate in taken:
+        number += 1
+        candidate = str(path.with_name(f"{path.stem} ({number}){path.suffix}"))
+    return candidate

@@ -6,7 +6,7 @@ from typing import BinaryIO, Final
 from pypdf import PdfReader
 from pypdf.errors import DependencyError, FileNotDecryptedError, LimitReachedError, PyPdfError
 
-from leadhand.tools.files.document_errors import TruncatedDocument, UnreadableDocument
+from leadhand.tools.errors import TruncatedDocument, UnreadableDocument
 
 MAX_PAGES: Final = 2_000
 

@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString, PageElement, PreformattedString
 
-from leadhand.tools.files.document_errors import TruncatedDocument
+from leadhand.tools.errors import TruncatedDocument
 from leadhand.tools.files.legible import decoded
 from leadhand.tools.text import size_text
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
         DiffLimits,
         compare,
     )
-    from leadhand.tools.git.history import Commit, FilePatch, log, log_patches
-    from leadhand.tools.git.last_changes import BlamedLine, blame
+    from leadhand.tools.git.history import BlamedLine, Commit, FilePatch, blame, log, log_patches
     from leadhand.tools.git.process import GitFailed, GitTimeout, OutOfTime, reading_until
     from leadhand.tools.git.repository import (
         Repository,
@@ -74,8 +73,7 @@ __all__ = [
 
 _MODULES = {
     "comparison": "NO_FILE SUBMODULE SYMLINK DiffLimits Difference compare",
-    "history": "Commit FilePatch log log_patches",
-    "last_changes": "BlamedLine blame",
+    "history": "BlamedLine Commit FilePatch blame log log_patches",
     "process": "GitFailed GitTimeout OutOfTime reading_until",
     "repository": "Repository RevisionRange open_repository resolve_range",
     "tree_limits": "limited_tree",

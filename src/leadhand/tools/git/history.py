@@ -1,9 +1,10 @@
-"""Reads the history before a change: commits, the files that they changed, and their patches.
+"""Reads the history before a change: commits, their files and patches, who last changed lines.
 
 Limited in commits, size and time. Merges are skipped, renames are not followed.
 """
 
 import contextlib
+import datetime as dt
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,10 +13,13 @@ from typing import IO
 
 from leadhand.tools.git.process import checked_id, split_stream, stream_git
 from leadhand.tools.text import is_safe_path, path_text, plain_text
+from leadhand.untrusted.cutting import cut
 
 MAX_NAMES = 10_000
 """Paths kept of one commit."""
 _HEADER = re.compile(rb"\x01([0-9a-f]{40}(?:[0-9a-f]{24})?)\Z")
+_BLAMED = re.compile(rb"([0-9a-f]{40}(?:[0-9a-f]{24})?) \d+ (\d+)")
+_LINE_CHARS = 1_000
 HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _FORMAT = "--format=%x01%H%x00%cI%x00%s"
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
@@ -33,6 +37,16 @@ class Commit:
     """The first line of its message; untrusted text."""
     files: tuple[str, ...] = ()
     """The paths it changed, of those asked for; at most `MAX_NAMES`."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlamedLine:
+    """One line of a file and the commit that last changed it."""
+
+    number: int
+    text: str
+    commit: Commit
+    """Without `files`; its date is the day in UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,3 +222,43 @@ class _Block:
 
 def _texts(lines: list[bytes]) -> tuple[str, ...]:
     return tuple(plain_text(line.removesuffix(b"\n").removesuffix(b"\r")) for line in lines)
+
+
+def blame(
+    git_dir: Path, commit: str, path: str, *, first_line: int, last_line: int
+) -> list[BlamedLine]:
+    """Lines `first_line` to `last_line`, from 1. Raises `GitFailed` if there are none."""
+    if not is_safe_path(path) or not 1 <= first_line <= last_line:
+        return []
+    with stream_git(
+        git_dir, "blame", "--porcelain", "-L", f"{first_line},{last_line}",
+        checked_id(commit), "--", path,
+        timeout_s=20.0,
+        extra={"GIT_LITERAL_PATHSPECS": "1"},
+    ) as printed:  # fmt: skip
+        return list(_blamed_lines(printed))
+
+
+def _blamed_lines(printed: IO[bytes]) -> Iterator[BlamedLine]:
+    """Parse `--porcelain`: per line a header, a tab and the text; per commit, once, its facts."""
+    dates: dict[str, str] = {}
+    subjects: dict[str, str] = {}
+    oid, number = "", 0
+    for line in printed:
+        if line.startswith(b"\t"):
+            commit = Commit(oid, dates.get(oid, ""), subjects.get(oid, ""))
+            yield BlamedLine(number, cut(plain_text(line[1:].rstrip(b"\r\n")), _LINE_CHARS), commit)
+        elif match := _BLAMED.match(line):
+            oid, number = match[1].decode("ascii"), int(match[2])
+        elif line.startswith(b"committer-time "):
+            dates[oid] = _day(line[15:])
+        elif line.startswith(b"summary "):
+            subjects[oid] = cut(plain_text(line[8:].rstrip(b"\n")), _LINE_CHARS)
+
+
+def _day(seconds: bytes) -> str:
+    try:
+        moment = dt.datetime.fromtimestamp(int(seconds), dt.UTC)
+    except (ValueError, OverflowError, OSError):
+        return ""
+    return moment.date().isoformat()
