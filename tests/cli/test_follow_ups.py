@@ -53,6 +53,17 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_process: InProcess
 # A request after a run
 
 
+@pytest.mark.parametrize("command", [("resume", "last"), ("run", "May?", "--after", "last")])
+def test_options_that_no_run_can_have_are_refused_on_a_stored_setup_too(
+    house: House, command: tuple[str, ...]
+) -> None:
+    house.does("run", "April?", "--team", "echo", "-q")
+    nothing = house.does(*command, "--budget-usd", "0")
+    assert (nothing.status, "--budget-usd is 0: give more than 0" in nothing.err) == (2, True)
+    both = house.does(*command, "--model", "openai:a", "--no-model")
+    assert (both.status, "exclude each other" in both.err) == (2, True)
+
+
 def test_a_request_follows_a_stored_run_and_is_run_as_that_was(house: House) -> None:
     first = json.loads(house.does("run", "April?", "--team", "echo", "--json").out)
     second = house.does("run", "May?", "--after", "last", "--json")
