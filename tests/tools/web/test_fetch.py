@@ -12,7 +12,7 @@ import pytest
 
 from leadhand.tools.errors import ToolCallError
 from leadhand.tools.web.fetch import FetchedPage, Fetcher, Resolve, look_up
-from leadhand.tools.web.settings import WebSettings
+from leadhand.tools.web.tools import WebSettings
 from tests.patience import HANG_S
 from tests.tools.web.server import Site, serving
 

@@ -98,7 +98,9 @@ class Documents:
         if isinstance(document, UnreadableInput):
             raise document
         with self._lock:
-            self._keep(document)
+            self._kept[document.name] = document
+            while sum(len(kept.text) for kept in self._kept.values()) > _CACHED_CHARS:
+                del self._kept[next(iter(self._kept))]
         return document
 
     def read_each(
@@ -133,11 +135,6 @@ class Documents:
             return self._plain(reading.file)
         with reading.stream as stream:
             return _document(reading.file, parsers.result(reading.job), stream)
-
-    def _keep(self, document: Document) -> None:
-        self._kept[document.name] = document
-        while sum(len(kept.text) for kept in self._kept.values()) > _CACHED_CHARS:
-            del self._kept[next(iter(self._kept))]
 
     def _plain(self, file: InputFile) -> Document | UnreadableInput:
         if why := _NO_TEXT.get(file.kind):

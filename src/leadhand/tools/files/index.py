@@ -93,7 +93,7 @@ class SearchIndex:
             if not rows and (parts := fragments(query)):
                 score = " + ".join(["(instr(lower(body), ?) > 0)"] * len(parts))
                 rows = database.execute(_CONTAIN.format(score=score), (*parts, limit)).fetchall()
-        return [_passage(row) for row in rows]
+        return [Passage(*row) for row in rows]
 
     def near(self, query: str) -> list[str]:
         """Indexed words similar to those of `query`, best first, at most `MAX_NEAR`."""
@@ -167,11 +167,6 @@ class SearchIndex:
         parsed = [file.size_bytes if file.kind in PARSED_KINDS else 0 for file in files]
         order = sorted(range(len(files)), key=lambda n: (files[n].kind in _TABLES, parsed[n]))
         return [files[n] for n in order]
-
-
-def _passage(row: _Row) -> Passage:
-    name, text, heading, line, page, offset, score = row
-    return Passage(name, text, heading, line, page, offset, score)
 
 
 def best_passages(index: SearchIndex, question: str, limit: int) -> list[Passage]:

@@ -167,20 +167,15 @@ def _place_hunks(differences: list[Difference], lines: Iterator[bytes], limits: 
             current = None
         elif kind == b"i" and (match := _INDEX.match(line)):
             ids = (match[1].decode("ascii"), match[2].decode("ascii"))
-            place = _next(differences, place + 1, ids)
-            if place == len(differences):
+            later = range(place + 1, len(differences))
+            place = next(
+                (n for n in later if (differences[n].old_id, differences[n].new_id) == ids), -1
+            )
+            if place < 0:
                 return
             current = differences[place]
         elif kind == b"B" and current and line.startswith(b"Binary files "):
             current.binary = True
-
-
-def _next(differences: list[Difference], start: int, ids: tuple[str, str]) -> int:
-    for place in range(start, len(differences)):
-        difference = differences[place]
-        if (difference.old_id, difference.new_id) == ids:
-            return place
-    return len(differences)
 
 
 class _Fields:

@@ -3,7 +3,6 @@
 `WebSettings.from_environment` switches them on. Importing this loads no HTTP or HTML library.
 """
 
-from leadhand.tools.web.settings import WebSettings
-from leadhand.tools.web.tools import WebTools
+from leadhand.tools.web.tools import WebSettings, WebTools
 
 __all__ = ["WebSettings", "WebTools"]

@@ -17,7 +17,7 @@ import httpx2
 
 from leadhand.tools.errors import ToolCallError
 from leadhand.tools.text import size_text
-from leadhand.tools.web.settings import WebSettings
+from leadhand.tools.web.tools import WebSettings
 from leadhand.untrusted.cutting import cut
 
 MAX_REDIRECTS: Final = 5

@@ -1,19 +1,21 @@
-"""The web tools: read a page by its address, and search."""
+"""The web tools, read a page by its address and search, and the settings that switch them on."""
 
 import asyncio
 import codecs
 import json
 import re
 import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal, Self, cast
 from urllib.parse import urlsplit, urlunsplit
 
+from leadhand.errors import InputError
 from leadhand.tools.errors import ToolCallError
 from leadhand.tools.files.legible import cleaned, decoded
 from leadhand.tools.files.parsing import ParserLimits, parse_file
 from leadhand.tools.text import is_binary
-from leadhand.tools.web.settings import WebSettings
 from leadhand.untrusted.cutting import cut
 
 if TYPE_CHECKING:
@@ -24,7 +26,44 @@ PAGE_CHARS: Final = 8_000
 MAX_RESULTS: Final = 10
 _SNIPPET_CHARS: Final = 300
 _KEPT_PAGES: Final = 8
+"""Pages cached for calls that read more of them."""
 _PARSING_S: Final = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class WebSettings:
+    """The web tools that are switched on, and their limits."""
+
+    read_pages: bool = False
+    search_url: str | None = None
+    """A SearXNG-compatible endpoint that answers in JSON: `http://localhost:8080/search`."""
+    allowed_hosts: frozenset[str] = frozenset()
+    """`host:port` pairs that are allowed despite a private address or an unusual port."""
+    total_timeout_s: float = 20.0
+    """From the first look-up to the last byte, redirects included."""
+    max_bytes: int = 4 << 20
+    """The maximum size of a page after decompression."""
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> Self | None:
+        """The settings in `environ`; None if nothing is switched on.
+
+        `LEADHAND_WEB=1` lets workers read public web pages. `LEADHAND_SEARCH_URL` names a
+        SearXNG-compatible search endpoint, which may be on this machine, and lets them search.
+        Raises `InputError` for other values.
+        """
+        switch = environ.get("LEADHAND_WEB", "").strip()
+        if switch not in ("", "0", "1"):
+            raise InputError(f"LEADHAND_WEB is {switch!r}: write 1 to let workers read web pages")
+        search_url = environ.get("LEADHAND_SEARCH_URL", "").strip() or None
+        if search_url is not None and not _is_endpoint(search_url):
+            raise InputError(
+                "LEADHAND_SEARCH_URL is not an address of a search endpoint: "
+                "write it like http://localhost:8080/search"
+            )
+        if switch != "1" and search_url is None:
+            return None
+        return cls(read_pages=switch == "1", search_url=search_url)
 
 
 class WebTools:
@@ -50,7 +89,9 @@ class WebTools:
             raise ToolCallError("reading web pages is switched off (LEADHAND_WEB=1 allows it)")
         if url not in self._pages:
             fetched = await self._fetcher.get(url)
-            self._keep(url, await asyncio.to_thread(_page, fetched))
+            self._pages[url] = await asyncio.to_thread(_page, fetched)
+            for oldest in list(self._pages)[:-_KEPT_PAGES]:
+                self._pages.pop(oldest, None)
         address, text = self._pages[url]
         if not 0 <= offset <= len(text):
             raise ToolCallError(f"offset {offset} is outside the page; use 0 to {len(text)}")
@@ -86,12 +127,6 @@ class WebTools:
         from leadhand.tools.web.fetch import Fetcher
 
         return Fetcher(self._settings)
-
-    def _keep(self, url: str, page: tuple[str, str]) -> None:
-        """Cache a page for calls that read more of it, and drop the oldest."""
-        self._pages[url] = page
-        for oldest in list(self._pages)[:-_KEPT_PAGES]:
-            self._pages.pop(oldest, None)
 
 
 def _page(fetched: "FetchedPage") -> tuple[str, str]:
@@ -162,3 +197,11 @@ def _results(fetched: "FetchedPage") -> list[str]:
 
 
 _FIELDS: Final = ("title", "url", "content")
+
+
+def _is_endpoint(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
