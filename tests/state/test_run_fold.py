@@ -213,7 +213,7 @@ def test_a_run_that_is_finished_asks_nothing_more() -> None:
     run.tell(partial(ApprovalRequested, question="Well?"))
     assert run.tell(partial(RunFinished, answer=ANSWER)) == {
         "phase": "finished", "finished_s": 8.0, "answer": ANSWER, "questions": {},
-        "proposed": None, "proposed_for": None,
+        "proposed": None, "proposed_for": None, "asking_s": 1.0,
     }  # fmt: skip
     unplanned = Run().told(STARTED, PROPOSED)
     unplanned.tell(partial(RunFinished, answer=ANSWER))

@@ -116,6 +116,8 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
             state.phase = "finished"
             state.finished_s = event.elapsed_s
             state.answer = event.answer
+            if None in state.questions:
+                state.asking_s += event.elapsed_s - state.asked_s
             state.questions = {}
             if state.plan is not None:
                 decided(state)
