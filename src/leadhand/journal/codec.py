@@ -87,7 +87,6 @@ def decode_message(id: int, run_id: str, body: str) -> RunMessage:
 
 
 def compress(body: str) -> bytes:
-    """A long body, compressed."""
     return zlib.compress(body.encode(), level=1)  # the run waits for it
 
 
@@ -144,7 +143,6 @@ def _adapter(kind: "type[Event]") -> "TypeAdapter[Event]":
 
 @functools.cache
 def _events() -> "TypeAdapter[Event]":
-    """The adapter of all event types."""
     kind = cast("type[Event]", Annotated[_any_event(), Field(discriminator="type")])
     return TypeAdapter(kind, config=_CONFIG)
 

@@ -31,8 +31,6 @@ _CLOSED = "the journal is closed: open it again"
 
 @dataclass(slots=True)
 class _Group:
-    """Events that are written together, and the commits that wait for them."""
-
     events: "dict[str, list[Event]]" = field(default_factory=dict[str, "list[Event]"])
     waiters: list[_Ended] = field(default_factory=list[_Ended])
 
@@ -87,7 +85,6 @@ class GroupCommit:
             await future
 
     def is_waited_for(self) -> bool:
-        """Whether any commit waits for the batch being written."""
         with self._changed:
             return any(not future.done() for future, _ in self._writing.waiters)
 

@@ -22,8 +22,6 @@ _PATIENCE_S = 5.0
 
 
 class Locks:
-    """The locks of the runs in one folder."""
-
     def __init__(self, folder: Path) -> None:
         """The folder is created with the first lock."""
         self._folder = folder
@@ -113,7 +111,6 @@ def _only_looked_at(descriptor: int) -> bool:
 
 
 def _is(descriptor: int, path: Path) -> bool:
-    """Whether an open file is still the one at `path`."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
@@ -135,7 +132,6 @@ def _await_holder(path: Path) -> str:
 
 
 def _holder_in(path: Path) -> str:
-    """The holder that a lock file names."""
     try:
         who = json.loads(path.read_bytes())
         since = dt.datetime.fromisoformat(who["since"]).astimezone()

@@ -22,7 +22,6 @@ from leadhand.journal.summaries import StoredSummary
 class _Run:
     events: list[Event] = field(default_factory=list[Event])
     committed: int = 0
-    """How many of the events are committed."""
     failed: str | None = None
     """Why nothing more is kept."""
 
@@ -61,10 +60,7 @@ class MemoryStore:
                 return
 
     async def commit(self, run_id: str | None = None) -> None:
-        """Check the order of the run's events, without waiting.
-
-        Raises `JournalError` if the position of an event is taken.
-        """
+        """Check the order of the run's events. Raises `JournalError` if a position is taken."""
         for id in [*self._open] if run_id is None else [run_id]:
             run = self._open.pop(id, None)
             if run is not None:
@@ -159,10 +155,7 @@ class MemoryStore:
 
 
 class MemoryJournal(StoreJournal):
-    """Keeps the events of recent runs in memory."""
-
     def __init__(self, *, keep_runs: int = 100) -> None:
-        """`keep_runs` limits the runs that are kept: the oldest that ended is dropped first."""
         super().__init__(MemoryStore(keep_runs=keep_runs))
 
 

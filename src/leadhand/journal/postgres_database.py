@@ -102,8 +102,6 @@ _UNREADABLE: Final = (
 
 
 class PostgresDatabase:
-    """A database, by its URL, with the schema `leadhand`."""
-
     def __init__(self, url: str, *, steps: Sequence[LiteralString] = STEPS) -> None:
         """Does not connect yet. Raises `JournalError` if the URL can't be read."""
         self._steps = steps

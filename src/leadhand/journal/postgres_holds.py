@@ -87,7 +87,6 @@ class Holds:
         return {str(id): last.get(str(id)) for id, *_ in taken}
 
     def release(self, run_ids: Sequence[str]) -> None:
-        """Release runs."""
         holds = {id: self._held.pop(id) for id in run_ids}
         ours = [id for id, hold in holds.items() if hold.taken_by is None]
         if ours:

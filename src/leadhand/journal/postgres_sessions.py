@@ -20,7 +20,6 @@ LONG_LIMIT_S: Final = 90.0
 """The same for large reads and deletes; longer than the server's statement timeout."""
 
 Query = tuple[LiteralString, Sequence[object]]
-"""A statement and its parameters."""
 
 
 class PostgresSession:
@@ -37,7 +36,6 @@ class PostgresSession:
 
     @property
     def connection(self) -> Connection:
-        """The connection, opened again if it was lost."""
         if self._closed:
             raise JournalError("the journal is closed: open it again")
         if self._connection is None or self._connection.closed:
@@ -46,7 +44,6 @@ class PostgresSession:
 
     @property
     def lost(self) -> bool:
-        """Whether the connection was lost."""
         return self._connection is not None and self._connection.closed
 
     def ask(
@@ -56,7 +53,6 @@ class PostgresSession:
         again: bool = True,
         limit_s: float = ANSWER_LIMIT_S,
     ) -> list[Row]:
-        """The rows of a query, as of `ask_all`."""
         return self.ask_all((query, parameters), again=again, limit_s=limit_s)[0]
 
     def ask_all(
@@ -98,7 +94,6 @@ class SessionPool:
             self._idle.put(session)
 
     def ask_all(self, *queries: Query, again: bool = True) -> list[list[Row]]:
-        """What `PostgresSession.ask_all` gives."""
         session = self._idle.get()
         try:
             return session.ask_all(*queries, again=again, limit_s=LONG_LIMIT_S)
@@ -106,7 +101,6 @@ class SessionPool:
             self._idle.put(session)
 
     def close(self) -> None:
-        """Close the sessions, as `PostgresSession.close` does."""
         for session in self._sessions:
             session.close()
 

@@ -61,8 +61,6 @@ PAUSE_S: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What to write for one run."""
-
     digest: StoredSummary
     bodies: Sequence[tuple[int, str]]
     """(position, body)"""
@@ -94,7 +92,6 @@ class PostgresWriter:
         self._take = Combined(self._take_all)
         self._drop = Combined(self._drop_all)
         self.release = Combined(self._release_all)
-        """Releases a run."""
 
     def take(self, run_id: str) -> int | None:
         """Hold a run; `None` if it is held already, even by this process.
@@ -274,7 +271,6 @@ class PostgresWriter:
 
 
 def _columns(ready: Mapping[str, _Entry]) -> tuple[list[object], ...]:
-    """The parameters of `_KEEP`."""
     bodies = [(id, seq, body) for id, entry in ready.items() for seq, body in entry.bodies]
     long = [row for row in bodies if len(row[2]) > BLOB_CHARS]
     return (
@@ -292,7 +288,6 @@ def _columns(ready: Mapping[str, _Entry]) -> tuple[list[object], ...]:
 
 
 def _message(run_id: str, why: str) -> str:
-    """The message about a run that can't be written."""
     return (
         f"run {run_id!r} can't be kept: {why}; what was committed stands: fix it, then"
         f" `leadhand resume {run_id}`"

@@ -192,7 +192,6 @@ class SqliteStore:
     def _messages(
         self, ready: Mapping[str, Sequence[tables.Row]], error: Exception
     ) -> dict[str, str]:
-        """Messages about runs that can't be written."""
         if isinstance(error, JournalError):
             return dict.fromkeys(ready, str(error))
         why, remedy = explain(error)

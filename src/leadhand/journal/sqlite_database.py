@@ -145,7 +145,6 @@ class SqliteDatabase:
         return f"{damage}; what was committed after that is dropped"
 
     def failure(self, what: str, error: Exception) -> JournalError:
-        """Why the file can't be read or written, and what to do."""
         why, remedy = explain(error)
         kind = JournalLocked if is_busy(error) else JournalError
         return kind(f"{self.path} can't be {what}: {why}; {remedy}")
@@ -271,7 +270,6 @@ def is_busy(error: Exception) -> bool:
 
 
 def is_damaged(error: Exception) -> bool:
-    """Whether a part of the file is damaged."""
     return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from leadhand.contracts.events import Event
 
 Row = tuple["Event", str]
-"""An event and its body."""
 
 
 def events(connection: sqlite3.Connection, run_id: str, after_seq: int = 0) -> "Iterator[Event]":

@@ -64,14 +64,12 @@ class StoredSummary:
 
     @classmethod
     def of(cls, events: "Sequence[Event]") -> "StoredSummary":
-        """The summary of a run with these events."""
         digest = cls.before(events[0])
         for position, event in enumerate(events):
             digest.add(event, before=lambda end=position: events[:end])
         return digest
 
     def write(self) -> str:
-        """As one line of JSON."""
         return to_json(_adapter(), self, what="the summary of a run")
 
     def add(
@@ -174,7 +172,6 @@ def run_summary(
 
 
 def _redacted(origin: dict[str, JsonValue], redact: Redact | None) -> dict[str, JsonValue]:
-    """`origin` as it is stored with the run's first event."""
     return origin if redact is None or not origin else json.loads(redact(json.dumps(origin)))
 
 
@@ -184,7 +181,6 @@ def _place(event: "ApprovalRequested | ApprovalGiven") -> str:
 
 
 def _completed_in(events: "Iterable[Event]") -> int:
-    """How many tasks of the run's plan are completed."""
     from leadhand.state.fold import fold
 
     return sum(task.status == "completed" for task in fold(events).tasks.values())

@@ -21,8 +21,6 @@ _log = logging.getLogger("leadhand")
 
 @dataclass(frozen=True, slots=True)
 class RunActivity:
-    """News about a run."""
-
     messages: Sequence[RunMessage] = ()
     taken_by: str | None = None
     """The other process that took the run over, described in words."""

@@ -70,7 +70,6 @@ class CallReservation:
         self.booked = Amount(requests=1)
 
     def answered(self, usage: Usage) -> None:
-        """Note the usage of the answer."""
         tokens_in, tokens_out = usage.input_tokens, usage.output_tokens
         if not (tokens_in or tokens_out):
             return  # unknown: the expected usage stays booked

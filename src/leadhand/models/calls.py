@@ -89,12 +89,10 @@ class CallRequest:
 
     @cached_property
     def model_settings(self) -> ModelSettings | None:
-        """The settings as pydantic-ai takes them."""
         return cast("ModelSettings", dict(self.settings)) if self.settings else None
 
     @cached_property
     def parameters(self) -> ModelRequestParameters:
-        """Everything else as pydantic-ai takes it."""
         instructions = [InstructionPart(self.instructions)] if self.instructions else None
         output = self.output
         if output is None:
@@ -115,21 +113,15 @@ class CallRequest:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A request as a pydantic-ai model takes it."""
-
     requester: Requester
     messages: list[ModelMessage]
     settings: ModelSettings | None
     parameters: ModelRequestParameters
     hash: str
-    """`request_hash` of the request."""
     follow: "Callable[[], PieceListener] | None" = None
-    """Makes a listener for each answer that is streamed."""
 
 
 class Caller:
-    """Calls the models of one run."""
-
     def __init__(
         self, connections: Connections, recorder: Recorder, *, account: Account | None = None
     ) -> None:
@@ -138,7 +130,6 @@ class Caller:
         self._account = account
         self._replay = Replay(recorder.past)
         self._without_usage: set[str] = set()
-        """The models for which a warning about missing usage was logged."""
         self.recorder = recorder
 
     def nested(self, recorder: Recorder, account: Account | None) -> "Caller":
@@ -204,10 +195,7 @@ class Caller:
         parameters: ModelRequestParameters,
         model: ModelSpec,
     ) -> ModelResponse:
-        """The response to a request that another loop built, such as pydantic-ai's own.
-
-        Raises `ModelError` if there is none.
-        """
+        """The response to a request of another loop. Raises `ModelError` if there is none."""
         hash = request_hash(messages, parameters)
         if (
             kept := self._replay.take(requester.role, requester.task_id, requester.attempt, hash)

@@ -26,8 +26,6 @@ LISTING_TIMEOUT_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """A team with its models filled in."""
-
     team: Team
     why: str
     """What was found and where, in one line."""
@@ -219,7 +217,6 @@ def _without_secrets(url: str) -> str:
 
 
 def _stripped(team: Team) -> Team:
-    """The team and its nested teams without models; functions stay."""
     return _with_models(team, lambda _: None)
 
 

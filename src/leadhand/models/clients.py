@@ -105,7 +105,6 @@ def httpx_client() -> httpx2.AsyncClient:
 
 
 def _guarded(client: httpx2.AsyncClient) -> httpx2.AsyncClient:
-    """`client` with both hooks."""
     limit = max_bytes()
     client.max_redirects = MAX_REDIRECTS
 

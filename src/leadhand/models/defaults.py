@@ -15,7 +15,6 @@ class KeyedProvider:
     """A provider that is used if its key is set."""
 
     variable: str
-    """The environment variable that holds the key."""
     provider: str
     """Its name in pydantic-ai."""
     package: str
@@ -33,7 +32,6 @@ class KeyedProvider:
 
     @property
     def installed(self) -> bool:
-        """Whether its client can be imported."""
         try:
             return importlib.util.find_spec(self.package) is not None
         except ModuleNotFoundError:

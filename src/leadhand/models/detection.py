@@ -30,20 +30,16 @@ class LocalServer:
 
     @property
     def base_url(self) -> str:
-        """The URL of its OpenAI-compatible API."""
         return f"http://{HOST}:{self.port}/v1"
 
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
-    """A model of a server on this machine."""
-
     server: LocalServer
     id: str
 
     @property
     def spec(self) -> str:
-        """`provider:model`."""
         return f"{self.server.provider}:{self.id}"
 
 

@@ -39,13 +39,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The expected calls and cost of a plan."""
-
     calls: Span
     cost_usd: tuple[float, float] | None
     """From and to; None if a price is unknown."""
     unpriced: tuple[str, ...]
-    """The models whose price is unknown."""
     assumption: str
     """What the estimate assumes, in half a line."""
 

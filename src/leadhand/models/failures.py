@@ -63,7 +63,6 @@ class Failure:
 
 
 def request_failure(error: Exception) -> Failure:
-    """The failure for an `error` raised by a model's `request`."""
     causes = [*_causes(error)]
     for cause in causes:  # an error of our own client may have caused an SDK's
         if isinstance(cause, ResponseTooLarge):

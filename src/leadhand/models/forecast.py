@@ -23,8 +23,6 @@ _MARGIN = 2
 
 
 class Forecast:
-    """Forecasts the usage of calls to one model."""
-
     def __init__(self, model: Model) -> None:
         self._model = model
         self._written: deque[int] = deque(maxlen=_REMEMBERED)
@@ -44,7 +42,6 @@ class Forecast:
         return -(-sent // BYTES_A_TOKEN), self._answer(settings)
 
     def learn(self, output_tokens: int) -> None:
-        """Note the length of an answer."""
         self._written.append(output_tokens)
 
     def usd(self, input_tokens: int, output_tokens: int) -> float | None:

@@ -38,8 +38,6 @@ Ending = Literal["answered", "refused", "lost"]
 
 @dataclass(frozen=True, slots=True)
 class GatePass:
-    """Permission to make one call."""
-
     number: int
     """Counts the calls that entered, from 1."""
     round: int

@@ -37,11 +37,9 @@ class Amount(NamedTuple):
     nano_usd: int = 0
 
     def plus(self, other: "Amount") -> "Amount":
-        """The sum of both."""
         return Amount(*(one + more for one, more in zip(self, other, strict=True)))
 
     def minus(self, other: "Amount") -> "Amount":
-        """The difference of both."""
         return Amount(*(one - less for one, less in zip(self, other, strict=True)))
 
     def within(self, room: "Amount") -> bool:
@@ -185,8 +183,6 @@ class Ledger:
 
 @dataclass(slots=True, eq=False)
 class _Allowance:
-    """What one run may spend from one ledger."""
-
     ledger: Ledger
     kept: Amount
     """The reserve of the outer run, which not even this run's synthesis may use."""
@@ -270,13 +266,11 @@ class Account:
             raise
 
     def settle(self, reserved: Amount, used: Amount) -> None:
-        """Replace a call's reservation by what it used."""
         for one in self._shares:
             one.ledger.settle(reserved, used)
         self._report_overrun()
 
     def book(self, used: Amount) -> None:
-        """Count what calls used that reserved nothing."""
         for one in self._shares:
             one.ledger.book(used)
         self._report_overrun()

@@ -26,8 +26,6 @@ class ListingError(LeadhandError):
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """A model of an endpoint."""
-
     id: str
     context_tokens: int | None = None
     """Its context window, if the endpoint states it."""

@@ -22,10 +22,7 @@ _SOME = "openai:NAME, anthropic:NAME, google:NAME, ollama:NAME, ..."
 
 
 async def check_names(specs: Iterable[ModelSpec]) -> None:
-    """Check that each of `specs` can be called.
-
-    Raises `InputError` for the first whose provider is unknown, not installed, or has no key.
-    """
+    """Raises `InputError` for the first name with an unknown provider, no package, or no key."""
     async with Connections() as connections:
         for spec in specs:
             if isinstance(spec, str):

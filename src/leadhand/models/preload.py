@@ -22,10 +22,7 @@ def preload(model: str | None, *, no_model: bool, environ: Mapping[str, str]) ->
 
 
 def expected_provider(model: str | None, environ: Mapping[str, str]) -> str | None:
-    """The provider whose model will be called; None if there is none, or it is not known yet.
-
-    `model` is the value of `--model`.
-    """
+    """The provider that will be called; None if there is none, or it is not known yet."""
     named = (model or environ.get(VARIABLE) or "").strip()
     if named:
         return None if named == NO_MODEL else named.partition(":")[0]

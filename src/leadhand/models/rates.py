@@ -77,12 +77,10 @@ class Limiter:
             return share
 
     def leave(self) -> None:
-        """Note that a call is over."""
         self._inside -= 1
         self._freed.set()
 
     def health(self, model: str) -> ModelHealth:
-        """The current load of the model of that name."""
         self._forget(asyncio.get_running_loop().time())
         counted = self.counts
         return ModelHealth(
@@ -135,10 +133,7 @@ other object gets the same id."""
 
 
 def limiter_of(model: Model, rate: Rate, jitter: Callable[[], float]) -> Limiter:
-    """The limiter of a model, shared by all runs in this event loop.
-
-    If runs set different rates, the stricter one applies.
-    """
+    """The model's limiter in this event loop; of different rates, the stricter one applies."""
     limiters = _limiters.setdefault(asyncio.get_running_loop(), {})
     address = model.base_url
     key = (model.system, model.model_name, address) if address else id(model)
@@ -156,10 +151,7 @@ def health() -> tuple[ModelHealth, ...]:
 
 
 def rates_of(own: Mapping[str, Rate], environ: Mapping[str, str]) -> dict[str, Rate]:
-    """The stricter of a team's `own` rates and those of the environment, by model name.
-
-    Raises `InputError` if those of the environment are invalid.
-    """
+    """The stricter of both rates, by model name. Raises `InputError` if `environ` is invalid."""
     asked = _rates_in(environ.get(VARIABLE, "").strip())
     return {
         name: own.get(name, NO_RATE).tightened(asked.get(name, NO_RATE))

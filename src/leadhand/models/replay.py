@@ -64,7 +64,6 @@ def dump_response(response: ModelResponse) -> JsonValue:
 
 
 def load_response(data: JsonValue) -> ModelResponse:
-    """The response that `dump_response` serialized."""
     return _adapter().validate_python((data,))[0]
 
 

@@ -53,14 +53,10 @@ class BadAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StructuredAnswer:
-    """The answer in a response."""
-
     data: dict[str, JsonValue] | None = None
     """Its fields, if it is a JSON object; not checked against a schema."""
     text: str = ""
-    """Its plain text."""
     call: ToolCallPart | None = None
-    """The call of the output tool, if there is one."""
     problem: str | None = None
     """Why it can't be read, for the model."""
     cut_off: bool = False
@@ -121,7 +117,6 @@ def object_schema(**properties: JsonValue) -> dict[str, JsonValue]:
 
 
 def first_message(text: str, request: CallRequest) -> ModelRequest:
-    """The message that opens a conversation."""
     return ModelRequest([UserPromptPart(text)], instructions=request.instructions or None)
 
 

@@ -99,8 +99,6 @@ def _ends_in_word(text: str, end: int) -> bool:
 
 
 class _Ids:
-    """Recognises the ids of one plan."""
-
     def __init__(self, known: Collection[str]) -> None:
         self._by_fold = {id.casefold(): id for id in known} | {id: id for id in known}
         self._shapes = {_shape(id) for id in known}

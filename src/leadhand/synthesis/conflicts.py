@@ -75,8 +75,6 @@ _VAGUE = frozenset(
 
 
 class _Claim(NamedTuple):
-    """The value of one key in one task's result."""
-
     id: str
     value: JsonValue
 
@@ -180,10 +178,7 @@ def _of_kinds(
     team: Team | None,
     questions: Sequence[tuple[ConflictKind, Sequence[TaskResult]]],
 ) -> Iterator[tuple[str, list[_Claim]]]:
-    """The claims of different kinds of workers under one key, each of them with one claim.
-
-    Those of tasks of one of the `questions` are left out.
-    """
+    """The claims of kinds of workers with one each, except of tasks of one of the `questions`."""
     compared = [{one.task.id for one in group} for _, group in questions]
     roles = {worker.name: worker.role or worker.name for worker in team.workers} if team else {}
     kinds = {one.task.id: roles.get(one.task.worker, one.task.worker) for one in given}
@@ -271,7 +266,6 @@ def _of_interest(value: JsonValue) -> JsonValue:
 
 
 def _names(key: str, value: JsonValue) -> bool:
-    """Whether this key identifies an object."""
     return key.casefold() in _NAMING and isinstance(value, str | int) and value != ""
 
 
@@ -280,7 +274,6 @@ def _last(path: str) -> str:
 
 
 def _sides(claims: Sequence[_Claim]) -> list[list[_Claim]]:
-    """The claims, grouped by equal values."""
     sides: list[list[_Claim]] = []
     for claim in claims:
         side = next((side for side in sides if _same(side[0].value, claim.value)), None)
@@ -360,7 +353,6 @@ def _same(one: JsonValue, other: JsonValue) -> bool:
 
 
 def _shown(value: JsonValue) -> str:
-    """The value as it is written in a sentence."""
     try:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     except ValueError:

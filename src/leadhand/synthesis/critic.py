@@ -47,10 +47,7 @@ class Critic:
         self._request = CallRequest(instructions, output=critique_form(), settings=role.settings)
 
     async def points(self, draft: str, *, missing: Sequence[str]) -> tuple[CritiquePoint, ...]:
-        """The points against a draft; `missing` are the gaps that the reader will see.
-
-        Raises `ModelError` if no model answers.
-        """
+        """The points against a draft with these gaps. Raises `ModelError` if no model answers."""
         text = joined(
             f"Request: {self._asked}",
             self._fence.around("\n".join(missing), source="missing") if missing else "",

@@ -29,8 +29,6 @@ in the number of findings for any line ranges."""
 
 @dataclass(frozen=True, slots=True)
 class LensFinding:
-    """A finding and the lens that reported it."""
-
     lens: str
     finding: Finding
 

@@ -262,7 +262,6 @@ def rate(found: Iterable[LensFinding], rating: Callable[[str], Rating]) -> list[
 
 
 def identify(findings: Sequence[Finding], *, same_rule: SameRule) -> list[Finding]:
-    """The findings with their fingerprints as `id`."""
     ids = fingerprints(findings, same_rule=same_rule)
     return [f.model_copy(update={"id": name}) for f, name in zip(findings, ids, strict=True)]
 
@@ -270,7 +269,6 @@ def identify(findings: Sequence[Finding], *, same_rule: SameRule) -> list[Findin
 def hide(
     findings: Sequence[Finding], baseline: AbstractSet[str]
 ) -> tuple[list[Finding], list[str]]:
-    """The findings that are not in `baseline`, and the ids of those that are."""
     fresh = [finding for finding in findings if finding.id not in baseline]
     return fresh, sorted(finding.id for finding in findings if finding.id in baseline)
 

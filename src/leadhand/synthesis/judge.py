@@ -32,8 +32,6 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ConflictVerdict:
-    """The decision about a contradiction."""
-
     conflict: Conflict
     """The conflict with its resolution, or unresolved."""
     holds: bool
@@ -53,10 +51,7 @@ class Judge:
         self._fence = fence
 
     async def judge(self, question: str, candidates: Sequence[Result]) -> JudgedChoice:
-        """The best of several results of one task, whose intent is the question.
-
-        Raises `ModelError` if no model answers.
-        """
+        """The best of several results of one task. Raises `ModelError` if no model answers."""
         ids = [str(number) for number in range(1, len(candidates) + 1)]
         shown = [
             TaskResult(Task(id=id, worker="", intent=""), "", "completed", result, None)
@@ -75,10 +70,7 @@ class Judge:
     async def settle(
         self, conflict: Conflict, results: Sequence[TaskResult], *, request: str
     ) -> ConflictVerdict:
-        """The decision about a conflict between some of `results`, given the user's request.
-
-        Raises `ModelError` if no model answers.
-        """
+        """The decision about a conflict. Raises `ModelError` if no model answers."""
         ids = conflict.task_ids
         shown = [one for one in results if one.task.id in ids]
         experts = self._experts(shown)

@@ -14,7 +14,6 @@ USED_HEADING = "How this came about"
 """The heading above the results that other tasks used."""
 _MAX_LINE_CHARS = 160
 _SECTION = re.compile(rf"^#{{2,5}} (?:\S+(?: \(.+\))?|{USED_HEADING})$", re.MULTILINE)
-"""A heading of `merge`."""
 
 
 class Merge:
@@ -24,11 +23,9 @@ class Merge:
     calls_model = False
 
     async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """The same as `combine`."""
         return combine(plan, results)
 
     def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """The same as `combine`."""
         return combine(plan, results)
 
 

@@ -94,7 +94,6 @@ class ModelSynthesizer:
         return combine(plan, results)
 
     async def _choose(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """The result that the judge chooses, unchanged."""
         by_id = {one.task.id: one for one, _ in given_of(results)}
         material, lost = await self._writer.material(plan, results)
         question = self._writer.question(plan.instruction)
@@ -110,7 +109,6 @@ class ModelSynthesizer:
         return _noted(synthesis.model_copy(update={"conflicts": tuple(settled)}), lost)
 
     def _found(self, results: Sequence[TaskResult]) -> Sequence[Conflict]:
-        """The conflicts in the data."""
         return compare(results, self._team, self._request)[0]
 
     async def _write(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:

@@ -52,8 +52,6 @@ _FORM = ToolDefinition(
 
 
 class Surroundings(Protocol):
-    """Reads the code of findings."""
-
     def around(self, finding: Finding, lines: int) -> str:
         """The changed code at the finding, with up to `lines` lines before and after it."""
         ...

@@ -29,7 +29,6 @@ _SPEAKERS: dict[str, Speaker] = {"assistant": "assistant", "system": "system"}
 
 
 def read(body: Object) -> Request:
-    """The request in `body`."""
     system = joined(body.get("system"))
     messages = (Message("system", system),) if system else ()
     messages += _messages([mapping(message) for message in items(body.get("messages"))])
@@ -158,6 +157,5 @@ def _block_events(index: int, block: Object, piece_chars: int) -> list[Object]:
 
 
 def error(status: int, message: str) -> bytes:
-    """The body of an error response."""
     kind = _ERRORS.get(status, "api_error")
     return wire({"type": "error", "error": {"type": kind, "message": message}})

@@ -26,7 +26,6 @@ _ERRORS = {400: "invalid_request_error", 404: "invalid_request_error", 429: "rat
 
 
 def read(body: Object) -> Request:
-    """The request in `body`."""
     messages = _messages([mapping(message) for message in items(body.get("messages"))])
     tools = tuple(_tool(mapping(tool)) for tool in items(body.get("tools")))
     form = mapping(body.get("response_format"))
@@ -175,6 +174,5 @@ def _choice(delta: Object, finish: str | None) -> Object:
 
 
 def error(status: int, message: str) -> bytes:
-    """The body of an error response."""
     kind = _ERRORS.get(status, "server_error")
     return wire({"error": {"message": message, "type": kind, "param": None, "code": None}})

@@ -83,11 +83,9 @@ class Counts:
             self._bodies.append({"role": role, "protocol": request.protocol, "body": body})
 
     def answered(self, completion_tokens: int) -> None:
-        """Count the tokens of a completion."""
         self._completion_tokens += completion_tokens
 
     def misbehaved(self, name: str) -> None:
-        """Count a misbehaviour."""
         self._misbehaved[name] += 1
 
     def keep_bodies(self, most: int) -> None:
@@ -96,7 +94,6 @@ class Counts:
             self._bodies = deque(self._bodies, maxlen=most)
 
     def connected(self) -> None:
-        """Count a connection."""
         self._connections += 1
 
     def started(self) -> None:

@@ -23,8 +23,6 @@ _RESET_AFTER_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class ConnectionHandlers:
-    """The functions that a connection calls."""
-
     answer: Callable[[str, str, bytes], Response]
     """From method, path and body to the response."""
     connected: Callable[[], None]
@@ -34,8 +32,6 @@ class ConnectionHandlers:
 
 
 class HttpConnection(asyncio.Protocol):
-    """One client's connection, with keep-alive."""
-
     def __init__(self, handlers: ConnectionHandlers) -> None:
         self._handlers = handlers
         self._received = bytearray()
@@ -44,19 +40,16 @@ class HttpConnection(asyncio.Protocol):
         self._busy = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport for responses."""
         self._transport = cast("asyncio.Transport", transport)
         self._handlers.connected()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop sending."""
         self._transport = None
         if self._timer is not None:
             self._timer.cancel()
         self._done(0)
 
     def data_received(self, data: bytes) -> None:
-        """Answer the request once it is complete."""
         self._received += data
         self._next()
 
@@ -126,7 +119,6 @@ class HttpConnection(asyncio.Protocol):
                 asyncio.get_running_loop().call_soon(self._next)
 
     def _reset(self) -> None:
-        """Close the connection with a TCP reset."""
         if self._transport is not None:
             plug = cast("socket.socket", self._transport.get_extra_info("socket"))
             plug.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

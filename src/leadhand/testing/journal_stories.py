@@ -89,8 +89,6 @@ class Story:
 
 
 def keep(journal: Store, events: Iterable[Event]) -> None:
-    """Append events and commit them."""
-
     async def commit() -> None:
         for event in events:
             journal.append(event)

@@ -85,7 +85,6 @@ class Phrases:
         )
 
     def mentions(self, name: str) -> bool:
-        """Whether the last user message or a tool's result contains `name`."""
         return any(name in text for text in (self._request.last_user, *self.found))
 
     @cached_property

@@ -86,7 +86,6 @@ def complete(request: Request, reply: ModelReply) -> Completion:
 
 
 def answer(request: Request) -> Completion:
-    """The answer of a request's role without a script."""
     output = output_of(request)
     words = Phrases(request)
     if output is not None and is_plan(output.schema):

@@ -62,7 +62,6 @@ def _merged(one: Object, other: Object) -> Object:
 
 
 def properties(schema: Object) -> Object:
-    """The properties of an object schema, by name."""
     return mapping(resolved(schema, schema).get("properties"))
 
 

@@ -57,7 +57,6 @@ class ModelServer:
         self._number = 0
 
     def handlers(self) -> ConnectionHandlers:
-        """The functions that connections call."""
         return ConnectionHandlers(
             answer=self.answer,
             connected=self.counts.connected,
@@ -79,7 +78,6 @@ class ModelServer:
         self.counts.clear(keep_bodies=self._settings.keep_bodies)
 
     def answer(self, method: str, path: str, body: bytes) -> Response:
-        """The response to one HTTP request."""
         plain = path.partition("?")[0].rstrip("/")
         if method == "POST" and plain.endswith(chat_completions.PATH):
             return self._model_call(chat_completions, body)
@@ -219,7 +217,6 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command line: serve until stopped."""
     parser = argparse.ArgumentParser(
         prog="python -m leadhand.testing.server",
         description="A model server on loopback that answers by script and misbehaves on demand.",

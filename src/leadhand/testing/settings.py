@@ -13,8 +13,6 @@ HOST = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of a server."""
-
     script: Json = None
     """A list of rules, or `module:function`."""
     faults: Mapping[str, float] = field(default_factory=dict[str, float])

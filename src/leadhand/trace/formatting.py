@@ -42,7 +42,6 @@ def format_price(usd: float | None) -> str:
 
 
 def format_usage(usage: Usage) -> str:
-    """Requests, tokens and price."""
     asked = f"{usage.requests:,} request{'' if usage.requests == 1 else 's'}"
     tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
     return f"{asked}, {tokens}, {format_price(usage.cost_usd)}"

@@ -56,7 +56,6 @@ class PlanVersion:
     """A plan, or a change of it, and what became of it."""
 
     at_s: float
-    """When that happened."""
     what: Literal["proposed", "accepted", "rejected", "amended"]
     revision: int
     tasks: int
@@ -78,8 +77,6 @@ class PlanVersion:
 
 @dataclass(slots=True)
 class QuestionHistory:
-    """Something that a person was asked."""
-
     at_s: float
     task_id: str | None
     """`None`: it is about the plan."""
@@ -100,8 +97,6 @@ class QuestionHistory:
 
 
 class UsageOwner(NamedTuple):
-    """The role, worker and model that used something."""
-
     role: str
     worker: str | None
     """`outer/inner` in a nested team; `None` if no worker used it."""

@@ -51,7 +51,6 @@ class Logs:
         self._logger = logger or logging.getLogger("leadhand.run")
 
     def __call__(self, event: events.Event) -> None:
-        """Log an event."""
         level = _level(event)
         if self._logger.isEnabledFor(level):
             self._logger.log(level, self._shown(self._line(event)), extra=self._extra(event))

@@ -29,8 +29,6 @@ from leadhand.trace.steps import notice, plan_versions, step
 
 @dataclass(slots=True)
 class AttemptHistory:
-    """One attempt at a task."""
-
     number: int
     worker: str
     started_s: float
@@ -46,15 +44,11 @@ class AttemptHistory:
     model: str | None = None
     usage: Usage = NO_USAGE
     tools: Counter[str] = field(default_factory=Counter[str])
-    """Calls of each tool."""
     steps: list[Step] = field(default_factory=list[Step])
-    """The decisions after it, in order."""
     nested: "RunHistory | None" = None
-    """The history of the nested run, if its worker is a team."""
 
     @property
     def running(self) -> bool:
-        """Whether its end is not known."""
         return self.ended_s is None
 
     @property
@@ -63,12 +57,10 @@ class AttemptHistory:
         return 0.0 if self.ended_s is None else self.ended_s - self.started_s
 
     def use(self, used: Usage | None) -> None:
-        """Add usage."""
         if used is not None:
             self.usage = self.usage.plus(used)
 
     def finish(self, event: events.AttemptEnd) -> None:
-        """End the attempt as `event` says."""
         self.ended_s = event.elapsed_s
         match event:
             case events.TaskCompleted():
@@ -87,8 +79,6 @@ class AttemptHistory:
 
 @dataclass(slots=True)
 class TaskHistory:
-    """The history of one task."""
-
     id: str
     part_of: str | None = None
     """The task that was split into it."""
@@ -139,14 +129,12 @@ class RunHistory:
 
     @classmethod
     def of(cls, log: Iterable[events.Event]) -> "RunHistory":
-        """The history of all events of `log`."""
         history = cls()
         for event in log:
             history.add(event)
         return history
 
     def add(self, event: events.Event) -> None:
-        """Add an event of the outermost run."""
         before = self.state.usage
         self.run_id = event.run_id
         apply(self.state, event)
@@ -181,7 +169,6 @@ class RunHistory:
 
     @property
     def critical_path(self) -> tuple[str, ...]:
-        """The ids of the tasks on the critical path, in order."""
         return tuple(part.task_id for part in critical_chain(self.state) if part.task_id)
 
     def usage_by(self, field: Literal["role", "worker", "model"]) -> dict[str, Usage]:
@@ -210,7 +197,6 @@ class RunHistory:
         return "split" if self.tasks[id].parts else "dropped"
 
     def last_attempt(self, task_id: str) -> AttemptHistory | None:
-        """The last attempt at a task, if any."""
         task = self.tasks.get(task_id)
         return task.attempts[-1] if task is not None and task.attempts else None
 
@@ -228,7 +214,6 @@ class RunHistory:
                     yield one.within(task.id)
 
     def _note(self, event: events.Event, used: Usage | None) -> None:
-        """Add an event that was applied to the state."""
         before_s, self.last_s = self.last_s, event.elapsed_s
         if event.within:
             self._nested(event, used)
@@ -346,7 +331,6 @@ class RunHistory:
                 self.tasks[id].dropped = f"by revision {event.revision}: {event.reason}"
 
     def _add_tasks(self) -> None:
-        """Add the tasks that a round added to the plan."""
         for id in self.state.tasks:
             self.tasks.setdefault(id, TaskHistory(id))
 
@@ -377,7 +361,6 @@ class RunHistory:
                     attempt.nested._halt(at_s)
 
     def _spender(self, event: events.Event, used: Usage) -> UsageOwner:
-        """Who used what an event reports."""
         history, names = self, list[str]()
         for id in event.within:
             attempt = history.last_attempt(id)

@@ -87,7 +87,6 @@ def notice(
 
 
 def decision(event: events.RoundDecided) -> str:
-    """What a stepwise planner decided, in a few words."""
     if event.end not in (None, "done"):
         return f"no round {event.round}"
     said = f"round {event.round}"

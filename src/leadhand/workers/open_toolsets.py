@@ -25,7 +25,7 @@ _TURNS = 100
 """Turns of the event loop in which calls end whose connection was closed."""
 
 _ending: set[asyncio.Task[None]] = set()
-"""Those that end though no run waits for it any more."""
+"""Toolsets that are closing after their run has ended."""
 _log = logging.getLogger("leadhand")
 
 

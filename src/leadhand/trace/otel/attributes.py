@@ -62,7 +62,6 @@ class ContentFilter:
 
     shown: bool
     redact: Callable[[str], str]
-    """Removes secrets."""
 
     def text(self, text: str) -> str:
         """`text` without secrets, and valid in UTF-8."""
@@ -110,7 +109,6 @@ def facts(event: events.Event, content: ContentFilter) -> Attributes:
 
 
 def chat(event: events.ModelCalled, content: ContentFilter) -> Attributes:
-    """The attributes of a model call."""
     provider, _, model = event.model.partition(":")
     found: Attributes = {
         OPERATION: "chat",
@@ -132,7 +130,6 @@ def chat(event: events.ModelCalled, content: ContentFilter) -> Attributes:
 
 
 def tool(event: events.ToolCalled, content: ContentFilter) -> Attributes:
-    """The attributes of a tool call."""
     found: Attributes = {
         OPERATION: "execute_tool",
         "gen_ai.tool.name": event.tool,

@@ -51,7 +51,6 @@ class Spans(AbstractContextManager["Spans"]):
         self._trees: dict[str, SpanTree] = {}
 
     def __call__(self, event: events.Event) -> None:
-        """Begin, end or extend spans as an event says."""
         if isinstance(event, events.RunStarted | events.RunResumed) and not event.within:
             self._begin(event)
             return

@@ -37,13 +37,10 @@ _UNFINISHED = "unfinished"
 
 @dataclass(slots=True)
 class _Team:
-    """A running run, or a nested one."""
-
     span: Span
     phase: Span | None = None
     """Planning or synthesis, while it runs."""
     error: str | None = None
-    """Its error, if no other end follows."""
     tasks: dict[str, Task] = field(default_factory=dict[str, Task])
     """Its present tasks; of a resumed run, those planned since."""
 
@@ -56,8 +53,6 @@ class _Attempt:
 
 
 class SpanTree:
-    """The spans of one run, from its first event on."""
-
     def __init__(
         self,
         tracer: Tracer,
@@ -79,7 +74,6 @@ class SpanTree:
         self._start_team(first)
 
     def add(self, event: events.Event) -> None:
-        """Begin, end or extend spans as an event says."""
         self._now_ns = self._zero_ns + _ns(event.elapsed_s)
         match event:
             case events.RunStarted() | events.RunResumed():
@@ -251,7 +245,6 @@ class SpanTree:
             self._end_attempt(path)
 
     def _end_attempt(self, path: Path, *, error: str | None = None) -> None:
-        """End an open attempt, with the error unless it has one already."""
         attempt = self._open.pop(path, None)
         if attempt is None:
             return
@@ -266,7 +259,6 @@ class SpanTree:
         span.set_status(StatusCode.ERROR, shown)
 
     def _noted(self, event: events.Event) -> None:
-        """Add a span event to the attempt, phase or run that an event is about."""
         team = self._teams.get(event.within)
         path = _path(event)
         attempt = self._open.get(path) if path != event.within else None
@@ -281,7 +273,6 @@ class SpanTree:
             self._end_attempt(path)
 
     def _replan(self, team: _Team, event: events.Event) -> None:
-        """Update the tasks and their dependencies."""
         match event:
             case events.ApprovalGiven() if event.plan is not None:
                 team.tasks = {task.id: task for task in event.plan.tasks}
@@ -369,7 +360,6 @@ class SpanTree:
 
 
 def _path(event: events.Event) -> Path:
-    """The path of the task that an event is about, or of its run."""
     if not isinstance(
         event,
         events.TaskEvent | events.ModelCalled | events.ApprovalRequested | events.ApprovalGiven,

@@ -80,7 +80,6 @@ def _nested(history: RunHistory, path: str) -> Iterator[tuple[str, RunHistory]]:
 
 
 def _own(name: str) -> str:
-    """A file of this folder."""
     return (resources.files(__name__) / name).read_text(encoding="utf-8").strip()
 
 

@@ -20,7 +20,6 @@ _STAMP = frozenset(
 
 
 def events_table(events: Sequence[Event]) -> Iterator[Html]:
-    """The table with its filter, in pieces."""
     shown = events[:MAX_EVENTS]
     kinds = sorted({event.type for event in shown})
     yield tag(

@@ -30,8 +30,6 @@ _FITS = 1_600.0
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """Tasks drawn in one place, and their arrangement."""
-
     ids: Sequence[str]
     columns: int
 

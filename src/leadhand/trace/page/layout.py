@@ -30,14 +30,11 @@ class Box:
 
     @property
     def middle(self) -> float:
-        """The height of its middle."""
         return self.y + self.height / 2
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The finished drawing's geometry."""
-
     boxes: Sequence[Box]
     """In the order of the given sizes."""
     edges: Mapping[tuple[int, int], Sequence[tuple[float, float]]]

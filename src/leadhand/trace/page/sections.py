@@ -20,7 +20,6 @@ MAX_CHARS = 200_000
 
 
 def head(history: RunHistory, *, held: bool) -> Html:
-    """Status, request, metrics."""
     state, figures = history.state, history.metrics
     standing = history.run_status(held=held)
     done = sum(task.status == "completed" for task in state.tasks.values())
@@ -94,7 +93,6 @@ def _list(title: str, pairs: Sequence[tuple[str, str]]) -> Iterator[Html]:
 
 
 def plans(history: RunHistory) -> Html:
-    """The versions of the plan, with reasons."""
     rows: list[Html] = []
     for version in history.plans:
         said = f"{format_duration(version.at_s)}{f': {version.said}' if version.said else ''}"
@@ -110,7 +108,6 @@ def plans(history: RunHistory) -> Html:
 
 
 def costs(history: RunHistory) -> Iterator[Html]:
-    """Usage by role, by worker, by model."""
     if not history.usage_by_owner:
         yield tag("p", "No model was used.", class_="quiet")
     yield from _used("role", history.usage_by("role"))

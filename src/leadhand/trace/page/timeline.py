@@ -37,7 +37,6 @@ class _Row:
 
 
 def timeline(history: RunHistory) -> Html:
-    """The drawing as a table of rows."""
     end_s = max(history.metrics.makespan_s, history.last_s, 1e-6)
     rows = list(_run_rows(history, end_s))
     left_out = len(rows) - MAX_ROWS
