@@ -131,7 +131,10 @@ def test_a_refused_call_is_shown_without_a_part_of_a_key(room: int) -> None:
 
 def test_a_contradiction_about_keys_is_told_once_and_without_them() -> None:
     def worker(name: str, key: str) -> Worker:
-        return Worker(name, f"Reads {name}", run=lambda handoff: {"key": key})
+        def read(_: Handoff) -> dict[str, str]:
+            return {"key": key}
+
+        return Worker(name, f"Reads {name}", run=read)
 
     ask = "Find the key"
     inner = Team(

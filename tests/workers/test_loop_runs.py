@@ -97,8 +97,8 @@ def test_what_is_no_answer_is_named_in_the_gap(
     model_server.configure(faults={fault: 1.0})
     done = run(team(model=model))
     assert done.answer.status == "failed"
-    assert "the model sent an invalid response" in done.gap
-    assert "the model sent an invalid response" in done.answer.answer
+    named = ("the model sent an invalid response", "the model sent an answer that is no JSON")
+    assert any(one in done.gap and one in done.answer.answer for one in named)
 
 
 def test_arguments_nested_without_end_are_refused_and_named(model_server: ScriptedServer) -> None:

@@ -30,8 +30,12 @@ class StoreJournal:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.append = store.append
-        self.commit = store.commit
+
+    def append(self, event: Event) -> None:
+        self.store.append(event)
+
+    async def commit(self, run_id: str | None = None) -> None:
+        await self.store.commit(run_id)
 
     async def events(self, run_id: str, *, after_seq: int = 0) -> Sequence[Event]:
         return await self._call(self.store.events, run_id, after_seq=after_seq)
