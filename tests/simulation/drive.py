@@ -23,7 +23,7 @@ from leadhand.run.resumption import check_resumable, tasks_from
 from leadhand.run.roles import open_roles
 from leadhand.run.run import Execution
 from leadhand.run.settings import RunSettings
-from leadhand.run.stopping import ActiveRun
+from leadhand.run.stopping import ROLE_GRACE_S, ActiveRun
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock
 from tests.simulation.behaviours import Behaviour
@@ -187,7 +187,8 @@ async def _watched(recording: Recording, workers: Workers) -> None:
     else:
         recording.error = task.exception()
     recording.seq_at_end = recording.state.seq
-    await asyncio.sleep(0)
+    # A person of a nested run may ignore that run's end for as long as a role's grace period.
+    await asyncio.sleep(ROLE_GRACE_S)
     if not recording.store.lost:
         recording.left = _left(recording)
     await asyncio.sleep(LINGER_S)

@@ -85,14 +85,21 @@ async def run_until(
     finally:
         stopping.cancel()
         working.cancel()
+        # A timer: this wait may itself be abandoned, by a run whose grace period is shorter.
+        end = asyncio.get_running_loop().call_later(ROLE_GRACE_S, _abandon, abandonable, working)
         try:
-            await asyncio.wait([working, stopping], timeout=ROLE_GRACE_S)
+            await asyncio.wait([working, stopping])
         finally:  # the run may be cancelled meanwhile, too
-            abandonable.abandon()
-            working.cancel()
+            end.cancel()
+            _abandon(abandonable, working)
             await asyncio.wait([working])
         if not working.cancelled():
             working.exception()  # retrieved, so that asyncio does not log it
+
+
+def _abandon(abandonable: AbandonableTask[T], working: asyncio.Future[T]) -> None:
+    abandonable.abandon()
+    working.cancel()
 
 
 COMMIT_S = 1.0
