@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.precision.collect import hits
-from leadhand.contracts.finding import Finding
+from leadhand.contracts.answer import Finding
 from leadhand.supervisor import Supervisor
 from leadhand.synthesis.findings import Review
 from leadhand_teams.review.change import Change

@@ -29,7 +29,7 @@ from leadhand import (
     Worker,
     events,
 )
-from leadhand.contracts.event_fields import RunEvent
+from leadhand.contracts.events.fields import RunEvent
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer
 from leadhand.testing.journal_stories import NOON

@@ -25,8 +25,8 @@ from leadhand import (
 from leadhand.cli.run.command import exit_status
 from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.events import Event, RunFinished, WorkerStuck, dump, parse
+from leadhand.contracts.events.task import stuck_message
 from leadhand.contracts.outcome import TaskResult
-from leadhand.contracts.task_events import stuck_message
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock, run_virtual
 from tests.handles import streamed

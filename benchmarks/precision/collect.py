@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks.insecure import change_of, reviewed, samples
 from benchmarks.precision.packages import HELD_OUT, RANGES, TABLE, Package, repository
-from leadhand.contracts.finding import Finding
+from leadhand.contracts.answer import Finding
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.snapshot import write_snapshot
 

@@ -9,9 +9,8 @@ if TYPE_CHECKING:
     from leadhand.contracts.answer import Answer, Gap, Source
     from leadhand.contracts.budget import Budget, Rate
     from leadhand.contracts.context import ToolContext
-    from leadhand.contracts.earlier import EarlierResult, EarlierRun
     from leadhand.contracts.events import Event
-    from leadhand.contracts.health import Health
+    from leadhand.contracts.ladder import Retry
     from leadhand.contracts.outcome import (
         Completed,
         Digest,
@@ -23,10 +22,18 @@ if TYPE_CHECKING:
         TaskResult,
     )
     from leadhand.contracts.people import CallReply, Question, Reply, ToolCall
-    from leadhand.contracts.retry import Retry
-    from leadhand.contracts.rounds import Decision, Round
-    from leadhand.contracts.summary import RunSummary, RunView
-    from leadhand.contracts.task import Batch, Limits, Plan, PlannedWorker, PlanRequest, Task
+    from leadhand.contracts.planner_kinds import Decision, Round
+    from leadhand.contracts.summary import Health, RunSummary, RunView
+    from leadhand.contracts.task import (
+        Batch,
+        EarlierResult,
+        EarlierRun,
+        Limits,
+        Plan,
+        PlannedWorker,
+        PlanRequest,
+        Task,
+    )
     from leadhand.contracts.team import (
         Ladder,
         RetryRules,
@@ -121,15 +128,13 @@ _MODULES = {
     "contracts.answer": "Answer Gap Source",
     "contracts.budget": "Budget Rate",
     "contracts.context": "ToolContext",
-    "contracts.earlier": "EarlierResult EarlierRun",
     "contracts.events": "Event",
-    "contracts.health": "Health",
+    "contracts.ladder": "Retry",
     "contracts.outcome": "Completed Digest Escalated Failed Handoff Outcome Result TaskResult",
     "contracts.people": "CallReply Question Reply ToolCall",
-    "contracts.retry": "Retry",
-    "contracts.rounds": "Decision Round",
-    "contracts.summary": "RunSummary RunView",
-    "contracts.task": "Batch Limits Plan PlannedWorker PlanRequest Task",
+    "contracts.planner_kinds": "Decision Round",
+    "contracts.summary": "Health RunSummary RunView",
+    "contracts.task": "Batch EarlierResult EarlierRun Limits Plan PlannedWorker PlanRequest Task",
     "contracts.team": "Ladder RetryRules Role Route TaskTemplate Team Worker WorkerFactory",
     "errors": (
         "InputError JournalError LeadhandError ModelError Permanent PlanError RunExists "

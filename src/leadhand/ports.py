@@ -6,8 +6,6 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from leadhand.contracts.answer import Synthesis
-from leadhand.contracts.event_fields import AttemptTimes
-from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.outcome import (
     Escalated,
     Failed,
@@ -20,12 +18,13 @@ from leadhand.contracts.outcome import (
     TaskResult,
 )
 from leadhand.contracts.people import Occasion, Reply, RunMessage
-from leadhand.contracts.rounds import Decision, Round
-from leadhand.contracts.summary import RunSummary
+from leadhand.contracts.planner_kinds import Decision, Round
+from leadhand.contracts.summary import Inspection, RunSummary
 from leadhand.contracts.task import Plan, PlanRequest, Task
 
 if TYPE_CHECKING:
     from leadhand.contracts.events import Event
+    from leadhand.contracts.events.fields import AttemptTimes
     from leadhand.contracts.team import Team
     from leadhand.state.fold import RunState
 
@@ -260,7 +259,7 @@ class Person(Protocol):
         ...
 
     def post_call_question(
-        self, task: Task, paused: PausedAttempt, *, attempt: int, work: AttemptTimes
+        self, task: Task, paused: PausedAttempt, *, attempt: int, work: "AttemptTimes"
     ) -> None:
         """Record that an attempt pauses, and the question of `ask_about_calls`."""
         ...

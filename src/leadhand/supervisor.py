@@ -18,9 +18,8 @@ from leadhand import redaction
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.context import C, Restore
-from leadhand.contracts.health import Health
 from leadhand.contracts.people import Occasion
-from leadhand.contracts.summary import RunStatus, RunSummary
+from leadhand.contracts.summary import Health, RunStatus, RunSummary
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError

@@ -3,8 +3,8 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from leadhand.contracts.event_fields import AttemptTimes, RunEvent
 from leadhand.contracts.events import Event
+from leadhand.contracts.events.fields import AttemptTimes, RunEvent
 from leadhand.contracts.outcome import Failed, Handoff, Outcome
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team, Worker

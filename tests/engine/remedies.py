@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from leadhand.contracts.event_fields import AttemptTimes
+from leadhand.contracts.events.fields import AttemptTimes
 from leadhand.contracts.outcome import Escalated, Failed, PausedAttempt, PlanImpact, Result
 from leadhand.contracts.people import Occasion, Reply
 from leadhand.contracts.task import Plan, Task

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from leadhand.contracts.events import Event, OpinionJudged, TaskRefined, TaskSplit, TierRaised
+from leadhand.contracts.ladder import JITTER_SHARE
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
-from leadhand.contracts.retry import JITTER_SHARE
 from leadhand.contracts.task import Limits, Task
 from leadhand.contracts.team import Ladder, RetryRules
 from leadhand.testing import completed

@@ -2,8 +2,8 @@
 
 import pytest
 
+from leadhand.contracts.ladder import JITTER_SHARE
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome
-from leadhand.contracts.retry import JITTER_SHARE
 from leadhand.contracts.team import Ladder, RetryRules, Rung, Team, Worker
 from leadhand.testing import completed
 from tests.engine.ladders import crew, types, work

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from leadhand.contracts.events.task import stuck_message
+from leadhand.contracts.ladder import JITTER_SHARE
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
-from leadhand.contracts.retry import JITTER_SHARE
 from leadhand.contracts.task import Limits, Plan
-from leadhand.contracts.task_events import stuck_message
 from leadhand.contracts.team import RetryRules, Team, Worker
 from leadhand.engine.attempts import GRACE_S, Slots
 from leadhand.engine.current_attempt import time_limit_paused

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from leadhand.contracts.health import WorkerHealth
 from leadhand.contracts.outcome import (
     Completed,
     Escalated,
@@ -18,6 +17,7 @@ from leadhand.contracts.outcome import (
     PlanImpact,
     Result,
 )
+from leadhand.contracts.summary import WorkerHealth
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Ladder, Team, Worker
 from leadhand.engine.scheduler import Scheduler

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from leadhand.contracts.event_fields import AttemptTimes
+from leadhand.contracts.events.fields import AttemptTimes
 from leadhand.engine.attempts import AbandonableTask
 from leadhand.engine.stopwatch import ExcludedTime, Stopwatch
 from leadhand.testing import run_virtual

@@ -9,9 +9,8 @@ import datetime as dt
 from collections.abc import Callable, Generator, Mapping, Sequence
 
 from leadhand.contracts.events import Event
-from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.people import RunMessage
-from leadhand.contracts.summary import RunSummary
+from leadhand.contracts.summary import Inspection, RunSummary
 from leadhand.ports import Journal
 
 

@@ -14,9 +14,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.people import RunMessage
-from leadhand.contracts.summary import RunSummary
+from leadhand.contracts.summary import Inspection, RunSummary
 from leadhand.errors import JournalError, RunTaken
 from leadhand.events import Event
 from leadhand.journal import (

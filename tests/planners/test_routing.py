@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from leadhand import Answer, Escalated, Handoff, Supervisor, Task, Team, TeamError, Worker
 from leadhand.contracts.events import Event, ModelCalled, PlanProposed
-from leadhand.contracts.routes import Guess
+from leadhand.contracts.role import Guess
 from leadhand.contracts.team import Role, Route
 from leadhand.planners.routing import Router
 from leadhand.plans.routes import candidates, pattern_problem, route_of

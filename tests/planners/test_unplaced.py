@@ -13,7 +13,7 @@ from leadhand.cli.live.notices import Notices
 from leadhand.cli.runs.history_text import history_lines
 from leadhand.contracts.events import Event, PlanProposed, PlanRejected, TaskDispatched, unnested
 from leadhand.contracts.people import Question
-from leadhand.contracts.routes import Guess
+from leadhand.contracts.role import Guess
 from leadhand.contracts.team import TaskTemplate
 from leadhand.errors import InputError
 from leadhand.journal import MemoryJournal

@@ -5,8 +5,8 @@ from typing import Literal
 
 import pytest
 
+from leadhand.contracts.ladder import Retry
 from leadhand.contracts.outcome import Escalated, EscalationReason, Failed, Raised, Result
-from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import Ladder, RetryRules, Rung
 from leadhand.policies import Action, History, Rules, decide
 from leadhand.policies.actions import (

@@ -3,7 +3,7 @@
 import pytest
 
 from leadhand import InputError
-from leadhand.contracts.routes import Guess
+from leadhand.contracts.role import Guess
 from leadhand.routing.examples import Example, calibration_error, figures, read_examples
 
 WORKERS = ["billing", "technical"]

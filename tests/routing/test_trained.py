@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadhand import InputError, TrainedRouter
-from leadhand.contracts.routes import Classifier
+from leadhand.contracts.role import Classifier
 from leadhand.routing.trained import Vocabulary, guess_of, ngrams
 from tests.routing.routers import LABELS, LEARNT, small_router, weights
 

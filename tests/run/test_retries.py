@@ -28,7 +28,7 @@ from leadhand import (
     Worker,
 )
 from leadhand.contracts.events import Event, TaskFailed, TaskReassigned, TaskRefined, TaskRetried
-from leadhand.contracts.retry import JITTER_SHARE
+from leadhand.contracts.ladder import JITTER_SHARE
 from leadhand.testing import VirtualClock, run_virtual
 from tests.apart import Busy, busy_twice
 from tests.engine.remedies import ScriptedRemedies

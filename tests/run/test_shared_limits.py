@@ -10,7 +10,7 @@ import pytest
 
 from leadhand import Answer, Handoff, Plan, RetryRules, Route, Supervisor, Task, Team, Worker
 from leadhand.contracts.events import BreakerClosed, BreakerOpened, TaskReassigned
-from leadhand.contracts.health import Health
+from leadhand.contracts.summary import Health
 from leadhand.contracts.team import Ladder
 from leadhand.testing import VirtualClock, run_virtual
 from tests.handles import resumed

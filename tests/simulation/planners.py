@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 
-from leadhand.contracts.role import SUBPLANNER
-from leadhand.contracts.rounds import Decision, Round
-from leadhand.contracts.routes import Route
+from leadhand.contracts.planner_kinds import Decision, Round
+from leadhand.contracts.role import SUBPLANNER, Route
 from leadhand.contracts.task import Limits, Plan, PlanRequest, Task
 from leadhand.contracts.team import PlannerKind, Team
 from leadhand.errors import ModelError

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leadhand.contracts.finding import Finding, LensReport, NotAssessed, Severity
+from leadhand.contracts.answer import Finding, LensReport, NotAssessed, Severity
 from leadhand.synthesis.findings import (
     UNSCORED,
     Quote,

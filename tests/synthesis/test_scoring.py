@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from leadhand.contracts.finding import Finding
+from leadhand.contracts.answer import Finding
 from leadhand.contracts.team import ModelSpec, Tier
 from leadhand.models.calls import Caller
 from leadhand.models.connections import Connections

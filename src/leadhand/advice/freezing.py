@@ -10,9 +10,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from leadhand.advice.facts import RunFacts, places, shape
-from leadhand.contracts.placeholders import literal
 from leadhand.contracts.planner_kinds import KINDS
-from leadhand.contracts.task import Limits, Task
+from leadhand.contracts.task import Limits, Task, literal
 from leadhand.contracts.team import TaskTemplate, Team
 
 REQUEST = "{request}"

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Gt
 from pydantic import FiniteFloat
 
-from leadhand.contracts.arguments import argument, check_fields
+from leadhand.contracts.data import argument, check_fields
 
 _Count = Annotated[int, Ge(1)]
 

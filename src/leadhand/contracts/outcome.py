@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Generic, Literal, TypeAlias, TypeVa
 from pydantic import BeforeValidator, Field, JsonValue, SkipValidation
 
 from leadhand.contracts.context import C_co, ToolContext
-from leadhand.contracts.many import Many
+from leadhand.contracts.data import Many, Record, read_as
 from leadhand.contracts.people import CallReply, ToolCall
-from leadhand.contracts.record import Record
 from leadhand.contracts.task import NO_LIMITS, Limits, Task
-from leadhand.contracts.typed import read_as
 
 T = TypeVar("T")
 JsonData: TypeAlias = (

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from leadhand.contracts.record import Record
+from leadhand.contracts.data import Record
 from leadhand.contracts.task import Plan
 
 Verdict = Literal["approved", "refused", "answered", "declined"]

@@ -1,13 +1,101 @@
-"""Tasks and plans: what to do, by which worker, after which other tasks."""
+"""Tasks and plans: what to do, by which worker, after which other tasks.
 
+`EarlierRun` is what a follow-up keeps of a run before it. It is committed with the first event of
+the follow-up, so that the run can be resumed after the earlier ones were deleted.
+"""
+
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, SkipValidation
 
-from leadhand.contracts.earlier import EarlierResult, EarlierRun, earlier_results
-from leadhand.contracts.many import Many
-from leadhand.contracts.record import Record
+from leadhand.contracts.data import Many, Record
+from leadhand.errors import InputError
+
+_NAMES = ("request", "batch", "count", "batches", "names")
+_PLACEHOLDER = r"\{( *[A-Za-z_][\w.-]* *(?:![rsa])?)\}"
+_ANY = re.compile(rf"\{{{_PLACEHOLDER}\}}|{_PLACEHOLDER}")
+
+
+def check_placeholders(of: str, intent: str) -> None:
+    """Raises `InputError` if no planner fills a placeholder of the intent `of` an entry."""
+    for _, name in _ANY.findall(intent):
+        if name and name not in _NAMES:
+            known = ", ".join(f"{{{one}}}" for one in _NAMES)
+            raise InputError(
+                f"{of}: nothing fills {{{name}}} in its intent; there are {known}, and for "
+                f"{{{name}}} itself write {{{{{name}}}}}"
+            )
+
+
+def filled(intent: str, values: Mapping[str, str]) -> str:
+    """The intent with its placeholders filled; `{{id}}` is `{id}`. Nothing in a value is filled."""
+    return _ANY.sub(lambda one: values[one[2]] if one[2] else one[0][1:-1], intent)
+
+
+def literal(text: str) -> str:
+    """`text` as a part of an intent, in which nothing of it is filled."""
+    return re.sub(_PLACEHOLDER, r"{\g<0>}", text)
+
+
+PREVIOUS = "previous"
+"""What a task names in `artifacts` to be given the answer of the run before; `previous/TASK` is the
+result of one of its tasks, `previous/previous` the answer of the run before that one."""
+
+
+class EarlierResult(Record):
+    """A task of an earlier run, and its result."""
+
+    task_id: str
+    worker: str
+    """The worker that gave the result."""
+    intent: str
+    status: str
+    summary: str = ""
+    excerpt: str = ""
+    """The beginning of the output as text, marked where it is cut."""
+    output: SkipValidation[JsonValue] = None
+    """The whole output; None if it is too long to be kept, or the task was not completed."""
+    missing: tuple[str, ...] = ()
+    """What it lacks or why it is doubtful, one line each."""
+    why: str | None = None
+    """Why it is not complete, or why `output` is missing; None if it is there."""
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether there is anything that a task could work on."""
+        return self.status == "completed" or bool(self.summary or self.excerpt)
+
+
+class EarlierRun(Record):
+    """A run that another one follows."""
+
+    run_id: str
+    team: str
+    request: str
+    status: str
+    answer: str = ""
+    """Its text; a long one is cut."""
+    results: tuple[EarlierResult, ...] = ()
+    left_out: int = 0
+    """Further tasks, beyond those in `results`."""
+
+
+def earlier_results(after: Sequence[EarlierRun]) -> dict[str, EarlierResult | EarlierRun]:
+    """What tasks may name as artifacts: answers and results, the latest run first."""
+    found: dict[str, EarlierResult | EarlierRun] = {}
+    for depth, run in enumerate(after, start=1):
+        name = "/".join([PREVIOUS] * depth)
+        named = {f"{name}/{one.task_id}": one for one in run.results if one.is_usable}
+        for key, one in {name: run, **named}.items():
+            found.setdefault(key, one)
+    return found
+
+
+def names_earlier(artifact: str) -> bool:
+    """Whether an artifact is the name of an earlier answer or result, rather than of a file."""
+    return artifact == PREVIOUS or artifact.startswith(f"{PREVIOUS}/")
 
 
 class Limits(Record, extra="forbid"):

@@ -8,28 +8,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, runtime_che
 from annotated_types import Ge, Gt, Interval, Len
 from pydantic import BeforeValidator, JsonValue
 
-from leadhand.contracts.arguments import argument, check_fields
 from leadhand.contracts.budget import Rate
 from leadhand.contracts.context import check_contexts
-from leadhand.contracts.foreign import ForeignAgent
-from leadhand.contracts.ladder import Ladder, NamedRung, RetryRules, Rung
-from leadhand.contracts.many import Many
+from leadhand.contracts.data import Many, argument, check_fields, check_return
+from leadhand.contracts.ladder import Ladder, NamedRung, Retry, RetryRules, Rung
 from leadhand.contracts.outcome import Handoff
-from leadhand.contracts.placeholders import check_placeholders
 from leadhand.contracts.planner_kinds import KINDS, PlannerKind
-from leadhand.contracts.retry import Retry
 from leadhand.contracts.role import (
     SUBPLANNER,
     TIERS,
+    Classifier,
     ModelSpec,
     Role,
+    Route,
     Tier,
     as_role,
 )
-from leadhand.contracts.routes import Classifier, Route
-from leadhand.contracts.task import NO_LIMITS, Limits
-from leadhand.contracts.typed import check_return
-from leadhand.contracts.worker_factory import WorkerFactory
+from leadhand.contracts.task import NO_LIMITS, Limits, check_placeholders
+from leadhand.contracts.worker_factory import ForeignAgent, WorkerFactory
 from leadhand.errors import InputError
 
 if TYPE_CHECKING:

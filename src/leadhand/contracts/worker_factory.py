@@ -8,15 +8,47 @@ import functools
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from typing import Annotated, cast
 
 from annotated_types import Interval, MinLen
 
-from leadhand.contracts.arguments import argument, check_fields
 from leadhand.contracts.context import check_contexts
-from leadhand.contracts.many import Many
-from leadhand.contracts.ready_made import READY_MADE_TOOLS
+from leadhand.contracts.data import Many, argument, check_fields
 from leadhand.contracts.role import TIERS, Tier
+
+
+@dataclass(frozen=True)
+class ForeignAgent:
+    """What `Worker(agent=...)` puts into `run`: an agent that its own library runs."""
+
+    agent: object
+    """The agent, or `module:attribute`."""
+
+    @property
+    def __name__(self) -> str:
+        """How it is shown."""
+        if isinstance(self.agent, str):
+            return self.agent
+        return f"{type(self.agent).__module__.partition('.')[0]} agent"
+
+    async def __call__(self, handoff: object) -> object:
+        """Not called: the worker's runner has an adapter for the agent's framework."""
+        raise NotImplementedError("an agent of another framework runs in a team only")
+
+
+READY_MADE_TOOLS: Mapping[str, str] = {
+    "list_files": "Lists the files that were handed in, with their kind and size.",
+    "search_files": "Searches the text of the files that were handed in.",
+    "read_file": "Reads a file that was handed in: text, Markdown, HTML, PDF or DOCX.",
+    "list_tables": "Lists the tables that were handed in, with their columns.",
+    "query": "Answers a SQL query over the tables that were handed in.",
+    "calculate": "Computes an arithmetic expression.",
+    "search_web": "Searches the web, where that is configured.",
+    "read_page": "Reads a web page, where that is configured.",
+}
+"""The name of each tool, and what it does in one line."""
+
 
 MAX_TOOLS = 12
 """How many tools a worker that a plan describes may have."""

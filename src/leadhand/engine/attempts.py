@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from leadhand.contracts.event_fields import AttemptTimes
+from leadhand.contracts.events.fields import AttemptTimes
+from leadhand.contracts.events.task import stuck_message
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Limits
-from leadhand.contracts.task_events import stuck_message
 from leadhand.contracts.team import Rung, Worker
 from leadhand.engine.current_attempt import CurrentAttempt, attempt_time, current_attempt
 from leadhand.engine.failures import failure_of

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from leadhand.contracts import events
-from leadhand.contracts.event_fields import NO_TIMES, AttemptTimes
+from leadhand.contracts.events.fields import NO_TIMES, AttemptTimes
 from leadhand.contracts.outcome import PausedAttempt
 from leadhand.contracts.people import Reply
 from leadhand.contracts.task import Plan, Task

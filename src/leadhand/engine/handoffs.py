@@ -3,9 +3,8 @@
 import json
 from typing import TypeVar
 
-from leadhand.contracts.earlier import EarlierResult, EarlierRun
 from leadhand.contracts.outcome import Digest, Handoff, Result
-from leadhand.contracts.task import NO_LIMITS, Limits
+from leadhand.contracts.task import NO_LIMITS, EarlierResult, EarlierRun, Limits
 from leadhand.contracts.team import Team, Worker
 from leadhand.state.fold import RunState, TaskState
 from leadhand.untrusted import cutting

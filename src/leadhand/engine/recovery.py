@@ -7,7 +7,7 @@ there is no advice, it tries the next rung.
 from typing import get_args
 
 from leadhand.contracts import events
-from leadhand.contracts.event_fields import NO_TIMES
+from leadhand.contracts.events.fields import NO_TIMES
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Result
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Task

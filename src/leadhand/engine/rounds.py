@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from leadhand.contracts import events
 from leadhand.contracts.outcome import Outcome, TaskResult
-from leadhand.contracts.rounds import Decision, Round, RoundsEnd
+from leadhand.contracts.planner_kinds import Decision, Round, RoundsEnd
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.engine.amendments import Amendment, added, amended, amendment

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 
 from leadhand.contracts import events
-from leadhand.contracts.event_fields import NO_TIMES, AttemptTimes
+from leadhand.contracts.events.fields import NO_TIMES, AttemptTimes
 from leadhand.contracts.outcome import PlanImpact, Result
 from leadhand.contracts.task import Task
 from leadhand.engine.ready_queues import ReadyQueues

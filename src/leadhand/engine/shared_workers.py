@@ -16,8 +16,8 @@ from collections import ChainMap
 from collections.abc import Iterable, Iterator, MutableMapping
 from contextlib import AbstractContextManager, nullcontext
 
-from leadhand.contracts.health import WorkerHealth
 from leadhand.contracts.outcome import Completed, Escalated, Outcome
+from leadhand.contracts.summary import WorkerHealth
 from leadhand.contracts.team import Ladder, Team, Worker
 from leadhand.policies.breaker import Breaker
 from leadhand.policies.load_balancing import latency

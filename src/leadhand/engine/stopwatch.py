@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-from leadhand.contracts.event_fields import AttemptTimes
+from leadhand.contracts.events.fields import AttemptTimes
 
 EXACT = 0.01
 """A range narrower than this share of the time counts as exact."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from leadhand.lazy import lazy_attributes
 
 if TYPE_CHECKING:
-    from leadhand.contracts.finding import Finding, LensReport, NotAssessed, Place, Severity
+    from leadhand.contracts.answer import Finding, LensReport, NotAssessed, Place, Severity
     from leadhand.synthesis.duplicates import SEVERITIES
     from leadhand.synthesis.findings import (
         LOOK_FROM,
@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "contracts.finding": "Finding LensReport NotAssessed Place Severity",
+    "contracts.answer": "Finding LensReport NotAssessed Place Severity",
     "synthesis.duplicates": "SEVERITIES",
     "synthesis.findings": (
         "LOOK_FROM UNSCORED Coverage Gathered Note Quote Rating Refutation RefutationOutcome "

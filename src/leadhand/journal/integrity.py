@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from leadhand.contracts.inspection import Inspection
+from leadhand.contracts.summary import Inspection
 from leadhand.errors import DamagedRun, JournalError
 from leadhand.journal.codec import decode, decompress
 from leadhand.journal.summaries import StoredSummary

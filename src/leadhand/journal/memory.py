@@ -9,9 +9,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from leadhand.contracts.events import Event, RunWaiting
-from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.people import RunMessage
-from leadhand.contracts.summary import RunSummary
+from leadhand.contracts.summary import Inspection, RunSummary
 from leadhand.errors import JournalError, RunTaken
 from leadhand.journal.locks import describe_holder
 from leadhand.journal.store_journal import StoreJournal

@@ -6,9 +6,8 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Final, LiteralString
 
 from leadhand.contracts.events import Event
-from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.people import RunMessage
-from leadhand.contracts.summary import RunSummary
+from leadhand.contracts.summary import Inspection, RunSummary
 from leadhand.errors import RunTaken
 from leadhand.journal.codec import Redact, decode_message, encode_message
 from leadhand.journal.group_commit import EventBatch, GroupCommit

@@ -12,9 +12,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.people import RunMessage
-from leadhand.contracts.summary import RunSummary
+from leadhand.contracts.summary import Inspection, RunSummary
 from leadhand.errors import JournalError, RunTaken
 from leadhand.journal import sqlite_tables as tables
 from leadhand.journal.codec import Redact, decode_message, encode, encode_message

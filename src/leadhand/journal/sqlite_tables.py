@@ -8,8 +8,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from leadhand.contracts.inspection import Inspection
-from leadhand.contracts.summary import RunSummary
+from leadhand.contracts.summary import Inspection, RunSummary
 from leadhand.errors import JournalError
 from leadhand.journal.codec import BLOB_CHARS, Redact, compress
 from leadhand.journal.integrity import checksum, inspect_run, last_seq, read_events

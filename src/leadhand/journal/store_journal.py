@@ -7,9 +7,8 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import ParamSpec, TypeVar
 
 from leadhand.contracts.events import Event
-from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.people import RunMessage
-from leadhand.contracts.summary import RunSummary
+from leadhand.contracts.summary import Inspection, RunSummary
 from leadhand.errors import JournalError
 from leadhand.journal.store import Store
 from leadhand.threads import DaemonThreads

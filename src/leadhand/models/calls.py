@@ -22,8 +22,8 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from leadhand.contracts import events
+from leadhand.contracts.events.task import CALL_CANCELLED
 from leadhand.contracts.outcome import Usage
-from leadhand.contracts.task_events import CALL_CANCELLED
 from leadhand.contracts.team import ModelSpec
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.stopwatch import ExcludedTime

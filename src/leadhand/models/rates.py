@@ -19,7 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_ai.models import Model
 
 from leadhand.contracts.budget import Rate
-from leadhand.contracts.health import ModelHealth
+from leadhand.contracts.summary import ModelHealth
 from leadhand.errors import InputError
 from leadhand.models.gate import Gate
 

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from leadhand import ports
-from leadhand.contracts.earlier import EarlierRun
-from leadhand.contracts.task import Plan
+from leadhand.contracts.task import EarlierRun, Plan
 from leadhand.contracts.team import Team
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import PlanError

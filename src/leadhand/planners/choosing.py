@@ -9,7 +9,7 @@ from typing import Annotated, cast
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_ai.tools import ToolDefinition
 
-from leadhand.contracts.earlier import EarlierRun
+from leadhand.contracts.task import EarlierRun
 from leadhand.contracts.team import ModelSpec, Role, Worker
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt

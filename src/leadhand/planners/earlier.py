@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
-from leadhand.contracts.earlier import EarlierResult, EarlierRun, earlier_results
+from leadhand.contracts.task import EarlierResult, EarlierRun, earlier_results
 from leadhand.engine.handoffs import beginning
 from leadhand.models.prompts import joined, prompt
 from leadhand.untrusted.cutting import cut_line

@@ -20,9 +20,8 @@ from pydantic import (
 from pydantic_ai.tools import ToolDefinition
 from pydantic_core import from_json
 
-from leadhand.contracts.earlier import EarlierRun
 from leadhand.contracts.role import SUBPLANNER
-from leadhand.contracts.task import Plan, PlannedWorker, Task
+from leadhand.contracts.task import EarlierRun, Plan, PlannedWorker, Task
 from leadhand.contracts.team import TIERS, Team, Tier, Worker, WorkerFactory
 from leadhand.models.prompts import joined
 from leadhand.models.structured import object_schema

@@ -10,9 +10,8 @@ from typing import TypeVar
 from pydantic import JsonValue
 from pydantic_ai.tools import ToolDefinition
 
-from leadhand.contracts.earlier import EarlierRun, names_earlier
 from leadhand.contracts.outcome import Escalated, Failed, ImpactKind, PlanImpact, Result
-from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.task import EarlierRun, Plan, Task, names_earlier
 from leadhand.contracts.team import Team
 from leadhand.engine.handoffs import digest, excerpt
 from leadhand.models.calls import Caller, CallRequest, Requester

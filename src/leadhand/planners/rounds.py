@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from leadhand.contracts import events
-from leadhand.contracts.rounds import Decision
+from leadhand.contracts.planner_kinds import Decision
 from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Team
 from leadhand.engine.recorder import Recorder

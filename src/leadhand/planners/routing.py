@@ -8,11 +8,10 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
-from leadhand.contracts.earlier import PREVIOUS, EarlierRun
 from leadhand.contracts.outcome import Escalated, Failed, PlanImpact, Result
 from leadhand.contracts.planner_kinds import KINDS
-from leadhand.contracts.routes import Guess
-from leadhand.contracts.task import Plan, PlanRequest, Task
+from leadhand.contracts.role import Guess
+from leadhand.contracts.task import PREVIOUS, EarlierRun, Plan, PlanRequest, Task
 from leadhand.contracts.team import Team, Worker
 from leadhand.errors import LeadhandError, ModelError
 from leadhand.plans.routes import candidates, default_route, reason, route_of

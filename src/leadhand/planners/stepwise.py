@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pydantic import JsonValue
 from pydantic_ai.tools import ToolDefinition
 
-from leadhand.contracts.earlier import EarlierRun
 from leadhand.contracts.outcome import Result, TaskResult
-from leadhand.contracts.rounds import Decision, Round
-from leadhand.contracts.task import Plan
+from leadhand.contracts.planner_kinds import Decision, Round
+from leadhand.contracts.task import EarlierRun, Plan
 from leadhand.contracts.team import Team
 from leadhand.engine.handoffs import excerpt
 from leadhand.models.calls import Caller, CallRequest

@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-from leadhand.contracts.earlier import PREVIOUS
-from leadhand.contracts.placeholders import filled
-from leadhand.contracts.task import Batch, Plan, PlanRequest, Task
+from leadhand.contracts.task import PREVIOUS, Batch, Plan, PlanRequest, Task, filled
 from leadhand.contracts.team import TaskTemplate, Team
 from leadhand.errors import InputError
 

@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from leadhand.contracts.earlier import names_earlier
 from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.role import SUBPLANNER
-from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.task import Plan, Task, names_earlier
 from leadhand.contracts.team import Team
 from leadhand.contracts.tools import tools_of
 from leadhand.plans import graph

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from pydantic import JsonValue, ValidationError
 
-from leadhand.contracts.typed import adapter_of, read_as, type_name
+from leadhand.contracts.data import adapter_of, read_as, type_name
 from leadhand.untrusted.cutting import cut
 
 if TYPE_CHECKING:

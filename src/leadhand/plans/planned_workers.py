@@ -11,12 +11,16 @@ from collections.abc import Iterator, Mapping, Set
 from pydantic import JsonValue
 
 from leadhand.contracts.planner_kinds import KINDS
-from leadhand.contracts.ready_made import READY_MADE_TOOLS
 from leadhand.contracts.role import SUBPLANNER, TIERS, Tier
 from leadhand.contracts.task import Plan, PlannedWorker
 from leadhand.contracts.team import Team, Worker
 from leadhand.contracts.tools import sharing_problems
-from leadhand.contracts.worker_factory import MAX_TOOLS, WorkerFactory, granted_name
+from leadhand.contracts.worker_factory import (
+    MAX_TOOLS,
+    READY_MADE_TOOLS,
+    WorkerFactory,
+    granted_name,
+)
 from leadhand.plans.payloads import is_too_deep, schema_mistakes
 
 MAX_DESCRIPTION_CHARS = 300

@@ -7,12 +7,12 @@ from typing import cast
 
 from pydantic import PydanticUserError, TypeAdapter
 
-from leadhand.contracts.foreign import ForeignAgent
+from leadhand.contracts.data import type_name
 from leadhand.contracts.planner_kinds import KINDS, PlannerKind
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.team import Team, Worker
 from leadhand.contracts.tools import sharing_problems
-from leadhand.contracts.typed import type_name
+from leadhand.contracts.worker_factory import ForeignAgent
 from leadhand.plans import graph
 from leadhand.plans.checks import STRATEGIES, instead
 from leadhand.plans.nesting import nested_teams, nesting_problems, with_inherited_models

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Literal
 
+from leadhand.contracts.ladder import Retry
 from leadhand.contracts.outcome import Escalated, Failed, Result
-from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import TIERS, Ladder, RetryRules, Rung, Team, Tier, uses_model
 
 FREE_RETRIES = 10

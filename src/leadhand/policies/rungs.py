@@ -27,8 +27,8 @@ effect in `state.fold`, and how it is shown in `trace.steps` and `trace.logs`.
 
 from zlib import crc32
 
+from leadhand.contracts.ladder import JITTER_SHARE
 from leadhand.contracts.outcome import Failed, Result
-from leadhand.contracts.retry import JITTER_SHARE
 from leadhand.policies.actions import (
     AcceptResult,
     AskPerson,

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from leadhand.contracts.routes import Guess
+from leadhand.contracts.role import Guess
 from leadhand.errors import InputError
 
 _MOST_NAMED = 5

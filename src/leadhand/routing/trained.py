@@ -17,7 +17,7 @@ from typing import Annotated, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from leadhand.contracts.routes import Guess
+from leadhand.contracts.role import Guess
 from leadhand.errors import InputError
 
 FORMAT = "leadhand trained router"

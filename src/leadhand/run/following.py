@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from leadhand.contracts.earlier import EarlierResult, EarlierRun
+from leadhand.contracts.task import EarlierResult, EarlierRun
 from leadhand.engine.handoffs import beginning, digest
 from leadhand.errors import InputError
 from leadhand.ports import Journal

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 from pydantic import ConfigDict, JsonValue, TypeAdapter
 
 from leadhand.contracts.budget import Budget
-from leadhand.contracts.earlier import EarlierRun
 from leadhand.contracts.people import Occasion
-from leadhand.contracts.task import Batch, PlanRequest
+from leadhand.contracts.task import Batch, EarlierRun, PlanRequest
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, RunExists, TeamError
 from leadhand.models.choice import is_auto, resolve_auto

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from leadhand.contracts import events
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event_fields import NO_TIMES, AttemptTimes
+from leadhand.contracts.events.fields import NO_TIMES, AttemptTimes
 from leadhand.contracts.outcome import Escalated, Failed, PausedAttempt
 from leadhand.contracts.people import Occasion, Question, Reply, RunMessage
 from leadhand.contracts.task import Plan, Task

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from leadhand.contracts import events
-from leadhand.contracts.earlier import EarlierRun
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.role import SUBPLANNER
+from leadhand.contracts.task import EarlierRun
 from leadhand.contracts.team import Role, Team
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.turns import turn

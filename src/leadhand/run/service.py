@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import JsonValue
 
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.health import Health, ModelHealth
 from leadhand.contracts.people import RunMessage
+from leadhand.contracts.summary import Health, ModelHealth
 from leadhand.contracts.task import PlanRequest
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.recorder import Recorder, SystemClock

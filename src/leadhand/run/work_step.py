@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import Self
 
 from leadhand.contracts import events
+from leadhand.contracts.events.task import stuck_message
 from leadhand.contracts.task import Plan, Task
-from leadhand.contracts.task_events import stuck_message
 from leadhand.contracts.team import Worker
 from leadhand.engine.rounds import GrowingPlan
 from leadhand.engine.scheduler import Scheduler

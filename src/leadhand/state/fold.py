@@ -5,11 +5,11 @@ from typing import assert_never
 
 from leadhand.contracts import events
 from leadhand.contracts.answer import TaskStatus
-from leadhand.contracts.event_fields import AttemptEvent
+from leadhand.contracts.events.fields import AttemptEvent
+from leadhand.contracts.events.task import CALL_CANCELLED
 from leadhand.contracts.outcome import Escalated, Failed, PausedAttempt, Result, Usage
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Task
-from leadhand.contracts.task_events import CALL_CANCELLED
 from leadhand.state.run_events import add_early, apply_to_run, decided, shown_call
 from leadhand.state.run_state import RunState, TaskState, find_task
 

@@ -4,10 +4,9 @@ import json
 from typing import assert_never
 
 from leadhand.contracts import events
-from leadhand.contracts.earlier import earlier_results
 from leadhand.contracts.outcome import NO_USAGE, Escalated, PausedAttempt
 from leadhand.contracts.people import Reply
-from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.task import Plan, Task, earlier_results
 from leadhand.state.run_state import RunState, TaskState, find_task
 from leadhand.state.times import CallTimes
 from leadhand.untrusted.cutting import cut

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from leadhand.contracts.answer import Answer, Conflict, TaskStatus
 from leadhand.contracts.budget import Budget, LimitName
-from leadhand.contracts.earlier import EarlierResult, EarlierRun
+from leadhand.contracts.events.task import OpinionJudged
 from leadhand.contracts.outcome import (
     NO_USAGE,
     Escalated,
@@ -19,10 +19,9 @@ from leadhand.contracts.outcome import (
     with_location,
 )
 from leadhand.contracts.people import Reply
-from leadhand.contracts.rounds import AsksAfter, RoundsEnd
+from leadhand.contracts.planner_kinds import AsksAfter, RoundsEnd
 from leadhand.contracts.summary import RunStatus
-from leadhand.contracts.task import Plan, Task
-from leadhand.contracts.task_events import OpinionJudged
+from leadhand.contracts.task import EarlierResult, EarlierRun, Plan, Task
 from leadhand.state.times import CallTimes, PersonTime
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from leadhand.contracts.answer import Conflict, ConflictKind
-from leadhand.contracts.earlier import names_earlier
 from leadhand.contracts.outcome import TaskResult
+from leadhand.contracts.task import names_earlier
 from leadhand.contracts.team import Team
 from leadhand.untrusted.cutting import cut_line
 

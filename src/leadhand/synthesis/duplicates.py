@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz, utils
 
-from leadhand.contracts.finding import Finding, Place, Severity
+from leadhand.contracts.answer import Finding, Place, Severity
 
 SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
 """From the most to the least severe."""

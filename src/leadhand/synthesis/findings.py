@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from leadhand.contracts.finding import Basis, Finding, LensReport, NotAssessed
+from leadhand.contracts.answer import Basis, Finding, LensReport, NotAssessed
 from leadhand.synthesis.duplicates import (
     SEVERITIES,
     LensFinding,

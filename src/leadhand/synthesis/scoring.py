@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_ai.tools import ToolDefinition
 
-from leadhand.contracts.finding import Finding
+from leadhand.contracts.answer import Finding
 from leadhand.contracts.team import ModelSpec, Tier
 from leadhand.errors import ModelError
 from leadhand.models.calls import Caller, CallRequest, Requester

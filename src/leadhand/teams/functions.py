@@ -13,7 +13,7 @@ from typing import cast
 
 from pydantic import ValidationError
 
-from leadhand.contracts.arguments import in_one_line
+from leadhand.contracts.data import in_one_line
 from leadhand.contracts.team import AgentLike, Isolation, WorkFunction
 from leadhand.errors import InputError
 from leadhand.plans.signatures import handoff_problem

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from leadhand.contracts.budget import Rate
-from leadhand.contracts.retry import Retry
+from leadhand.contracts.ladder import Retry
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import (
     MAX_DEPTH,

@@ -6,7 +6,7 @@ from typing import TypeVar, get_args
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from leadhand.contracts.arguments import expected
+from leadhand.contracts.data import expected
 from leadhand.teams.fields import (
     Fields,
     PlannerFields,

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, cast
 
 from pydantic import JsonValue, TypeAdapter
 
-from leadhand.contracts.retry import Retry
+from leadhand.contracts.ladder import Retry
 from leadhand.contracts.team import AgentLike, Team, WorkFunction
 from leadhand.errors import InputError
 from leadhand.plans.payloads import schema_mistakes

@@ -13,8 +13,8 @@ from typing import cast
 
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 
-from leadhand.contracts.ready_made import READY_MADE_TOOLS
 from leadhand.contracts.team import tool_name
+from leadhand.contracts.worker_factory import READY_MADE_TOOLS
 from leadhand.teams.draft import Draft, WorkerDraft
 from leadhand.teams.functions import Unusable, is_of_pydantic_ai, resolve
 from leadhand.teams.notes import FileLine, Notes, closest, intended_name

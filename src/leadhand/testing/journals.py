@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import pytest
 
-from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.outcome import Result
 from leadhand.contracts.people import Reply, RunMessage
+from leadhand.contracts.summary import Inspection
 from leadhand.contracts.task import Plan
 from leadhand.errors import JournalError, RunTaken
 from leadhand.journal.store import Store

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
-from leadhand.contracts.ready_made import READY_MADE_TOOLS
+from leadhand.contracts.worker_factory import READY_MADE_TOOLS
 from leadhand.errors import InputError
 from leadhand.tools.text import grouped_by_reason
 

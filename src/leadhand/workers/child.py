@@ -20,8 +20,8 @@ from typing import cast
 
 from pydantic_core import to_json
 
+from leadhand.contracts.data import Record
 from leadhand.contracts.outcome import Failed, Handoff, Outcome
-from leadhand.contracts.record import Record
 from leadhand.engine.failures import failure_of
 from leadhand.tools.child_process import end_process_group, end_with_parent, ending_with_parent
 from leadhand.workers.context_data import ContextData

@@ -10,7 +10,7 @@ from typing import cast
 from pydantic import Field, PydanticUserError, SecretBytes, SecretStr, TypeAdapter
 from pydantic_core import to_json
 
-from leadhand.contracts.record import Record
+from leadhand.contracts.data import Record
 from leadhand.errors import InputError
 from leadhand.workers.reference import FunctionReference
 

@@ -20,9 +20,9 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.tools import ToolDefinition
 
+from leadhand.contracts.data import Record
 from leadhand.contracts.outcome import NO_USAGE, Escalated, PausedAttempt, Result, Usage
 from leadhand.contracts.people import ToolCall
-from leadhand.contracts.record import Record
 from leadhand.models.structured import partial_in
 from leadhand.untrusted.cutting import cut
 from leadhand.workers.texts import KeptText

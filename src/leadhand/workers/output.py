@@ -14,8 +14,8 @@ from typing import cast
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
 
+from leadhand.contracts.data import adapter_of, type_name
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Result, Usage
-from leadhand.contracts.typed import adapter_of, type_name
 from leadhand.engine.failures import MAX_MESSAGE, bounded, described, legible
 from leadhand.untrusted.cutting import cut
 

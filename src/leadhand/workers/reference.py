@@ -14,7 +14,7 @@ from typing import cast
 from pydantic import JsonValue
 from pydantic_core import from_json, to_json
 
-from leadhand.contracts.record import Record
+from leadhand.contracts.data import Record
 from leadhand.errors import InputError
 
 Function = Callable[..., object]

@@ -7,10 +7,10 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, cast
 
-from leadhand.contracts.foreign import ForeignAgent
+from leadhand.contracts.ladder import JITTER_SHARE, Retry
 from leadhand.contracts.outcome import Failed, Handoff
-from leadhand.contracts.retry import JITTER_SHARE, Retry
 from leadhand.contracts.team import Team, Worker
+from leadhand.contracts.worker_factory import ForeignAgent
 from leadhand.engine.attempts import Slots
 from leadhand.engine.failures import class_name
 from leadhand.engine.recorder import Recorder

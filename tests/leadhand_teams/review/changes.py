@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from leadhand.contracts.finding import Finding, LensReport
+from leadhand.contracts.answer import Finding, LensReport
 from leadhand.contracts.outcome import Handoff
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.lens import LensWorker

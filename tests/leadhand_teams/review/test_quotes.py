@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.contracts.finding import Finding
+from leadhand.contracts.answer import Finding
 from leadhand.synthesis.findings import Quote
 from leadhand_teams.review.quotes import ChangeQuotes
 from tests.leadhand_teams.review.changes import make_change

@@ -5,7 +5,7 @@ from tempfile import mkdtemp
 
 import pytest
 
-from leadhand.contracts.finding import Finding, LensReport
+from leadhand.contracts.answer import Finding, LensReport
 from leadhand.synthesis.findings import Gathered, Rating, gather
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.quotes import ChangeQuotes

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from leadhand.contracts.finding import Finding, LensReport
+from leadhand.contracts.answer import Finding, LensReport
 from leadhand.contracts.outcome import Digest, Handoff, Result, TaskResult
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team

@@ -9,7 +9,7 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.events import Event
 from leadhand.contracts.people import Occasion
-from leadhand.contracts.routes import Guess
+from leadhand.contracts.role import Guess
 from leadhand.contracts.team import PlannerKind, TaskTemplate, WorkFunction
 from leadhand.journal import MemoryJournal
 from leadhand.run.people import Ask

@@ -28,7 +28,7 @@ from leadhand.contracts.events import (
 )
 from leadhand.contracts.outcome import PlanImpact
 from leadhand.contracts.people import Question
-from leadhand.contracts.rounds import Decision, Round
+from leadhand.contracts.planner_kinds import Decision, Round
 from leadhand.contracts.team import Role, WorkFunction
 from leadhand.errors import InputError, ModelError
 from leadhand.journal import MemoryJournal

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from leadhand.cli.views.terminal import sentence
 from leadhand.contracts.planner_kinds import KINDS
-from leadhand.contracts.routes import Guess
+from leadhand.contracts.role import Guess
 from leadhand.contracts.team import Role, Team
 from leadhand.errors import InputError
 from leadhand.models.choice import choose

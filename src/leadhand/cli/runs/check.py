@@ -9,7 +9,7 @@ from leadhand.cli.views.terminal import print_json, safe, sentence
 from leadhand.tools.text import counted
 
 if TYPE_CHECKING:
-    from leadhand.contracts.inspection import Inspection
+    from leadhand.contracts.summary import Inspection
     from leadhand.journal.store import Store
 
 DAMAGED = 3

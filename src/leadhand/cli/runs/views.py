@@ -17,8 +17,7 @@ from leadhand.errors import InputError, JournalError
 from leadhand.tools.text import counted
 
 if TYPE_CHECKING:
-    from leadhand.contracts.inspection import Inspection
-    from leadhand.contracts.summary import RunSummary
+    from leadhand.contracts.summary import Inspection, RunSummary
     from leadhand.journal.store import Store
 
 MAX_REQUEST_CHARS, MIN_REQUEST_CHARS = 60, 20

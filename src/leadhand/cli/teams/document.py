@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from leadhand.contracts.retry import Retry
+from leadhand.contracts.ladder import Retry
 from leadhand.contracts.team import Role, Team, Worker, WorkerFactory, model_name, tool_name
 from leadhand.contracts.tools import is_read_only
 from leadhand.plans.payloads import DeclaredType, outline

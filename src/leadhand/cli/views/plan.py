@@ -10,8 +10,7 @@ from leadhand.cli.views.consoles import MAX_WIDTH, print_line, print_page
 from leadhand.cli.views.graph_drawing import Row, draw
 from leadhand.cli.views.planned_workers import MAX_CHARS, first_chars, worker_lines
 from leadhand.cli.views.terminal import safe, sentence
-from leadhand.contracts.earlier import EarlierRun
-from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.task import EarlierRun, Plan, Task
 from leadhand.planners.earlier import listing
 from leadhand.plans import graph
 from leadhand.tools.text import counted

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from leadhand.contracts.ready_made import READY_MADE_TOOLS
 from leadhand.contracts.team import Tier
+from leadhand.contracts.worker_factory import READY_MADE_TOOLS
 from leadhand.teams.files import Value
 from leadhand.teams.notes import FileLine, Notes
 from leadhand.teams.tools import ALIASES

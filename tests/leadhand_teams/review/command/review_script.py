@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from leadhand.contracts.finding import Finding
+from leadhand.contracts.answer import Finding
 from leadhand.testing import ModelReply, Request, ScriptedCall
 from leadhand.testing.exchange import Role
 from leadhand.testing.json_data import Json, Object

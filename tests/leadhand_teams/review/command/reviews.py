@@ -1,7 +1,6 @@
 """Handmade reviews for tests of the formats."""
 
-from leadhand.contracts.answer import Answer, Gap, Metrics, Status
-from leadhand.contracts.finding import Finding, NotAssessed, Severity
+from leadhand.contracts.answer import Answer, Finding, Gap, Metrics, NotAssessed, Severity, Status
 from leadhand.synthesis.findings import Dropped, Quote, Review
 from leadhand_teams.review.command.report import ReviewReport, Subject
 from leadhand_teams.review.lens import LensRule

@@ -13,8 +13,7 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 from leadhand.cli.views.markdown_text import code, fenced, prose
-from leadhand.contracts.answer import Gap
-from leadhand.contracts.finding import NotAssessed, Place
+from leadhand.contracts.answer import Gap, NotAssessed, Place
 from leadhand.synthesis.findings import Dropped, Quote
 from leadhand_teams.review.command.execution import show
 from leadhand_teams.review.command.formats import ReviewFormat

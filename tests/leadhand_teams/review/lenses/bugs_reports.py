@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from leadhand.contracts.finding import Finding, LensReport
+from leadhand.contracts.answer import Finding, LensReport
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.lenses import bugs
 from tests.leadhand_teams.review.changes import make_change, quoted_report

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from leadhand.contracts.finding import LensReport
+from leadhand.contracts.answer import LensReport
 from leadhand_teams.review.lenses import security
 from tests.leadhand_teams.review.changes import make_change, quoted_report
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.contracts.finding import Finding
+from leadhand.contracts.answer import Finding
 from leadhand.tools.git.repository import open_repository
 from tests.leadhand_teams.review.changes import make_change
 from tests.leadhand_teams.review.lenses.bugs_reports import report

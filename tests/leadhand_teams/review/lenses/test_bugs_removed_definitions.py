@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.contracts.finding import Finding
+from leadhand.contracts.answer import Finding
 from leadhand_teams.review.lenses.bugs import definitions
 from leadhand_teams.review.quotes import ChangeQuotes
 from leadhand_teams.review.ruff_rules import diagnostics

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.contracts.finding import Finding, LensReport
+from leadhand.contracts.answer import Finding, LensReport
 from leadhand.tools.git.repository import open_repository
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.lenses.comments import RULES, review

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.contracts.finding import Finding, LensReport
+from leadhand.contracts.answer import Finding, LensReport
 from leadhand_teams.review.lenses.comments import review
 from tests.leadhand_teams.review.changes import make_change, only, run_lens
 

@@ -7,7 +7,7 @@ from shutil import which
 
 import pytest
 
-from leadhand.contracts.finding import LensReport
+from leadhand.contracts.answer import LensReport
 from leadhand.tools.git.repository import open_repository
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.lenses.history import RULES, review

@@ -8,7 +8,7 @@ from tempfile import mkdtemp
 
 import pytest
 
-from leadhand.contracts.finding import LensReport
+from leadhand.contracts.answer import LensReport
 from leadhand.errors import InputError
 from leadhand_teams.review.lenses.past_reviews import RULES, load_export, review
 from tests.costs import assert_linear

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.contracts.finding import LensReport
+from leadhand.contracts.answer import LensReport
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.lenses import performance
 from leadhand_teams.review.quotes import ChangeQuotes

@@ -13,9 +13,9 @@ from typing import Annotated, TypeVar, Union, get_args
 
 from pydantic import Field, TypeAdapter
 
-from leadhand.contracts.event_fields import RunEvent, TaskEvent
-from leadhand.contracts.field_docs import with_field_docs
-from leadhand.contracts.run_events import (
+from leadhand.contracts.data import with_field_docs
+from leadhand.contracts.events.fields import RunEvent, TaskEvent
+from leadhand.contracts.events.run import (
     ApprovalGiven,
     ApprovalRequested,
     BreakerClosed,
@@ -36,7 +36,7 @@ from leadhand.contracts.run_events import (
     RunWaiting,
     SynthesisStarted,
 )
-from leadhand.contracts.task_events import (
+from leadhand.contracts.events.task import (
     AttemptEnd,
     ModelCalled,
     OpinionJudged,

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from leadhand.contracts.event_fields import AttemptEvent, RunEvent, TaskEvent
+from leadhand.contracts.events.fields import AttemptEvent, RunEvent, TaskEvent
 from leadhand.contracts.outcome import EscalationReason, FailureKind, Raised, Result, Usage
 from leadhand.contracts.task import Task
 

@@ -7,11 +7,10 @@ from pydantic import JsonValue
 
 from leadhand.contracts.answer import Answer, Conflict, CritiquePoint
 from leadhand.contracts.budget import Budget, LimitName
-from leadhand.contracts.earlier import EarlierRun
-from leadhand.contracts.event_fields import RunEvent
+from leadhand.contracts.events.fields import RunEvent
 from leadhand.contracts.people import CallReply, ToolCall, Verdict
-from leadhand.contracts.rounds import AsksAfter, RoundsEnd
-from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.planner_kinds import AsksAfter, RoundsEnd
+from leadhand.contracts.task import EarlierRun, Plan, Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
