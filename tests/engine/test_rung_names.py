@@ -18,7 +18,7 @@ from tests.engine.ladders import crew, types, work
 from tests.engine.remedies import ScriptedPerson, ScriptedRemedies
 from tests.plans.samples import task
 
-DOCS = Path(__file__).parents[2] / "docs" / "escalating.md"
+DOCS = Path(__file__).parents[2] / "docs" / "failures.md"
 UNSURE = Escalated(reason="low_confidence", message="why?", partial=Result(output="half"))
 BUSY = Failed(kind="error", message="busy", transient=True)
 RUNGS: tuple[Rung, ...] = get_args(Rung)

@@ -243,7 +243,7 @@ def test_a_nested_run_that_the_deadline_of_all_cut_off_is_not_tried_again() -> N
 def test_refine_and_split_do_nothing_for_a_function_and_the_next_rung_is_tried(
     rung: Literal["refine", "split"], ending: str
 ) -> None:
-    """As docs/escalating.md says; the team has a model that could be asked."""
+    """As docs/failures.md says; the team has a model that could be asked."""
 
     def asked(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         raise AssertionError("the model was asked")
