@@ -77,8 +77,45 @@ def test_every_example_of_a_page_works(page: Path, tmp_path: Path) -> None:
                 assert done.stdout, command
 
 
-def test_each_page_with_examples_is_linked_from_the_readme() -> None:
-    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
-    pages = [page.name for page in PAGES if blocks(page)]
-    assert "teams.md" in pages
-    assert [name for name in pages if f"(docs/{name}" not in readme] == []
+def title(page: Path) -> str:
+    return page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+
+
+PATH = sorted(
+    (page for page in PAGES if title(page)[0].isdigit()),
+    key=lambda page: int(title(page).split(".")[0]),
+)
+
+
+def test_the_pages_are_a_path_for_newcomers() -> None:
+    """Numbered without gaps; each says in its first paragraph which page is next."""
+    assert {page.name for page in PAGES} - {page.name for page in PATH} == {"glossary.md"}
+    assert [title(page).split(".")[0] for page in PATH] == [str(n + 1) for n in range(len(PATH))]
+    for page, after in zip(PATH, [*PATH[1:], DOCS / "glossary.md"], strict=True):
+        first = page.read_text(encoding="utf-8").split("\n\n")[1]
+        assert re.search(r"Next:\s.*\]\((.+)\)\.$", first, re.DOTALL), page
+        assert first.endswith(f"({after.name}).")
+
+
+def test_the_readme_lists_the_path() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\d+\. \[.+?\]\(docs/(.+?)\)", readme, re.MULTILINE)
+    assert listed == [page.name for page in PATH]
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as code hosts make them."""
+    prose = _BLOCK.sub("", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings}
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, *ROOT.glob("*.md")], ids=lambda page: page.relative_to(ROOT).as_posix()
+)
+def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)\s]+)\)", page.read_text(encoding="utf-8"))
+    for name, _, anchor in (link.partition("#") for link in links):
+        target = page.parent / name if name else page
+        assert target.exists(), name
+        assert not anchor or anchor in anchors(target), f"{name}#{anchor}"

@@ -28,12 +28,14 @@ def install(folder: Path, name: str, entry_points: str) -> None:
 def site(tmp_path: Path) -> Path:
     """A folder in which the sample is installed."""
     for block in blocks(PAGE):
-        if block.file is not None:
+        if block.file is not None and block.file.startswith("acme_audit/"):
             file = tmp_path / "site" / block.file
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(block.text, encoding="utf-8")
     declared = "".join(block.text for block in blocks(PAGE) if block.language == "toml")
-    groups = re.findall(r'\[project\.entry-points\."(.+)"\]\n"?([\w.]+)"? = "(.+)"', declared)
+    groups = re.findall(
+        r'\[project\.entry-points\."(.+)"\]\n"?([\w.]+)"? = "(acme_audit.*)"', declared
+    )
     assert len(groups) == 3
     lines = "".join(f"[{group}]\n{name} = {value}\n" for group, name, value in groups)
     install(tmp_path / "site", "acme_audit", lines)

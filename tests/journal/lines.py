@@ -1,6 +1,6 @@
 """A third journal, as another package would write it: a file of JSON lines for each run.
 
-It uses only what `leadhand.journal` exports. docs/journals.md explains it.
+It uses only what `leadhand.journal` exports. docs/extending.md explains it.
 """
 
 import contextlib

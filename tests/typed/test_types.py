@@ -40,11 +40,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All code, each block a module of its own, named for its page and its line there."""
     made = tmp_path_factory.mktemp("typed")
     for page in (ROOT / "README.md", *PAGES):
-        if page.stem == "extending":  # provisional: what it passes on has no public types yet
-            continue
         every = (block for block in blocks(page) if block.language == "python")
         # Of an extra's package the types are not complete: installed or not, it is not checked.
-        python = [one for one in every if one.needs is None]
+        # `leadhand.extension` is provisional: what it passes on has no public types yet.
+        python = [
+            one
+            for one in every
+            if one.needs is None and not (one.file or "").startswith("acme_audit/")
+        ]
         files = [block.file for block in python if block.file is not None]
         stem = page.stem.replace("-", "_")
         for block in python:

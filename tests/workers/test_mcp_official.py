@@ -62,7 +62,7 @@ def test_the_time_server_converts_a_time(model_server: ScriptedServer) -> None:
 def test_a_worker_of_a_folder_takes_its_server_from_a_module_there(
     model_server: ScriptedServer, tmp_path: Path
 ) -> None:
-    page = Path(__file__).parents[2] / "docs" / "mcp.md"
+    page = Path(__file__).parents[2] / "docs" / "extending.md"
     for block in blocks(page):
         if block.file is not None:
             file = tmp_path / block.file

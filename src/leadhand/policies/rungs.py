@@ -13,8 +13,7 @@ To add a rung:
 - what the action does, in `engine.recovery.Recovery._do`, and in `_NOT_ALLOWED` there unless
   an approved plan allows it
 - its name in `task_events.TaskDecision`, and a fact for spans in `trace.otel.attributes`
-- a row in `docs/failures.md` and a line in `docs/glossary.md`; `tests/engine/test_rung_names.py`
-  checks the names
+- a row in `docs/failures.md`; `tests/engine/test_rung_names.py` checks the names
 
 If it needs advice from a model or a person: its action in `actions.NeedsAdvice` and
 `actions.RUNG_OF`, a case in `engine.advisers` and in `Recovery._advised`, and for a model a method
