@@ -10,10 +10,11 @@ import textwrap
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
-from leadhand import Handoff, Supervisor, Team, Worker
+from leadhand import Handoff, Permanent, Supervisor, Team, Worker
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "leadhand"
@@ -191,6 +192,34 @@ def test_what_the_map_names_is_there() -> None:
     assert [
         path for path in paths if not any((base / path).exists() for base in (SOURCE, ROOT))
     ] == []
+
+
+def test_a_request_goes_the_way_that_contributing_draws() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^    (\S+\.py)  +([\w.]+)  +(\S.*)$", text, re.MULTILINE)
+    drawn = [(file, name) for file, name, _ in lines]
+    beside = re.findall(r"\w+/(?:\w+\.py)?", " ".join(does for _, _, does in lines))
+    called: dict[tuple[str, str], None] = {}
+
+    def enter(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(str(SOURCE)):
+            file = Path(code.co_filename).relative_to(SOURCE).as_posix()
+            called.setdefault((file, code.co_qualname))
+
+    def fail(handoff: Handoff) -> str:
+        raise Permanent(handoff.intent)
+
+    supervisor = Supervisor(Team("desk", workers=(Worker("clerk", "answers", run=fail),)))
+    before = sys.getprofile()
+    sys.setprofile(enter)
+    try:
+        supervisor.run_sync("anything")
+    finally:
+        sys.setprofile(before)
+    assert len(drawn) == 10
+    assert [path for path in beside if not (SOURCE / path).exists()] == []
+    assert [one for one in called if one in drawn] == drawn
 
 
 def test_leadhand_names_no_ready_made_team_in_its_command_line() -> None:
