@@ -99,7 +99,7 @@ class Supervisor(Generic[C]):
         check_options(team, deadline_s, concurrency, budget, max_concurrency, synthesizer)
         check_storage(home, journal)
         contexts = ContextRules(context_type, restore)
-        contexts.check()
+        contexts.check(team)
         redact = redaction.Redactor.of(os.environ)
         redaction.redact_logger(_log, redact)
         kept = open_journal(home, redact=redact) if home is not None else MemoryJournal()

@@ -8,8 +8,19 @@ from typing import Any, Protocol
 
 import pytest
 from pydantic import JsonValue
+from pydantic_ai import RunContext
+from pydantic_ai.toolsets import FunctionToolset
 
-from leadhand import Answer, Handoff, InputError, Supervisor, Team, Worker
+from leadhand import (
+    Answer,
+    Handoff,
+    InputError,
+    Supervisor,
+    Team,
+    TeamError,
+    ToolContext,
+    Worker,
+)
 from tests.handles import resumed
 from tests.in_process import InProcess
 from tests.stored import store_of
@@ -99,6 +110,56 @@ def test_rules_about_contexts_are_checked_with_the_supervisor(
 ) -> None:
     with pytest.raises(InputError, match=error):
         Supervisor(team(), **options)
+
+
+def find(ctx: ToolContext[Subscriber], month: str) -> str:
+    """Takes a narrower context."""
+    return ctx.context.id + month
+
+
+def refund(ctx: RunContext[ToolContext["Invoice"]], order: str) -> str:
+    """A tool of pydantic-ai."""
+    return ctx.deps.context.id + order
+
+
+@dataclass
+class Invoice:
+    """No customer."""
+
+    id: str
+
+
+def anybody(ctx: ToolContext, month: str) -> str: ...
+def untyped(ctx: ToolContext[Any], month: str) -> str: ...
+def named(ctx: ToolContext[Named], month: str) -> str: ...
+def customer(ctx: ToolContext[Customer], month: str) -> str: ...
+
+
+def with_tools(*tools: object) -> Team:
+    """A team whose worker has the tools, two levels down."""
+    inner = Team("inner", workers=[Worker("clerk", "Answers", tools=tools, offline=shown)])
+    return Team("outer", workers=[Worker("nested", "Answers", team=inner)])
+
+
+def test_every_tool_with_another_context_is_a_problem_of_the_team() -> None:
+    made = with_tools(find, FunctionToolset([refund]), customer)
+    with pytest.raises(TeamError) as raised:
+        Supervisor(made, context_type=Customer)
+    found = "worker 'clerk': the context of the tool '{}' is a {}, and that of this supervisor's "
+    assert raised.value.problems == (
+        found.format("find", "Subscriber") + "runs a Customer",
+        found.format("refund", "Invoice") + "runs a Customer",
+    )
+
+
+def test_tools_fit_that_take_the_context_or_a_wider_one_or_what_cannot_be_checked() -> None:
+    made = with_tools(anybody, untyped, named, customer, len, "search_files")
+    for kind in (Customer, Subscriber):
+        Supervisor(made, context_type=kind)
+
+
+def test_without_a_type_of_context_tools_may_take_any() -> None:
+    Supervisor(with_tools(find, customer))
 
 
 # A resumed run

@@ -4,10 +4,10 @@ It is never stored, logged or shown.
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Generic, cast
+from typing import Generic, cast, get_args, get_origin, get_type_hints
 
 from pydantic import JsonValue
 from typing_extensions import TypeVar
@@ -45,16 +45,8 @@ class ToolContext(Generic[C_co]):
 
 def check_contexts(of: str, tools: Iterable[object]) -> None:
     """Raises `InputError` if a model would fill the `ctx` of one of the tools `of` a worker."""
-    for tool in tools:
-        several, named = getattr(tool, "toolsets", ()), getattr(tool, "tools", {})
-        if wrapped := getattr(tool, "wrapped", None):
-            check_contexts(of, (wrapped,))
-        if isinstance(several, Sequence):
-            check_contexts(of, cast("Sequence[object]", several))
-        if isinstance(named, Mapping):
-            check_contexts(of, cast("Mapping[str, object]", named).values())
-        function = getattr(tool, "function", tool)
-        if not callable(function) or getattr(tool, "takes_ctx", False):
+    for tool, function in _functions(tools):
+        if getattr(tool, "takes_ctx", False):
             continue
         with suppress(TypeError, ValueError):  # it has no known signature
             first = next(iter(inspect.signature(function).parameters.values()), None)
@@ -64,3 +56,28 @@ def check_contexts(of: str, tools: Iterable[object]) -> None:
                     f"{of}: the model would fill `ctx` of the tool {name!r}, which has no type: "
                     "write `ctx: ToolContext`, or give it another name"
                 )
+
+
+def context_types(tools: Iterable[object]) -> Iterator[tuple[str, object]]:
+    """The names of the functions that say which context they take, with its type."""
+    for _, function in _functions(tools):
+        with suppress(NameError, TypeError, AttributeError):  # some names only type checkers know
+            for hint in get_type_hints(function).values():
+                for part in (hint, *get_args(hint)):  # of RunContext[ToolContext[C]] the second
+                    if get_origin(part) is ToolContext:
+                        yield getattr(function, "__name__", repr(function)), get_args(part)[0]
+
+
+def _functions(tools: Iterable[object]) -> Iterator[tuple[object, Callable[..., object]]]:
+    """The tools, also those in toolsets, and the function of each."""
+    for tool in tools:
+        several, named = getattr(tool, "toolsets", ()), getattr(tool, "tools", {})
+        if wrapped := getattr(tool, "wrapped", None):
+            yield from _functions((wrapped,))
+        if isinstance(several, Sequence):
+            yield from _functions(cast("Sequence[object]", several))
+        if isinstance(named, Mapping):
+            yield from _functions(cast("Mapping[str, object]", named).values())
+        function = getattr(tool, "function", tool)
+        if callable(function):
+            yield tool, function

@@ -7,6 +7,7 @@ the reply, and the run is resumed.
 
 import asyncio
 import contextlib
+import inspect
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
@@ -37,12 +38,11 @@ from leadhand.run.stopping import Cancelled, run_until
 UNSOUND_PLANS = 3
 """How many plans with problems a person may send before the question is left open."""
 
-Ask = Callable[[Question], Awaitable[Reply | str | None]]
-"""Asks a person and waits for the reply, until the run's deadline; about a plan without a limit.
-
-A text is what a worker should know, why a plan is refused, or who gets a request that no route
-places; an empty text approves a plan. `None` is no reply: the worker continues without one, and a
-plan stays open. After anything else it is not called again in this run."""
+Ask = Callable[[Question], Awaitable[Reply | str | None] | Reply | str | None]
+"""Asks a person. An async one has until the run's deadline, about a plan without a limit; a plain
+one holds up the event loop. A text is what a worker should know, why a plan is refused, or who gets
+a request that no route places; an empty text approves a plan. `None` is no reply: the worker
+continues without one, a plan stays open. After anything else it is not called again in this run."""
 
 _log = logging.getLogger("leadhand")
 
@@ -344,10 +344,7 @@ class People:
             await self._journal.drop(message)
 
     async def take_replies(self, found: Sequence[RunMessage]) -> None:
-        """Take the replies in these messages of the journal.
-
-        The last reply to a question counts. A reply to no open question is deleted.
-        """
+        """Take the last reply to each question in these messages; delete those to no open one."""
         unused: list[RunMessage] = []
         asked = {one.task_id: one for one in open_questions(self._recorder.state)}
         for message in found:
@@ -375,7 +372,8 @@ class People:
     async def _asked_here(self, ask: Ask, question: Question) -> Reply | None:
         """The reply of `ask`; `None` if there is none, if it is `unfit`, or if `ask` fails."""
         try:
-            given = await ask(question)
+            asked = ask(question)
+            given = await asked if inspect.isawaitable(asked) else asked
         except BaseException as error:
             # Whatever it raises is contained, but not the cancellation of this task.
             task = asyncio.current_task()

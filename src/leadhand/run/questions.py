@@ -137,6 +137,11 @@ def reply_of(given: Reply | str | None, question: Question) -> Reply | None:
             return None
         case Reply():
             reply = valid_reply(given)
+            if reply.task_id not in (None, question.task_id):
+                here = "the plan" if question.task_id is None else f"task {question.task_id!r}"
+                raise InputError(
+                    f"`person` replied to {reply.task_id!r}; it was asked about {here}"
+                )
         case str() if question.plan is not None:
             reply = Reply(verdict="refused" if given.strip() else "approved", text=given)
         case str():

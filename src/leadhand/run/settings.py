@@ -6,24 +6,26 @@
 import asyncio
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Literal, get_origin
+from typing import TYPE_CHECKING, Any, Generic, Literal, get_origin
 
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget, LimitName
-from leadhand.contracts.context import C, Restore
+from leadhand.contracts.context import C, Restore, context_types
 from leadhand.contracts.people import Occasion
 from leadhand.contracts.task import Plan, PlanRequest
-from leadhand.errors import InputError
+from leadhand.errors import InputError, TeamError
+from leadhand.plans.nesting import nested_teams
 from leadhand.ports import Clock, Decider, Journal, Planner, Remedies, Synthesizer
 from leadhand.run.intake import Batches, check_limits, check_listener, digest_of, origin_of
 
 if TYPE_CHECKING:
+    from leadhand.contracts.team import Team
     from leadhand.engine.recorder import Listener
     from leadhand.run.people import Ask
     from leadhand.run.roles import PlannerMaker, SynthesizerMaker
@@ -42,8 +44,8 @@ class ContextRules:
     """What every context is an instance of; None: anything, or no context."""
     restore: Restore[object] | None = None
 
-    def check(self) -> None:
-        """Check the rules themselves."""
+    def check(self, team: "Team") -> None:
+        """Check the rules themselves, and the team's tools: raises `TeamError` naming all."""
         if self.type is not None and not isinstance(get_origin(self.type) or self.type, type):
             raise InputError(f"context_type is {self.type!r}; it must be a class")
         if self.restore is not None and not callable(self.restore):  # pyright: ignore[reportUnnecessaryComparison]
@@ -51,6 +53,20 @@ class ContextRules:
                 f"restore is {type(self.restore).__name__}; it must be a function that makes a "
                 "context from the run's origin"
             )
+
+        if problems := [*self._problems(team)]:
+            raise TeamError(team.name, problems)
+
+    def _problems(self, team: "Team") -> Iterator[str]:
+        """The tools of the team that take another context."""
+        teams = (team, *(nested.team for nested in nested_teams(team)))
+        for worker in (worker for each in teams for worker in each.workers):
+            for name, kind in context_types(worker.tools):
+                if not _is_kind_of(get_origin(self.type) or self.type, get_origin(kind) or kind):
+                    yield (
+                        f"worker {worker.name!r}: the context of the tool {name!r} is a "
+                        f"{_name(kind)}, and that of this supervisor's runs a {_name(self.type)}"
+                    )
 
     def of_new_run(self, given: object) -> object:
         """The context of a run that starts."""
@@ -104,6 +120,16 @@ class ContextRules:
         if not fits:
             raise error(f"{what} is a {type(value).__name__}; it must be a {_name(kind)}")
         return value
+
+
+def _is_kind_of(kind: object, wanted: object) -> bool:
+    """Whether a `kind` is a `wanted`, as far as that can be checked."""
+    if not isinstance(kind, type) or not isinstance(wanted, type) or wanted is Any:
+        return True
+    try:
+        return issubclass(kind, wanted)
+    except TypeError:  # a protocol
+        return True
 
 
 def _name(kind: object) -> str:

@@ -80,6 +80,19 @@ def test_what_is_no_reply_to_a_nested_question_is_an_error_and_it_stays_open(
     assert (answer.status, answer.output) == ("complete", "blue")
 
 
+def test_a_reply_to_another_question_is_an_error_and_the_question_stays_open() -> None:
+    ask, _ = says(Reply(task_id="t9", verdict="answered", text="red"))
+    supervisor = Supervisor(Desk().team(), person=ask, approve=["escalation"])
+    with pytest.raises(InputError, match="replied to 't9'; it was asked about task 't1'"):
+        run_virtual(supervisor.run(plan=PAINT, run_id=RUN))
+    assert run_virtual(replied(supervisor, RUN, answered("blue"))).answer == "blue"
+
+
+def test_a_person_may_be_a_plain_function() -> None:
+    supervisor = Supervisor(Desk().team(), person=lambda _: "blue", approve=["escalation"])
+    assert run_virtual(supervisor.run(plan=PAINT, run_id=RUN)).answer == "blue"
+
+
 def test_a_callback_that_hangs_and_is_deaf_does_not_hold_the_run_past_its_deadline() -> None:
     async def deaf(question: Question) -> str:
         while True:
