@@ -35,7 +35,7 @@ def law(*more: Worker, **work: Callable[..., object]) -> Team:
 
 def office(inner: Team, *, desk: Callable[..., object] = clause, **fields: object) -> Team:
     """A team with that team as its worker `legal`, and `desk` beside it."""
-    legal = Worker("legal", "Contract questions", team=inner, **fields)  # pyright: ignore[reportArgumentType]
+    legal = Worker("legal", "Contract questions", team=inner, **fields)  # pyright: ignore[reportArgumentType, reportCallIssue]
     return Team("office", workers=(legal, *workers(desk=desk)), retry=ONCE)
 
 

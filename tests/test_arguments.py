@@ -30,6 +30,12 @@ from leadhand import (
     Worker,
     WorkerFactory,
 )
+from leadhand.contracts.worker_arguments import (
+    AgentWorker,
+    FunctionWorker,
+    ModelWorker,
+    TeamWorker,
+)
 
 
 @pytest.mark.parametrize(
@@ -66,12 +72,12 @@ def test_many_wrong_arguments_are_counted_and_those_without_a_name_are_named() -
         Worker(5, "b")  # pyright: ignore[reportArgumentType]
     many = dict.fromkeys(("tier", "tools", "retry", "role", "team", "isolate", "limits"), 5)
     with pytest.raises(InputError, match=r"; and 2 more problems$"):
-        Worker("a", "b", **many)  # pyright: ignore[reportArgumentType]
+        Worker("a", "b", **many)  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
 def test_an_argument_that_a_dataclass_does_not_have_is_pythons_own_error() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'timeout_s'"):
-        Worker("a", "b", timeout_s=2)  # pyright: ignore[reportCallIssue]
+        Worker("a", "b", timeout_s=2)  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
 ARGUMENTS = (
@@ -116,6 +122,12 @@ def test_help_shows_the_fields_of_each_event(kind: type[Event]) -> None:
 def test_a_changed_copy_is_checked_too() -> None:
     with pytest.raises(InputError, match="`name` is 5 and must be text"):
         dataclasses.replace(Worker("a", "b"), name=5)
+
+
+def test_checkers_know_every_argument_of_a_worker() -> None:
+    kinds = (ModelWorker, FunctionWorker, AgentWorker, TeamWorker)
+    known = {"name", "description"}.union(*(kind.__annotations__ for kind in kinds))
+    assert known == {field.name for field in dataclasses.fields(Worker)}
 
 
 def test_data_that_is_read_has_the_errors_of_pydantic_with_all_places() -> None:

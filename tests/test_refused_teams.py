@@ -74,10 +74,10 @@ def test_a_tool_whose_ctx_has_a_type_is_not() -> None:
 
 def test_a_function_with_tools_is_refused() -> None:
     with pytest.raises(InputError, match=r"^Worker 'a': `tools` are for the team's model.*$"):
-        Worker("a", "Looks up", run=str, tools=[typed])
+        Worker("a", "Looks up", run=str, tools=[typed])  # pyright: ignore[reportArgumentType, reportCallIssue]
     Worker("a", "Looks up", offline=str, tools=[typed])
     with pytest.raises(InputError, match=r"^Worker 'a': .* here `team` does the work, .*$"):
-        Worker("a", "Looks up", team=Team("t"), tools=[typed])
+        Worker("a", "Looks up", team=Team("t"), tools=[typed])  # pyright: ignore[reportArgumentType, reportCallIssue]
     Worker("a", "Looks up", run=str, tools=["read_file"])  # a file may name what it uses
 
 
@@ -161,7 +161,7 @@ def other(handoff: Handoff) -> Number:
 def test_an_output_that_the_only_worker_does_not_return_is_refused_without_a_model(
     work: object, shown: str | None
 ) -> None:
-    worker = Worker("w", "Works", run=work)  # pyright: ignore[reportArgumentType]
+    worker = Worker("w", "Works", run=work)  # pyright: ignore[reportArgumentType, reportCallIssue]
     if shown is None:
         Team("t", workers=[worker], output=Letter)
         return
@@ -179,7 +179,7 @@ def test_an_output_that_the_only_worker_does_not_return_is_refused_without_a_mod
 
 @pytest.mark.parametrize("work", [formal, mapping, outcome, completed, result, bare])
 def test_an_output_that_the_only_worker_may_return_is_not(work: object) -> None:
-    worker = Worker("w", "Works", run=work)  # pyright: ignore[reportArgumentType]
+    worker = Worker("w", "Works", run=work)  # pyright: ignore[reportArgumentType, reportCallIssue]
     answer = Supervisor(Team("t", workers=[worker], output=Letter)).run_sync("A letter")
     assert (answer.status, answer.output) == ("complete", {"subject": "x"})
 

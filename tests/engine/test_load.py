@@ -86,7 +86,7 @@ def sleeps(seconds: float) -> object:
 
 def worker(name: str, seconds: float = 1.0, **fields: object) -> Worker:
     given: dict[str, object] = {"run": sleeps(seconds), "concurrency": 1, **fields}
-    return Worker(name, f"Does {name}", **given)  # pyright: ignore[reportArgumentType]
+    return Worker(name, f"Does {name}", **given)  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
 def run(team: Team, count: int) -> tuple[Counter[str], float, list[Event]]:

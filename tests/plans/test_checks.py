@@ -240,7 +240,7 @@ def test_a_teams_problems_are_named_at_once_with_what_to_do() -> None:
             Worker("a", "d", run=nothing, fallback="b"),
             Worker("b", "d", fallback="c", plain=True, tools=("x",)),
             Worker("d", "d", model="auto", output="int"),
-            Worker("n", "d", team=inner, run=nothing),
+            Worker("n", "d", team=inner, run=nothing),  # pyright: ignore[reportArgumentType]
             Worker("e", "d", model="auto", plain=True, output=int),
         ),
         routes=(Route("a"), Route("f", pattern="[", secondary="g"), Route("a", also=["a"])),

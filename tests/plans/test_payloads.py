@@ -127,7 +127,7 @@ def crew(**fields: object) -> Team:
         "crew",
         model=MODEL,
         workers=(
-            Worker("orders", "Looks at an order", input=Order, **fields),  # pyright: ignore[reportArgumentType]
+            Worker("orders", "Looks at an order", input=Order, **fields),  # pyright: ignore[reportArgumentType, reportCallIssue]
             Worker("letters", "Writes"),
         ),
     )

@@ -33,7 +33,7 @@ def team(model: InProcess, **worker: object) -> Team:
         "t",
         model=model.model,
         workers=[
-            Worker(name, f"Knows {name}", instructions="Find it.", **worker)  # pyright: ignore[reportArgumentType]
+            Worker(name, f"Knows {name}", instructions="Find it.", **worker)  # pyright: ignore[reportArgumentType, reportCallIssue]
             for name in "ab"
         ],
         template=[TaskTemplate(name, name, f"Find {name}") for name in "ab"],

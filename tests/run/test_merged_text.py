@@ -27,7 +27,7 @@ def team(**works: object) -> Team:
         "sales",
         workers=[
             Worker("count", "Counts", run=counts),
-            Worker("total", "Adds up", run=works.get("total", total)),  # pyright: ignore[reportArgumentType]
+            Worker("total", "Adds up", run=works.get("total", total)),  # pyright: ignore[reportArgumentType, reportCallIssue]
             Worker("note", "Notes", run=notes),
         ],
         template=[

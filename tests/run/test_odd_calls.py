@@ -26,7 +26,7 @@ def done(handoff: Handoff) -> str:
 
 
 def team(work: object = done) -> Team:
-    return Team("t", workers=(Worker("worker", "w", run=work),))  # pyright: ignore[reportArgumentType]
+    return Team("t", workers=(Worker("worker", "w", run=work),))  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
 def nested(levels: int) -> object:

@@ -51,7 +51,7 @@ def unsure(handoff: Handoff) -> Outcome:
 def team(*routes: Route, billing: object = reply, **fields: object) -> Team:
     functions = {"billing": billing}
     workers = [
-        Worker(name, f"Does {name}", run=functions.get(name, reply), fallback="technical")  # pyright: ignore[reportArgumentType]
+        Worker(name, f"Does {name}", run=functions.get(name, reply), fallback="technical")  # pyright: ignore[reportArgumentType, reportCallIssue]
         for name in NAMES
         if name != "technical"
     ]

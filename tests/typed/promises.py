@@ -5,11 +5,12 @@ A line that ends in ignore comments must be an error for both: mypy reads `type:
 """
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import assert_type
 
 from pydantic import BaseModel
+from pydantic_ai import Agent
 from typing_extensions import TypedDict
 
 import leadhand
@@ -103,9 +104,9 @@ team = Team(
     rates={"openai:gpt-5-mini": Rate(rpm=60)},
     shared_tools=["find_invoice"],
 )
-Worker("count", "Counts", tools=find_invoice)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-Worker("count", "Counts", tier="large")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-Worker("count", "Counts", timeout_s=2)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+Worker("count", "Counts", tools=find_invoice)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]
+Worker("count", "Counts", tier="large")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]
+Worker("count", "Counts", timeout_s=2)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
 Team("desk", workers=[team])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
 print(leadhand.Sypervisor)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
 
@@ -113,6 +114,30 @@ tasks: list[Task] = [Task(id="a", worker="count", intent="Count", depends_on=["b
 plan = Plan(goal="Count", tasks=tasks)
 assert_type(plan.tasks[0].depends_on, Sequence[str])
 Task(id="a", worker="count")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+
+
+# Who does a worker's work: a model, a function, a pydantic-ai agent, another agent or a team
+
+
+def whoever(run: Callable[[Handoff], int] | None, inner: Team | None, doer: Agent) -> None:
+    Worker("any", "Counts", run=run, tools=["calculate"])
+    Worker("any", "Counts", team=inner)
+    Worker("any", "Counts", run=doer, deps=lambda handoff: handoff.key, isolate="none")
+    Worker("any", "Counts", agent="crew:app", tools=["calculate"], offline=count)
+    Worker("any", "Counts", tools=[find_invoice, "calculate"], offline=count, isolate="process")
+
+
+Worker("two", "Counts", run=count, team=team)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]
+Worker("two", "Counts", run=count, agent="crew:app")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]
+Worker("two", "Counts", agent="crew:app", team=team)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]
+Worker("two", "Counts", team=team, offline=count)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]
+Worker("own", "Counts", run=count, tools=[find_invoice])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType, reportCallIssue]
+Worker("own", "Counts", agent="crew:app", tools=[find_invoice])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType, reportCallIssue]
+Worker("own", "Counts", team=team, tools=[find_invoice])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType, reportCallIssue]
+Worker("deps", "Counts", deps=count)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+Worker("deps", "Counts", agent="crew:app", deps=count)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+Worker("deps", "Counts", team=team, deps=count)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+Worker("apart", "Counts", agent="crew:app", isolate="process")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]
 
 
 # Runs

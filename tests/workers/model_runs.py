@@ -61,7 +61,7 @@ class Run:
 def worker(name: str = "surveyor", /, **fields: object) -> Worker:
     """A worker that a model does the work of."""
     given: dict[str, object] = {"instructions": "You survey buildings.", **fields}
-    return Worker(name, "Surveys buildings", **given)  # pyright: ignore[reportArgumentType]
+    return Worker(name, "Surveys buildings", **given)  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
 def team(*workers: Worker, model: object = OPENAI, **fields: object) -> Team:

@@ -68,7 +68,7 @@ def height(building: str, floor: int = 0) -> str:
 
 def employed(agent: object, **fields: object) -> Worker:
     """A worker that an agent does the work of."""
-    return Worker("surveyor", "Surveys buildings", run=agent, **fields)  # pyright: ignore[reportArgumentType]
+    return Worker("surveyor", "Surveys buildings", run=agent, **fields)  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
 # An agent as it is

@@ -127,7 +127,7 @@ def test_a_worker_process_tells_the_same_apart() -> None:
 def test_none_of_these_is_retried(isolate: str | None) -> None:
     """F38: the same call would return the same."""
     kept = {"isolate": isolate} if isolate else {}
-    worker = Worker("w", "Works", run=meant, output=Invoice, **kept)  # pyright: ignore[reportArgumentType]
+    worker = Worker("w", "Works", run=meant, output=Invoice, **kept)  # pyright: ignore[reportArgumentType, reportCallIssue]
     supervisor = Supervisor(Team("one", workers=(worker,)))
     answer = supervisor.run_sync("do it")
     assert answer.status == "failed"

@@ -2,17 +2,17 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, overload
 
 from annotated_types import Ge, Gt, Interval, Len
 from pydantic import BeforeValidator, JsonValue
+from typing_extensions import Unpack
 
 from leadhand.contracts.budget import Rate
 from leadhand.contracts.context import check_contexts
 from leadhand.contracts.data import Many, argument, check_fields, check_return
 from leadhand.contracts.ladder import Ladder, NamedRung, Retry, RetryRules, Rung
-from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.planner_kinds import KINDS, PlannerKind
 from leadhand.contracts.role import (
     SUBPLANNER,
@@ -25,6 +25,17 @@ from leadhand.contracts.role import (
     as_role,
 )
 from leadhand.contracts.task import NO_LIMITS, Limits, check_placeholders
+from leadhand.contracts.worker_arguments import (
+    AgentLike,
+    AgentWorker,
+    DepsFunction,
+    FunctionWorker,
+    Isolation,
+    MaterialFunction,
+    ModelWorker,
+    TeamWorker,
+    WorkFunction,
+)
 from leadhand.contracts.worker_factory import ForeignAgent, WorkerFactory
 from leadhand.errors import InputError
 
@@ -58,27 +69,8 @@ __all__ = [
     "uses_model",
 ]
 
-Isolation = Literal["none", "process"]
 MAX_DEPTH = 3
 """The default limit on levels of nested teams."""
-WorkFunction = Callable[..., object]
-# `Any` types the parameter of a lambda, and accepts functions of `Handoff[C]`.
-MaterialFunction = Callable[[Handoff[Any]], Mapping[str, str]]
-DepsFunction = Callable[[Handoff[Any]], object]
-
-
-@runtime_checkable
-class AgentLike(Protocol):
-    """The attributes of a pydantic-ai `Agent` that leadhand uses."""
-
-    @property
-    def name(self) -> str | None: ...
-
-    @property
-    def output_type(self) -> object: ...
-
-    @property
-    def run(self) -> object: ...
 
 
 @argument
@@ -158,6 +150,17 @@ class Worker:
     """How many tasks it works on at once; None: as many as the run allows."""
     limits: Limits = NO_LIMITS
     """Limits of its tasks, for those that a task does not set."""
+    if TYPE_CHECKING:  # for checkers, which combinations there are; `dataclass` makes the real one
+
+        @overload
+        def __init__(self, name: str, description: str, **_: Unpack[ModelWorker]) -> None: ...
+        @overload
+        def __init__(self, name: str, description: str, **_: Unpack[FunctionWorker]) -> None: ...
+        @overload
+        def __init__(self, name: str, description: str, **_: Unpack[AgentWorker]) -> None: ...
+        @overload
+        def __init__(self, name: str, description: str, **_: Unpack[TeamWorker]) -> None: ...
+        def __init__(self, name: str, description: str, **_: Any) -> None: ...
 
     def __post_init__(self) -> None:
         """Make an agent of another framework the work that is run."""

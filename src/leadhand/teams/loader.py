@@ -286,14 +286,15 @@ def _role(fields: RoleFields, *, plain: bool = False) -> Role:
 def _worker(draft: WorkerDraft, parts: ImportedParts) -> Worker:
     fields = draft.fields
     tier = tier_of_alias(fields.model)
+    # Which of them there may be together is checked with the team.
     return Worker(
         draft.name,
         fields.description,
-        run=parts.run,
-        agent=parts.agent,
+        run=parts.run,  # pyright: ignore[reportArgumentType]
+        agent=parts.agent,  # pyright: ignore[reportArgumentType]
         offline=parts.offline,
         offline_s=fields.offline_s,
-        team=parts.team,
+        team=parts.team,  # pyright: ignore[reportArgumentType]
         instructions=draft.document.body,
         tools=parts.tools,
         input=parts.input,

@@ -57,7 +57,7 @@ class Tree:
 def team(run: object = works, **role: object) -> Team:
     return Team(
         "tree",
-        workers=[Worker("a", "Does parts", run=run, retry=False)],  # pyright: ignore[reportArgumentType]
+        workers=[Worker("a", "Does parts", run=run, retry=False)],  # pyright: ignore[reportArgumentType, reportCallIssue]
         planner=Role(kind="recursive", **role),  # pyright: ignore[reportArgumentType]
     )
 
