@@ -17,11 +17,8 @@ from leadhand import (
     Ladder,
     Limits,
     Plan,
-    PlannedWorker,
-    Rate,
     Reply,
     Retry,
-    RetryRules,
     Role,
     Route,
     Task,
@@ -30,6 +27,9 @@ from leadhand import (
     Worker,
     WorkerFactory,
 )
+from leadhand.contracts.budget import Rate
+from leadhand.contracts.ladder import RetryRules
+from leadhand.contracts.task import PlannedWorker
 from leadhand.contracts.worker_arguments import (
     AgentWorker,
     FunctionWorker,

@@ -16,7 +16,6 @@ from leadhand import (
     Escalated,
     Event,
     Failed,
-    Gap,
     Handoff,
     Outcome,
     Permanent,
@@ -29,6 +28,7 @@ from leadhand import (
     Worker,
     events,
 )
+from leadhand.contracts.answer import Gap
 from leadhand.contracts.events.fields import RunEvent
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer

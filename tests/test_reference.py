@@ -19,5 +19,15 @@ def test_the_reference_pages_are_up_to_date() -> None:
 
 
 def test_every_public_name_is_on_one_page() -> None:
-    names = Counter(name for _, names in WRITER["PAGES"].values() for name in names.split())
-    assert names == Counter(set(leadhand.__all__) - NOT_CLASSES)
+    names = Counter(
+        kind.__name__ for name in WRITER["PAGES"] for kind in WRITER["documented"](name)
+    )
+    public = set(leadhand.__all__) - NOT_CLASSES
+    assert {name: names[name] for name in public} == dict.fromkeys(public, 1)
+    assert names == Counter({*names})
+
+
+def test_what_leadhand_does_not_export_says_where_it_is_imported_from() -> None:
+    assert "## `Rate`\n\n`from leadhand.contracts.budget import Rate`\n" in WRITER["page"](
+        "supervisor"
+    )

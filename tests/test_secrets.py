@@ -4,20 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from leadhand import (
-    Escalated,
-    Handoff,
-    Reply,
-    Result,
-    Supervisor,
-    TaskTemplate,
-    Team,
-    ToolCall,
-    Worker,
-)
+from leadhand import Escalated, Handoff, Reply, Result, Supervisor, TaskTemplate, Team, Worker
 from leadhand.contracts.events import dump
 from leadhand.contracts.outcome import PausedAttempt
-from leadhand.contracts.people import Question
+from leadhand.contracts.people import Question, ToolCall
 from leadhand.journal import open_store
 from leadhand.state.run_events import MAX_SHOWN_CHARS
 from leadhand.trace.page import page

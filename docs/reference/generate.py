@@ -1,6 +1,7 @@
 """Writes the reference pages in this folder from docstrings: `make reference`."""
 
 import ast
+import importlib
 import inspect
 import re
 import textwrap
@@ -12,36 +13,51 @@ import leadhand
 from leadhand import events
 
 PAGES = {
-    "supervisor": ("Supervisor", "Supervisor Budget Rate Health ToolContext"),
+    "supervisor": ("Supervisor", "Supervisor Budget budget.Rate summary.Health ToolContext"),
     "team": (
         "Team and Worker",
-        "Team Worker Role Route Ladder Retry RetryRules TaskTemplate Batch WorkerFactory"
-        " PlannedWorker TrainedRouter",
+        "Team Worker Role Route Ladder Retry ladder.RetryRules TaskTemplate task.Batch"
+        " WorkerFactory task.PlannedWorker routing.trained.TrainedRouter",
     ),
     "task": (
         "Plan, Task and Outcome",
-        "Plan Task Limits PlanRequest EarlierRun EarlierResult Round Decision TaskResult Handoff"
-        " Digest Completed Escalated Failed Result",
+        "Plan Task Limits task.PlanRequest task.EarlierRun task.EarlierResult planner_kinds.Round"
+        " planner_kinds.Decision outcome.TaskResult Handoff outcome.Digest Completed Escalated"
+        " Failed Result",
     ),
     "run": (
         "Run and Answer",
-        "Run Answer Gap Source RunView RunSummary Question ToolCall Reply CallReply Journal",
+        "Run Answer answer.Gap answer.Source RunView RunSummary people.Question people.ToolCall"
+        " Reply people.CallReply Journal",
     ),
     "events": ("Events", ""),
     "exceptions": (
         "Exceptions",
-        "LeadhandError InputError TeamError PlanError ModelError ToolError JournalError RunExists"
-        " RunTaken RunInterrupted Permanent",
+        "LeadhandError InputError TeamError PlanError errors.ModelError errors.ToolError"
+        " JournalError RunExists RunTaken RunInterrupted Permanent",
     ),
 }
-"""Each page's title and the public names on it."""
+"""Each page's title and the classes on it, those that `leadhand` does not export with their module:
+`leadhand.X` or `leadhand.contracts.X`."""
 NOTE = "Generated from docstrings by `make reference`."
+
+
+def documented(name: str) -> list[type]:
+    """The classes on one page."""
+    return [_found(*one.rpartition(".")[::2]) for one in PAGES[name][1].split()]
+
+
+def _found(module: str, name: str) -> type:
+    if not module:
+        return getattr(leadhand, name)
+    package = "leadhand" if module in {"errors", "routing.trained"} else "leadhand.contracts"
+    return getattr(importlib.import_module(f"{package}.{module}"), name)
 
 
 def page(name: str) -> str:
     """The text of one page."""
-    title, names = PAGES[name]
-    parts = [_class(getattr(leadhand, one)) for one in names.split()]
+    title, _ = PAGES[name]
+    parts = [_class(one) for one in documented(name)]
     if name == "events":
         kinds = get_args(events.Event)
         common = "\n".join(_fields(_node(kinds[0].__mro__[1])))
@@ -56,7 +72,9 @@ def _class(kind: type, *, inherited: bool = True) -> str:
     fields = "\n".join(line for node in reversed(nodes) for line in _fields(node))
     methods = [text for node in nodes for text in _methods(node)]
     doc = ast.get_docstring(nodes[0]) or ""
-    return "\n\n".join(filter(None, [f"## `{kind.__name__}`", doc, fields, *methods]))
+    exported = kind.__name__ in {*leadhand.__all__, *vars(events)}
+    origin = "" if exported else f"`from {kind.__module__} import {kind.__name__}`"
+    return "\n\n".join(filter(None, [f"## `{kind.__name__}`", origin, doc, fields, *methods]))
 
 
 def _node(kind: type) -> ast.ClassDef:

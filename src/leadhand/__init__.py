@@ -1,4 +1,7 @@
-"""leadhand: a supervisor for teams of workers. Public names resolve on first use (PEP 562)."""
+"""leadhand: a supervisor for teams of workers. Public names resolve on first use (PEP 562).
+
+What few programs name is imported from its module: `leadhand.contracts`, `leadhand.errors`.
+"""
 
 from leadhand.lazy import lazy_attributes
 
@@ -6,99 +9,55 @@ from leadhand.lazy import lazy_attributes
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from leadhand import events
-    from leadhand.contracts.answer import Answer, Gap, Source
-    from leadhand.contracts.budget import Budget, Rate
+    from leadhand.contracts.answer import Answer
+    from leadhand.contracts.budget import Budget
     from leadhand.contracts.context import ToolContext
     from leadhand.contracts.events import Event
-    from leadhand.contracts.ladder import Retry
-    from leadhand.contracts.outcome import (
-        Completed,
-        Digest,
-        Escalated,
-        Failed,
-        Handoff,
-        Outcome,
-        Result,
-        TaskResult,
-    )
-    from leadhand.contracts.people import CallReply, Question, Reply, ToolCall
-    from leadhand.contracts.planner_kinds import Decision, Round
-    from leadhand.contracts.summary import Health, RunSummary, RunView
-    from leadhand.contracts.task import (
-        Batch,
-        EarlierResult,
-        EarlierRun,
-        Limits,
-        Plan,
-        PlannedWorker,
-        PlanRequest,
-        Task,
-    )
-    from leadhand.contracts.team import (
-        Ladder,
-        RetryRules,
-        Role,
-        Route,
-        TaskTemplate,
-        Team,
-        Worker,
-        WorkerFactory,
-    )
+    from leadhand.contracts.ladder import Ladder, Retry
+    from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
+    from leadhand.contracts.people import Reply
+    from leadhand.contracts.role import Role, Route
+    from leadhand.contracts.summary import RunSummary, RunView
+    from leadhand.contracts.task import Limits, Plan, Task
+    from leadhand.contracts.team import TaskTemplate, Team, Worker
+    from leadhand.contracts.worker_factory import WorkerFactory
     from leadhand.errors import (
         InputError,
         JournalError,
         LeadhandError,
-        ModelError,
         Permanent,
         PlanError,
         RunExists,
         RunInterrupted,
         RunTaken,
         TeamError,
-        ToolError,
     )
     from leadhand.ports import Journal
-    from leadhand.routing.trained import TrainedRouter
     from leadhand.run.handle import Run
     from leadhand.supervisor import Supervisor
 
 __all__ = [
     "Answer",
-    "Batch",
     "Budget",
-    "CallReply",
     "Completed",
-    "Decision",
-    "Digest",
-    "EarlierResult",
-    "EarlierRun",
     "Escalated",
     "Event",
     "Failed",
-    "Gap",
     "Handoff",
-    "Health",
     "InputError",
     "Journal",
     "JournalError",
     "Ladder",
     "LeadhandError",
     "Limits",
-    "ModelError",
     "Outcome",
     "Permanent",
     "Plan",
     "PlanError",
-    "PlanRequest",
-    "PlannedWorker",
-    "Question",
-    "Rate",
     "Reply",
     "Result",
     "Retry",
-    "RetryRules",
     "Role",
-    "Round",
     "Route",
     "Run",
     "RunExists",
@@ -106,17 +65,12 @@ __all__ = [
     "RunSummary",
     "RunTaken",
     "RunView",
-    "Source",
     "Supervisor",
     "Task",
-    "TaskResult",
     "TaskTemplate",
     "Team",
     "TeamError",
-    "ToolCall",
     "ToolContext",
-    "ToolError",
-    "TrainedRouter",
     "Worker",
     "WorkerFactory",
     "events",
@@ -125,24 +79,24 @@ __all__ = [
 __version__ = "0.1.0"
 
 _MODULES = {
-    "contracts.answer": "Answer Gap Source",
-    "contracts.budget": "Budget Rate",
+    "contracts.answer": "Answer",
+    "contracts.budget": "Budget",
     "contracts.context": "ToolContext",
     "contracts.events": "Event",
-    "contracts.ladder": "Retry",
-    "contracts.outcome": "Completed Digest Escalated Failed Handoff Outcome Result TaskResult",
-    "contracts.people": "CallReply Question Reply ToolCall",
-    "contracts.planner_kinds": "Decision Round",
-    "contracts.summary": "Health RunSummary RunView",
-    "contracts.task": "Batch EarlierResult EarlierRun Limits Plan PlannedWorker PlanRequest Task",
-    "contracts.team": "Ladder RetryRules Role Route TaskTemplate Team Worker WorkerFactory",
+    "contracts.ladder": "Ladder Retry",
+    "contracts.outcome": "Completed Escalated Failed Handoff Outcome Result",
+    "contracts.people": "Reply",
+    "contracts.role": "Role Route",
+    "contracts.summary": "RunSummary RunView",
+    "contracts.task": "Limits Plan Task",
+    "contracts.team": "TaskTemplate Team Worker",
+    "contracts.worker_factory": "WorkerFactory",
     "errors": (
-        "InputError JournalError LeadhandError ModelError Permanent PlanError RunExists "
-        "RunInterrupted RunTaken TeamError ToolError"
+        "InputError JournalError LeadhandError Permanent PlanError RunExists RunInterrupted "
+        "RunTaken TeamError"
     ),
     "events": "events",
     "ports": "Journal",
-    "routing.trained": "TrainedRouter",
     "run.handle": "Run",
     "supervisor": "Supervisor",
 }

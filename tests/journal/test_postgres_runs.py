@@ -6,19 +6,9 @@ from collections.abc import Callable, Iterator
 import psycopg
 import pytest
 
-from leadhand import (
-    Answer,
-    Escalated,
-    Handoff,
-    Plan,
-    Reply,
-    Supervisor,
-    Task,
-    Team,
-    ToolCall,
-    Worker,
-)
+from leadhand import Answer, Escalated, Handoff, Plan, Reply, Supervisor, Task, Team, Worker
 from leadhand.contracts.outcome import PausedAttempt
+from leadhand.contracts.people import ToolCall
 from leadhand.contracts.team import WorkFunction
 from leadhand.errors import JournalError, RunTaken
 from tests.handles import replied, resumed

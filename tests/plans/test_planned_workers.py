@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leadhand import Limits, Plan, PlannedWorker, Role, Task, Team, Worker, WorkerFactory
+from leadhand import Limits, Plan, Role, Task, Team, Worker, WorkerFactory
+from leadhand.contracts.task import PlannedWorker
 from leadhand.planners.proposal import proposed
 from leadhand.plans.checks import check, errors_in
 from leadhand.plans.planned_workers import with_chosen_tools, with_planned_workers

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leadhand import InputError, TrainedRouter
+from leadhand import InputError
 from leadhand.contracts.role import Classifier
-from leadhand.routing.trained import Vocabulary, guess_of, ngrams
+from leadhand.routing.trained import TrainedRouter, Vocabulary, guess_of, ngrams
 from tests.routing.routers import LABELS, LEARNT, small_router, weights
 
 

@@ -5,20 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from leadhand import (
-    Decision,
-    Handoff,
-    Ladder,
-    Plan,
-    Role,
-    Round,
-    Route,
-    Supervisor,
-    Task,
-    Team,
-    Worker,
-)
+from leadhand import Handoff, Ladder, Plan, Role, Route, Supervisor, Task, Team, Worker
 from leadhand.contracts.answer import Answer
+from leadhand.contracts.planner_kinds import Decision, Round
 from leadhand.contracts.team import TaskTemplate
 from leadhand.testing import VirtualClock, run_virtual
 from leadhand.testing.json_data import Json, Object, mapping

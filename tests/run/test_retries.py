@@ -21,14 +21,13 @@ from leadhand import (
     Permanent,
     Plan,
     Retry,
-    RetryRules,
     Supervisor,
     Task,
     Team,
     Worker,
 )
 from leadhand.contracts.events import Event, TaskFailed, TaskReassigned, TaskRefined, TaskRetried
-from leadhand.contracts.ladder import JITTER_SHARE
+from leadhand.contracts.ladder import JITTER_SHARE, RetryRules
 from leadhand.testing import VirtualClock, run_virtual
 from tests.apart import Busy, busy_twice
 from tests.engine.remedies import ScriptedRemedies

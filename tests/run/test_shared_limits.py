@@ -8,8 +8,9 @@ from collections import Counter
 
 import pytest
 
-from leadhand import Answer, Handoff, Plan, RetryRules, Route, Supervisor, Task, Team, Worker
+from leadhand import Answer, Handoff, Plan, Route, Supervisor, Task, Team, Worker
 from leadhand.contracts.events import BreakerClosed, BreakerOpened, TaskReassigned
+from leadhand.contracts.ladder import RetryRules
 from leadhand.contracts.summary import Health
 from leadhand.contracts.team import Ladder
 from leadhand.testing import VirtualClock, run_virtual

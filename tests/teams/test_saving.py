@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from leadhand import Plan, PlannedWorker, Supervisor, Task
+from leadhand import Plan, Supervisor, Task
 from leadhand.cli.app import app
+from leadhand.contracts.task import PlannedWorker
 from leadhand.errors import InputError
 from leadhand.plans.planned_workers import with_planned_workers
 from leadhand.teams.loader import inspect, load

@@ -17,7 +17,6 @@ import leadhand
 from leadhand import (
     Answer,
     Budget,
-    CallReply,
     Completed,
     Event,
     Handoff,
@@ -26,7 +25,6 @@ from leadhand import (
     Limits,
     Outcome,
     Plan,
-    Rate,
     Reply,
     Result,
     Retry,
@@ -44,6 +42,8 @@ from leadhand import (
     Worker,
     events,
 )
+from leadhand.contracts.budget import Rate
+from leadhand.contracts.people import CallReply
 from leadhand.events import TaskCompleted
 from leadhand.testing import ScriptedServer
 

@@ -24,9 +24,10 @@ from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.tools import DeferredToolRequests, RunContext
 
-from leadhand import Answer, CallReply, Limits, Plan, Reply, Supervisor, Task, Team, Worker
+from leadhand import Answer, Limits, Plan, Reply, Supervisor, Task, Team, Worker
 from leadhand.contracts.events import Event, ModelCalled
 from leadhand.contracts.outcome import Completed
+from leadhand.contracts.people import CallReply
 from leadhand.models.connections import Connections
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object, items, mapping, text

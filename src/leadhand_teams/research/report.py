@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from leadhand import Digest, Handoff, Result
+from leadhand import Handoff, Result
+from leadhand.contracts.outcome import Digest
 from leadhand.tools.text import counted, grouped_by_reason, joined_names
 from leadhand_teams.research.findings import Findings, findings_in
 from leadhand_teams.research.quoting import block, inline

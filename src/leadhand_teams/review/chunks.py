@@ -6,7 +6,7 @@ Deterministic: the same change gives the same parts. Files beyond the limits are
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from leadhand import Batch
+from leadhand.contracts.task import Batch
 from leadhand.extension.findings import NotAssessed
 from leadhand_teams.review.change import Change, ChangedFile
 from leadhand_teams.review.diff_rows import header, rows

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
-from leadhand import ToolError
+from leadhand.errors import ToolError
 from leadhand.tools.git import (
     NO_FILE,
     SUBMODULE,

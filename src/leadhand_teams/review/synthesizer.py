@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 
-from leadhand import Gap, Plan, Source
+from leadhand import Plan
+from leadhand.contracts.answer import Gap, Source
 from leadhand.extension.findings import (
     UNSCORED,
     Finding,

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
-from leadhand import Batch, Team
+from leadhand import Team
+from leadhand.contracts.task import Batch
 from leadhand.extension import load
 from leadhand_teams.review.change import Change, ChangedFile
 from leadhand_teams.review.lens import LensRule

@@ -8,7 +8,8 @@ both.
 import dataclasses
 from collections.abc import Mapping
 
-from leadhand import Batch, Limits, TaskTemplate, Team, Worker
+from leadhand import Limits, TaskTemplate, Team, Worker
+from leadhand.contracts.task import Batch
 from leadhand.extension.roles import MaterialFunction, joined, prompt
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.chunks import Chunks

@@ -2,21 +2,11 @@
 
 import pytest
 
-from leadhand import (
-    Completed,
-    Handoff,
-    Plan,
-    PlannedWorker,
-    PlanRequest,
-    Reply,
-    Result,
-    Task,
-    Team,
-    Worker,
-)
+from leadhand import Completed, Handoff, Plan, Reply, Result, Task, Team, Worker
 from leadhand.contracts.events import Event, PlanProposed, PlanRejected
 from leadhand.contracts.outcome import PlanImpact
 from leadhand.contracts.people import Question
+from leadhand.contracts.task import PlannedWorker, PlanRequest
 from leadhand.errors import PlanError
 from leadhand.testing import run_virtual
 from leadhand.testing.json_data import Object

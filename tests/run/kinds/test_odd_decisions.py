@@ -7,10 +7,10 @@ from typing import cast
 
 import pytest
 
-from leadhand import Decision, Handoff, Supervisor, Task
+from leadhand import Handoff, Supervisor, Task
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import RunStarted
-from leadhand.contracts.planner_kinds import Round
+from leadhand.contracts.planner_kinds import Decision, Round
 from leadhand.errors import ModelError
 from leadhand.journal import MemoryJournal
 from leadhand.testing import VirtualClock, run_virtual

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from leadhand import Question, Reply, Supervisor
+from leadhand import Reply, Supervisor
 from leadhand.cli import main
 from leadhand.cli.live.tree import LiveTree, PlainLines
 from leadhand.cli.runs.history_text import history_lines
 from leadhand.contracts.events import Event, dump, parse
+from leadhand.contracts.people import Question
 from leadhand.testing import VirtualClock, run_virtual
 from leadhand.trace.logs import Logs
 from leadhand.trace.overview import overview

@@ -6,18 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from leadhand import (
-    Handoff,
-    Ladder,
-    Plan,
-    Reply,
-    Result,
-    Supervisor,
-    Task,
-    TaskResult,
-    Team,
-    Worker,
-)
+from leadhand import Handoff, Ladder, Plan, Reply, Result, Supervisor, Task, Team, Worker
 from leadhand.contracts.events import (
     Event,
     PlanAmended,
@@ -26,7 +15,7 @@ from leadhand.contracts.events import (
     TaskCompleted,
     TaskDispatched,
 )
-from leadhand.contracts.outcome import PlanImpact
+from leadhand.contracts.outcome import PlanImpact, TaskResult
 from leadhand.contracts.people import Question
 from leadhand.contracts.planner_kinds import Decision, Round
 from leadhand.contracts.team import Role, WorkFunction

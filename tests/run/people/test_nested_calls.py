@@ -9,7 +9,6 @@ from pydantic_ai.tools import Tool
 
 from leadhand import (
     Answer,
-    CallReply,
     Escalated,
     Handoff,
     InputError,
@@ -17,12 +16,11 @@ from leadhand import (
     Supervisor,
     TaskTemplate,
     Team,
-    ToolCall,
     Worker,
 )
 from leadhand.contracts.events import ApprovalRequested, RunStarted
 from leadhand.contracts.outcome import PausedAttempt
-from leadhand.contracts.people import Question
+from leadhand.contracts.people import CallReply, Question, ToolCall
 from leadhand.journal import MemoryJournal
 from leadhand.run.people import Ask
 from leadhand.synthesis.merge import Merge

@@ -4,20 +4,10 @@ import asyncio
 
 import pytest
 
-from leadhand import (
-    CallReply,
-    Escalated,
-    Handoff,
-    InputError,
-    Reply,
-    Supervisor,
-    Team,
-    ToolCall,
-    Worker,
-)
+from leadhand import Escalated, Handoff, InputError, Reply, Supervisor, Team, Worker
 from leadhand.contracts.events import Event, TaskDispatched
 from leadhand.contracts.outcome import PausedAttempt
-from leadhand.contracts.people import Question
+from leadhand.contracts.people import CallReply, Question, ToolCall
 from leadhand.journal import MemoryJournal
 from leadhand.run.people import Ask
 from leadhand.synthesis.merge import Merge

@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
-from leadhand import InputError, Supervisor, ToolError
+from leadhand import InputError, Supervisor
+from leadhand.errors import ToolError
 from leadhand.extension import LiveRun, RunStorage, watch_of
 from leadhand.extension.output import DataConsole, safe, show_plan, writing_output
 from leadhand.tools.git import reading_until

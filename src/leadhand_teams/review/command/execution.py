@@ -11,7 +11,9 @@ import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 
-from leadhand import Answer, Event, Gap, Supervisor, ToolError
+from leadhand import Answer, Event, Supervisor
+from leadhand.contracts.answer import Gap
+from leadhand.errors import ToolError
 from leadhand.extension import INTERRUPTED, LiveRun, RunStorage, StoredRun, follow_up
 from leadhand.extension.findings import Review
 from leadhand.extension.output import DataConsole, error_console, print_note, writing_output

@@ -5,7 +5,8 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from leadhand import InputError, ToolError
+from leadhand import InputError
+from leadhand.errors import ToolError
 from leadhand.extension.output import safe
 from leadhand_teams.review.command.formats import FileFormat
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from leadhand import Batch, Plan, Team
+from leadhand import Plan, Team
+from leadhand.contracts.task import Batch
 from leadhand.extension import choose_models, model_name
 from leadhand.extension.output import encodable, safe
 from leadhand.tools.text import counted

@@ -7,7 +7,7 @@ coroutines that nothing awaits.
 
 from collections.abc import Iterator, Sequence
 
-from leadhand import ToolError
+from leadhand.errors import ToolError
 from leadhand.extension.findings import NotAssessed
 from leadhand_teams.review.change import Change, ChangedFile
 from leadhand_teams.review.lens import LensRule, Seen, lens
