@@ -31,10 +31,10 @@ from leadhand.contracts.budget import Rate
 from leadhand.contracts.ladder import RetryRules
 from leadhand.contracts.task import PlannedWorker
 from leadhand.contracts.worker_arguments import (
-    AgentWorker,
-    FunctionWorker,
-    ModelWorker,
-    TeamWorker,
+    AgentWorkerFields,
+    FunctionWorkerFields,
+    ModelWorkerFields,
+    TeamWorkerFields,
 )
 
 
@@ -125,7 +125,7 @@ def test_a_changed_copy_is_checked_too() -> None:
 
 
 def test_checkers_know_every_argument_of_a_worker() -> None:
-    kinds = (ModelWorker, FunctionWorker, AgentWorker, TeamWorker)
+    kinds = (ModelWorkerFields, FunctionWorkerFields, AgentWorkerFields, TeamWorkerFields)
     known = {"name", "description"}.union(*(kind.__annotations__ for kind in kinds))
     assert known == {field.name for field in dataclasses.fields(Worker)}
 

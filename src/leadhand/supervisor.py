@@ -43,6 +43,7 @@ _log = logging.getLogger("leadhand")
 class Supervisor(Generic[C]):
     """Runs requests with one team, any number at once. `C` is the type of their context."""
 
+    # Long because every setting of runs is a parameter, explained here and nowhere else.
     def __init__(
         self,
         team: Team,

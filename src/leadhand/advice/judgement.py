@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from leadhand.advice.facts import Fact, RunFacts, shape
-from leadhand.advice.overlap import MIN_TASKS, Chosen, overlaps
+from leadhand.advice.overlap import MIN_TASKS, ChosenTask, overlaps
 from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.team import Team
 from leadhand.contracts.tools import tools_of
@@ -41,7 +41,7 @@ class Advice(NamedTuple):
     """What the runs show, with the numbers."""
     do: str
     """What to do about it."""
-    examples: Sequence[Chosen] = ()
+    examples: Sequence[ChosenTask] = ()
     """Tasks that show it."""
 
 

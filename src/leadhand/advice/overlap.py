@@ -33,7 +33,7 @@ ALIKE = 0.3
 _WORD = re.compile(r"[^\W\d_]{2,}|\d+")
 
 
-class Chosen(NamedTuple):
+class ChosenTask(NamedTuple):
     """A task that a planner or router chose a worker for."""
 
     run_id: str
@@ -48,7 +48,7 @@ class Overlap(NamedTuple):
     workers: tuple[str, str]
     confused: float
     """The share of tasks, 0 to 1, that are at least as like one of the other's as their own."""
-    examples: tuple[Chosen, Chosen]
+    examples: tuple[ChosenTask, ChosenTask]
     """A task of each, more like each other than most."""
 
 
@@ -71,8 +71,8 @@ def overlaps(team: Team, runs: Sequence[RunFacts]) -> list[Overlap]:
     return sorted(found, key=lambda overlap: -overlap.confused)
 
 
-def _chosen(runs: Sequence[RunFacts]) -> dict[str, list[Chosen]]:
-    found: dict[str, list[Chosen]] = {}
+def _chosen(runs: Sequence[RunFacts]) -> dict[str, list[ChosenTask]]:
+    found: dict[str, list[ChosenTask]] = {}
     for run in runs:
         words = [
             Counter(_WORD.findall(f"{task.intent} {_texts(task.payload)}".casefold()))
@@ -82,7 +82,7 @@ def _chosen(runs: Sequence[RunFacts]) -> dict[str, list[Chosen]]:
         subject = set(words[0]).intersection(*words) if several else set[str]()
         for task, own in zip(run.chosen, words, strict=True):
             kept = Counter({word: count for word, count in own.items() if word not in subject})
-            found.setdefault(task.worker, []).append(Chosen(run.run_id, task, kept))
+            found.setdefault(task.worker, []).append(ChosenTask(run.run_id, task, kept))
     return found
 
 
@@ -102,7 +102,7 @@ def _in_sequence(run: RunFacts) -> set[tuple[str, str]]:
     return {(worker[id], worker[later]) for id in worker for later in graph.descendants(after, id)}
 
 
-def _overlap(first: Sequence[Chosen], second: Sequence[Chosen]) -> Overlap | None:
+def _overlap(first: Sequence[ChosenTask], second: Sequence[ChosenTask]) -> Overlap | None:
     # As many of each: among more tasks there is a nearer one.
     count = min(len(first), len(second), MAX_TASKS)
     ours, theirs = first[-count:], second[-count:]

@@ -32,7 +32,7 @@ app = typer.Typer(
 
 
 @opt.command(app)
-def run(options: opt.RunOptions) -> None:
+def run(options: opt.RunCommandOptions) -> None:
     """Have a team answer a request: plan it, do the tasks in parallel, answer.
 
     At a terminal, without a request, reads requests one after the other; each follows the last.
@@ -78,7 +78,7 @@ def doctor(
 
 
 def _begin(
-    options: opt.RunOptions | opt.PlanOptions, plan: Path | None = None, *, quiet: bool
+    options: opt.RunCommandOptions | opt.PlanOptions, plan: Path | None = None, *, quiet: bool
 ) -> None:
     """Show the first line, and start to import model libraries if a model will be asked."""
     limits = options.limits

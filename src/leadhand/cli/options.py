@@ -137,7 +137,7 @@ class LimitOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
+class RunCommandOptions:
     """The options of `leadhand run`."""
 
     team: TeamOfRun = None

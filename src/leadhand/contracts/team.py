@@ -27,13 +27,13 @@ from leadhand.contracts.role import (
 from leadhand.contracts.task import NO_LIMITS, Limits, check_placeholders
 from leadhand.contracts.worker_arguments import (
     AgentLike,
-    AgentWorker,
+    AgentWorkerFields,
     DepsFunction,
-    FunctionWorker,
+    FunctionWorkerFields,
     Isolation,
     MaterialFunction,
-    ModelWorker,
-    TeamWorker,
+    ModelWorkerFields,
+    TeamWorkerFields,
     WorkFunction,
 )
 from leadhand.contracts.worker_factory import ForeignAgent, WorkerFactory
@@ -153,13 +153,15 @@ class Worker:
     if TYPE_CHECKING:  # for checkers, which combinations there are; `dataclass` makes the real one
 
         @overload
-        def __init__(self, name: str, description: str, **_: Unpack[ModelWorker]) -> None: ...
+        def __init__(self, name: str, description: str, **_: Unpack[ModelWorkerFields]) -> None: ...
         @overload
-        def __init__(self, name: str, description: str, **_: Unpack[FunctionWorker]) -> None: ...
+        def __init__(
+            self, name: str, description: str, **_: Unpack[FunctionWorkerFields]
+        ) -> None: ...
         @overload
-        def __init__(self, name: str, description: str, **_: Unpack[AgentWorker]) -> None: ...
+        def __init__(self, name: str, description: str, **_: Unpack[AgentWorkerFields]) -> None: ...
         @overload
-        def __init__(self, name: str, description: str, **_: Unpack[TeamWorker]) -> None: ...
+        def __init__(self, name: str, description: str, **_: Unpack[TeamWorkerFields]) -> None: ...
         def __init__(self, name: str, description: str, **_: Any) -> None: ...
 
     def __post_init__(self) -> None:

@@ -38,7 +38,7 @@ class AgentLike(Protocol):
     def run(self) -> object: ...
 
 
-class AnyWorker(TypedDict, total=False):
+class AnyWorkerFields(TypedDict, total=False):
     """The fields of any worker."""
 
     offline_s: float | None
@@ -62,7 +62,7 @@ class AnyWorker(TypedDict, total=False):
     limits: Limits
 
 
-class ModelWorker(AnyWorker, total=False):
+class ModelWorkerFields(AnyWorkerFields, total=False):
     """The team's model does the work."""
 
     tools: Sequence[object]
@@ -73,7 +73,7 @@ class ModelWorker(AnyWorker, total=False):
     team: None
 
 
-class FunctionWorker(AnyWorker, total=False):
+class FunctionWorkerFields(AnyWorkerFields, total=False):
     """A function or a pydantic-ai agent does the work; `tools` names what it uses."""
 
     run: Required[WorkFunction | AgentLike]
@@ -83,7 +83,7 @@ class FunctionWorker(AnyWorker, total=False):
     isolate: Isolation
 
 
-class AgentWorker(AnyWorker, total=False):
+class AgentWorkerFields(AnyWorkerFields, total=False):
     """An agent of another framework does the work."""
 
     agent: Required[object]
@@ -91,7 +91,7 @@ class AgentWorker(AnyWorker, total=False):
     offline: WorkFunction | None
 
 
-class TeamWorker(AnyWorker, total=False):
+class TeamWorkerFields(AnyWorkerFields, total=False):
     """A team does the work."""
 
     team: Required["Team"]

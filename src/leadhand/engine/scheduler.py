@@ -39,6 +39,7 @@ from leadhand.state.times import why_work_ends
 class Scheduler:
     """Runs an accepted plan to its end."""
 
+    # Long because it makes the parts of the engine and hands each to those that need it.
     def __init__(
         self,
         recorder: Recorder,

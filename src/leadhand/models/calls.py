@@ -207,6 +207,7 @@ class Caller:
             raise ModelError(answer.message, transient=answer.transient)
         return answer[0]
 
+    # Long because the steps of one try share its reservation, its clocks and its place in the gate.
     async def _ask_one(
         self, question: _Question, connection: Connection, *, patient_until_s: float = -math.inf
     ) -> tuple[ModelResponse, Usage] | Failure:

@@ -148,41 +148,49 @@ def _team_problems(team: Team) -> Iterator[str]:
             "breaks down: give it another name"
         )
     for worker in team.workers:
-        if worker.plain and (worker.tools or worker.output is not None):
-            yield (
-                f"worker {worker.name!r} is plain and so can have neither tools nor a declared "
-                "output: leave out one or the other"
-            )
-        for what, declared in (("input", worker.input), ("output", worker.output)):
-            problem = _form_problem(declared)
-            if problem is not None:
-                yield f"the {what} of worker {worker.name!r} can't be used: {problem}"
-        if worker.team is not None:
-            if worker.run is not None or worker.offline is not None:
-                yield (
-                    f"worker {worker.name!r} has a team and a function: its team does the work, "
-                    "leave out `run` and `offline`"
-                )
-            inner = worker.team
-            yield from (f"in team {inner.name!r}: {problem}" for problem in _team_problems(inner))
-        if worker.agent is not None and not isinstance(worker.run, ForeignAgent):
-            yield f"worker {worker.name!r} has an agent and a function: leave out `agent` or `run`"
-        if worker.agent is not None and worker.isolate == "process":
-            yield f"the agent of worker {worker.name!r} can't run in a process: leave out `isolate`"
-        if worker.deps is not None and (worker.run is None or callable(worker.run)):
-            yield f"worker {worker.name!r} has `deps`, which are for a pydantic-ai Agent in `run`"
-        if worker.fallback == worker.name:
-            yield f"worker {worker.name!r} is its own fallback: name another, or none"
-        elif worker.fallback is not None and worker.fallback not in names:
-            yield (
-                f"worker {worker.name!r} falls back to {worker.fallback!r}, who is not in the "
-                f"team: {instead(worker.fallback, names)}"
-            )
+        yield from _worker_problems(worker, names)
     for name in (name for group in team.same_subject for name in group if name not in names):
         yield (f"`same_subject` has {name!r}, who is not in the team: {instead(name, names)}")
     yield from _early_start(team)
     yield from _routes(team, names)
     yield from sharing_problems(_with_catalogue(team))
+    yield from _template_problems(team, names)
+
+
+def _worker_problems(worker: Worker, names: list[str]) -> Iterator[str]:
+    if worker.plain and (worker.tools or worker.output is not None):
+        yield (
+            f"worker {worker.name!r} is plain and so can have neither tools nor a declared "
+            "output: leave out one or the other"
+        )
+    for what, declared in (("input", worker.input), ("output", worker.output)):
+        problem = _form_problem(declared)
+        if problem is not None:
+            yield f"the {what} of worker {worker.name!r} can't be used: {problem}"
+    if worker.team is not None:
+        if worker.run is not None or worker.offline is not None:
+            yield (
+                f"worker {worker.name!r} has a team and a function: its team does the work, "
+                "leave out `run` and `offline`"
+            )
+        inner = worker.team
+        yield from (f"in team {inner.name!r}: {problem}" for problem in _team_problems(inner))
+    if worker.agent is not None and not isinstance(worker.run, ForeignAgent):
+        yield f"worker {worker.name!r} has an agent and a function: leave out `agent` or `run`"
+    if worker.agent is not None and worker.isolate == "process":
+        yield f"the agent of worker {worker.name!r} can't run in a process: leave out `isolate`"
+    if worker.deps is not None and (worker.run is None or callable(worker.run)):
+        yield f"worker {worker.name!r} has `deps`, which are for a pydantic-ai Agent in `run`"
+    if worker.fallback == worker.name:
+        yield f"worker {worker.name!r} is its own fallback: name another, or none"
+    elif worker.fallback is not None and worker.fallback not in names:
+        yield (
+            f"worker {worker.name!r} falls back to {worker.fallback!r}, who is not in the "
+            f"team: {instead(worker.fallback, names)}"
+        )
+
+
+def _template_problems(team: Team, names: list[str]) -> Iterator[str]:
     entries = {entry.id for entry in team.template}
     for entry in team.template:
         if entry.worker not in names:

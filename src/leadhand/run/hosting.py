@@ -57,7 +57,7 @@ from leadhand.run.run import Execution
 from leadhand.run.service import check_journal, prepare, report
 from leadhand.run.settings import HostSettings, NewRun, RunOptions, RunSettings
 from leadhand.run.stopping import ActiveRun
-from leadhand.run.stored import POLL_S, HeldRuns, StoredRun, answer_within
+from leadhand.run.stored import INBOX_POLL_S, HeldRuns, StoredRun, answer_within
 
 if TYPE_CHECKING:
     from leadhand.run.roles import Roles
@@ -168,7 +168,7 @@ class RunHost:
                         return await self._joined(run_id, new)
                     return answer_so_far(stored)
                 # Its first event is still to come, or its process ended before that.
-                await asyncio.sleep(POLL_S)
+                await asyncio.sleep(INBOX_POLL_S)
 
     def id_of(self, new: NewRun) -> str:
         """The id of a new run. Raises `InputError` if it can't be started."""

@@ -16,7 +16,7 @@ from leadhand.ports import Journal
 from leadhand.run.calls import Calls
 from leadhand.run.intake import check_known_id, origin_of
 from leadhand.run.questions import open_questions
-from leadhand.run.stored import POLL_S, HeldRuns, StoredRun, answer_within
+from leadhand.run.stored import INBOX_POLL_S, HeldRuns, StoredRun, answer_within
 from leadhand.state.fold import TaskState
 
 _STATUSES = (*get_args(Status), "running", "interrupted")
@@ -55,9 +55,9 @@ class News:
             self._loop.call_soon_threadsafe(self._arrived.set)
 
     async def wait(self) -> list[Event]:
-        """The events since the last call, at the latest after `POLL_S`; empty if there are none."""
+        """The events since the last call, at the latest after `INBOX_POLL_S`; empty if none."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(POLL_S):
+            async with asyncio.timeout(INBOX_POLL_S):
                 await self._arrived.wait()
         self._arrived.clear()
         found, self._events = self._events, []

@@ -222,18 +222,13 @@ async def open_roles(
         shared = connections or SharedConnections()
         opened = await stack.enter_async_context(shared.of(team, account))
         caller, toolsets = calls.Caller(opened, recorder, account=account), shared.toolsets()
-    asked = request
     # The same after a restart: models are asked again in the same words as before.
     nonce = recorder.state.nonce or secrets.token_hex(8)
-    if after:
-        from leadhand.planners.earlier import requests
-
-        request = f"{request}\n\n{requests(after, Fence(nonce))}"
     try:
         resources = Resources(
             team=team,
             recorder=recorder,
-            request=request,
+            request=_with_earlier(request, after, nonce),
             caller=caller,
             account=account,
             nonce=nonce,
@@ -242,7 +237,7 @@ async def open_roles(
             inputs=lambda: recorder.state.inputs,
             offline_switch=offline_switch,
             early=EarlyTasks(recorder.state),
-            level=_first_level(team, recorder, asked),
+            level=_first_level(team, recorder, request),
             own_planner=None if isinstance(planner, Decider) else planner,
             after=after,
             run_context=run_context,
@@ -251,6 +246,14 @@ async def open_roles(
     finally:
         tools.close()
         await stack.aclose()
+
+
+def _with_earlier(request: str, after: "Sequence[EarlierRun]", nonce: str) -> str:
+    if not after:
+        return request
+    from leadhand.planners.earlier import requests
+
+    return f"{request}\n\n{requests(after, Fence(nonce))}"
 
 
 def _roles(

@@ -58,7 +58,7 @@ async def answer_within(limit_s: float | None, answer: Awaitable[T]) -> T:
         ) from None
 
 
-POLL_S = 0.5
+INBOX_POLL_S = 0.5
 """Seconds between two looks at a run of another process."""
 
 
@@ -102,4 +102,4 @@ class HeldRuns:
             if released is None and await self._journal.holder(run_id) is None:
                 return
             on_wait()
-            await asyncio.sleep(POLL_S)
+            await asyncio.sleep(INBOX_POLL_S)

@@ -38,23 +38,7 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
     """Change `state` by one event, in place."""
     match event:
         case events.RunStarted():
-            state.run_id = event.run_id
-            state.team = event.team
-            state.request = event.request
-            state.engine = event.engine
-            state.deadline_s = state.due_s = event.deadline_s
-            state.started_s = event.elapsed_s
-            state.models = event.models
-            state.budget = event.budget
-            state.own_limits = event.own_limits
-            state.inputs = event.inputs
-            state.after, state.earlier = event.after, earlier_results(event.after)
-            state.nonce = event.nonce
-            state.origin = event.origin
-            state.has_context = event.has_context
-            state.amend = event.amend
-            state.prompts = event.prompts
-            state.fingerprint = event.fingerprint
+            _started(state, event)
         case events.RunStopped():
             state.stopped = True
         case events.RunResumed():
@@ -65,29 +49,9 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
             if event.task_id is None:  # no amendment
                 state.planned_by, state.proposed_why = event.by, event.why
         case events.PlanRejected():
-            state.problems = event.problems
-            if state.unapproved is not None and event.task_id == state.proposed_for:
-                state.unapproved, state.rounds_end = None, "refused"
-                state.rounds_why = "; ".join(event.problems)
-            if event.task_id == state.proposed_for:
-                decided(state)
-            if event.missing is not None and event.task_id is not None:
-                state.unamended = {**state.unamended, event.task_id: event.missing}
-            if event.task_id in state.impacts:
-                state.revisions += 1
-                _considered(state, event.task_id)
+            _rejected(state, event)
         case events.PlanAccepted():
-            state.plan = plan = state.proposed
-            state.problems = event.warnings
-            state.phase = "working"
-            state.planned_s = event.elapsed_s
-            phase_s = event.elapsed_s - state.started_s - state.asking_s
-            state.planning_s = state.calls.worked_s(phase_s)
-            state.calls = CallTimes()
-            state.approved, state.reply = event.approved, None
-            if plan is not None:
-                take_over(state, plan)
-                state.awaited = tuple(state.tasks) if state.rounds else ()
+            _accepted(state, event)
         case events.ApprovalRequested():
             _asked(state, event)
         case events.ApprovalGiven():
@@ -122,6 +86,54 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
                 decided(state)
         case _:
             assert_never(event)
+
+
+def _started(state: RunState, event: events.RunStarted) -> None:
+    state.run_id = event.run_id
+    state.team = event.team
+    state.request = event.request
+    state.engine = event.engine
+    state.deadline_s = state.due_s = event.deadline_s
+    state.started_s = event.elapsed_s
+    state.models = event.models
+    state.budget = event.budget
+    state.own_limits = event.own_limits
+    state.inputs = event.inputs
+    state.after, state.earlier = event.after, earlier_results(event.after)
+    state.nonce = event.nonce
+    state.origin = event.origin
+    state.has_context = event.has_context
+    state.amend = event.amend
+    state.prompts = event.prompts
+    state.fingerprint = event.fingerprint
+
+
+def _rejected(state: RunState, event: events.PlanRejected) -> None:
+    state.problems = event.problems
+    if state.unapproved is not None and event.task_id == state.proposed_for:
+        state.unapproved, state.rounds_end = None, "refused"
+        state.rounds_why = "; ".join(event.problems)
+    if event.task_id == state.proposed_for:
+        decided(state)
+    if event.missing is not None and event.task_id is not None:
+        state.unamended = {**state.unamended, event.task_id: event.missing}
+    if event.task_id in state.impacts:
+        state.revisions += 1
+        _considered(state, event.task_id)
+
+
+def _accepted(state: RunState, event: events.PlanAccepted) -> None:
+    state.plan = plan = state.proposed
+    state.problems = event.warnings
+    state.phase = "working"
+    state.planned_s = event.elapsed_s
+    phase_s = event.elapsed_s - state.started_s - state.asking_s
+    state.planning_s = state.calls.worked_s(phase_s)
+    state.calls = CallTimes()
+    state.approved, state.reply = event.approved, None
+    if plan is not None:
+        take_over(state, plan)
+        state.awaited = tuple(state.tasks) if state.rounds else ()
 
 
 def decided(state: RunState) -> None:

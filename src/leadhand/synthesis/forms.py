@@ -35,7 +35,7 @@ class Merged(BaseModel):
     contradictions: list[Contradiction] = []
 
 
-class Chosen(BaseModel):
+class BestResult(BaseModel):
     """The best of several results."""
 
     choice: str
@@ -166,11 +166,11 @@ def check_output(merged: Merged, output: DeclaredType) -> None:
         )
 
 
-def read_choice(answer: StructuredAnswer, task_ids: Collection[str]) -> Chosen:
+def read_choice(answer: StructuredAnswer, task_ids: Collection[str]) -> BestResult:
     """The choice, which is one of `task_ids`. Raises `BadAnswer`."""
     if answer.data is None:
         raise BadAnswer("Choose by calling `choose` with the id of one task.")
-    chosen = _read(Chosen, answer)
+    chosen = _read(BestResult, answer)
     if chosen.choice not in task_ids:
         raise BadAnswer(f"{chosen.choice!r} is not one of the tasks: {', '.join(task_ids)}.")
     return chosen

@@ -60,7 +60,7 @@ class Judge:
         chosen = await self.choose(f"Request: {question}", _shown(shown), ids=ids)
         return JudgedChoice(ids.index(chosen.choice), chosen.why, forms.percent(chosen.confidence))
 
-    async def choose(self, question: str, material: str, *, ids: Sequence[str]) -> forms.Chosen:
+    async def choose(self, question: str, material: str, *, ids: Sequence[str]) -> forms.BestResult:
         """The best of the results `ids` in `material`. Raises `ModelError` if no model answers."""
         text = joined(question, self._fence.around(material, source="results"))
         return await self._ask(

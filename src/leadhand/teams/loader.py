@@ -200,6 +200,7 @@ def find(source: str | Path) -> Path:
     )
 
 
+# Long because it names every field of a team once.
 def _team(
     draft: Draft,
     fields: TeamFields,

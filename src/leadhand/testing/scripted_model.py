@@ -16,7 +16,7 @@ from leadhand.testing.counts import Stats
 from leadhand.testing.exchange import Response
 from leadhand.testing.json_data import Object
 from leadhand.testing.server import ModelServer
-from leadhand.testing.settings import Settings
+from leadhand.testing.settings import ServerSettings
 
 
 class ScriptedModel(httpx2.AsyncBaseTransport):
@@ -24,7 +24,7 @@ class ScriptedModel(httpx2.AsyncBaseTransport):
 
     def __init__(self, *, model: str = "scripted", **settings: object) -> None:
         """To be made outside of an event loop."""
-        self._server = ModelServer(Settings(model=model))
+        self._server = ModelServer(ServerSettings(model=model))
         client = httpx2.AsyncClient(transport=self)
         provider = OpenAIProvider(
             base_url="http://127.0.0.1/v1", api_key="dummy", http_client=client

@@ -27,7 +27,7 @@ from leadhand.testing.http import ConnectionHandlers, HttpConnection
 from leadhand.testing.json_data import Json, Object, mapping, parse, text, wire
 from leadhand.testing.misbehaviour import TO_ANSWERS, TO_RESPONSES, retry_after, status_of
 from leadhand.testing.roles import complete, role_of
-from leadhand.testing.settings import HOST, Settings
+from leadhand.testing.settings import HOST, ServerSettings
 
 _BACKLOG = 4096
 _TOKEN_CHARS = 4
@@ -50,7 +50,7 @@ class ProtocolModule(Protocol):
 class ModelServer:
     """The server behind both protocols: settings, script and counts."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServerSettings) -> None:
         self._settings = settings
         self._script = settings.script_of()
         self.counts = Counts(keep_bodies=settings.keep_bodies)
@@ -205,7 +205,7 @@ def _command(model_server: ModelServer, command: Object) -> Object:
     return {}
 
 
-def _settings(arguments: argparse.Namespace) -> Settings:
+def _settings(arguments: argparse.Namespace) -> ServerSettings:
     given: Object = {"latency_ms": arguments.latency_ms, "seed": arguments.seed}
     given["tokens_per_s"] = arguments.tokens_per_s
     script: str = arguments.script
@@ -213,7 +213,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         is_file = script.endswith(".json")
         given["script"] = parse(Path(script).read_bytes()) if is_file else script
     given["faults"] = parse(arguments.faults)
-    return Settings().changed(given)
+    return ServerSettings().changed(given)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

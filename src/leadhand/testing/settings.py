@@ -12,7 +12,7 @@ HOST = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ServerSettings:
     script: Json = None
     """A list of rules, or `module:function`."""
     faults: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -27,7 +27,7 @@ class Settings:
     keep_bodies: int = 100
     """How many of the last requests' bodies are kept."""
 
-    def changed(self, changes: Object) -> "Settings":
+    def changed(self, changes: Object) -> "ServerSettings":
         """These settings with the changes. Raises `InputError` for an invalid one."""
         made = self
         for name, value in changes.items():
@@ -35,7 +35,7 @@ class Settings:
         made.script_of()
         return made
 
-    def _with(self, name: str, value: Json) -> "Settings":
+    def _with(self, name: str, value: Json) -> "ServerSettings":
         match name, value:
             case "script", list() | str() | None:
                 return replace(self, script=value)

@@ -94,11 +94,7 @@ class Runners:
                 continue
             if callable(work) and worker.isolate == "process":
                 self._pool = self._pool or ProcessPool(self._processes)
-                on = worker.retry.on if isinstance(worker.retry, Retry) else None
-                output = None if isinstance(worker.output, Mapping) else worker.output
-                self.runners[worker.name] = ProcessWorker(
-                    work, self._pool, output=output, retry_on=on
-                )
+                self.runners[worker.name] = _in_process(worker, work, self._pool)
                 self.slots[worker.name] = shared
             elif callable(work):
                 self.runners[worker.name] = self._by_code(worker, cast("Function", work))
@@ -273,3 +269,9 @@ def processor_count() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _in_process(worker: Worker, work: Callable[..., object], pool: ProcessPool) -> ProcessWorker:
+    on = worker.retry.on if isinstance(worker.retry, Retry) else None
+    output = None if isinstance(worker.output, Mapping) else worker.output
+    return ProcessWorker(work, pool, output=output, retry_on=on)

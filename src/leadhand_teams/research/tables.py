@@ -13,6 +13,7 @@ from leadhand.tools.sql import (
     SqlTools,
     Table,
     TableProfile,
+    TableReading,
     combined_table,
     profile_table,
     read_table,
@@ -56,16 +57,30 @@ def work_out(handoff: Handoff) -> Result:
         return analysed(tools, request_in(handoff.intent))
 
 
+def _left_out(tools: SqlTools, shown: set[str]) -> list[MissingInput]:
+    why = "not analysed, because other tables match the request better"
+    left = [one.file for one in tools.tables if one.file not in shown]
+    return [MissingInput(name=file, why=why, by_choice=True) for file in left]
+
+
+def _readings(
+    tools: SqlTools, tables: Sequence[Table], request: str
+) -> tuple[list[TableReading], bool]:
+    # Whether they are one reading of all tables together.
+    readings = [read_table(tools, one) for one in tables]
+    together = combined_table(readings) if len(readings) > 1 else None
+    readings = [together] if together is not None else readings
+    if group := grouping_word(request):
+        readings = [unpivoted_by(one, group) or one for one in readings]
+    return readings, together is not None
+
+
 def analysed(tools: SqlTools, request: str) -> Result:
     """What the tables of `tools` show about a request."""
     words = subject(request)
     gaps = [MissingInput(name=one.file, why=f"not a table: {one.why}") for one in tools.broken]
     likely = _likely(tools.tables, words)
-    readings = [read_table(tools, one) for one in likely]
-    together = combined_table(readings) if len(readings) > 1 else None
-    readings = [together] if together is not None else readings
-    if group := grouping_word(request):
-        readings = [unpivoted_by(one, group) or one for one in readings]
+    readings, together = _readings(tools, likely, request)
     notes = {one.table.file: one for one in readings}
 
     def wanted(column: str) -> bool:
@@ -76,14 +91,9 @@ def analysed(tools: SqlTools, request: str) -> Result:
     # If no name matches the request, a value in any table still may.
     relevant = [pair for pair in seen if pair[1].named] or seen
     shown = {one.table.file for one, _ in relevant}
-    if together is not None:
+    if together:
         shown |= {one.file for one in likely}
-    why = "not analysed, because other tables match the request better"
-    gaps += [
-        MissingInput(name=one.file, why=why, by_choice=True)
-        for one in tools.tables
-        if one.file not in shown
-    ]
+    gaps += _left_out(tools, shown)
     sections: list[ReportSection] = []
     lead: list[str] = []
     refs: list[str] = []

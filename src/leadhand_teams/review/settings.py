@@ -35,7 +35,7 @@ _MAX_KEY_COST = 4_000_000
 """A key of 2,000 parts: tomllib needs 0.1 s and 20 MB for it, and four times as much for twice."""
 
 
-class Settings(BaseModel):
+class ReviewSettings(BaseModel):
     """What `[tool.leadhand.review]` may have; options of the command line win."""
 
     model_config = ConfigDict(
@@ -74,12 +74,12 @@ class ChangeSettings(BaseModel):
 
     file: str | None = None
     """Where the settings in use are from; `None` if there are none."""
-    used: Settings = Settings()
+    used: ReviewSettings = ReviewSettings()
     wrong: str | None = None
     """Why settings of the base were not used: they are wrong, and the change corrects them."""
     edited: str | None = None
     """The file with other settings in the head; `None` if the change leaves them as they are."""
-    proposed: Settings | None = None
+    proposed: ReviewSettings | None = None
     """The settings of the head, if `edited` and usable."""
     proposed_wrong: str | None = None
     """Why those of the head can't be used."""
@@ -95,7 +95,7 @@ class ChangeSettings(BaseModel):
             given = self.used.model_dump(exclude_defaults=True)
             words = [f"{key} {value}" for key, value in self.used.described().items()]
             said = [text for text in words if text.split()[0] in given]
-            text = f"Settings of the base, where no option says otherwise: {'; '.join(said)}"
+            text = f"ReviewSettings of the base, where no option says otherwise: {'; '.join(said)}"
             yield Note(kind="settings", path=self.file, text=text)
         if self.edited is not None:
             text = "This change edits the settings of its own review; they were not used"
@@ -103,7 +103,7 @@ class ChangeSettings(BaseModel):
             yield Note(kind="settings", path=self.edited, text=text, attempt=True)
 
     def _effect(self, review: Review) -> str:
-        proposed = self.proposed or Settings()
+        proposed = self.proposed or ReviewSettings()
         now, then = self.used.described(), proposed.described()
         changed = [
             f"{key} {then[key]} instead of {now[key]}" for key in now if then[key] != now[key]
@@ -119,7 +119,7 @@ class ChangeSettings(BaseModel):
             effect += f"the report would lack {' and '.join(parts)}"
         return f"{'; '.join(changed)}{effect}."
 
-    def _hides(self, proposed: Settings, finding: Finding) -> bool:
+    def _hides(self, proposed: ReviewSettings, finding: Finding) -> bool:
         lenses = {lens.removesuffix("-model") for lens in finding.lenses}
         threshold = proposed.threshold if proposed.threshold is not None else DEFAULT_THRESHOLD
         return (
@@ -153,26 +153,30 @@ def read_settings(git_dir: Path, base: str, head: str) -> ChangeSettings:
     )
 
 
-def _parsed(contents: Sequence[bytes | None]) -> tuple[str | None, Settings, str | None]:
+def _parsed(contents: Sequence[bytes | None]) -> tuple[str | None, ReviewSettings, str | None]:
     """The file with settings, the settings, and what is wrong with them."""
     for file, content in zip(FILES, contents, strict=True):
         # A pyproject.toml serves other tools too: one that does not name leadhand is left alone.
         if content is None or (file == "pyproject.toml" and b"leadhand" not in content):
             continue
         if len(content) > _MAX_BYTES or _key_cost(content) > _MAX_KEY_COST:
-            return file, Settings(), f"{file}: it is too large, or its keys have too many parts"
+            return (
+                file,
+                ReviewSettings(),
+                f"{file}: it is too large, or its keys have too many parts",
+            )
         try:
             data = tomllib.loads(plain_text(content))
         except (ValueError, RecursionError) as error:  # ValueError: also of numbers without end
-            return file, Settings(), f"{file}: {error or 'nested too deeply'}"
+            return file, ReviewSettings(), f"{file}: {error or 'nested too deeply'}"
         table = _table(file, data)
         if table is None:
             continue
         try:
-            return file, Settings.model_validate(table), None
+            return file, ReviewSettings.model_validate(table), None
         except ValidationError as error:
-            return file, Settings(), f"{file}: {'; '.join(_problems(error))}"
-    return None, Settings(), None
+            return file, ReviewSettings(), f"{file}: {'; '.join(_problems(error))}"
+    return None, ReviewSettings(), None
 
 
 def _key_cost(content: bytes) -> int:
@@ -195,7 +199,7 @@ def _problems(error: ValidationError) -> Iterator[str]:
     for problem in error.errors(include_url=False):
         key = ".".join(str(part)[:_MAX_NAME_CHARS] for part in problem["loc"]) or "review"
         if problem["type"] == "extra_forbidden":
-            known = [one.alias or name for name, one in Settings.model_fields.items()]
+            known = [one.alias or name for name, one in ReviewSettings.model_fields.items()]
             yield f"{key}: there is no such key; there are {joined_names(known, most=9)}"
         else:
             yield f"{key}: {problem['msg'][:1].lower()}{problem['msg'][1:]}"

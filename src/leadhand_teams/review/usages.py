@@ -74,7 +74,7 @@ class Definition(NamedTuple):
         return f"{self.full_name} ({self.path}:{self.line}{', removed' if self.removed else ''})"
 
 
-class Place(NamedTuple):
+class UsageLine(NamedTuple):
     """A line that names a definition."""
 
     path: str
@@ -94,7 +94,7 @@ class Place(NamedTuple):
 class Usages:
     """The places that name each definition that a change touches."""
 
-    places: dict[Definition, list[Place]]
+    places: dict[Definition, list[UsageLine]]
     cut: str = ""
     """What was not searched, or why nothing was; empty if everything was."""
 
@@ -143,7 +143,7 @@ class Usages:
         return "\n".join(filter(None, [*texts, self.cut]))
 
 
-def _about(definition: Definition, places: Sequence[Place]) -> str:
+def _about(definition: Definition, places: Sequence[UsageLine]) -> str:
     rows = [f"{definition}", *(f"  {place}" for place in places[:MAX_PLACES])]
     if more := places[MAX_PLACES:]:
         files = counted(len({place.path for place in more}), "file")
@@ -204,9 +204,9 @@ def _span(node: Function) -> tuple[int, int]:
 
 def _search(
     change: Change, wanted: Sequence[Definition]
-) -> tuple[dict[Definition, list[Place]], int]:
+) -> tuple[dict[Definition, list[UsageLine]], int]:
     """The places of each definition, and how many files with its name were not read."""
-    places: dict[Definition, list[Place]] = {one: [] for one in wanted}
+    places: dict[Definition, list[UsageLine]] = {one: [] for one in wanted}
     if not wanted or change.git_dir is None or change.head is None:
         return places, 0
     names = {one.name for one in wanted}
@@ -241,12 +241,12 @@ def _may_mean(definition: Definition, path: str, words: AbstractSet[str]) -> boo
 
 def _places(
     path: str, lines: Sequence[str], tree: ast.Module | None, meant: Sequence[Definition]
-) -> Iterator[tuple[Definition, Place]]:
+) -> Iterator[tuple[Definition, UsageLine]]:
     """The lines that use each definition, without imports, by line."""
     by_name: defaultdict[str, list[Definition]] = defaultdict(list)
     for one in meant:
         by_name[one.name].append(one)
-    found: dict[tuple[int, Definition], Place] = {}
+    found: dict[tuple[int, Definition], UsageLine] = {}
     imported = ImportedNames(tree) if tree else None
     waiting: list[tuple[ast.AST, str]] = [(tree, "")] if tree else []
     while waiting and imported is not None:
@@ -255,7 +255,7 @@ def _places(
             line = node.end_lineno or node.lineno
             for one in by_name.get(last_name(node), ()):
                 if _uses(one, node, path, imported):
-                    found[line, one] = Place(path, line, within, lines[line - 1].strip())
+                    found[line, one] = UsageLine(path, line, within, lines[line - 1].strip())
         inner = node.name if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else ""
         around = f"{within}.{inner}" if within and inner else inner or within
         waiting += [(child, around) for child in child_nodes(node)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from leadhand.cli.live.person import TerminalPerson, at_terminal
-from leadhand.cli.options import AnswerFormat, OutputOptions, RunOptions
+from leadhand.cli.options import AnswerFormat, OutputOptions, RunCommandOptions
 from leadhand.cli.run.arguments import read_plan, read_request
 from leadhand.cli.run.execution import INTERRUPTED, LiveRun, Watch
 from leadhand.cli.run.models import choose_models, print_models
@@ -32,7 +32,7 @@ from leadhand.run.stored import StoredRun
 from leadhand.state.fold import RunState, fold
 
 
-def run_command(options: RunOptions) -> int:
+def run_command(options: RunCommandOptions) -> int:
     """Run the request, print the answer, and return the exit status.
 
     Without a request, a person at the terminal gives one after the other.
@@ -66,7 +66,7 @@ def run_command(options: RunOptions) -> int:
 class _Runs:
     """The runs of one command: several in a session."""
 
-    options: RunOptions
+    options: RunCommandOptions
     setup: TeamSetup
     choice: ModelChoice
     storage: RunStorage

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from leadhand.cli.duration import parse_duration
 from leadhand.cli.home import home_of, stored_runs
-from leadhand.cli.options import LimitOptions, PlanOptions, RunOptions
+from leadhand.cli.options import LimitOptions, PlanOptions, RunCommandOptions
 from leadhand.cli.run.arguments import load_team
 from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.runs.views import find_run
@@ -150,7 +150,7 @@ class TeamSetup(RunSetup):
         )
 
 
-def setup_of(options: RunOptions | PlanOptions) -> tuple[TeamSetup, str | None]:
+def setup_of(options: RunCommandOptions | PlanOptions) -> tuple[TeamSetup, str | None]:
     """The setup of a new run, and the id of the run that it follows.
 
     Without a team that is the setup of the earlier run, with the options that are typed now. Raises
@@ -159,7 +159,7 @@ def setup_of(options: RunOptions | PlanOptions) -> tuple[TeamSetup, str | None]:
     if options.team is None and options.after is None:
         raise InputError("missing option '--team': name a team, or a run to follow with --after")
     typed = {**asdict(options.limits), "team": options.team, "trust": options.trust}
-    if isinstance(options, RunOptions):
+    if isinstance(options, RunCommandOptions):
         typed |= {"concurrency": options.concurrency, "approve": occasions(options.approve)}
     if options.after is None:
         return TeamSetup.of({}, **typed), None

@@ -8,7 +8,7 @@ from leadhand.teams.files import TeamFile, Value, read_yaml
 from leadhand.teams.importing.counterparts import model_keys, tool_names
 from leadhand.teams.importing.crew_code import Item, Items, no_code, read_code
 from leadhand.teams.importing.definition import TeamDefinition, WorkerDefinition, inside, one_line
-from leadhand.teams.importing.process import Placeholders, Step, planned, separator, sequence
+from leadhand.teams.importing.process import CrewTask, Placeholders, planned, separator, sequence
 from leadhand.teams.notes import FileLine, Notes, suggestion
 
 _AGENTS = "agents.yaml"
@@ -194,7 +194,7 @@ def _worker(agent: Item, placeholders: Placeholders, notes: Notes) -> WorkerDefi
 
 def _step(
     task: Item, tasks: list[Item], agents: list[Item], hierarchical: bool, notes: Notes
-) -> Step:
+) -> CrewTask:
     workers = [agent.name for agent in agents]
     given = task.values.get("agent")
     worker = str(given) if given is not None else workers[0] if len(workers) == 1 else None
@@ -227,7 +227,7 @@ def _step(
     expected = [task.text("expected_output"), "It is formatted in Markdown." if markdown else ""]
     known = ("description", "expected_output", "agent", "context", "async_execution", "markdown")
     _list_lost(task, known, notes)
-    return Step(
+    return CrewTask(
         name=task.name,
         worker=worker,
         text=task.text("description"),

@@ -68,7 +68,7 @@ def separator(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CrewTask:
     """A task of a crew."""
 
     name: str
@@ -82,7 +82,7 @@ class Step:
 
 
 def sequence(
-    steps: Sequence[Step], placeholders: Placeholders, workers: Sequence[WorkerDefinition]
+    steps: Sequence[CrewTask], placeholders: Placeholders, workers: Sequence[WorkerDefinition]
 ) -> dict[str, Value]:
     """A template in which each task depends on the tasks whose outputs crewAI would give it."""
     prompts = {worker.name: worker.instructions for worker in workers}
@@ -108,7 +108,7 @@ def sequence(
     return settings
 
 
-def _needs(steps: Sequence[Step]) -> dict[str, list[str]]:
+def _needs(steps: Sequence[CrewTask]) -> dict[str, list[str]]:
     """For each task the tasks whose outputs it gets.
 
     In crewAI a task gets the outputs of all tasks before it, or only those of a group of
@@ -129,7 +129,7 @@ def _needs(steps: Sequence[Step]) -> dict[str, list[str]]:
     return needs
 
 
-def planned(steps: Sequence[Step], placeholders: Placeholders) -> dict[str, Value]:
+def planned(steps: Sequence[CrewTask], placeholders: Placeholders) -> dict[str, Value]:
     """A planner that is told the tasks, in place of the manager of a hierarchical process."""
     lines = ["The work consists of these tasks; each may use the results of those before it."]
     for number, step in enumerate(steps, 1):

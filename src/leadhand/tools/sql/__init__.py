@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from leadhand.tools.sql.periods import period_label
     from leadhand.tools.sql.profile import RankedRow, TableProfile, profile_table
     from leadhand.tools.sql.roles import ColumnProfile, is_number
-    from leadhand.tools.sql.table_readings import combined_table, read_table, unpivoted_by
+    from leadhand.tools.sql.table_readings import (
+        TableReading,
+        combined_table,
+        read_table,
+        unpivoted_by,
+    )
     from leadhand.tools.sql.tables import Column, SqlTools, Table, UnloadedFile
 
 __all__ = [
@@ -29,6 +34,7 @@ __all__ = [
     "SqlTools",
     "Table",
     "TableProfile",
+    "TableReading",
     "UnloadedFile",
     "combined_table",
     "is_number",
@@ -47,7 +53,7 @@ _MODULES = {
     "periods": "period_label",
     "profile": "RankedRow TableProfile profile_table",
     "roles": "ColumnProfile is_number",
-    "table_readings": "combined_table read_table unpivoted_by",
+    "table_readings": "TableReading combined_table read_table unpivoted_by",
     "tables": "Column SqlTools Table UnloadedFile",
 }
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from leadhand.extension import ResumeOptions, RunStorage, StoredRun
 
 
+# Long because every option is declared here, with its help, and nowhere else.
 def review(
     range: Annotated[
         str | None,

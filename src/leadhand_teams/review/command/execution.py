@@ -30,7 +30,7 @@ from leadhand_teams.review.command.options import ReviewSetup
 from leadhand_teams.review.command.report import ReviewReport, Subject, exit_status
 from leadhand_teams.review.command.sarif import sarif
 from leadhand_teams.review.command.text import show_review
-from leadhand_teams.review.settings import Settings
+from leadhand_teams.review.settings import ReviewSettings
 from leadhand_teams.review.synthesizer import FindingsSynthesizer
 from leadhand_teams.review.team import review_team, rules
 from leadhand_teams.review.with_model import lens_of
@@ -143,16 +143,16 @@ def report_unreadable(
         review=review,
         answer=answer,
         subject=subject,
-        threshold=setup.threshold_of(Settings()),
+        threshold=setup.threshold_of(ReviewSettings()),
         rules=rules(),
     )
     with writing_output():
         show(report, format)
     write_files(report, setup)
-    return _status(answer, review, setup, Settings())
+    return _status(answer, review, setup, ReviewSettings())
 
 
-def _status(answer: Answer, review: Review, setup: ReviewSetup, settings: Settings) -> int:
+def _status(answer: Answer, review: Review, setup: ReviewSetup, settings: ReviewSettings) -> int:
     if answer.status == "cancelled":
         return INTERRUPTED
     if answer.status != "complete":

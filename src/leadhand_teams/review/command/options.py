@@ -7,7 +7,7 @@ from leadhand.extension import RunSetup
 from leadhand.extension.options import OutputOptions
 from leadhand_teams.review import DEFAULT_THRESHOLD
 from leadhand_teams.review.command.formats import FailOn, FileFormat, ReviewFormat
-from leadhand_teams.review.settings import Settings
+from leadhand_teams.review.settings import ReviewSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +31,12 @@ class ReviewSetup(RunSetup):
     stats: bool = False
     """Whether the report says how long the review took."""
 
-    def threshold_of(self, settings: Settings) -> int:
+    def threshold_of(self, settings: ReviewSettings) -> int:
         """The threshold: an option wins over `settings`."""
         given = (self.threshold, settings.threshold, DEFAULT_THRESHOLD)
         return next(one for one in given if one is not None)
 
-    def fail_on_of(self, settings: Settings) -> FailOn:
+    def fail_on_of(self, settings: ReviewSettings) -> FailOn:
         """The least severity that fails: an option wins over `settings`."""
         return self.fail_on or settings.fail_on or "critical"
 

@@ -1,4 +1,4 @@
-"""Settings of a review: read from the base of the change, never from the change itself."""
+"""ReviewSettings of a review: read from the base of the change, never from the change itself."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from leadhand.synthesis.findings import Note, Review
-from leadhand_teams.review.settings import Lens, Settings
+from leadhand_teams.review.settings import Lens, ReviewSettings
 from tests.cli.program import leadhand
 from tests.repositories import Repo
 
@@ -210,7 +210,7 @@ def test_of_a_patch_it_is_said_that_no_settings_were_read(tmp_path: Path) -> Non
 def test_a_pattern_matches_a_path_or_a_folder_above_it(
     pattern: str, matches: Sequence[str], others: Sequence[str]
 ) -> None:
-    settings = Settings(exclude=(pattern,))
+    settings = ReviewSettings(exclude=(pattern,))
     assert [path for path in matches if not settings.excludes(path)] == []
     assert [path for path in others if settings.excludes(path)] == []
 

@@ -59,9 +59,9 @@ _NOT_A_VALUE = re.compile(
 
 def find(event: events.Event) -> events.Hits:
     """The hits of this topic's rules in `event`."""
-    if isinstance(event, events.Store):
+    if isinstance(event, events.Assignment):
         yield from _stored(event)
-    elif isinstance(event, events.Call):
+    elif isinstance(event, events.ResolvedCall):
         yield from _passed(event)
     elif isinstance(event, events.Comparison):
         for one, other in ((event.left, event.right), (event.right, event.left)):
@@ -72,7 +72,7 @@ def find(event: events.Event) -> events.Hits:
                 yield events.hit(HARD_CODED, event, message)
 
 
-def _stored(event: events.Store) -> events.Hits:
+def _stored(event: events.Assignment) -> events.Hits:
     expression = event.node.value
     if not isinstance(expression, ast.Constant) or not isinstance(expression.value, str | bytes):
         return
@@ -86,7 +86,7 @@ def _stored(event: events.Store) -> events.Hits:
         yield events.hit(HARD_CODED, event, f"`{event.key}` is a constant credential.")
 
 
-def _passed(event: events.Call) -> events.Hits:
+def _passed(event: events.ResolvedCall) -> events.Hits:
     for keyword in event.node.keywords:
         value = event.keywords.get(keyword.arg or "")
         if not keyword.arg or value is None or not _is_password(keyword.arg):

@@ -38,7 +38,7 @@ class Scope:
         return frozenset(words(self.function.name)) if self.function else frozenset()
 
 
-class Call(NamedTuple):
+class ResolvedCall(NamedTuple):
     """A call whose name is resolved through the imports."""
 
     node: ast.Call
@@ -76,7 +76,7 @@ class Call(NamedTuple):
         return isinstance(value, ast.Constant) and value.value is constant
 
 
-class Store(NamedTuple):
+class Assignment(NamedTuple):
     """An assignment to a name, an attribute, or an item."""
 
     node: ast.Assign | ast.AnnAssign | ast.AugAssign
@@ -105,7 +105,7 @@ class Comparison(NamedTuple):
     right: Value
 
 
-Event = Call | Store | Return | Comparison
+Event = ResolvedCall | Assignment | Return | Comparison
 
 
 class SecurityHit(NamedTuple):

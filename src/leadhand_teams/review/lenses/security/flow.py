@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from leadhand_teams.review.lenses.security import sources, values
 from leadhand_teams.review.lenses.security.checks import checked_names
 from leadhand_teams.review.lenses.security.events import (
-    Call,
+    Assignment,
     Comparison,
     Event,
+    ResolvedCall,
     Return,
     Scope,
-    Store,
 )
 from leadhand_teams.review.lenses.security.values import CLEAN, NOTHING, UNKNOWN, Trust, Value
 from leadhand_teams.review.syntax import Function, defaults, dotted, first_line
@@ -141,7 +141,7 @@ class _Reader:
                 held = dotted(target.value)
                 if held in env and value.trust > env[held].trust:
                     env[held] = env[held]._replace(trust=min(value.trust, Trust.UNKNOWN))
-            self._record(Store(node, self._scope, self._names.dotted(target), key, value))
+            self._record(Assignment(node, self._scope, self._names.dotted(target), key, value))
             _bind(target, value.at(node.lineno), env)
 
     def _try(self, node: ast.Try | ast.TryStar, env: Env) -> Env | None:
@@ -257,7 +257,7 @@ class _Reader:
         name = self._called(function, env)
         args = tuple(self._value(arg, env) for arg in node.args)
         keywords = {one.arg or "**": self._value(one.value, env) for one in node.keywords}
-        self._record(Call(node, self._scope, name, args, keywords, receiver or NOTHING))
+        self._record(ResolvedCall(node, self._scope, name, args, keywords, receiver or NOTHING))
         first = node.args[0] if node.args else None
         separator = receiver.constant if receiver is not None else None
         if name.endswith(".join") and separator is not None and _elements(first):

@@ -8,10 +8,10 @@ import re
 
 from leadhand_teams.review.lens import LensRule
 from leadhand_teams.review.lenses.security.events import (
-    Call,
     Comparison,
     Event,
     Hits,
+    ResolvedCall,
     SecurityHit,
     hit,
 )
@@ -72,7 +72,7 @@ def find(event: Event) -> Hits:
             if decoded and _PASSWORDS & set(words(other.origin)):
                 message = f"`{other.origin}` is compared with decoded Base64."
                 yield hit(ENCODED, event, message)
-    elif isinstance(event, Call) and event.last in _CALLS:
+    elif isinstance(event, ResolvedCall) and event.last in _CALLS:
         yield from _constants(event)
         yield from _token(event)
         if event.last in ("XMLParser", "ETCompatXMLParser"):
@@ -87,7 +87,7 @@ def find(event: Event) -> Hits:
                 yield hit(XXE, event, message)
 
 
-def _constants(event: Call) -> Hits:
+def _constants(event: ResolvedCall) -> Hits:
     vector = salt = None
     if cipher := _WEAK_CIPHER.match(event.name):
         message = f"`{cipher[1]}` in {event.scope.title} is broken or too weak."
@@ -105,7 +105,7 @@ def _constants(event: Call) -> Hits:
         yield hit(SALT, event, f"The salt of {event.title} is a constant.", salt)
 
 
-def _token(event: Call) -> Hits:
+def _token(event: ResolvedCall) -> Hits:
     if event.name in ("jwt.decode", "jose.jwt.decode"):
         options = event.keyword("options")
         text = ast.unparse(options) if isinstance(options, ast.Dict) else ""

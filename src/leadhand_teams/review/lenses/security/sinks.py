@@ -10,7 +10,14 @@ from dataclasses import dataclass
 
 from leadhand_teams.review.lens import LensRule
 from leadhand_teams.review.lenses.security import rules
-from leadhand_teams.review.lenses.security.events import Call, Event, Hits, Return, Store, hit
+from leadhand_teams.review.lenses.security.events import (
+    Assignment,
+    Event,
+    Hits,
+    ResolvedCall,
+    Return,
+    hit,
+)
 from leadhand_teams.review.lenses.security.values import HOLE, Trust, Value
 from leadhand_teams.review.syntax import word_set, words
 
@@ -35,7 +42,7 @@ _FROM_OUTSIDE = word_set(
     " environ"
 )
 
-When = Callable[[Call, Value, Value], bool]
+When = Callable[[ResolvedCall, Value, Value], bool]
 """Whether a piece of a value matters in an argument of a call."""
 
 
@@ -56,7 +63,7 @@ class Sink:
     """The least trusted data that is still fine is below this."""
     when: When | None = None
 
-    def hits(self, event: Call) -> Hits:
+    def hits(self, event: ResolvedCall) -> Hits:
         """The hit of the first argument that untrusted data reaches."""
         first, *names = self.argument.split()
         if first == "*":
@@ -77,33 +84,33 @@ def _shaped(value: Value, before: re.Pattern[str]) -> bool:
     return any(before.search(part[-80:]) for part in value.text.split(HOLE)[:-1])
 
 
-def _in_shell(event: Call, value: Value, piece: Value) -> bool:
+def _in_shell(event: ResolvedCall, value: Value, piece: Value) -> bool:
     runs = not event.name.startswith("subprocess.") or event.last.startswith("get")
     return runs or event.passes("shell", True)
 
 
-def _in_local_shell(event: Call, value: Value, piece: Value) -> bool:
+def _in_local_shell(event: ResolvedCall, value: Value, piece: Value) -> bool:
     # The user of a program may run commands anyway; the sender of a request may not.
     local = piece.trust is Trust.LOCAL or (piece.trust is Trust.PARAMETER and value.built)
     return local and _in_shell(event, value, piece)
 
 
-def _ldap(event: Call, value: Value, piece: Value) -> bool:
+def _ldap(event: ResolvedCall, value: Value, piece: Value) -> bool:
     remote = piece.trust is Trust.REMOTE or _shaped(value, _LDAP_VALUE)
     return bool(event.scope.names.modules & {"ldap", "ldap3"}) and remote
 
 
-def _controls_host(event: Call | Store, url: Value, piece: Value) -> bool:
+def _controls_host(event: ResolvedCall | Assignment, url: Value, piece: Value) -> bool:
     """Whether the client controls the host of `url`."""
     start = _SCHEME.sub("", url.text)
     return start.startswith(HOLE) and bool(url.pieces) and url.pieces[0].trust is Trust.REMOTE
 
 
-def _url_part(event: Call, url: Value, piece: Value) -> bool:
+def _url_part(event: ResolvedCall, url: Value, piece: Value) -> bool:
     return not _controls_host(event, url, piece) and "?" not in url.text.split(HOLE, 1)[0]
 
 
-def _from_outside(event: Call, data: Value, piece: Value) -> bool:
+def _from_outside(event: ResolvedCall, data: Value, piece: Value) -> bool:
     return piece.trust is Trust.REMOTE or bool(_FROM_OUTSIDE & set(words(piece.origin)))
 
 
@@ -208,10 +215,10 @@ def find(event: Event) -> Hits:
         modules = scope.names.modules
         if scope.handler and "flask" in modules and "fastapi" not in modules:
             yield from _page(event, event.value, "`return`")
-    elif isinstance(event, Store):
+    elif isinstance(event, Assignment):
         if "headers" in event.name:
             yield from _header(event)
-    elif isinstance(event, Call):
+    elif isinstance(event, ResolvedCall):
         for sink in _BY_LAST.get(event.last, ()):
             if event.name in sink.calls or f".{event.last}" in sink.calls:
                 yield from sink.hits(event)
@@ -225,7 +232,7 @@ def find(event: Event) -> Hits:
             yield from _regex(event)
 
 
-def _sql(event: Call) -> Hits:
+def _sql(event: ResolvedCall) -> Hits:
     statement = event.arg(0, "sql", "query", "statement", "operation", "raw_query")
     if not statement.built or not _SQL_TEXT.match(statement.text):
         return
@@ -242,7 +249,7 @@ def _sql(event: Call) -> Hits:
         before += "0"
 
 
-def _regex(event: Call) -> Hits:
+def _regex(event: ResolvedCall) -> Hits:
     compiled = event.receiver.made_by == "re.compile"
     pattern = event.receiver if compiled else event.arg(0, "pattern")
     subject = event.arg(0 if compiled else 1, "string")
@@ -258,7 +265,7 @@ def _regex(event: Call) -> Hits:
         yield hit(rules.REGEX, event, message, piece, pattern)
 
 
-def _page(event: Call | Return, body: Value, where: str) -> Hits:
+def _page(event: ResolvedCall | Return, body: Value, where: str) -> Hits:
     piece = body.least_trusted("html")
     title = event.scope.title
     if piece.trust is Trust.REMOTE:
@@ -268,7 +275,7 @@ def _page(event: Call | Return, body: Value, where: str) -> Hits:
         yield hit(rules.ERROR, event, f"{where} in {title} sends the stack trace to the client.")
 
 
-def _header(event: Store) -> Hits:
+def _header(event: Assignment) -> Hits:
     key = event.key.lower()
     piece = event.value.least_trusted("url" if key == "location" else "header")
     if piece.trust is not Trust.REMOTE:
