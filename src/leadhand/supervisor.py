@@ -17,7 +17,7 @@ from typing_extensions import Unpack
 from leadhand import redaction
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget
-from leadhand.contracts.context import C, Restore
+from leadhand.contracts.context import C, Out_co, Restore
 from leadhand.contracts.people import Occasion
 from leadhand.contracts.summary import Health, RunStatus, RunSummary
 from leadhand.contracts.task import Plan
@@ -40,13 +40,16 @@ if TYPE_CHECKING:
 _log = logging.getLogger("leadhand")
 
 
-class Supervisor(Generic[C]):
-    """Runs requests with one team, any number at once. `C` is the type of their context."""
+class Supervisor(Generic[C, Out_co]):
+    """Runs requests with one team, any number at once.
+
+    `C` is the type of their context, and `Out_co` that of the team's output.
+    """
 
     # Long because every setting of runs is a parameter, explained here and nowhere else.
     def __init__(
         self,
-        team: Team,
+        team: Team[Out_co],
         *,
         deadline_s: float | None = 600.0,
         budget: Budget | None = None,
@@ -150,7 +153,7 @@ class Supervisor(Generic[C]):
 
     async def start(
         self, request: str | None = None, **arguments: Unpack[StartArguments[C]]
-    ) -> "Run[C]":
+    ) -> "Run[C, Out_co]":
         """Start a run for `request`, or for the goal of a `plan` of your own; return once it is
         stored.
 
@@ -184,7 +187,7 @@ class Supervisor(Generic[C]):
 
         return await started(self._host, NewRun(request=request, **arguments))
 
-    def handle(self, run_id: str) -> "Run[C]":
+    def handle(self, run_id: str) -> "Run[C, Out_co]":
         """The handle of a run, whichever process works on it."""
         from leadhand.run.handle import Run
 
@@ -192,7 +195,7 @@ class Supervisor(Generic[C]):
 
     async def run(
         self, request: str | None = None, **arguments: Unpack[StartArguments[C]]
-    ) -> Answer:
+    ) -> Answer[Out_co]:
         """The answer of a run that is started as by `start`. There always is one.
 
         Cancelling this call interrupts the run, unless the call only joined it.
@@ -203,7 +206,7 @@ class Supervisor(Generic[C]):
 
     def run_sync(
         self, request: str | None = None, **arguments: Unpack[StartArguments[C]]
-    ) -> Answer:
+    ) -> Answer[Out_co]:
         """`run` for a program without a running event loop."""
         try:
             asyncio.get_running_loop()

@@ -69,6 +69,27 @@ def answer_of(*tasks: Task, synthesis: str = "merge", **team: object) -> Answer:
     return Supervisor(Team("desk", **fields)).run_sync(plan=the_plan)  # pyright: ignore[reportArgumentType]
 
 
+def test_an_answer_knows_the_type_of_its_team_whoever_reads_it(tmp_path: Path) -> None:
+    team = Team("desk", workers=[LETTERS], output=Letter)
+
+    async def both() -> None:
+        answer: Answer[Letter] = await Supervisor(team, home=tmp_path).run("Hello")
+        assert isinstance(answer.output_as(), Letter)
+        run = Supervisor(team, home=tmp_path).handle(answer.run_id)
+        read = await run.answer()
+        assert (read, read.output_as()) == (answer, answer.output_as(Letter))
+        assert (await run.view()).answer == answer
+
+    asyncio.run(both())
+
+
+@pytest.mark.parametrize("output", [None, {"type": "object", "required": ["subject"]}])
+def test_without_a_declared_type_the_output_is_the_data_as_it_is(output: object) -> None:
+    answer = answer_of(task("a", worker="letters"), output=output)
+    assert answer.output is not None
+    assert answer.output_as() is answer.output
+
+
 def test_the_output_of_a_single_task_is_the_answers_and_an_instance_of_the_type() -> None:
     answer = answer_of(task("a", worker="letters"))
     assert (answer.status, answer.output) == (

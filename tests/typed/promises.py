@@ -7,9 +7,10 @@ A line that ends in ignore comments must be an error for both: mypy reads `type:
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import assert_type
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 from pydantic_ai import Agent
 from typing_extensions import TypedDict
 
@@ -30,6 +31,7 @@ from leadhand import (
     Retry,
     Role,
     Route,
+    Run,
     RunExists,
     RunInterrupted,
     RunSummary,
@@ -45,6 +47,7 @@ from leadhand import (
 from leadhand.contracts.budget import Rate
 from leadhand.contracts.people import CallReply
 from leadhand.events import TaskCompleted
+from leadhand.extension import load
 from leadhand.testing import ScriptedServer
 
 
@@ -159,11 +162,12 @@ async def seen_later(event: Event) -> None: ...
 async def runs(journal: Journal, summary: RunSummary) -> None:
     supervisor = Supervisor(team, deadline_s=600, budget=Budget(usd=1.0, tokens=200_000))
     answer = await supervisor.run("Which month?", listener=seen)
-    assert_type(answer, Answer)
+    assert_type(answer, Answer[Letter])
+    assert_type(answer.output_as(), Letter | None)
     assert_type(answer.output_as(Letter), Letter | None)
     assert_type(answer.output_as(Row), Row | None)
     assert_type(answer.output_as(list[str]), list[str] | None)
-    answer.output_as("Letter")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    answer.output_as("Letter")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]
     print(answer.output_as(Letter).subject)  # type: ignore[union-attr]  # pyright: ignore[reportOptionalMemberAccess]
     assert_type(answer.tasks[0].output_bytes, int | None)
     await supervisor.run("Which month?", listener=seen_later)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
@@ -173,9 +177,9 @@ async def runs(journal: Journal, summary: RunSummary) -> None:
     stream: AsyncIterator[Event] = run.events(after_seq=0)
     async for event in stream:
         seen(event)
-    assert_type(await run.answer(), Answer)
+    assert_type(await run.answer(), Answer[Letter])
     assert_type(await run.resume(from_task="a"), None)
-    assert_type(supervisor.run_sync(plan=plan, deadline_s=5), Answer)
+    assert_type(supervisor.run_sync(plan=plan, deadline_s=5), Answer[Letter])
     await supervisor.start("...", colour="red")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     assert_type(summary.run_id, str)
     Supervisor(team, journal=journal)
@@ -223,9 +227,25 @@ async def one_run(supervisor: Supervisor[Customer], reply: Reply) -> None:
 
 async def contexts() -> None:
     supervisor = Supervisor(team, context_type=Customer, restore=lambda origin: Customer(4711))
-    assert_type(supervisor, Supervisor[Customer])
+    assert_type(supervisor, Supervisor[Customer, Letter])
     await supervisor.run("...", context=Customer(4711), origin={"customer": 4711})
     await supervisor.run("...", context="4711")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+async def outputs(folder: Path, schema: dict[str, object]) -> None:
+    assert_type(Team("t", output=list[str]), Team[list[str]])
+    assert_type(Team("t", output=Row), Team[Row])
+    assert_type(Team("t", output=schema), Team)
+    Team("t", output=Letter | None)
+    Team("t", output="Letter")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    any_team: Team = Team("t", output=Letter)
+    Worker("any", "Any", team=any_team)
+    any_answer: Answer = await Supervisor(Team("t", output=Letter)).run("...")
+    assert_type(any_answer.output, JsonValue)
+    loaded = Supervisor(load(folder))
+    assert_type(loaded, Supervisor[object, JsonValue])
+    assert_type(loaded.handle("mine"), Run[object, JsonValue])
+    assert_type((await loaded.run("...")).output_as(), JsonValue | None)
 
 
 async def backend(supervisor: Supervisor[Customer], ticket: dict[str, str]) -> None:

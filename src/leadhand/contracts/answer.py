@@ -3,10 +3,13 @@
 The synthesizer sets the confidence of a review's findings; a worker that reports one leaves it 0.
 """
 
-from typing import Literal, TypeVar
+from collections.abc import Mapping
+from typing import Any, Generic, Literal, overload
 
 from pydantic import Field, JsonValue, SkipValidation, ValidationError
+from typing_extensions import TypeVar
 
+from leadhand.contracts.context import Out_co
 from leadhand.contracts.data import Record, read_as, type_name
 from leadhand.contracts.people import Question
 from leadhand.errors import InputError
@@ -196,8 +199,10 @@ class Metrics(Record):
     cost_usd: float | None = None
 
 
-class Answer(Record):
+class Answer(Record, Generic[Out_co]):
     """What the user receives."""
+
+    __slots__ = ("_kind",)  # no part of the data: a stored answer is equal without it
 
     run_id: str
     status: Status
@@ -224,13 +229,19 @@ class Answer(Record):
     not the run's last answer."""
     metrics: Metrics = Metrics.model_construct()
 
-    def output_as(self, kind: type[T]) -> T | None:
+    @overload
+    def output_as(self) -> Out_co | None: ...
+    @overload
+    def output_as(self, kind: type[T]) -> T | None: ...
+    def output_as(self, kind: type[object] | None = None) -> object:
         """`output` as an instance of `kind`, a pydantic model or any type that pydantic knows.
 
-        None if there is no output. Raises `InputError` if it is of another type.
+        Without `kind`, of the type that the team declares, in the answers of `Supervisor` and
+        `Run`. None if there is no output. Raises `InputError` if it is of another type.
         """
-        if self.output is None:
-            return None
+        kind = getattr(self, "_kind", None) if kind is None else kind
+        if self.output is None or kind is None:
+            return self.output
         try:
             return read_as(kind, self.output)
         except ValidationError as error:
@@ -240,6 +251,12 @@ class Answer(Record):
                 f"the output of run {self.run_id!r} is no {type_name(kind)}: {place}: "
                 f"{first['msg']}"
             ) from error
+
+
+def of_kind(answer: Answer, kind: object) -> Answer[Any]:
+    """The answer, whose output is of this type: that of its team."""
+    object.__setattr__(answer, "_kind", None if isinstance(kind, Mapping) else kind)
+    return answer
 
 
 class Synthesis(Record):

@@ -18,6 +18,8 @@ C = TypeVar("C", default=object)
 """The type of a run's context."""
 C_co = TypeVar("C_co", default=object, covariant=True)
 """The same, for what only hands it out."""
+Out_co = TypeVar("Out_co", default=object, covariant=True)
+"""The type of a team's output."""
 
 Restore = Callable[[Mapping[str, JsonValue]], C | Awaitable[C]]
 """Makes the context of a resumed run from the `origin` that the run was started with."""

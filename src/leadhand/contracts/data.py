@@ -6,7 +6,16 @@ import functools
 import inspect
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Generic,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from pydantic import (
     BaseModel,
@@ -49,7 +58,8 @@ class _FieldDocs:
 
     def __get__(self, instance: object, kind: type) -> str:
         try:
-            fields = [line for one in reversed(kind.__mro__[:-1]) for line in _fields(one)]
+            own = [one for one in reversed(kind.__mro__[:-1]) if one is not Generic]
+            fields = [line for one in own for line in _fields(one)]
         except (OSError, SyntaxError):  # there is no source
             return self._doc
         return "\n".join([inspect.cleandoc(self._doc), "", "Fields:", *fields])

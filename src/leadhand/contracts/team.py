@@ -3,14 +3,15 @@
 import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, overload
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Generic, overload
 
 from annotated_types import Ge, Gt, Interval, Len
 from pydantic import BeforeValidator, JsonValue
 from typing_extensions import Unpack
 
 from leadhand.contracts.budget import Rate
-from leadhand.contracts.context import check_contexts
+from leadhand.contracts.context import Out_co, check_contexts
 from leadhand.contracts.data import Many, argument, check_fields, check_return
 from leadhand.contracts.ladder import Ladder, NamedRung, Retry, RetryRules, Rung
 from leadhand.contracts.planner_kinds import KINDS, PlannerKind
@@ -208,7 +209,7 @@ class TaskTemplate:
 
 @argument
 @dataclasses.dataclass(frozen=True)
-class Team:
+class Team(Generic[Out_co]):
     """Workers and the rules they work by."""
 
     name: Annotated[str, Len(1, 100)]
@@ -248,7 +249,10 @@ class Team:
     """How results become an answer. `merge`: put together, by a model if the team has one (a model
     planner may choose `select` or `reduce` instead). `select`: the best one. `last`: the result of
     the last task as it is. Any other strategy is one of a synthesizer of your own."""
-    output: object = None
+    if TYPE_CHECKING:
+        output: type[Out_co] | Mapping[str, object] | UnionType | None = None
+    else:
+        output: object = None
     """The type of the answer's output, or a JSON Schema as a mapping; None: any data. Results that
     are not of this type are turned into it by the synthesizer's model; without a model they are a
     gap of the answer."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 from typing_extensions import Unpack
 
-from leadhand.contracts.answer import Answer
-from leadhand.contracts.context import C
+from leadhand.contracts.answer import Answer, of_kind
+from leadhand.contracts.context import C, Out_co
 from leadhand.contracts.people import Reply
 from leadhand.contracts.summary import RunView
 from leadhand.errors import InputError, RunInterrupted
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from leadhand.run.hosting import RunHost
 
 
-class Run(Generic[C]):
+class Run(Generic[C, Out_co]):
     """A run: `Supervisor.start` returns it, and `Supervisor.handle` in any process.
 
     Nothing is read before a method is called. A caller that leaves one does not stop the run.
@@ -43,13 +43,16 @@ class Run(Generic[C]):
         """The run as it is now."""
         return await run_view(self._host.journal, self.id)
 
-    async def answer(self) -> Answer:
+    async def answer(self) -> Answer[Out_co]:
         """The answer, once the run ends or nothing is left to do but to hear a person.
 
         Then its status is `waiting`; call it again after a reply. It makes no difference which
         process works on the run. Raises what the work raises that this handle has begun, and
         `RunInterrupted` if no process works on the run, or the supervisor is shut down.
         """
+        return of_kind(await self._answer(), self._host.team.output)
+
+    async def _answer(self) -> Answer:
         work = self._work
         if work is not None and work.get_loop() is asyncio.get_running_loop() and not work.done():
             with self._host.works.awaiting(work):
@@ -141,13 +144,13 @@ class Run(Generic[C]):
         await cancel(self._host, self.id, reason)
 
 
-async def started(host: "RunHost", new: NewRun) -> Run[C]:
+async def started(host: "RunHost", new: NewRun) -> Run[C, Out_co]:
     """A new run, once it is stored, or one that exists already; see `Supervisor.start`."""
     run_id = host.id_of(new)
     return Run(host, run_id, await host.works.begin(host.start(new, run_id), new.begun))
 
 
-async def owned_answer(run: Run[C]) -> Answer:
+async def owned_answer(run: Run[C, Out_co]) -> Answer[Out_co]:
     """`run.answer()`. Cancelling this also cancels the work that the handle has begun."""
     work = run._work  # pyright: ignore[reportPrivateUsage]
     if work is None:

@@ -8,7 +8,9 @@ my-team/
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
+
+from pydantic import JsonValue
 
 from leadhand.contracts.budget import Rate
 from leadhand.contracts.ladder import Retry
@@ -65,7 +67,7 @@ def ready_made() -> dict[str, Path]:
     return team_folders()
 
 
-def load(source: str | Path, *, trust: bool = False) -> Team:
+def load(source: str | Path, *, trust: bool = False) -> Team[JsonValue]:
     """Load the ready-made team of that name, or the team in that folder.
 
     A plain word is the name of a ready-made team if there is one, else a folder; `./word` and a
@@ -76,7 +78,7 @@ def load(source: str | Path, *, trust: bool = False) -> Team:
     inspection = inspect(source, trust=trust)
     if inspection.team is None:
         raise TeamError(find(source).resolve().name, inspection.problems)
-    return inspection.team
+    return cast("Team[JsonValue]", inspection.team)
 
 
 def inspect(source: str | Path, *, trust: bool = False, code: bool = True) -> TeamInspection:
@@ -262,7 +264,7 @@ def _team(
         ),
         synthesis=synthesizer.strategy,
         template_synthesis=planner.synthesis,
-        output=output,
+        output=output,  # pyright: ignore[reportArgumentType]
         limits=Limits(**fields.limits.model_dump()),
         retry=RetryRules(
             max_attempts=ladder.max_attempts or defaults.max_attempts,

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Iterable
 from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError
@@ -186,4 +186,4 @@ def _made(value: object, shown: str) -> Team:
         how = "returned" if made is not value else "is"
         kind = "type" if isinstance(made, type) else type(made).__name__
         raise InputError(f"{shown} {how} {kind}: it must be a leadhand.Team")
-    return made
+    return cast("Team", made)
