@@ -13,6 +13,7 @@ from leadhand.contracts.team import WorkFunction
 from leadhand.errors import JournalError, RunTaken
 from tests.handles import replied, resumed
 from tests.journal.postgres_server import end_sessions, until_blocked
+from tests.patience import wait_until
 
 PLAN = Plan(
     goal="Count twice",
@@ -80,6 +81,12 @@ class SkippingLoop(asyncio.SelectorEventLoop):
         return super().time() + self.skipped_s
 
 
+HELD = """
+SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database
+WHERE locktype = 'advisory' AND datname = current_database()
+"""
+
+
 def test_a_stalled_database_does_not_hold_up_the_answer_and_the_run_can_be_resumed(
     url: str, supervised: Callable[..., Supervisor]
 ) -> None:
@@ -110,6 +117,9 @@ def test_a_stalled_database_does_not_hold_up_the_answer_and_the_run_can_be_resum
     assert "`leadhand resume slow` continues from what was kept" in answer.gaps[-1].why
     assert "not kept" in answer.answer
     locking.close()
+    with psycopg.connect(url, autocommit=True) as watching:
+        # The thread that was stalled ends only now, and with it the first run's lock.
+        wait_until(lambda: watching.execute(HELD).fetchone() == (0,))
 
     again = asyncio.run(resumed(supervised(count), "slow"))
     assert again.status == "complete"

@@ -51,7 +51,9 @@ BudgetUsd = Annotated[
 BudgetTokens = Annotated[
     int | None, typer.Option(help="The most tokens that models may use.", metavar="COUNT")
 ]
-Concurrency = Annotated[int, typer.Option(help="Tasks at once.", min=1, max=10_000)]
+Concurrency = Annotated[
+    int, typer.Option(help="Tasks at once.", metavar="COUNT", min=1, max=10_000)
+]
 Json = Annotated[bool, typer.Option("--json", help="The answer document as JSON on stdout.")]
 Events = Annotated[
     str | None,
