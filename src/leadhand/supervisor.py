@@ -26,7 +26,14 @@ from leadhand.errors import InputError
 from leadhand.journal import journal_over, open_journal
 from leadhand.ports import Clock, Decider, Journal, Planner, Remedies, Synthesizer
 from leadhand.run.intake import Batches, check_options, check_storage, occasions
-from leadhand.run.settings import ContextRules, HostSettings, NewRun, RunSettings, StartArguments
+from leadhand.run.settings import (
+    ContextRules,
+    HostSettings,
+    NewRun,
+    RunSettings,
+    StartArguments,
+    check_known,
+)
 
 if TYPE_CHECKING:
     from leadhand.engine.recorder import Listener
@@ -185,6 +192,7 @@ class Supervisor(Generic[C, Out_co]):
         """
         from leadhand.run.handle import started
 
+        check_known("Supervisor.start", arguments, StartArguments)
         return await started(self._host, NewRun(request=request, **arguments))
 
     def handle(self, run_id: str) -> "Run[C, Out_co]":

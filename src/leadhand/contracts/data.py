@@ -157,7 +157,8 @@ def in_one_line(error: ValidationError, named: Mapping[str, object] | None = Non
 
 
 def _sentence(row: ErrorDetails) -> str:
-    field = f"`{'.'.join(map(str, row['loc']))}`"
+    # `callable` is a part of a union, which no user wrote.
+    field = f"`{'.'.join(str(part) for part in row['loc'] if part != 'callable')}`"
     match row["type"]:
         case "unexpected_keyword_argument" | "extra_forbidden":
             return f"there is no {field}"

@@ -14,7 +14,7 @@ from leadhand.errors import InputError, RunInterrupted
 from leadhand.run.calls import Work, cancelled_with
 from leadhand.run.reading import run_view
 from leadhand.run.service import cancel
-from leadhand.run.settings import NewRun, RunArguments, RunOptions
+from leadhand.run.settings import NewRun, RunArguments, RunOptions, check_known
 from leadhand.run.stored import StoredRun
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ class Run(Generic[C, Out_co]):
         in `resume`. Raises `InputError` for a reply that answers no open question, unless the same
         reply closed it, and for a run that can't be resumed.
         """
+        check_known("Run.reply", arguments, RunArguments)
         options = RunOptions(**arguments)
         await self._host.post(self.id, replies, options if resume else None)
         if resume:
@@ -131,6 +132,7 @@ class Run(Generic[C, Out_co]):
         Raises `InputError` if there is no such task, or this team can't resume the run, and
         `RunTaken` if a process works on it.
         """
+        check_known("Run.resume", arguments, RunArguments)
         options = RunOptions(**arguments)
         work = self._host.resume(self.id, options, from_task=from_task, stored=stored)
         self._work = await self._host.works.begin(work, options.begun)

@@ -219,6 +219,12 @@ class StartArguments(RunArguments[C], total=False):
     """The id of the run that this one follows."""
 
 
+def check_known(call: str, given: Mapping[str, object], known: type[RunArguments[object]]) -> None:
+    """Raises `TypeError`, as Python does, for arguments that `call` does not take."""
+    for name in given.keys() - known.__annotations__.keys():
+        raise TypeError(f"{call}() got an unexpected keyword argument {name!r}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """How a run is done, each time that it is started or resumed."""
