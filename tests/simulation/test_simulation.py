@@ -285,3 +285,11 @@ def test_a_broken_promise_is_noticed(
     assert broken(recording) == []
     tamper(recording)
     assert any(line in one for one in broken(recording)), broken(recording)
+
+
+@pytest.mark.parametrize("seed", [666, 1198])
+def test_a_recursive_run_whose_inner_runs_end_by_the_deadline_leaves_nothing_open(
+    seed: int,
+) -> None:
+    """A deaf person two levels down; a question that the deadline closes two levels down."""
+    assert broken(simulate(seed, kind="recursive")) == []

@@ -155,6 +155,8 @@ class People:
         id = way[-2]
         if waits != (id in around.waiting):
             (around.waiting.add if waits else around.waiting.discard)(id)
+            if not waits:  # nor do those further out, until each has looked again
+                around._rest(waits=False)
             if around._wake_up is not None:
                 around._wake_up()
 

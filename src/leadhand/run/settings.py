@@ -219,7 +219,7 @@ class StartArguments(RunArguments[C], total=False):
     """The id of the run that this one follows."""
 
 
-def check_known(call: str, given: Mapping[str, object], known: type[RunArguments[object]]) -> None:
+def check_known(call: str, given: Mapping[str, object], known: type) -> None:
     """Raises `TypeError`, as Python does, for arguments that `call` does not take."""
     for name in given.keys() - known.__annotations__.keys():
         raise TypeError(f"{call}() got an unexpected keyword argument {name!r}")
