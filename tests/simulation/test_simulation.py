@@ -293,3 +293,8 @@ def test_a_recursive_run_whose_inner_runs_end_by_the_deadline_leaves_nothing_ope
 ) -> None:
     """A deaf person two levels down; a question that the deadline closes two levels down."""
     assert broken(simulate(seed, kind="recursive")) == []
+
+
+def test_a_decision_while_a_question_is_open_is_work_and_not_a_wait_for_a_person() -> None:
+    """Else the critical path, which counts the decision, is longer than the run."""
+    assert broken(simulate(1412, kind="stepwise")) == []

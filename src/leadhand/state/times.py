@@ -38,22 +38,42 @@ MOMENT_S = 0.1
 class PersonTime:
     """The time that no work of a run fills while a question to a person is open."""
 
-    waited_s: float = 0.0
+    waits: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
+    """Disjoint intervals, in order."""
     last_s: float = 0.0
     """When the last event was recorded."""
     asked: bool = False
     """Whether the run, or one within it, ever asked a person."""
 
+    @property
+    def waited_s(self) -> float:
+        return sum(end - start for start, end in self.waits)
+
     def add(self, state: "RunState", event: "Event") -> None:
         """Add the time before `event`, which is not applied to `state` yet."""
-        passed_s = event.elapsed_s - self.last_s
-        if passed_s >= MOMENT_S and _only_asks(state):
-            called_s = event.duration_s if event.type == "model_called" else 0.0
-            self.waited_s += max(0.0, passed_s - called_s)
+        if event.elapsed_s - self.last_s >= MOMENT_S and _only_asks(state):
+            self.waits.append((self.last_s, event.elapsed_s))
+        # A call or a decision is known when it ends; questions may have been asked and answered
+        # meanwhile.
+        took_s = None
+        if event.type == "model_called":
+            took_s = event.duration_s
+        elif event.type == "round_decided":
+            took_s = event.took_s
+        began_s = event.elapsed_s - (took_s or 0.0)
+        while self.waits and self.waits[-1][1] > began_s:
+            start_s, _ = self.waits.pop()
+            if start_s < began_s:
+                self.waits.append((start_s, began_s))
 
 
 def _only_asks(state: "RunState") -> bool:
-    """Whether a question is open, and no task runs or waits to be retried. O(tasks)."""
+    """Whether a question is open, no task runs or waits to be retried, and no answer is written.
+
+    O(tasks).
+    """
+    if state.synthesis_started_s is not None:
+        return False
     busy = [one for one in state.tasks.values() if one.status == "running" or one.retry_in_s]
     return bool(state.questions or busy) and all(
         # An earlier attempt may have left a nested run with its question.
