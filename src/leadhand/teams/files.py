@@ -23,6 +23,7 @@ MAX_DEPTH = 20
 """How deep lists and mappings may be nested."""
 MAX_NUMBER = 2**63
 """Larger whole numbers are read as text."""
+_TOO_DEEP = f"is nested more than {MAX_DEPTH} deep: keep it flat"
 MAX_ALIASES = 10
 """How often a file may refer to an anchor (`*name`)."""
 
@@ -175,7 +176,7 @@ def _bound(text: str) -> None:
             tag = cast("str | None", getattr(event, "tag", None))
             line = cast("yaml.Mark", event.start_mark).line
             if depth > MAX_DEPTH:
-                raise _Refused(line, f"is nested more than {MAX_DEPTH} deep: keep it flat")
+                raise _Refused(line, _TOO_DEEP)
             if aliases > MAX_ALIASES:
                 why = f"has more than {MAX_ALIASES} aliases (`*name`): write the values out"
                 raise _Refused(line, why)
@@ -276,6 +277,10 @@ _HINTS = (
 
 def _mistake(text: str, error: yaml.YAMLError) -> tuple[int, str]:
     """Why `text` is not YAML, and the line of the mistake, from 1."""
+    if isinstance(error, yaml.MarkedYAMLError) and "nesting depth" in str(error.problem):
+        # libyaml's own limit. The parser below has none, and its time is quadratic in the depth.
+        mark = error.problem_mark
+        return (mark.line + 1 if mark else 1), _TOO_DEEP
     try:
         for _ in _events(text, yaml.SafeLoader):
             pass
