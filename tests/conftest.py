@@ -4,9 +4,11 @@ The switch and the missing keys are in the environment before any test module is
 the processes that tests start have them too.
 """
 
+import asyncio
 import atexit
 import functools
 import gc
+import inspect
 import os
 import re
 import shutil
@@ -19,7 +21,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from leadhand.testing import ScriptedServer
+from leadhand.testing import ScriptedServer, run_virtual
 from tests.in_process import InProcess
 from tests.scripted_server import start_over
 
@@ -95,6 +97,17 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run an `async def` test in virtual time, or by the wall clock if it is marked so."""
+    test = pyfuncitem.obj
+    if not inspect.iscoroutinefunction(test):
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in inspect.signature(test).parameters}
+    run = asyncio.run if pyfuncitem.get_closest_marker("wall_clock") else run_virtual
+    run(test(**arguments))
+    return True
 
 
 def _refuse(event: str, arguments: tuple[object, ...]) -> None:

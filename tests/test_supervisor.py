@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import pytest
 
 from leadhand import (
-    Answer,
     Completed,
     Failed,
     Handoff,
@@ -33,6 +32,8 @@ from tests.handles import streamed
 from tests.patience import wait_until
 from tests.plans.samples import plan, task
 from tests.stored import store_of
+
+pytestmark = pytest.mark.wall_clock
 
 
 def count_words(handoff: Handoff) -> int:
@@ -201,24 +202,21 @@ def test_the_deadline_leaves_an_answer_with_what_was_done() -> None:
     assert answer.metrics.makespan_s == pytest.approx(30.0)
 
 
-def test_cancelling_gives_an_answer_that_says_so() -> None:
-    async def main() -> Answer:
-        begun = asyncio.Event()
+async def test_cancelling_gives_an_answer_that_says_so() -> None:
+    begun = asyncio.Event()
 
-        async def wait(handoff: Handoff) -> str:
-            begun.set()
-            await asyncio.sleep(1_000)
-            return "never"
+    async def wait(handoff: Handoff) -> str:
+        begun.set()
+        await asyncio.sleep(1_000)
+        return "never"
 
-        team = Team("t", workers=(Worker("w", "d", run=wait), *TEAM.workers))
-        supervisor = Supervisor(team)
-        the_plan = plan(task("a", worker="w"), task("b", worker="shout"))
-        running = asyncio.create_task(supervisor.run(plan=the_plan, run_id="mine"))
-        await begun.wait()
-        supervisor.cancel()
-        return await running
-
-    answer = asyncio.run(main())
+    team = Team("t", workers=(Worker("w", "d", run=wait), *TEAM.workers))
+    supervisor = Supervisor(team)
+    the_plan = plan(task("a", worker="w"), task("b", worker="shout"))
+    running = asyncio.create_task(supervisor.run(plan=the_plan, run_id="mine"))
+    await begun.wait()
+    supervisor.cancel()
+    answer = await running
     assert answer.status == "cancelled"
     assert answer.run_id == "mine"
     assert {gap.task_id for gap in answer.gaps} <= {"a", "b"}
@@ -241,17 +239,14 @@ def test_a_synthesis_that_fails_still_hands_over_the_results() -> None:
     assert "`synthesis`: the synthesis failed; these are the bare results" in answer.answer
 
 
-def test_a_handle_gives_the_run_as_its_events() -> None:
-    async def main() -> list[str]:
-        supervisor = Supervisor(TEAM)
-        stream = streamed(supervisor, plan=plan(task("a", worker="shout")), run_id="r")
-        events = [event async for event in stream]
-        assert fold(events) == fold(store_of(supervisor).events("r"))
-        assert fold(parse(dump(event)) for event in events) == fold(events)
-        assert isinstance(events[-1], RunFinished)
-        return [event.type for event in events]
-
-    assert asyncio.run(main()) == [
+async def test_a_handle_gives_the_run_as_its_events() -> None:
+    supervisor = Supervisor(TEAM)
+    stream = streamed(supervisor, plan=plan(task("a", worker="shout")), run_id="r")
+    events = [event async for event in stream]
+    assert fold(events) == fold(store_of(supervisor).events("r"))
+    assert fold(parse(dump(event)) for event in events) == fold(events)
+    assert isinstance(events[-1], RunFinished)
+    assert [event.type for event in events] == [
         "run_started",
         "plan_proposed",
         "plan_accepted",
@@ -270,33 +265,24 @@ def test_a_listener_that_breaks_does_not_break_the_run() -> None:
     assert answer.status == "complete"
 
 
-def test_runs_side_by_side_do_not_mix() -> None:
-    async def main() -> list[Answer]:
-        supervisor = Supervisor(TEAM)
-        plans = [plan(task(f"t{n}", worker="shout")) for n in range(20)]
-        return await asyncio.gather(*(supervisor.run(plan=one) for one in plans))
-
-    answers = asyncio.run(main())
+async def test_runs_side_by_side_do_not_mix() -> None:
+    supervisor = Supervisor(TEAM)
+    plans = [plan(task(f"t{n}", worker="shout")) for n in range(20)]
+    answers = await asyncio.gather(*(supervisor.run(plan=one) for one in plans))
     assert [one.output for one in answers] == [f"WORK ON PART T{n}" for n in range(20)]
     assert len({one.run_id for one in answers}) == 20
 
 
-def test_a_run_id_can_be_used_once() -> None:
-    async def main() -> None:
-        supervisor = Supervisor(TEAM)
+async def test_a_run_id_can_be_used_once() -> None:
+    supervisor = Supervisor(TEAM)
+    await supervisor.run("two words", run_id="r")
+    with pytest.raises(InputError, match="exists already"):
         await supervisor.run("two words", run_id="r")
-        with pytest.raises(InputError, match="exists already"):
-            await supervisor.run("two words", run_id="r")
-
-    asyncio.run(main())
 
 
-def test_run_sync_says_what_to_use_where_a_loop_is_running() -> None:
-    async def main() -> None:
-        with pytest.raises(InputError, match="await supervisor"):
-            Supervisor(TEAM).run_sync("two words")
-
-    asyncio.run(main())
+async def test_run_sync_says_what_to_use_where_a_loop_is_running() -> None:
+    with pytest.raises(InputError, match="await supervisor"):
+        Supervisor(TEAM).run_sync("two words")
 
 
 def test_sync_and_async_workers_run_at_once() -> None:

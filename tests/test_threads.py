@@ -14,6 +14,8 @@ import pytest
 from leadhand.threads import DaemonThreads
 from tests.patience import HANG_S, wait_until
 
+pytestmark = pytest.mark.wall_clock
+
 REQUEST: contextvars.ContextVar[str] = contextvars.ContextVar("REQUEST")
 
 
@@ -47,59 +49,47 @@ async def abandon(threads: DaemonThreads, blocked: Blocked, name: str = "stuck")
         await task
 
 
-def test_an_idle_thread_is_used_again() -> None:
-    async def main() -> None:
-        threads = DaemonThreads()
-        seen = {await threads.call(identity, None, name="who") for _ in range(20)}
-        assert len(seen) == 1
-        assert seen.pop().daemon
-
-    asyncio.run(main())
+async def test_an_idle_thread_is_used_again() -> None:
+    threads = DaemonThreads()
+    seen = {await threads.call(identity, None, name="who") for _ in range(20)}
+    assert len(seen) == 1
+    assert seen.pop().daemon
 
 
-def test_there_are_as_many_threads_as_calls_at_once() -> None:
-    async def main() -> None:
-        threads = DaemonThreads()
-        together = threading.Barrier(20, timeout=HANG_S)
+async def test_there_are_as_many_threads_as_calls_at_once() -> None:
+    threads = DaemonThreads()
+    together = threading.Barrier(20, timeout=HANG_S)
 
-        def meet(_: int) -> threading.Thread:
-            together.wait()
-            return threading.current_thread()
+    def meet(_: int) -> threading.Thread:
+        together.wait()
+        return threading.current_thread()
 
-        calls = [threads.call(meet, number, name="meet") for number in range(20)]
-        assert len(set(await asyncio.gather(*calls))) == 20
-
-    asyncio.run(main())
+    calls = [threads.call(meet, number, name="meet") for number in range(20)]
+    assert len(set(await asyncio.gather(*calls))) == 20
 
 
-def test_what_the_function_raises_is_raised_to_the_caller() -> None:
+async def test_what_the_function_raises_is_raised_to_the_caller() -> None:
     class Custom(BaseException):
         pass
 
     def fail(_: None) -> None:
         raise Custom
 
-    async def main() -> None:
-        threads = DaemonThreads()
-        with pytest.raises(Custom):
-            await threads.call(fail, None, name="fail")
-        assert await threads.call(str, 7, name="after") == "7"
-
-    asyncio.run(main())
+    threads = DaemonThreads()
+    with pytest.raises(Custom):
+        await threads.call(fail, None, name="fail")
+    assert await threads.call(str, 7, name="after") == "7"
 
 
-def test_the_caller_s_context_variables_are_seen_and_not_changed() -> None:
+async def test_the_caller_s_context_variables_are_seen_and_not_changed() -> None:
     def change(value: str) -> str:
         seen = REQUEST.get()
         REQUEST.set(value)
         return seen
 
-    async def main() -> None:
-        REQUEST.set("mine")
-        assert await DaemonThreads().call(change, "theirs", name="change") == "mine"
-        assert REQUEST.get() == "mine"
-
-    asyncio.run(main())
+    REQUEST.set("mine")
+    assert await DaemonThreads().call(change, "theirs", name="change") == "mine"
+    assert REQUEST.get() == "mine"
 
 
 def test_one_pool_serves_one_event_loop_after_another() -> None:
@@ -137,36 +127,28 @@ def test_a_cancelled_call_is_abandoned_and_named_until_it_ends() -> None:
     wait_until(lambda: threads.abandoned == ())
 
 
-def test_what_an_abandoned_call_returns_late_is_dropped() -> None:
+async def test_what_an_abandoned_call_returns_late_is_dropped() -> None:
     """F38: also where the loop that waited is closed by then."""
     threads = DaemonThreads()
     early, late = Blocked(), Blocked()
-
-    async def main() -> None:
-        await abandon(threads, early)
-        early.release.set()
-        wait_until(lambda: len(threads.abandoned) == 0)
-        # The loop turns after the late result, and nothing comes of it.
-        assert await threads.call(str, 1, name="next") == "1"
-        await abandon(threads, late)
-
-    asyncio.run(main())
+    await abandon(threads, early)
+    early.release.set()
+    wait_until(lambda: len(threads.abandoned) == 0)
+    # The loop turns after the late result, and nothing comes of it.
+    assert await threads.call(str, 1, name="next") == "1"
+    await abandon(threads, late)
     late.release.set()
     assert late.returned.wait(HANG_S)
 
 
-def test_the_thread_of_an_abandoned_call_is_not_used_again() -> None:
+async def test_the_thread_of_an_abandoned_call_is_not_used_again() -> None:
     threads = DaemonThreads()
     blocked = Blocked()
-
-    async def main() -> None:
-        await abandon(threads, blocked)
-        blocked.release.set()
-        assert blocked.thread is not None
-        wait_until(lambda: blocked.thread is not None and not blocked.thread.is_alive())
-        assert await threads.call(identity, None, name="who") is not blocked.thread
-
-    asyncio.run(main())
+    await abandon(threads, blocked)
+    blocked.release.set()
+    assert blocked.thread is not None
+    wait_until(lambda: blocked.thread is not None and not blocked.thread.is_alive())
+    assert await threads.call(identity, None, name="who") is not blocked.thread
 
 
 def test_a_loop_that_ends_abandons_its_calls() -> None:
@@ -182,24 +164,18 @@ def test_a_loop_that_ends_abandons_its_calls() -> None:
     blocked.release.set()
 
 
-def test_an_idle_thread_ends_after_a_while_and_another_takes_its_place() -> None:
-    async def main() -> None:
-        threads = DaemonThreads(idle_s=0.01)
-        first = await threads.call(identity, None, name="first")
-        wait_until(lambda: not first.is_alive())
-        assert await threads.call(identity, None, name="second") is not first
-
-    asyncio.run(main())
+async def test_an_idle_thread_ends_after_a_while_and_another_takes_its_place() -> None:
+    threads = DaemonThreads(idle_s=0.01)
+    first = await threads.call(identity, None, name="first")
+    wait_until(lambda: not first.is_alive())
+    assert await threads.call(identity, None, name="second") is not first
 
 
-def test_closing_lets_idle_threads_end_at_once() -> None:
-    async def main() -> None:
-        threads = DaemonThreads(idle_s=3600)
-        thread = await threads.call(identity, None, name="who")
-        threads.close()
-        wait_until(lambda: not thread.is_alive())
-
-    asyncio.run(main())
+async def test_closing_lets_idle_threads_end_at_once() -> None:
+    threads = DaemonThreads(idle_s=3600)
+    thread = await threads.call(identity, None, name="who")
+    threads.close()
+    wait_until(lambda: not thread.is_alive())
 
 
 def test_an_idle_thread_keeps_no_result_alive() -> None:

@@ -43,19 +43,16 @@ def test_a_question_that_ignores_its_time_limit_is_abandoned_after_the_grace_per
     assert run_virtual(asked(deaf(1_000.0))) == (None, PATIENCE_S + GRACE_S)
 
 
-def test_a_run_that_is_cancelled_while_it_closes_its_questions_leaves_none_of_them() -> None:
-    async def main() -> list[str]:
-        consultations = Consultations(asyncio.Event().set)
-        consultations.ask("test", deaf(1_000.0), lambda answer: None)
-        await asyncio.sleep(1.0)
-        closing = asyncio.create_task(consultations.close(GRACE_S))
-        await asyncio.sleep(GRACE_S / 2)
-        closing.cancel()
-        await asyncio.wait([closing])
-        await asyncio.sleep(0)
-        return [task.get_name() for task in asyncio.all_tasks()]
-
-    assert "consultation:test" not in run_virtual(main())
+async def test_a_run_that_is_cancelled_while_it_closes_its_questions_leaves_none_of_them() -> None:
+    consultations = Consultations(asyncio.Event().set)
+    consultations.ask("test", deaf(1_000.0), lambda answer: None)
+    await asyncio.sleep(1.0)
+    closing = asyncio.create_task(consultations.close(GRACE_S))
+    await asyncio.sleep(GRACE_S / 2)
+    closing.cancel()
+    await asyncio.wait([closing])
+    await asyncio.sleep(0)
+    assert "consultation:test" not in [task.get_name() for task in asyncio.all_tasks()]
 
 
 async def asked(question: Coroutine[object, object, str], *, patiently: bool = False) -> object:

@@ -48,47 +48,37 @@ def started(*recorders: Recorder) -> dict[str, float]:
     return {id: one.dispatched_s for id, one in tasks}
 
 
-def test_suspects_run_one_by_one_and_whatever_is_ready_goes_first() -> None:
-    async def story() -> Recorder:
-        recorder = lost(accepted(plan(task("a"), task("b"), task("c"), task("d", "a"))), "a", "b")
-        await scheduler(recorder, taking({})).run()
-        return recorder
-
-    recorder = run_virtual(story())
+async def test_suspects_run_one_by_one_and_whatever_is_ready_goes_first() -> None:
+    recorder = lost(accepted(plan(task("a"), task("b"), task("c"), task("d", "a"))), "a", "b")
+    await scheduler(recorder, taking({})).run()
     assert started(recorder) == {"c": 0.0, "a": 1.0, "d": 2.0, "b": 3.0}
     assert {one.status for one in recorder.state.tasks.values()} == {"completed"}
 
 
-def test_suspects_run_unless_a_revision_of_the_plan_drops_them() -> None:
+async def test_suspects_run_unless_a_revision_of_the_plan_drops_them() -> None:
     impact = PlanImpact(reason="something is missing")
 
     def work(handoff: Handoff) -> Outcome:
         said = impact if handoff.task_id == "look" else None
         return Completed(result=Result(output=1, plan_impact=said))
 
-    async def story() -> Recorder:
-        recorder = lost(accepted(plan(task("gone"), task("a"), task("look"))), "gone", "a")
-        remedies = ScriptedRemedies(revised=(task("a"), task("new")))
-        runners = {"worker": ScriptedRunner(work)}
-        await Scheduler(recorder, team(), runners, concurrency=4, remedies=remedies).run()
-        return recorder
-
-    tasks = run_virtual(story()).state.tasks
+    recorder = lost(accepted(plan(task("gone"), task("a"), task("look"))), "gone", "a")
+    remedies = ScriptedRemedies(revised=(task("a"), task("new")))
+    runners = {"worker": ScriptedRunner(work)}
+    await Scheduler(recorder, team(), runners, concurrency=4, remedies=remedies).run()
+    tasks = recorder.state.tasks
     assert {id: one.status for id, one in tasks.items()} == dict.fromkeys(
         ("a", "look", "new"), "completed"
     )
 
 
-def test_a_suspect_runs_alone_among_all_runs_of_the_loop() -> None:
-    async def story() -> Sequence[Recorder]:
-        first = lost(accepted(plan(task("a"))), "a")
-        other = accepted(plan(task("x"), task("y", "x")))
-        script = taking({"x": 3.0})
-        await asyncio.gather(scheduler(other, script).run(), scheduler(first, script).run())
-        return first, other
-
+async def test_a_suspect_runs_alone_among_all_runs_of_the_loop() -> None:
     # It waits for `x` of the other run, and `y` waits for it.
-    assert started(*run_virtual(story())) == {"x": 0.0, "a": 3.0, "y": 4.0}
+    first = lost(accepted(plan(task("a"))), "a")
+    other = accepted(plan(task("x"), task("y", "x")))
+    script = taking({"x": 3.0})
+    await asyncio.gather(scheduler(other, script).run(), scheduler(first, script).run())
+    assert started(*(first, other)) == {"x": 0.0, "a": 3.0, "y": 4.0}
 
 
 def test_a_suspect_that_a_stopped_run_never_started_keeps_nobody_waiting() -> None:
@@ -106,7 +96,7 @@ def test_a_suspect_that_a_stopped_run_never_started_keeps_nobody_waiting() -> No
     assert started(other) == {"x": 0.0, "y": 3.0}
 
 
-def test_a_suspect_whose_worker_another_thread_uses_does_not_keep_the_quarantine_closed() -> None:
+async def test_a_suspect_whose_worker_another_thread_uses_does_not_keep_quarantine_closed() -> None:
     """`b` becomes ready while `a` waits for `x` to end, and starts in its place."""
     shared_by_threads = Team(
         "t",
@@ -122,35 +112,29 @@ def test_a_suspect_whose_worker_another_thread_uses_does_not_keep_the_quarantine
             return Failed(kind="error", message="down", transient=True)
         return completed()
 
-    async def story() -> Sequence[Recorder]:
-        workers = SharedWorkers(shared_by_threads)
-        worker = workers.of((), shared_by_threads.workers[0])
-        elsewhere = Waiter(asyncio.Event())
-        assert worker.take(elsewhere, "elsewhere")
-        asyncio.get_running_loop().call_later(9.0, worker.release, elsewhere, 9.0)
-        first = lost(accepted(plan(task("a"), task("b", worker="spare"))), "a")
-        other = accepted(plan(task("x", worker="spare"), task("y", "x", worker="spare")))
-        runners = {name: ScriptedRunner(script) for name in ("worker", "spare")}
-        schedulers = (
-            Scheduler(recorder, shared_by_threads, runners, concurrency=4, shared_workers=workers)
-            for recorder in (other, first)
-        )
-        await asyncio.gather(*(one.run(work_ends_s=60.0) for one in schedulers))
-        return first, other
-
-    assert started(*run_virtual(story())) == {"x": 0.0, "b": 3.0, "y": 3.0, "a": 9.0}
+    workers = SharedWorkers(shared_by_threads)
+    worker = workers.of((), shared_by_threads.workers[0])
+    elsewhere = Waiter(asyncio.Event())
+    assert worker.take(elsewhere, "elsewhere")
+    asyncio.get_running_loop().call_later(9.0, worker.release, elsewhere, 9.0)
+    first = lost(accepted(plan(task("a"), task("b", worker="spare"))), "a")
+    other = accepted(plan(task("x", worker="spare"), task("y", "x", worker="spare")))
+    runners = {name: ScriptedRunner(script) for name in ("worker", "spare")}
+    schedulers = (
+        Scheduler(recorder, shared_by_threads, runners, concurrency=4, shared_workers=workers)
+        for recorder in (other, first)
+    )
+    await asyncio.gather(*(one.run(work_ends_s=60.0) for one in schedulers))
+    assert started(*(first, other)) == {"x": 0.0, "b": 3.0, "y": 3.0, "a": 9.0}
 
 
-def test_a_run_that_a_worker_starts_is_not_in_quarantine_with_the_run_around_it() -> None:
-    async def story() -> tuple[Quarantine, list[Quarantine]]:
-        found: list[Quarantine] = []
+async def test_a_run_that_a_worker_starts_is_not_in_quarantine_with_the_run_around_it() -> None:
+    found: list[Quarantine] = []
 
-        def script(handoff: Handoff) -> Outcome:
-            found.append(Quarantine.here())
-            return completed()
+    def script(handoff: Handoff) -> Outcome:
+        found.append(Quarantine.here())
+        return completed()
 
-        await schedule(plan(task("a")), script)
-        return Quarantine.here(), found
-
-    outer, (inner,) = run_virtual(story())
+    await schedule(plan(task("a")), script)
+    outer, (inner,) = Quarantine.here(), found
     assert inner is not outer

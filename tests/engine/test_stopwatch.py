@@ -83,26 +83,20 @@ def test_several_things_at_once_may_take_more_than_their_block() -> None:
     assert timed(attempt) == work(8.0, high_s=9.0, path_s=4.0)
 
 
-def test_an_attempt_under_way_is_timed_until_now_and_one_not_begun_took_nothing() -> None:
-    async def measure() -> tuple[AttemptTimes, AttemptTimes]:
-        measured = AbandonableTask(asyncio.sleep(5))
-        before = measured.watch.work()
-        attempt = asyncio.ensure_future(measured)
-        await asyncio.sleep(2)
-        during = measured.watch.work()
-        await attempt
-        return before, during
-
-    assert run_virtual(measure()) == (work(0.0), work(2.0))
+async def test_an_attempt_under_way_is_timed_until_now_and_one_not_begun_took_nothing() -> None:
+    measured = AbandonableTask(asyncio.sleep(5))
+    before = measured.watch.work()
+    attempt = asyncio.ensure_future(measured)
+    await asyncio.sleep(2)
+    during = measured.watch.work()
+    await attempt
+    assert (before, during) == (work(0.0), work(2.0))
 
 
-def test_a_block_outside_an_attempt_only_measures() -> None:
-    async def measure() -> float:
-        with ExcludedTime() as block:
-            await asyncio.sleep(3)
-        return block.elapsed_s
-
-    assert run_virtual(measure()) == 3.0
+async def test_a_block_outside_an_attempt_only_measures() -> None:
+    with ExcludedTime() as block:
+        await asyncio.sleep(3)
+    assert block.elapsed_s == 3.0
 
 
 def test_a_watch_that_was_never_started_takes_no_note() -> None:

@@ -5,7 +5,7 @@ import asyncio
 from leadhand.engine.turns import turn
 
 
-def test_each_cycle_of_the_loop_has_one_turn_and_other_work_goes_on() -> None:
+async def test_each_cycle_of_the_loop_has_one_turn_and_other_work_goes_on() -> None:
     seen: list[str] = []
 
     async def step(name: str) -> None:
@@ -17,42 +17,33 @@ def test_each_cycle_of_the_loop_has_one_turn_and_other_work_goes_on() -> None:
             seen.append("-")
             await asyncio.sleep(0)
 
-    async def main() -> None:
-        done = asyncio.Event()
-        beside = asyncio.create_task(program(done))
-        await asyncio.gather(*(step(str(number)) for number in range(4)))
-        done.set()
-        await beside
-
-    asyncio.run(main())
+    done = asyncio.Event()
+    beside = asyncio.create_task(program(done))
+    await asyncio.gather(*(step(str(number)) for number in range(4)))
+    done.set()
+    await beside
     steps = "".join(seen).strip("-")
     assert steps.replace("-", "") == "0123"
     assert all(f"{n}{n + 1}" not in steps for n in range(3))
 
 
-def test_a_task_that_is_cancelled_gives_its_turn_to_the_next() -> None:
-    async def main() -> None:
-        await turn()
-        tasks = [asyncio.create_task(turn()) for _ in range(3)]
-        await asyncio.sleep(0)
-        tasks[0].cancel()
-        tasks[1].cancel()
-        await tasks[2]
-        await turn()
-
-    asyncio.run(main())
+async def test_a_task_that_is_cancelled_gives_its_turn_to_the_next() -> None:
+    await turn()
+    tasks = [asyncio.create_task(turn()) for _ in range(3)]
+    await asyncio.sleep(0)
+    tasks[0].cancel()
+    tasks[1].cancel()
+    await tasks[2]
+    await turn()
 
 
-def test_a_turn_is_taken_at_once_if_nothing_waits() -> None:
-    async def main() -> None:
-        for _ in range(3):
-            work = turn()
-            try:
-                work.send(None)
-            except StopIteration:
-                await asyncio.sleep(0.0)
-                await asyncio.sleep(0.0)
-                continue
-            raise AssertionError("it waits")
-
-    asyncio.run(main())
+async def test_a_turn_is_taken_at_once_if_nothing_waits() -> None:
+    for _ in range(3):
+        work = turn()
+        try:
+            work.send(None)
+        except StopIteration:
+            await asyncio.sleep(0.0)
+            await asyncio.sleep(0.0)
+            continue
+        raise AssertionError("it waits")

@@ -15,6 +15,8 @@ from tests.handles import replied, resumed
 from tests.journal.postgres_server import end_sessions, until_blocked
 from tests.patience import wait_until
 
+pytestmark = pytest.mark.wall_clock
+
 PLAN = Plan(
     goal="Count twice",
     tasks=(
@@ -39,7 +41,7 @@ def supervised(url: str) -> Iterator[Callable[..., Supervisor]]:
         asyncio.run(supervisor.close())
 
 
-def test_a_paused_attempt_continues_in_another_process_of_the_database(url: str) -> None:
+async def test_a_paused_attempt_continues_in_another_process_of_the_database(url: str) -> None:
     wanted = ToolCall(id="k", tool="demolish", worker="count", arguments={"house": 1})
 
     async def work(handoff: Handoff) -> str | Escalated:
@@ -52,17 +54,13 @@ def test_a_paused_attempt_continues_in_another_process_of_the_database(url: str)
     def supervisor() -> Supervisor:
         return Supervisor(Team("t", workers=[Worker("count", "Counts", run=work)]), home=url)
 
-    async def main() -> Answer:
-        first, second = supervisor(), supervisor()
-        one = Plan(goal="Count", tasks=PLAN.tasks[:1])
-        (question,) = (await first.run(plan=one, run_id="paused")).waiting
-        assert [call.arguments for call in question.calls] == [{"house": 1}]
-        answer = await replied(second, "paused", Reply(task_id="a", verdict="approved"))
-        assert (await first.handle("paused").view()).answer == answer
-        await asyncio.gather(first.close(), second.close())
-        return answer
-
-    answer = asyncio.run(main())
+    first, second = supervisor(), supervisor()
+    one = Plan(goal="Count", tasks=PLAN.tasks[:1])
+    (question,) = (await first.run(plan=one, run_id="paused")).waiting
+    assert [call.arguments for call in question.calls] == [{"house": 1}]
+    answer = await replied(second, "paused", Reply(task_id="a", verdict="approved"))
+    assert (await first.handle("paused").view()).answer == answer
+    await asyncio.gather(first.close(), second.close())
     assert (answer.status, answer.output) == ("complete", "['so far'] True")
     assert answer.tasks[0].attempts == 1
 
@@ -126,56 +124,48 @@ def test_a_stalled_database_does_not_hold_up_the_answer_and_the_run_can_be_resum
     assert again.output == {"a": 3, "b": 3}
 
 
-def test_a_run_that_cannot_begin_in_time_says_so_and_holds_up_no_other(
+async def test_a_run_that_cannot_begin_in_time_says_so_and_holds_up_no_other(
     url: str, supervised: Callable[..., Supervisor]
 ) -> None:
     """F50: what the start asks of the journal is asked in a thread."""
     stalled = supervised(seven, deadline_s=0.2)
     free = Supervisor(stalled.team)
-
-    async def both() -> None:
-        assert await stalled.journal.runs() == []  # makes the tables
-        with psycopg.connect(url) as locking:
-            locking.execute("LOCK TABLE leadhand.holders")
-            first = asyncio.ensure_future(stalled.run(plan=PLAN, run_id="late"))
-            assert (await free.run(plan=PLAN)).status == "complete"
-            with pytest.raises(JournalError, match="did not answer within 1 s"):
-                await first
-
-    asyncio.run(both())
+    assert await stalled.journal.runs() == []  # makes the tables
+    with psycopg.connect(url) as locking:
+        locking.execute("LOCK TABLE leadhand.holders")
+        first = asyncio.ensure_future(stalled.run(plan=PLAN, run_id="late"))
+        assert (await free.run(plan=PLAN)).status == "complete"
+        with pytest.raises(JournalError, match="did not answer within 1 s"):
+            await first
 
 
-def test_a_process_that_lost_its_run_stops_and_the_other_finishes_it(
+async def test_a_process_that_lost_its_run_stops_and_the_other_finishes_it(
     url: str, supervised: Callable[..., Supervisor]
 ) -> None:
     """F48: it is cut off, and the run is resumed elsewhere before it is back."""
+    at_work, stopped = asyncio.Event(), asyncio.Event()
 
-    async def lose_and_resume() -> None:
-        at_work, stopped = asyncio.Event(), asyncio.Event()
+    async def hang(handoff: Handoff) -> int:
+        at_work.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+        return 0
 
-        async def hang(handoff: Handoff) -> int:
-            at_work.set()
-            try:
-                await asyncio.Event().wait()
-            finally:
-                stopped.set()
-            return 0
-
-        cut_off = supervised(hang, deadline_s=None)
-        first = asyncio.ensure_future(cut_off.run(plan=PLAN, run_id="lost"))
-        await at_work.wait()
-        other = supervised(seven)
-        while True:
-            end_sessions(url)
-            try:
-                answer = await resumed(other, "lost")
-            except (RunTaken, JournalError):
-                continue  # the first was back before we were
-            break
-        assert answer.output == {"a": 7, "b": 7}
-        await stopped.wait()
-        with pytest.raises(JournalError, match="has taken it over"):
-            await first
-        assert (await resumed(other, "lost")).output == {"a": 7, "b": 7}
-
-    asyncio.run(lose_and_resume())
+    cut_off = supervised(hang, deadline_s=None)
+    first = asyncio.ensure_future(cut_off.run(plan=PLAN, run_id="lost"))
+    await at_work.wait()
+    other = supervised(seven)
+    while True:
+        end_sessions(url)
+        try:
+            answer = await resumed(other, "lost")
+        except (RunTaken, JournalError):
+            continue  # the first was back before we were
+        break
+    assert answer.output == {"a": 7, "b": 7}
+    await stopped.wait()
+    with pytest.raises(JournalError, match="has taken it over"):
+        await first
+    assert (await resumed(other, "lost")).output == {"a": 7, "b": 7}

@@ -10,7 +10,6 @@ from typing import cast
 import pytest
 
 from leadhand import Supervisor, Team, Worker
-from leadhand.contracts.answer import Answer
 from leadhand.errors import RunTaken
 from leadhand.journal import MemoryStore, StoreJournal, open_store
 from leadhand.journal.combined import Combined
@@ -18,6 +17,8 @@ from leadhand.journal.store import Store
 from tests.handles import resumed
 from tests.plans.samples import plan, task
 from tests.run.people.desk import RUN, Desk, answered
+
+pytestmark = pytest.mark.wall_clock
 
 REPLIES = 12
 
@@ -55,7 +56,7 @@ class Noting:
 
 
 @pytest.mark.parametrize("place", ["sqlite", "postgres"])
-def test_the_loop_s_thread_never_calls_the_store_and_replies_sent_at_once_arrive(
+async def test_the_loop_s_thread_never_calls_the_store_and_replies_sent_at_once_arrive(
     place: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     home = tmp_path if place == "sqlite" else cast("str", request.getfixturevalue("url"))
@@ -64,22 +65,17 @@ def test_the_loop_s_thread_never_calls_the_store_and_replies_sent_at_once_arrive
     team = Team("desk", workers=(Worker("painter", "paints", run=desk.painter),))
     journal = StoreJournal(cast("Store", noting))
     ids = [f"t{number}" for number in range(REPLIES)]
-
-    async def story() -> Answer:
-        supervisor = Supervisor(team, journal=journal, approve=["escalation"])
-        the_plan = plan(*(task(id, worker="painter") for id in ids))
-        waiting = await supervisor.run(plan=the_plan, run_id=RUN)
-        assert {question.task_id for question in waiting.waiting} == {*ids}
-        await asyncio.gather(
-            *(supervisor.handle(RUN).reply(answered(f"red {id}", id), resume=False) for id in ids)
-        )
-        answer = await resumed(supervisor, RUN)
-        assert await journal.messages(RUN) == []
-        assert [run.status for run in await journal.runs()] == ["complete"]
-        await journal.close()
-        return answer
-
-    answer = asyncio.run(story())
+    supervisor = Supervisor(team, journal=journal, approve=["escalation"])
+    the_plan = plan(*(task(id, worker="painter") for id in ids))
+    waiting = await supervisor.run(plan=the_plan, run_id=RUN)
+    assert {question.task_id for question in waiting.waiting} == {*ids}
+    await asyncio.gather(
+        *(supervisor.handle(RUN).reply(answered(f"red {id}", id), resume=False) for id in ids)
+    )
+    answer = await resumed(supervisor, RUN)
+    assert await journal.messages(RUN) == []
+    assert [run.status for run in await journal.runs()] == ["complete"]
+    await journal.close()
     assert answer.status == "complete"
     assert answer.output == {id: f"red {id}" for id in ids}
     expected = {"hold", "release", "events", "post", "messages", "drop", "runs", "close"}
@@ -88,7 +84,7 @@ def test_the_loop_s_thread_never_calls_the_store_and_replies_sent_at_once_arrive
     assert [name for name, threads in noting.threads.items() if loops in threads] == []
 
 
-def test_a_hold_that_is_given_up_is_released_when_it_is_taken_at_last() -> None:
+async def test_a_hold_that_is_given_up_is_released_when_it_is_taken_at_last() -> None:
     released = threading.Event()
 
     class Slow(MemoryStore):
@@ -104,34 +100,27 @@ def test_a_hold_that_is_given_up_is_released_when_it_is_taken_at_last() -> None:
 
     asked, may_take, store = threading.Event(), threading.Event(), Slow()
 
-    async def give_up() -> None:
-        async def hold() -> None:
-            async with StoreJournal(store).hold("r"):
-                raise AssertionError
+    async def hold() -> None:
+        async with StoreJournal(store).hold("r"):
+            raise AssertionError
 
-        holding = asyncio.ensure_future(hold())
-        await asyncio.to_thread(asked.wait)
-        holding.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await holding
-        may_take.set()
-        await asyncio.to_thread(released.wait)
-
-    asyncio.run(give_up())
+    holding = asyncio.ensure_future(hold())
+    await asyncio.to_thread(asked.wait)
+    holding.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await holding
+    may_take.set()
+    await asyncio.to_thread(released.wait)
     assert store.holder("r") is None
 
 
-def test_a_run_that_is_taken_is_told_by_the_journal(tmp_path: Path) -> None:
+async def test_a_run_that_is_taken_is_told_by_the_journal(tmp_path: Path) -> None:
     journal = StoreJournal(open_store(tmp_path))
-
-    async def twice() -> None:
-        async with journal.hold("r") as last_seq:
-            assert last_seq == 0
-            with pytest.raises(RunTaken):
-                async with journal.hold("r"):
-                    raise AssertionError
-
-    asyncio.run(twice())
+    async with journal.hold("r") as last_seq:
+        assert last_seq == 0
+        with pytest.raises(RunTaken):
+            async with journal.hold("r"):
+                raise AssertionError
 
 
 def test_each_of_many_combined_calls_gets_its_own_result() -> None:

@@ -72,22 +72,19 @@ def test_what_goes_out_is_the_same_but_for_the_order_of_keys(
     assert "What is th" in str(bodies[0])
 
 
-def test_every_model_that_is_connected_sends_them_so(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.wall_clock
+async def test_every_model_that_is_connected_sends_them_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "x")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-
-    async def story() -> None:
-        async with Connections() as connections:
-            chat = connections.to("openai-chat:one").model
-            responses = connections.to("openai-responses:two").model
-            assert isinstance(chat, OpenAIChatModel)
-            assert isinstance(responses, OpenAIResponsesModel)
-            for api in (chat.client.chat.completions, responses.client.responses):
-                once = vars(api)["create"]
-                connections.to("openai-chat:three")
-                assert vars(api)["create"] is once
-
-    asyncio.run(story())
+    async with Connections() as connections:
+        chat = connections.to("openai-chat:one").model
+        responses = connections.to("openai-responses:two").model
+        assert isinstance(chat, OpenAIChatModel)
+        assert isinstance(responses, OpenAIResponsesModel)
+        for api in (chat.client.chat.completions, responses.client.responses):
+            once = vars(api)["create"]
+            connections.to("openai-chat:three")
+            assert vars(api)["create"] is once
 
 
 def test_other_clients_are_left_alone() -> None:

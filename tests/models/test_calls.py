@@ -234,29 +234,28 @@ def test_without_a_model_there_is_one_clear_line() -> None:
     assert str(asked.error) == "the team has no model: give it one"
 
 
+@pytest.mark.wall_clock
 @both
-def test_a_call_that_is_cancelled_is_in_the_log(model_server: ScriptedServer, model: str) -> None:
+async def test_a_call_that_is_cancelled_is_in_the_log(
+    model_server: ScriptedServer, model: str
+) -> None:
     model_server.configure(latency_ms=3_600_000)
-
-    async def story() -> tuple[list[ModelCalled], float]:
-        loop = asyncio.get_running_loop()
-        pen = LogRecorder()
-        async with Connections(seed=1) as connections:
-            started_s = loop.time()
-            asking = asyncio.ensure_future(
-                Caller(connections, pen).ask(
-                    ASKER, [first_message("hello", PLAIN)], request=PLAIN, models=[model]
-                )
+    loop = asyncio.get_running_loop()
+    pen = LogRecorder()
+    async with Connections(seed=1) as connections:
+        started_s = loop.time()
+        asking = asyncio.ensure_future(
+            Caller(connections, pen).ask(
+                ASKER, [first_message("hello", PLAIN)], request=PLAIN, models=[model]
             )
-            await asyncio.to_thread(wait_until, lambda: model_server.stats().requests == 1)
-            await asyncio.sleep(0.1)
-            asking.cancel()
-            await asyncio.wait([asking], timeout=HANG_S)
-        assert asking.cancelled()
-        calls = [event for event in pen.log() if isinstance(event, ModelCalled)]
-        return calls, loop.time() - started_s
-
-    (call,), took_s = asyncio.run(story())
+        )
+        await asyncio.to_thread(wait_until, lambda: model_server.stats().requests == 1)
+        await asyncio.sleep(0.1)
+        asking.cancel()
+        await asyncio.wait([asking], timeout=HANG_S)
+    assert asking.cancelled()
+    calls = [event for event in pen.log() if isinstance(event, ModelCalled)]
+    (call,), took_s = calls, loop.time() - started_s
     assert call.error == "the call was cancelled before it was answered"
     assert call.cost_usd is None
     assert 0.1 <= call.duration_s <= took_s

@@ -85,59 +85,46 @@ async def inside_after(gate: Gate, seconds: float, *, waiting: int) -> int:
     return inside
 
 
-def test_an_open_gate_lets_everyone_in_at_once() -> None:
-    async def story() -> float:
-        await let_in(Gate(half), 500)
-        return asyncio.get_running_loop().time()
-
-    assert run_virtual(story()) == 0.0
+async def test_an_open_gate_lets_everyone_in_at_once() -> None:
+    await let_in(Gate(half), 500)
+    assert asyncio.get_running_loop().time() == 0.0
 
 
 @pytest.mark.parametrize("asked_s", [None, 30.0])
-def test_single_refusals_among_answers_delay_no_other_call(asked_s: float | None) -> None:
-    async def story() -> int:
-        gate = Gate(half)
-        for _ in range(50):
-            for number, place in enumerate(await let_in(gate, 10)):
-                if number in (3, 6):
-                    gate.leave(place, "refused", asked_s=asked_s)
-                else:
-                    gate.leave(place, "answered")
-        assert gate.round == 0
-        return await inside_after(gate, 0.01, waiting=200)
-
-    assert run_virtual(story()) == 200
+async def test_single_refusals_among_answers_delay_no_other_call(asked_s: float | None) -> None:
+    gate = Gate(half)
+    for _ in range(50):
+        for number, place in enumerate(await let_in(gate, 10)):
+            if number in (3, 6):
+                gate.leave(place, "refused", asked_s=asked_s)
+            else:
+                gate.leave(place, "answered")
+    assert gate.round == 0
+    assert (await inside_after(gate, 0.01, waiting=200)) == 200
 
 
-def test_single_refusals_long_before_any_answer_delay_no_other_call() -> None:
+async def test_single_refusals_long_before_any_answer_delay_no_other_call() -> None:
     """Ten quick refusals and no answer yet: ninety calls are being answered meanwhile."""
-
-    async def story() -> int:
-        gate = Gate(half)
-        for place in (await let_in(gate, 100))[::10]:
-            gate.leave(place, "refused", asked_s=30.0)
-        assert gate.round == 0
-        return await inside_after(gate, 0.01, waiting=200)
-
-    assert run_virtual(story()) == 200
+    gate = Gate(half)
+    for place in (await let_in(gate, 100))[::10]:
+        gate.leave(place, "refused", asked_s=30.0)
+    assert gate.round == 0
+    assert (await inside_after(gate, 0.01, waiting=200)) == 200
 
 
-def test_where_most_calls_are_refused_half_as_many_go_in_and_each_answer_admits_one_more() -> None:
-    async def story() -> tuple[int, int]:
-        gate = Gate(half)
-        places = await let_in(gate, 44)
-        gate.leave(places[0], "answered")
-        for place in places[1:4]:
-            gate.leave(place, "refused", asked_s=30.0)
-        assert gate.round == 0
-        for place in places[4:34]:
-            gate.leave(place, "lost")  # ten are still inside, and 20 may be
-        narrow = await inside_after(gate, 60, waiting=200)
-        for place in places[34:]:
-            gate.leave(place, "answered")
-        return 10 + narrow, narrow + await inside_after(gate, 60, waiting=200)
-
-    assert run_virtual(story()) == (20, 30)
+async def test_where_most_calls_are_refused_half_go_in_and_each_answer_admits_one_more() -> None:
+    gate = Gate(half)
+    places = await let_in(gate, 44)
+    gate.leave(places[0], "answered")
+    for place in places[1:4]:
+        gate.leave(place, "refused", asked_s=30.0)
+    assert gate.round == 0
+    for place in places[4:34]:
+        gate.leave(place, "lost")  # ten are still inside, and 20 may be
+    narrow = await inside_after(gate, 60, waiting=200)
+    for place in places[34:]:
+        gate.leave(place, "answered")
+    assert (10 + narrow, narrow + await inside_after(gate, 60, waiting=200)) == (20, 30)
 
 
 def test_calls_refused_one_after_the_other_hold_everyone_back_until_the_time_asked_for() -> None:
@@ -153,113 +140,86 @@ def test_calls_refused_one_after_the_other_hold_everyone_back_until_the_time_ask
     assert told_s == entered_s == pytest.approx(11.25)
 
 
-def test_it_is_the_order_of_going_in_that_counts_not_that_of_the_refusals() -> None:
-    async def story() -> list[int]:
-        gate = Gate(half)
-        rounds: list[int] = []
-        places = await let_in(gate, 9)
-        for number in (8, 2, 6, 3, 4, 0, 5):
-            gate.leave(places[number], "refused", asked_s=9.0)
-            rounds.append(gate.round)
-        return rounds
-
-    assert run_virtual(story()) == [0, 0, 0, 0, 0, 0, 1]
+async def test_it_is_the_order_of_going_in_that_counts_not_that_of_the_refusals() -> None:
+    gate = Gate(half)
+    rounds: list[int] = []
+    places = await let_in(gate, 9)
+    for number in (8, 2, 6, 3, 4, 0, 5):
+        gate.leave(places[number], "refused", asked_s=9.0)
+        rounds.append(gate.round)
+    assert rounds == [0, 0, 0, 0, 0, 0, 1]
 
 
-def test_calls_that_report_what_is_known_do_not_lengthen_the_pause() -> None:
+async def test_calls_that_report_what_is_known_do_not_lengthen_the_pause() -> None:
     """F02"""
-
-    async def story() -> set[float]:
-        gate = Gate(half)
-        pauses: set[float] = set()
-        for place in await let_in(gate, 100):
-            gate.leave(place, "refused")
-            pauses.add(gate.closed_s)
-        assert gate.round == 1
-        return pauses
-
-    assert run_virtual(story()) == {0.0, 0.5625}
+    gate = Gate(half)
+    pauses: set[float] = set()
+    for place in await let_in(gate, 100):
+        gate.leave(place, "refused")
+        pauses.add(gate.closed_s)
+    assert gate.round == 1
+    assert pauses == {0.0, 0.5625}
 
 
-def test_a_longer_wait_delays_all_calls_while_the_gate_is_closed() -> None:
+async def test_a_longer_wait_delays_all_calls_while_the_gate_is_closed() -> None:
     """F01"""
-
-    async def story() -> tuple[float, float]:
-        gate = Gate(half)
-        *places, late, later = await let_in(gate, IN_A_ROW + 2)
-        for place in places:
-            gate.leave(place, "refused", asked_s=2.0)
-        gate.leave(late, "refused", asked_s=8.0)
-        longer_s = gate.closed_s
-        await asyncio.sleep(10.0)
-        gate.leave(later, "refused", asked_s=8.0)
-        return longer_s, gate.closed_s
-
-    assert run_virtual(story()) == (9.0, 0.0)
+    gate = Gate(half)
+    *places, late, later = await let_in(gate, IN_A_ROW + 2)
+    for place in places:
+        gate.leave(place, "refused", asked_s=2.0)
+    gate.leave(late, "refused", asked_s=8.0)
+    longer_s = gate.closed_s
+    await asyncio.sleep(10.0)
+    gate.leave(later, "refused", asked_s=8.0)
+    assert (longer_s, gate.closed_s) == (9.0, 0.0)
 
 
-def test_a_refused_probe_closes_the_gate_again_for_twice_as_long() -> None:
+async def test_a_refused_probe_closes_the_gate_again_for_twice_as_long() -> None:
     """F02"""
-
-    async def story() -> list[float]:
-        gate = await closed(None)
-        pauses = [gate.closed_s]
-        for _ in range(3):
-            (probe,) = await let_in(gate, 1)
-            gate.leave(probe, "refused")
-            pauses.append(gate.closed_s)
-        return pauses
-
-    assert run_virtual(story()) == [0.5625, 1.125, 2.25, 4.5]
-
-
-def test_a_refused_probe_closes_the_gate_whatever_became_of_calls_from_before_the_pause() -> None:
-    """F02"""
-
-    async def story() -> int:
-        gate = Gate(half)
-        for number, place in enumerate(await let_in(gate, 2 * IN_A_ROW)):
-            gate.leave(place, "refused" if number < IN_A_ROW else "answered")
+    gate = await closed(None)
+    pauses = [gate.closed_s]
+    for _ in range(3):
         (probe,) = await let_in(gate, 1)
         gate.leave(probe, "refused")
-        return gate.round
+        pauses.append(gate.closed_s)
+    assert pauses == [0.5625, 1.125, 2.25, 4.5]
 
-    assert run_virtual(story()) == 2
 
-
-def test_after_a_pause_calls_go_through_one_two_four_at_a_time() -> None:
+async def test_a_refused_probe_closes_the_gate_whatever_became_of_calls_before_the_pause() -> None:
     """F02"""
-
-    async def story() -> list[int]:
-        gate = await closed(5.0)
-        started: Counter[float] = Counter()
-
-        async def call() -> None:
-            place = await gate.enter()
-            assert place is not None
-            started[asyncio.get_running_loop().time()] += 1
-            await asyncio.sleep(1)
-            gate.leave(place, "answered")
-
-        await asyncio.gather(*(call() for _ in range(31)))
-        return [started[moment] for moment in sorted(started)]
-
-    assert run_virtual(story()) == [1, 2, 4, 8, 16]
+    gate = Gate(half)
+    for number, place in enumerate(await let_in(gate, 2 * IN_A_ROW)):
+        gate.leave(place, "refused" if number < IN_A_ROW else "answered")
+    (probe,) = await let_in(gate, 1)
+    gate.leave(probe, "refused")
+    assert gate.round == 2
 
 
-def test_answers_to_calls_from_before_the_pause_do_not_widen_the_gate() -> None:
+async def test_after_a_pause_calls_go_through_one_two_four_at_a_time() -> None:
     """F02"""
+    gate = await closed(5.0)
+    started: Counter[float] = Counter()
 
-    async def story() -> int:
-        gate = Gate(half)
-        places = await let_in(gate, 50)
-        for place in places[:IN_A_ROW]:
-            gate.leave(place, "refused", asked_s=5.0)
-        for place in places[IN_A_ROW:]:
-            gate.leave(place, "answered")
-        return await inside_after(gate, 100, waiting=50)
+    async def call() -> None:
+        place = await gate.enter()
+        assert place is not None
+        started[asyncio.get_running_loop().time()] += 1
+        await asyncio.sleep(1)
+        gate.leave(place, "answered")
 
-    assert run_virtual(story()) == 1
+    await asyncio.gather(*(call() for _ in range(31)))
+    assert [started[moment] for moment in sorted(started)] == [1, 2, 4, 8, 16]
+
+
+async def test_answers_to_calls_from_before_the_pause_do_not_widen_the_gate() -> None:
+    """F02"""
+    gate = Gate(half)
+    places = await let_in(gate, 50)
+    for place in places[:IN_A_ROW]:
+        gate.leave(place, "refused", asked_s=5.0)
+    for place in places[IN_A_ROW:]:
+        gate.leave(place, "answered")
+    assert (await inside_after(gate, 100, waiting=50)) == 1
 
 
 @pytest.mark.parametrize("while_paused", [False, True])
@@ -288,34 +248,28 @@ async def probed_in_vain(gate: Gate, *, until_round: int) -> None:
         gate.leave(probe, "refused")
 
 
-def test_who_waits_leaves_without_a_place_after_four_pauses_without_an_answer() -> None:
-    async def story() -> tuple[GatePass | None, bool]:
-        gate = await closed(2.0)
-        await probed_in_vain(gate, until_round=MAX_CLOSINGS - 1)
+async def test_who_waits_leaves_without_a_place_after_four_pauses_without_an_answer() -> None:
+    gate = await closed(2.0)
+    await probed_in_vain(gate, until_round=MAX_CLOSINGS - 1)
+    (probe,) = await let_in(gate, 1)
+    waiting = asyncio.ensure_future(gate.enter(since=0))
+    await asyncio.sleep(1)
+    assert not waiting.done()
+    gate.leave(probe, "refused")
+    assert (await waiting, gate.closed_s > 0) == (None, True)
+
+
+async def test_an_answer_renews_the_patience_of_who_waits() -> None:
+    gate = await closed(2.0)
+    await probed_in_vain(gate, until_round=MAX_CLOSINGS - 1)
+    for _ in range(2):
         (probe,) = await let_in(gate, 1)
-        waiting = asyncio.ensure_future(gate.enter(since=0))
-        await asyncio.sleep(1)
-        assert not waiting.done()
-        gate.leave(probe, "refused")
-        return await waiting, gate.closed_s > 0
-
-    assert run_virtual(story()) == (None, True)
-
-
-def test_an_answer_renews_the_patience_of_who_waits() -> None:
-    async def story() -> GatePass | None:
-        gate = await closed(2.0)
-        await probed_in_vain(gate, until_round=MAX_CLOSINGS - 1)
-        for _ in range(2):
-            (probe,) = await let_in(gate, 1)
-            gate.leave(probe, "answered")
-        for _ in range(IN_A_ROW):
-            (place,) = await let_in(gate, 1)
-            gate.leave(place, "refused")
-        assert gate.round == MAX_CLOSINGS
-        return await gate.enter(since=0)
-
-    assert run_virtual(story()) is not None
+        gate.leave(probe, "answered")
+    for _ in range(IN_A_ROW):
+        (place,) = await let_in(gate, 1)
+        gate.leave(place, "refused")
+    assert gate.round == MAX_CLOSINGS
+    assert (await gate.enter(since=0)) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,109 +56,88 @@ def test_a_budget_is_of_something(amounts: dict[str, float]) -> None:
         Budget(**amounts)  # pyright: ignore[reportArgumentType]
 
 
-def test_ten_dimes_are_a_dollar() -> None:
-    async def story() -> int:
-        ledger = Ledger(Budget(usd=1.0))
-        dime = Amount(requests=1, nano_usd=nano_usd(0.1))
-        made = 0
-        for _ in range(11):
-            try:
-                await ledger.reserve(dime)
-            except BudgetUsedUp:
-                break
-            ledger.settle(dime, dime)
-            made += 1
-        return made
-
-    assert run_virtual(story()) == 10
+async def test_ten_dimes_are_a_dollar() -> None:
+    ledger = Ledger(Budget(usd=1.0))
+    dime = Amount(requests=1, nano_usd=nano_usd(0.1))
+    made = 0
+    for _ in range(11):
+        try:
+            await ledger.reserve(dime)
+        except BudgetUsedUp:
+            break
+        ledger.settle(dime, dime)
+        made += 1
+    assert made == 10
 
 
 # One call
 
 
-def test_a_refusal_says_what_the_budget_is_what_was_used_and_what_was_asked_for() -> None:
-    async def story() -> str:
-        account = with_synthesis(Budget(tokens=1_000))
-        assert await spent(account, 700)
-        with pytest.raises(BudgetUsedUp) as refused:
-            await account.reserve(tokens(150), role="worker")
-        assert account.used_up == str(refused.value)
-        return str(refused.value)
-
-    assert run_virtual(story()) == (
+async def test_a_refusal_says_what_the_budget_is_what_was_used_and_what_was_asked_for() -> None:
+    account = with_synthesis(Budget(tokens=1_000))
+    assert await spent(account, 700)
+    with pytest.raises(BudgetUsedUp) as refused:
+        await account.reserve(tokens(150), role="worker")
+    assert account.used_up == str(refused.value)
+    assert str(refused.value) == (
         "the budget of 1,000 tokens is used up: 700 tokens used, and the next call may take "
         "150 tokens; 200 tokens are kept for the synthesis"
     )
 
 
-def test_a_budget_too_small_for_any_call_says_so_and_what_a_call_may_take() -> None:
-    async def story() -> str:
-        account = with_synthesis(Budget(tokens=1_000))
-        with pytest.raises(BudgetUsedUp) as refused:
-            await account.reserve(tokens(2_225), role="planner")
-        return str(refused.value)
-
-    assert run_virtual(story()) == (
+async def test_a_budget_too_small_for_any_call_says_so_and_what_a_call_may_take() -> None:
+    account = with_synthesis(Budget(tokens=1_000))
+    with pytest.raises(BudgetUsedUp) as refused:
+        await account.reserve(tokens(2_225), role="planner")
+    assert str(refused.value) == (
         "the budget of 1,000 tokens is too small: a call may take 2,225 tokens; "
         "200 tokens are kept for the synthesis"
     )
 
 
-def test_what_is_kept_for_the_synthesis_is_there_for_it_alone() -> None:
-    async def story() -> list[bool]:
-        account = with_synthesis(Budget(tokens=1_000))
-        return [
-            await spent(account, 900),
-            await spent(account, 801, role="planner"),
-            await spent(account, 800),
-            await spent(account, 1),
-            await spent(account, 200, role="synthesizer"),
-            await spent(account, 1, role="synthesizer"),
-        ]
-
-    assert run_virtual(story()) == [False, False, True, False, True, False]
+async def test_what_is_kept_for_the_synthesis_is_there_for_it_alone() -> None:
+    account = with_synthesis(Budget(tokens=1_000))
+    assert [
+        await spent(account, 900),
+        await spent(account, 801, role="planner"),
+        await spent(account, 800),
+        await spent(account, 1),
+        await spent(account, 200, role="synthesizer"),
+        await spent(account, 1, role="synthesizer"),
+    ] == [False, False, True, False, True, False]
 
 
 @pytest.mark.parametrize(("requests", "for_work"), [(1, 1), (2, 2), (3, 3), (4, 3), (10, 8)])
-def test_none_is_kept_of_the_three_requests_that_a_plan_and_two_results_take(
+async def test_none_is_kept_of_the_three_requests_that_a_plan_and_two_results_take(
     requests: int, for_work: int
 ) -> None:
-    async def story() -> int:
-        account = with_synthesis(Budget(requests=requests))
-        made = 0
-        while await spent(account, 1):
-            made += 1
-        return made
-
-    assert run_virtual(story()) == for_work
+    account = with_synthesis(Budget(requests=requests))
+    made = 0
+    while await spent(account, 1):
+        made += 1
+    assert made == for_work
 
 
-def test_a_nested_run_draws_on_the_same_ledger_and_leaves_the_outer_reserve_alone() -> None:
-    async def story() -> list[bool]:
-        outer, inner = nested(Ledger(Budget(tokens=1_000)))
-        return [
-            await spent(inner, 641),  # a fifth of the outer run's 800 is kept in its turn
-            await spent(inner, 640),
-            await spent(inner, 161, role="synthesizer"),
-            await spent(inner, 160, role="synthesizer"),
-            await spent(outer, 1),
-            await spent(outer, 200, role="synthesizer"),
-        ]
-
-    assert run_virtual(story()) == [False, True, False, True, False, True]
+async def test_a_nested_run_draws_on_the_same_ledger_and_leaves_the_outer_reserve_alone() -> None:
+    outer, inner = nested(Ledger(Budget(tokens=1_000)))
+    assert [
+        await spent(inner, 641),  # a fifth of the outer run's 800 is kept in its turn
+        await spent(inner, 640),
+        await spent(inner, 161, role="synthesizer"),
+        await spent(inner, 160, role="synthesizer"),
+        await spent(outer, 1),
+        await spent(outer, 200, role="synthesizer"),
+    ] == [False, True, False, True, False, True]
 
 
-def test_a_judge_leaves_the_reserve_alone_until_the_synthesis_begins() -> None:
+@pytest.mark.wall_clock
+async def test_a_judge_leaves_the_reserve_alone_until_the_synthesis_begins() -> None:
     """To take one of two results of a task is work; to settle contradictions is synthesis."""
-
-    async def story() -> tuple[bool, bool]:
-        account = with_synthesis(Budget(tokens=1_000))
-        await spent(account, 800)
-        during = await spent(account, 100, role="judge")
-        account.begin_synthesis()
-        return during, await spent(account, 100, role="judge")
-
-    assert asyncio.run(story()) == (False, True)
+    account = with_synthesis(Budget(tokens=1_000))
+    await spent(account, 800)
+    during = await spent(account, 100, role="judge")
+    account.begin_synthesis()
+    assert (during, await spent(account, 100, role="judge")) == (False, True)
 
 
 @pytest.mark.parametrize("budget", [None, Budget(tokens=10_000)])
@@ -186,31 +165,27 @@ def test_a_nested_run_stays_within_the_limit_of_its_task(budget: Budget | None) 
     assert settled == 1_000
 
 
-def test_a_call_that_one_of_two_ledgers_refuses_holds_nothing_in_the_other() -> None:
-    async def story() -> tuple[Amount, Amount, bool]:
-        outer = Account(Ledger(Budget(tokens=100)))
-        inner = outer.nested(max_tokens=1_000)
-        refused = not await spent(inner, 101)
-        held = outer.ledger.held
-        await spent(inner, 100)
-        return held, outer.ledger.settled, refused
-
-    assert asyncio.run(story()) == (NOTHING, tokens(100), True)
+@pytest.mark.wall_clock
+async def test_a_call_that_one_of_two_ledgers_refuses_holds_nothing_in_the_other() -> None:
+    outer = Account(Ledger(Budget(tokens=100)))
+    inner = outer.nested(max_tokens=1_000)
+    refused = not await spent(inner, 101)
+    held = outer.ledger.held
+    await spent(inner, 100)
+    assert (held, outer.ledger.settled, refused) == (NOTHING, tokens(100), True)
 
 
-def test_a_cancelled_wait_for_the_outer_ledger_gives_the_inner_ones_back() -> None:
-    async def story() -> bool:
-        outer = Account(Ledger(Budget(tokens=100)))
-        inner = outer.nested(max_tokens=100)
-        await outer.reserve(tokens(100), role="worker")
-        waits = asyncio.ensure_future(inner.reserve(tokens(100), role="worker"))
-        await asyncio.sleep(0)
-        waits.cancel()
-        await asyncio.wait([waits])
-        outer.settle(tokens(100), NOTHING)
-        return await spent(inner, 100)
-
-    assert asyncio.run(story())
+@pytest.mark.wall_clock
+async def test_a_cancelled_wait_for_the_outer_ledger_gives_the_inner_ones_back() -> None:
+    outer = Account(Ledger(Budget(tokens=100)))
+    inner = outer.nested(max_tokens=100)
+    await outer.reserve(tokens(100), role="worker")
+    waits = asyncio.ensure_future(inner.reserve(tokens(100), role="worker"))
+    await asyncio.sleep(0)
+    waits.cancel()
+    await asyncio.wait([waits])
+    outer.settle(tokens(100), NOTHING)
+    assert await spent(inner, 100)
 
 
 def test_without_budget_and_limit_a_nested_run_has_no_account() -> None:
@@ -240,59 +215,50 @@ def test_a_call_that_exceeds_the_budget_is_booked_and_reported_at_once() -> None
 # Many calls
 
 
-def test_ten_calls_at_once_do_not_each_see_the_last_cent() -> None:
-    async def story() -> list[bool]:
-        account = Account(Ledger(Budget(usd=0.01)))
-        cent = Amount(requests=1, nano_usd=nano_usd(0.01))
+async def test_ten_calls_at_once_do_not_each_see_the_last_cent() -> None:
+    account = Account(Ledger(Budget(usd=0.01)))
+    cent = Amount(requests=1, nano_usd=nano_usd(0.01))
 
-        async def call() -> bool:
-            try:
-                await account.reserve(cent, role="worker")
-            except BudgetUsedUp:
-                return False
-            await asyncio.sleep(1)
-            account.settle(cent, cent)
-            return True
+    async def call() -> bool:
+        try:
+            await account.reserve(cent, role="worker")
+        except BudgetUsedUp:
+            return False
+        await asyncio.sleep(1)
+        account.settle(cent, cent)
+        return True
 
-        return list(await asyncio.gather(*(call() for _ in range(10))))
-
-    assert run_virtual(story()) == [True] + [False] * 9
+    assert list(await asyncio.gather(*(call() for _ in range(10)))) == [True] + [False] * 9
 
 
-def test_a_call_waits_for_one_that_may_turn_out_cheaper() -> None:
-    async def story() -> list[tuple[str, float]]:
-        ledger = Ledger(Budget(tokens=1_000))
-        done: list[tuple[str, float]] = []
-
-        async def call(name: str, reserved: int, used: int) -> None:
-            try:
-                await ledger.reserve(tokens(reserved))
-            except BudgetUsedUp:
-                done.append((f"{name} refused", asyncio.get_running_loop().time()))
-                return
-            await asyncio.sleep(1)
-            done.append((name, asyncio.get_running_loop().time()))
-            ledger.settle(tokens(reserved), tokens(used))
-
-        calls = [("big", 900, 300), ("next", 600, 600), ("small", 100, 0), ("late", 100, 0)]
-        await asyncio.gather(*(call(*one) for one in calls))
-        return done
-
+async def test_a_call_waits_for_one_that_may_turn_out_cheaper() -> None:
     # `small` would fit from the start, but stays behind `next`, which would wait for ever else.
-    assert run_virtual(story()) == [("big", 1.0), ("next", 2.0), ("small", 2.0), ("late", 3.0)]
+    ledger = Ledger(Budget(tokens=1_000))
+    done: list[tuple[str, float]] = []
+
+    async def call(name: str, reserved: int, used: int) -> None:
+        try:
+            await ledger.reserve(tokens(reserved))
+        except BudgetUsedUp:
+            done.append((f"{name} refused", asyncio.get_running_loop().time()))
+            return
+        await asyncio.sleep(1)
+        done.append((name, asyncio.get_running_loop().time()))
+        ledger.settle(tokens(reserved), tokens(used))
+
+    calls = [("big", 900, 300), ("next", 600, 600), ("small", 100, 0), ("late", 100, 0)]
+    await asyncio.gather(*(call(*one) for one in calls))
+    assert done == [("big", 1.0), ("next", 2.0), ("small", 2.0), ("late", 3.0)]
 
 
-def test_a_call_that_nothing_under_way_could_make_room_for_is_refused_at_once() -> None:
-    async def story() -> float:
-        ledger = Ledger(Budget(tokens=1_000))
-        await ledger.reserve(tokens(500))
-        ledger.settle(tokens(500), tokens(500))
-        await ledger.reserve(tokens(400))
-        with pytest.raises(BudgetUsedUp):
-            await ledger.reserve(tokens(501))
-        return asyncio.get_running_loop().time()
-
-    assert run_virtual(story()) == 0.0
+async def test_a_call_that_nothing_under_way_could_make_room_for_is_refused_at_once() -> None:
+    ledger = Ledger(Budget(tokens=1_000))
+    await ledger.reserve(tokens(500))
+    ledger.settle(tokens(500), tokens(500))
+    await ledger.reserve(tokens(400))
+    with pytest.raises(BudgetUsedUp):
+        await ledger.reserve(tokens(501))
+    assert asyncio.get_running_loop().time() == 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,37 +135,31 @@ def test_no_minute_has_more_than_was_allowed_and_everyone_gets_in(
         assert within or sum(1 for tokens in minute if tokens) == 1
 
 
-def test_calls_get_in_in_the_order_they_came() -> None:
-    async def story() -> list[int]:
-        one, order = limiter(Rate(rpm=2, tpm=100)), list[int]()
+async def test_calls_get_in_in_the_order_they_came() -> None:
+    one, order = limiter(Rate(rpm=2, tpm=100)), list[int]()
 
-        async def call(number: int, tokens: int) -> None:
-            async with place(one, tokens):
-                order.append(number)
+    async def call(number: int, tokens: int) -> None:
+        async with place(one, tokens):
+            order.append(number)
 
-        await asyncio.gather(*(call(number, 90 if number % 2 else 5) for number in range(8)))
-        return order
-
-    assert run_virtual(story()) == list(range(8))
+    await asyncio.gather(*(call(number, 90 if number % 2 else 5) for number in range(8)))
+    assert order == list(range(8))
 
 
-def test_tokens_that_were_not_needed_let_the_next_in_at_once() -> None:
-    async def story() -> float:
-        one = limiter(Rate(tpm=1_000))
+async def test_tokens_that_were_not_needed_let_the_next_in_at_once() -> None:
+    one = limiter(Rate(tpm=1_000))
 
-        async def first() -> None:
-            async with place(one, 900) as share:
-                await asyncio.sleep(3)
-                one.correct(share, 100)
+    async def first() -> None:
+        async with place(one, 900) as share:
+            await asyncio.sleep(3)
+            one.correct(share, 100)
 
-        async def second() -> float:
-            await asyncio.sleep(0)
-            async with place(one, 800):
-                return asyncio.get_running_loop().time()
+    async def second() -> float:
+        await asyncio.sleep(0)
+        async with place(one, 800):
+            return asyncio.get_running_loop().time()
 
-        return (await asyncio.gather(first(), second()))[1]
-
-    assert run_virtual(story()) == 3.0
+    assert (await asyncio.gather(first(), second()))[1] == 3.0
 
 
 def test_without_a_rate_everyone_gets_in_at_once() -> None:
@@ -224,42 +218,30 @@ def supervisor(team: Team) -> Supervisor:
     return Supervisor(team, deadline_s=None, clock=VirtualClock())
 
 
-def test_two_runs_at_once_share_a_models_rate() -> None:
+async def test_two_runs_at_once_share_a_models_rate() -> None:
     endpoint = Endpoint()
-
-    async def story() -> list[str]:
-        work = [supervisor(team(endpoint.model, Rate(rpm=10))).run(plan=tasks(8)) for _ in range(2)]
-        return [answer.status for answer in await asyncio.gather(*work)]
-
-    assert run_virtual(story()) == ["complete", "complete"]
+    work = [supervisor(team(endpoint.model, Rate(rpm=10))).run(plan=tasks(8)) for _ in range(2)]
+    assert [answer.status for answer in await asyncio.gather(*work)] == ["complete", "complete"]
     assert len([at_s for at_s in endpoint.asked_s if at_s < 60]) == 10
     assert len(endpoint.asked_s) == 16
 
 
-def test_runs_one_after_the_other_share_it_too_and_concurrency_holds_for_all() -> None:
+async def test_runs_one_after_the_other_share_it_too_and_concurrency_holds_for_all() -> None:
     endpoint = Endpoint(takes_s=1.0)
-
-    async def story() -> None:
-        for _ in range(2):
-            await supervisor(team(endpoint.model, Rate(rpm=10, concurrency=3))).run(plan=tasks(8))
-
-    run_virtual(story())
+    for _ in range(2):
+        await supervisor(team(endpoint.model, Rate(rpm=10, concurrency=3))).run(plan=tasks(8))
     assert len([at_s for at_s in endpoint.asked_s if at_s < 60]) == 10
     assert endpoint.most_inside == 3
 
 
-def test_an_overloaded_model_holds_back_other_runs_as_well() -> None:
+async def test_an_overloaded_model_holds_back_other_runs_as_well() -> None:
     """F01, F02"""
     endpoint = Endpoint(overloaded_until_s=1.0)
-
-    async def story() -> None:
-        first = asyncio.ensure_future(supervisor(team(endpoint.model)).run(plan=tasks(4)))
-        await asyncio.sleep(5)
-        second = asyncio.ensure_future(supervisor(team(endpoint.model)).run(plan=tasks(5)))
-        answers = await asyncio.gather(first, second)
-        assert [answer.status for answer in answers] == ["complete", "complete"]
-
-    run_virtual(story())
+    first = asyncio.ensure_future(supervisor(team(endpoint.model)).run(plan=tasks(4)))
+    await asyncio.sleep(5)
+    second = asyncio.ensure_future(supervisor(team(endpoint.model)).run(plan=tasks(5)))
+    answers = await asyncio.gather(first, second)
+    assert [answer.status for answer in answers] == ["complete", "complete"]
     assert endpoint.asked_s[:4] == [0.0] * 4
     assert min(endpoint.asked_s[4:]) >= 20.0
 

@@ -12,7 +12,6 @@ from pydantic_ai import RunContext
 from pydantic_ai.toolsets import FunctionToolset
 
 from leadhand import (
-    Answer,
     Handoff,
     InputError,
     Supervisor,
@@ -70,13 +69,11 @@ def test_workers_receive_the_context_and_the_origin(made: Team) -> None:
     assert "c9, {'ticket': 7}" in answer.answer
 
 
-def test_runs_at_once_have_each_their_own_context() -> None:
-    async def both() -> list[Answer]:
-        supervisor = Supervisor(team(), context_type=Customer)
-        runs = [supervisor.run("who?", context=Customer(id)) for id in ("c1", "c2")]
-        return await asyncio.gather(*runs)
-
-    assert [one.answer.split(",")[0][-2:] for one in asyncio.run(both())] == ["c1", "c2"]
+@pytest.mark.wall_clock
+async def test_runs_at_once_have_each_their_own_context() -> None:
+    supervisor = Supervisor(team(), context_type=Customer)
+    runs = [supervisor.run("who?", context=Customer(id)) for id in ("c1", "c2")]
+    assert [one.answer.split(",")[0][-2:] for one in (await asyncio.gather(*runs))] == ["c1", "c2"]
 
 
 @pytest.mark.parametrize(

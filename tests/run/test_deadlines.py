@@ -22,7 +22,7 @@ from leadhand.contracts.task import PlanRequest
 from leadhand.contracts.team import WorkFunction
 from leadhand.journal import MemoryStore, StoreJournal
 from leadhand.synthesis.merge import Merge
-from leadhand.testing import ScriptedServer, run_virtual
+from leadhand.testing import ScriptedServer
 from tests.handles import resumed
 from tests.hanging import run_hanging
 
@@ -309,23 +309,20 @@ class SlowStore(MemoryStore):
             yield last_seq
 
 
-def test_an_answer_at_the_deadline_is_kept(tmp_path: Path) -> None:
+async def test_an_answer_at_the_deadline_is_kept(tmp_path: Path) -> None:
     """No reserve is left where code makes the answer: work lasts until the deadline."""
 
     async def hang(handoff: Handoff) -> None:
         await asyncio.Event().wait()
 
-    async def main() -> None:
-        supervisor = Supervisor(function_team(hang), home=tmp_path, deadline_s=60)
-        plan = Plan(goal=REQUEST, tasks=PLAN.tasks[:1])
-        answer = await supervisor.run(plan=plan, run_id="r")
-        assert (answer.status, answer.ended_by) == ("failed", "deadline")
-        assert [gap.task_id for gap in answer.gaps] == [PLAN.tasks[0].id]
-        assert (await supervisor.handle("r").view()).answer == answer
-        assert await supervisor.resume_interrupted() == []
-        await supervisor.close()
-
-    run_virtual(main())
+    supervisor = Supervisor(function_team(hang), home=tmp_path, deadline_s=60)
+    plan = Plan(goal=REQUEST, tasks=PLAN.tasks[:1])
+    answer = await supervisor.run(plan=plan, run_id="r")
+    assert (answer.status, answer.ended_by) == ("failed", "deadline")
+    assert [gap.task_id for gap in answer.gaps] == [PLAN.tasks[0].id]
+    assert (await supervisor.handle("r").view()).answer == answer
+    assert await supervisor.resume_interrupted() == []
+    await supervisor.close()
 
 
 def test_a_deadline_that_is_shorter_than_opening_the_run_gives_an_answer_all_the_same() -> None:

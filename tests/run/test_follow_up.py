@@ -86,7 +86,7 @@ def test_without_a_run_to_follow_the_name_of_an_earlier_result_is_a_warning() ->
     assert "only if this run follows one" in warning
 
 
-def test_a_result_that_failed_is_handed_on_as_missing_or_can_not_be_named() -> None:
+async def test_a_result_that_failed_is_handed_on_as_missing_or_can_not_be_named() -> None:
     async def half(handoff: Handoff) -> Outcome:
         partial = Result(output="half of it", summary="half")
         return Escalated(reason="out_of_scope", message="not mine", partial=partial)
@@ -97,21 +97,17 @@ def test_a_result_that_failed_is_handed_on_as_missing_or_can_not_be_named() -> N
         goal="Try",
         tasks=[Task(id=name, worker=name, intent="Count sales") for name in ("half", "bad")],
     )
-
-    async def main() -> None:
-        answer = await supervisor.run(plan=first, run_id="first")
-        assert answer.status in ("partial", "failed")
-        await supervisor.run(plan=Plan(goal="On", tasks=[add("previous/half")]), after="first")
-        with pytest.raises(PlanError, match="'previous/bad'"):
-            await supervisor.run(plan=Plan(goal="On", tasks=[add("previous/bad")]), after="first")
-
-    run_virtual(main())
+    answer = await supervisor.run(plan=first, run_id="first")
+    assert answer.status in ("partial", "failed")
+    await supervisor.run(plan=Plan(goal="On", tasks=[add("previous/half")]), after="first")
+    with pytest.raises(PlanError, match="'previous/bad'"):
+        await supervisor.run(plan=Plan(goal="On", tasks=[add("previous/bad")]), after="first")
     (digest,) = seen[-1].context
     assert (digest.excerpt, digest.why_missing) == ("half of it", "out_of_scope: not mine")
     assert seen[-1].inputs == {}, "as of a dependency that has no complete result"
 
 
-def test_outputs_beyond_the_limit_are_handed_on_as_excerpts() -> None:
+async def test_outputs_beyond_the_limit_are_handed_on_as_excerpts() -> None:
     async def long(handoff: Handoff) -> str:
         return handoff.task_id * 900_000
 
@@ -120,14 +116,10 @@ def test_outputs_beyond_the_limit_are_handed_on_as_excerpts() -> None:
         goal="At length",
         tasks=[Task(id=id, worker="long", intent=f"Write {id} at length") for id in "abc"],
     )
-
-    async def main() -> None:
-        supervisor = Supervisor(team)
-        await supervisor.run(plan=first, run_id="first")
-        names = [f"previous/{id}" for id in "abc"]
-        await supervisor.run(plan=Plan(goal="On", tasks=[add(*names)]), after="first")
-
-    run_virtual(main())
+    supervisor = Supervisor(team)
+    await supervisor.run(plan=first, run_id="first")
+    names = [f"previous/{id}" for id in "abc"]
+    await supervisor.run(plan=Plan(goal="On", tasks=[add(*names)]), after="first")
     assert [*seen[-1].inputs] == ["previous/a", "previous/b"]
     last = seen[-1].context[-1]
     assert "cut: 900,000 characters" in last.excerpt
@@ -137,20 +129,15 @@ def test_outputs_beyond_the_limit_are_handed_on_as_excerpts() -> None:
 # A chain of runs
 
 
-def test_of_a_chain_a_run_knows_the_latest_runs_and_names_them_by_their_distance() -> None:
+async def test_of_a_chain_a_run_knows_the_latest_runs_and_names_them_by_their_distance() -> None:
     supervisor, runs = Supervisor(desk()), MAX_RUNS + 2
-
-    async def main() -> RunStarted:
-        await supervisor.run(plan=APRIL, run_id="run-0")
-        for number in range(1, runs):
-            task = add(*(["previous/previous/north"] if number == 2 else []), id=f"t{number}")
-            plan = Plan(goal=f"Request {number}", tasks=[task])
-            await supervisor.run(plan=plan, run_id=f"run-{number}", after=f"run-{number - 1}")
-        started, *_ = await supervisor.journal.events(f"run-{runs - 1}")
-        assert isinstance(started, RunStarted)
-        return started
-
-    started = run_virtual(main())
+    await supervisor.run(plan=APRIL, run_id="run-0")
+    for number in range(1, runs):
+        task = add(*(["previous/previous/north"] if number == 2 else []), id=f"t{number}")
+        plan = Plan(goal=f"Request {number}", tasks=[task])
+        await supervisor.run(plan=plan, run_id=f"run-{number}", after=f"run-{number - 1}")
+    started, *_ = await supervisor.journal.events(f"run-{runs - 1}")
+    assert isinstance(started, RunStarted)
     assert [one.run_id for one in started.after] == ["run-5", "run-4", "run-3", "run-2", "run-1"]
     assert seen[3].inputs == {"previous/previous/north": {"sold": 5}}
 
@@ -187,131 +174,107 @@ def test_a_long_chain_of_long_answers_costs_no_more_from_run_to_run() -> None:
     assert len(str(asked)) < 50_000
 
 
-def test_the_journal_is_the_limit_of_what_can_be_followed_not_the_origin() -> None:
+async def test_the_journal_is_the_limit_of_what_can_be_followed_not_the_origin() -> None:
     supervisor = Supervisor(desk())
-
-    async def main() -> None:
-        await supervisor.run(plan=APRIL, run_id="april", origin={"customer": "a"})
-        assert (await supervisor.handle("april").view()).origin == {"customer": "a"}, (
-            "what a service checks"
-        )
-        plan = Plan(goal="On", tasks=[add("previous")])
-        await supervisor.run(plan=plan, after="april", origin={"customer": "b"})
-
-    run_virtual(main())
+    await supervisor.run(plan=APRIL, run_id="april", origin={"customer": "a"})
+    assert (await supervisor.handle("april").view()).origin == {"customer": "a"}, (
+        "what a service checks"
+    )
+    plan = Plan(goal="On", tasks=[add("previous")])
+    await supervisor.run(plan=plan, after="april", origin={"customer": "b"})
     assert seen[-1].context[0].task_id == "previous"
 
 
 # Which runs can be followed
 
 
-def test_a_run_that_does_not_exist_or_has_no_answer_is_one_line() -> None:
-    async def main() -> None:
-        supervisor = Supervisor(desk())
-        for unknown in ("april", "last", "no/id", 5):
-            with pytest.raises(InputError, match="there is no run "):
-                await supervisor.run("And in May?", after=unknown, run_id="may")  # pyright: ignore[reportArgumentType]
-        assert await supervisor.journal.last_seq("may") == 0, "nothing was recorded"
-        await supervisor.start(plan=APRIL, run_id="april")
-        with pytest.raises(InputError, match="'april' has no answer yet") as refused:
-            await supervisor.run("And in May?", after="april")
-        assert "\n" not in str(refused.value)
-
-    run_virtual(main())
+async def test_a_run_that_does_not_exist_or_has_no_answer_is_one_line() -> None:
+    supervisor = Supervisor(desk())
+    for unknown in ("april", "last", "no/id", 5):
+        with pytest.raises(InputError, match="there is no run "):
+            await supervisor.run("And in May?", after=unknown, run_id="may")  # pyright: ignore[reportArgumentType]
+    assert await supervisor.journal.last_seq("may") == 0, "nothing was recorded"
+    await supervisor.start(plan=APRIL, run_id="april")
+    with pytest.raises(InputError, match="'april' has no answer yet") as refused:
+        await supervisor.run("And in May?", after="april")
+    assert "\n" not in str(refused.value)
 
 
-def test_a_failed_run_a_cancelled_one_and_one_of_another_team_can_be_followed() -> None:
+async def test_a_failed_run_a_cancelled_one_and_one_of_another_team_can_be_followed() -> None:
     journal = MemoryJournal()
     other = Team("others", workers=[Worker("bad", "Fails", run=fails, retry=False)])
     supervisor = Supervisor(desk(), journal=journal)
+    failed = await Supervisor(other, journal=journal).run("Try", run_id="failed")
+    assert failed.status == "failed"
 
-    async def main() -> None:
-        failed = await Supervisor(other, journal=journal).run("Try", run_id="failed")
-        assert failed.status == "failed"
+    def stop(event: Event) -> None:
+        supervisor.cancel()
 
-        def stop(event: Event) -> None:
-            supervisor.cancel()
-
-        await supervisor.run(plan=APRIL, run_id="stopped", listener=stop)
-        for run_id, status in {"failed": "failed", "stopped": "cancelled"}.items():
-            plan = Plan(goal="On", tasks=[add("previous")])
-            answer = await supervisor.run(plan=plan, after=run_id)
-            assert answer.status == "complete"
-            assert seen[-1].context[0].status == status
-
-    run_virtual(main())
+    await supervisor.run(plan=APRIL, run_id="stopped", listener=stop)
+    for run_id, status in {"failed": "failed", "stopped": "cancelled"}.items():
+        plan = Plan(goal="On", tasks=[add("previous")])
+        answer = await supervisor.run(plan=plan, after=run_id)
+        assert answer.status == "complete"
+        assert seen[-1].context[0].status == status
 
 
-def test_a_run_that_waits_can_be_followed_with_what_there_is_so_far() -> None:
+async def test_a_run_that_waits_can_be_followed_with_what_there_is_so_far() -> None:
     supervisor = Supervisor(desk(), approve=["plan"])
-
-    async def main() -> None:
-        waits = await supervisor.run(plan=APRIL, run_id="april")
-        assert waits.status == "waiting"
-        follow = await supervisor.run("And in May?", after="april", run_id="may")
-        assert follow.status == "waiting"
-        (started, *_) = await supervisor.journal.events("may")
-        assert isinstance(started, RunStarted)
-        assert [one.status for one in started.after] == ["waiting"]
-
-    run_virtual(main())
+    waits = await supervisor.run(plan=APRIL, run_id="april")
+    assert waits.status == "waiting"
+    follow = await supervisor.run("And in May?", after="april", run_id="may")
+    assert follow.status == "waiting"
+    (started, *_) = await supervisor.journal.events("may")
+    assert isinstance(started, RunStarted)
+    assert [one.status for one in started.after] == ["waiting"]
 
 
-def test_a_damaged_run_can_not_be_followed(tmp_path: Path) -> None:
-    async def main() -> None:
-        supervisor = Supervisor(desk(), home=tmp_path)
-        await supervisor.run(plan=APRIL, run_id="april")
-        await supervisor.close()
-        with contextlib.closing(sqlite3.connect(tmp_path / "leadhand.db")) as database:
-            database.execute("UPDATE events SET body = replace(body, 'north', 'south')")
-            database.commit()
-        again = Supervisor(desk(), home=tmp_path)
-        with pytest.raises(DamagedRun, match="'april' is damaged"):
-            await again.run("And in May?", after="april")
-        await again.close()
-
-    asyncio.run(main())
+@pytest.mark.wall_clock
+async def test_a_damaged_run_can_not_be_followed(tmp_path: Path) -> None:
+    supervisor = Supervisor(desk(), home=tmp_path)
+    await supervisor.run(plan=APRIL, run_id="april")
+    await supervisor.close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "leadhand.db")) as database:
+        database.execute("UPDATE events SET body = replace(body, 'north', 'south')")
+        database.commit()
+    again = Supervisor(desk(), home=tmp_path)
+    with pytest.raises(DamagedRun, match="'april' is damaged"):
+        await again.run("And in May?", after="april")
+    await again.close()
 
 
 # Keys, restarts, streams
 
 
-def test_the_same_key_with_another_run_to_follow_is_another_request() -> None:
+async def test_the_same_key_with_another_run_to_follow_is_another_request() -> None:
     supervisor = Supervisor(desk())
-
-    async def main() -> None:
-        for run_id in ("april", "june"):
-            await supervisor.run(plan=APRIL, run_id=run_id)
-        key = {"run_id": "may", "if_exists": "return"}
-        first = await supervisor.run("And in May?", after="april", **key)  # pyright: ignore[reportArgumentType]
-        assert await supervisor.delete("april") == ["april"]
-        again = await supervisor.run("And in May?", after="april", **key)  # pyright: ignore[reportArgumentType]
-        assert again == first, "also once the earlier run is deleted"
-        for other in ("june", None):
-            with pytest.raises(RunExists, match="another request or origin, or follows another"):
-                await supervisor.run("And in May?", after=other, **key)  # pyright: ignore[reportArgumentType]
-
-    run_virtual(main())
+    for run_id in ("april", "june"):
+        await supervisor.run(plan=APRIL, run_id=run_id)
+    key = {"run_id": "may", "if_exists": "return"}
+    first = await supervisor.run("And in May?", after="april", **key)  # pyright: ignore[reportArgumentType]
+    assert await supervisor.delete("april") == ["april"]
+    again = await supervisor.run("And in May?", after="april", **key)  # pyright: ignore[reportArgumentType]
+    assert again == first, "also once the earlier run is deleted"
+    for other in ("june", None):
+        with pytest.raises(RunExists, match="another request or origin, or follows another"):
+            await supervisor.run("And in May?", after=other, **key)  # pyright: ignore[reportArgumentType]
 
 
-def test_a_follow_up_is_resumed_after_the_earlier_run_was_deleted(tmp_path: Path) -> None:
+@pytest.mark.wall_clock
+async def test_a_follow_up_is_resumed_after_the_earlier_run_was_deleted(tmp_path: Path) -> None:
     team = desk(planner="template", template=[TaskTemplate("add", "clerk", "{request}")])
-
-    async def main() -> None:
-        first = Supervisor(team, home=tmp_path)
-        await first.run(plan=APRIL, run_id="april")
-        waits = Supervisor(team, home=tmp_path, approve=["plan"])
-        await waits.run("And in May?", after="april", run_id="may")
-        assert await first.delete("april") == ["april"]
-        assert await first.journal.last_seq("april") == 0
-        await first.close()
-        await waits.close()
-        elsewhere = Supervisor(team, home=tmp_path)
-        answer = await replied(elsewhere, "may", Reply(verdict="approved"))
-        assert answer.status == "complete"
-        await elsewhere.close()
-
-    asyncio.run(main())
+    first = Supervisor(team, home=tmp_path)
+    await first.run(plan=APRIL, run_id="april")
+    waits = Supervisor(team, home=tmp_path, approve=["plan"])
+    await waits.run("And in May?", after="april", run_id="may")
+    assert await first.delete("april") == ["april"]
+    assert await first.journal.last_seq("april") == 0
+    await first.close()
+    await waits.close()
+    elsewhere = Supervisor(team, home=tmp_path)
+    answer = await replied(elsewhere, "may", Reply(verdict="approved"))
+    assert answer.status == "complete"
+    await elsewhere.close()
     assert seen[-1].context[0].summary == "Earlier request: What was sold in April?"
 
 
@@ -331,20 +294,16 @@ def test_a_follow_up_is_streamed_and_run_without_a_loop_too(tmp_path: Path) -> N
 # What people see
 
 
-def test_lists_views_logs_and_page_say_which_run_another_follows(
+async def test_lists_views_logs_and_page_say_which_run_another_follows(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     supervisor = Supervisor(desk())
-
-    async def main() -> list[Event]:
-        await supervisor.run(plan=APRIL, run_id="april")
-        with caplog.at_level("INFO", logger="leadhand"):
-            await supervisor.run("And in May?", after="april", run_id="may")
-        assert [one.after for one in await supervisor.runs()] == ["april", None]
-        assert (await supervisor.handle("may").view()).after == "april"
-        return [*await supervisor.journal.events("may")]
-
-    stored = run_virtual(main())
+    await supervisor.run(plan=APRIL, run_id="april")
+    with caplog.at_level("INFO", logger="leadhand"):
+        await supervisor.run("And in May?", after="april", run_id="may")
+    assert [one.after for one in await supervisor.runs()] == ["april", None]
+    assert (await supervisor.handle("may").view()).after == "april"
+    stored = [*await supervisor.journal.events("may")]
     assert "following april" in caplog.text
     history = RunHistory.of(stored)
     assert overview(history, held=False)["after"] == "april"

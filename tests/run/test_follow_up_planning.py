@@ -25,20 +25,16 @@ def nothing_seen() -> None:
 # What planners see
 
 
-def test_a_template_gives_the_earlier_answer_to_the_tasks_that_build_on_no_other() -> None:
+async def test_a_template_gives_the_earlier_answer_to_the_tasks_that_build_on_no_other() -> None:
     template = [
         TaskTemplate("find", "clerk", "{request}"),
         TaskTemplate("write", "clerk", "Write it up", depends_on=["find"]),
     ]
     supervisor = Supervisor(desk(template=template))
-
-    async def main() -> None:
-        await supervisor.run("What was sold in April?", run_id="april")
-        assert [[*one.inputs] for one in seen] == [[], ["find"]]
-        await supervisor.run("And in May?", after="april")
-        assert [[*one.inputs] for one in seen[2:]] == [["previous"], ["find"]]
-
-    run_virtual(main())
+    await supervisor.run("What was sold in April?", run_id="april")
+    assert [[*one.inputs] for one in seen] == [[], ["find"]]
+    await supervisor.run("And in May?", after="april")
+    assert [[*one.inputs] for one in seen[2:]] == [["previous"], ["find"]]
 
 
 def task(*artifacts: str) -> Object:
@@ -197,7 +193,7 @@ def test_a_remedy_that_names_an_unknown_earlier_result_is_not_used(kind: str) ->
     assert all("previous" not in name for one in seen for name in one.artifacts)
 
 
-def test_a_planner_in_code_gets_the_earlier_runs() -> None:
+async def test_a_planner_in_code_gets_the_earlier_runs() -> None:
     rounds: list[Round] = []
 
     class Steps:
@@ -212,14 +208,10 @@ def test_a_planner_in_code_gets_the_earlier_runs() -> None:
             return Decision((add(*names),), done=True)
 
     supervisor = Supervisor(desk(planner=Role(kind="stepwise")), planner=Steps())
-
-    async def main() -> None:
-        await supervisor.run(plan=APRIL, run_id="april")
-        await supervisor.run("And in May?", after="april")
-        plan = await supervisor.plan("And in June?", after="april")
-        assert plan.tasks[0].artifacts == ("previous/north", "previous/south")
-
-    run_virtual(main())
+    await supervisor.run(plan=APRIL, run_id="april")
+    await supervisor.run("And in May?", after="april")
+    plan = await supervisor.plan("And in June?", after="april")
+    assert plan.tasks[0].artifacts == ("previous/north", "previous/south")
     assert [*seen[-1].inputs] == ["previous/north", "previous/south"]
 
 

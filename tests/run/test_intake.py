@@ -43,23 +43,20 @@ def test_an_option_of_the_wrong_type_is_refused_in_one_line(
         Supervisor(TEAM, **options)  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.wall_clock
 @pytest.mark.parametrize("run_id", [5, "", "last", "-v", ".x", "a b", "x" * 201, "\ud800"])
-def test_what_can_be_no_runs_id_is_refused_for_a_new_run_and_is_the_id_of_no_other(
+async def test_what_can_be_no_runs_id_is_refused_for_a_new_run_and_is_the_id_of_no_other(
     run_id: str,
 ) -> None:
     supervisor = Supervisor(TEAM)
-
-    async def main() -> None:
-        with pytest.raises(InputError, match=r"run_id is .*it may have up to 200") as refused:
-            await supervisor.run("two words", run_id=run_id)
-        with pytest.raises(InputError, match="there is no run ") as unknown:
-            await resumed(supervisor, run_id)
-        with pytest.raises(InputError, match="there is no run "):
-            await supervisor.handle(run_id).reply(Reply(verdict="approved"), resume=False)
-        assert len(str(unknown.value)) <= len("there is no run ") + 200
-        assert len(str(refused.value).splitlines()) == 1
-
-    asyncio.run(main())
+    with pytest.raises(InputError, match=r"run_id is .*it may have up to 200") as refused:
+        await supervisor.run("two words", run_id=run_id)
+    with pytest.raises(InputError, match="there is no run ") as unknown:
+        await resumed(supervisor, run_id)
+    with pytest.raises(InputError, match="there is no run "):
+        await supervisor.handle(run_id).reply(Reply(verdict="approved"), resume=False)
+    assert len(str(unknown.value)) <= len("there is no run ") + 200
+    assert len(str(refused.value).splitlines()) == 1
 
 
 def test_none_is_the_id_of_no_run_that_could_be_resumed() -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from leadhand import InputError, Supervisor, Team, Worker
 from leadhand.errors import RunInterrupted
-from leadhand.testing import run_virtual
 from leadhand.trace.run_history import RunHistory
 from tests.handles import resumed
 from tests.run.people.desk import PAINT, RUN, Desk, answered
@@ -16,7 +15,7 @@ from tests.run.test_service import ONE, Gate
 SECRET = "sk-proj-" + "9fK2mQ7xV4bT8nR1wZ6cY3hJ5pL0dG"
 
 
-def test_a_run_without_a_context_three_times_waits_with_the_reason_until_it_is_resumed(
+async def test_a_run_without_a_context_three_times_waits_with_the_reason_until_it_is_resumed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     gate, known = Gate(), set[str]()
@@ -30,64 +29,57 @@ def test_a_run_without_a_context_three_times_waits_with_the_reason_until_it_is_r
         workers = [Worker("worker", "w", run=gate.work)]
         return Supervisor(Team("gate", workers=workers), home=tmp_path, restore=restored)
 
-    async def main() -> None:
-        first = supervisor()
-        running = asyncio.create_task(first.run(plan=ONE, run_id="lost", context="context"))
-        await gate.begun.wait()
-        await first.shutdown(grace_s=0)
-        with pytest.raises(RunInterrupted):
-            await running
-        await first.close()
-        for sweep in range(5):  # each by a new process, as far as the journal knows
-            one = supervisor()
-            assert await one.resume_interrupted() == []
-            status = (await one.handle("lost").view()).status
-            assert status == ("interrupted" if sweep < 2 else "waiting")
-            await one.shutdown()
-            await one.close()
-        assert caplog.text.count("no such customer") == 3
-        last = supervisor()
-        (held,) = await last.runs(status="waiting")
-        assert held.run_id == "lost"
-        found = (await last.handle("lost").view()).answer
-        assert found is not None
-        assert found.gaps[0].task_id == "context"
-        assert (
-            "restore raised LookupError: no such customer for [redacted] (3 times)"
-            in found.gaps[0].why
-        )
-        assert SECRET not in f"{await last.journal.events('lost')}"
-        assert SECRET not in f"{await last.journal.messages('lost')}"
-        shown = RunHistory.of(await last.journal.events("lost")).notices[-1]
-        assert "no such customer" in shown.words
-        with pytest.raises(InputError, match="no such customer"):
-            await resumed(last, "lost")
-        assert await last.resume_interrupted() == []
-        known.add("context")
-        gate.open.set()
-        assert (await resumed(last, "lost")).status == "complete"
-        assert not await last.journal.messages("lost")
-        await last.close()
-
-    run_virtual(main())
+    first = supervisor()
+    running = asyncio.create_task(first.run(plan=ONE, run_id="lost", context="context"))
+    await gate.begun.wait()
+    await first.shutdown(grace_s=0)
+    with pytest.raises(RunInterrupted):
+        await running
+    await first.close()
+    for sweep in range(5):  # each by a new process, as far as the journal knows
+        one = supervisor()
+        assert await one.resume_interrupted() == []
+        status = (await one.handle("lost").view()).status
+        assert status == ("interrupted" if sweep < 2 else "waiting")
+        await one.shutdown()
+        await one.close()
+    assert caplog.text.count("no such customer") == 3
+    last = supervisor()
+    (held,) = await last.runs(status="waiting")
+    assert held.run_id == "lost"
+    found = (await last.handle("lost").view()).answer
+    assert found is not None
+    assert found.gaps[0].task_id == "context"
+    assert (
+        "restore raised LookupError: no such customer for [redacted] (3 times)" in found.gaps[0].why
+    )
+    assert SECRET not in f"{await last.journal.events('lost')}"
+    assert SECRET not in f"{await last.journal.messages('lost')}"
+    shown = RunHistory.of(await last.journal.events("lost")).notices[-1]
+    assert "no such customer" in shown.words
+    with pytest.raises(InputError, match="no such customer"):
+        await resumed(last, "lost")
+    assert await last.resume_interrupted() == []
+    known.add("context")
+    gate.open.set()
+    assert (await resumed(last, "lost")).status == "complete"
+    assert not await last.journal.messages("lost")
+    await last.close()
 
 
-def test_a_run_with_a_reply_and_without_a_context_three_times_is_not_tried_at_each_sweep(
+async def test_a_run_with_a_reply_and_without_a_context_three_times_is_not_tried_at_each_sweep(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def fails(origin: object) -> str:
         raise LookupError("no such customer")
 
-    async def main() -> None:
-        supervisor = Supervisor(Desk().team(), approve=["escalation"], restore=fails)
-        await supervisor.run(plan=PAINT, run_id=RUN, context="context")
-        await supervisor.handle(RUN).reply(answered("blue"), resume=False)
-        for _ in range(5):
-            assert await supervisor.resume_interrupted() == []
-        assert caplog.text.count("no such customer") == 3
-        view = await supervisor.handle(RUN).view()
-        assert (view.status, len(view.questions)) == ("waiting", 1)
-        assert (await resumed(supervisor, RUN, context="context")).status == "complete"
-        await supervisor.close()
-
-    run_virtual(main())
+    supervisor = Supervisor(Desk().team(), approve=["escalation"], restore=fails)
+    await supervisor.run(plan=PAINT, run_id=RUN, context="context")
+    await supervisor.handle(RUN).reply(answered("blue"), resume=False)
+    for _ in range(5):
+        assert await supervisor.resume_interrupted() == []
+    assert caplog.text.count("no such customer") == 3
+    view = await supervisor.handle(RUN).view()
+    assert (view.status, len(view.questions)) == ("waiting", 1)
+    assert (await resumed(supervisor, RUN, context="context")).status == "complete"
+    await supervisor.close()

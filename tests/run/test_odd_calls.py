@@ -12,7 +12,6 @@ from pydantic import JsonValue
 from leadhand import Answer, InputError, Supervisor, Team, Worker
 from leadhand.contracts.outcome import Completed, Escalated, Handoff, Outcome, Result
 from leadhand.errors import RunInterrupted
-from leadhand.testing import run_virtual
 from tests.handles import replied, resumed
 from tests.patience import HANG_S
 from tests.plans.samples import plan, task
@@ -51,37 +50,31 @@ def nested(levels: int) -> object:
     ],
     ids=["number", "text", "list", "name", "nan", "infinity", "object", "digits", "levels"],
 )
-def test_an_origin_that_is_no_json_is_refused_and_spoils_no_other_run(origin: object) -> None:
-    async def main() -> None:
-        supervisor = Supervisor(team())
-        await supervisor.run(plan=ONE, run_id="good", origin={"a": [1, None, {"b": 1e22}]})
-        for call in (
-            supervisor.run(plan=ONE, run_id="bad", origin=origin),  # pyright: ignore[reportArgumentType]
-            supervisor.runs(origin=origin),  # pyright: ignore[reportArgumentType]
-        ):
-            with pytest.raises(InputError, match="origin "):
-                await call
-        assert [run.run_id for run in await supervisor.runs()] == ["good"]
-
-    run_virtual(main())
+async def test_an_origin_that_is_no_json_is_refused_and_spoils_no_other_run(origin: object) -> None:
+    supervisor = Supervisor(team())
+    await supervisor.run(plan=ONE, run_id="good", origin={"a": [1, None, {"b": 1e22}]})
+    for call in (
+        supervisor.run(plan=ONE, run_id="bad", origin=origin),  # pyright: ignore[reportArgumentType]
+        supervisor.runs(origin=origin),  # pyright: ignore[reportArgumentType]
+    ):
+        with pytest.raises(InputError, match="origin "):
+            await call
+    assert [run.run_id for run in await supervisor.runs()] == ["good"]
 
 
-def test_arguments_of_a_wrong_type_are_named() -> None:
-    async def main() -> None:
-        supervisor = Supervisor(team())
-        with pytest.raises(InputError, match="reason is NoneType; it must be text"):
-            await supervisor.handle("r").cancel(None)  # pyright: ignore[reportArgumentType]
-        with pytest.raises(InputError, match="amend is 2; it must be True or False"):
-            await supervisor.run(plan=ONE, amend=2)  # pyright: ignore[reportArgumentType]
-        with pytest.raises(InputError, match="; it must be more than 0 and less than"):
-            await supervisor.run(plan=ONE, deadline_s=10**400)
-        with pytest.raises(InputError, match="after_seq is '11'; it must be a whole number"):
-            await anext(supervisor.handle("r").events(after_seq="11"))  # pyright: ignore[reportArgumentType]
-
-    run_virtual(main())
+async def test_arguments_of_a_wrong_type_are_named() -> None:
+    supervisor = Supervisor(team())
+    with pytest.raises(InputError, match="reason is NoneType; it must be text"):
+        await supervisor.handle("r").cancel(None)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InputError, match="amend is 2; it must be True or False"):
+        await supervisor.run(plan=ONE, amend=2)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InputError, match="; it must be more than 0 and less than"):
+        await supervisor.run(plan=ONE, deadline_s=10**400)
+    with pytest.raises(InputError, match="after_seq is '11'; it must be a whole number"):
+        await anext(supervisor.handle("r").events(after_seq="11"))  # pyright: ignore[reportArgumentType]
 
 
-def test_runs_in_memory_are_dropped_only_if_they_have_ended() -> None:
+async def test_runs_in_memory_are_dropped_only_if_they_have_ended() -> None:
     gate = asyncio.Event()
 
     async def work(handoff: Handoff) -> Outcome:
@@ -91,20 +84,17 @@ def test_runs_in_memory_are_dropped_only_if_they_have_ended() -> None:
             return Escalated(reason="ambiguous_input", message="which colour?")
         return Completed(result=Result(output=handoff.task_id))
 
-    async def main() -> None:
-        supervisor = Supervisor(team(work), approve=["escalation"])
-        held = asyncio.create_task(supervisor.run(plan=plan(task("held")), run_id="held"))
-        await supervisor.run(plan=plan(task("asks")), run_id="asks")
-        for number in range(101):
-            await supervisor.run(plan=ONE, run_id=f"r{number}")
-        assert (await supervisor.handle("held").view()).status == "running"
-        assert (await replied(supervisor, "asks", answered("blue", "asks"))).status == "complete"
-        gate.set()
-        assert await held == (await supervisor.handle("held").view()).answer
-        with pytest.raises(InputError, match="there is no run 'r0'"):
-            await supervisor.handle("r0").view()
-
-    run_virtual(main())
+    supervisor = Supervisor(team(work), approve=["escalation"])
+    held = asyncio.create_task(supervisor.run(plan=plan(task("held")), run_id="held"))
+    await supervisor.run(plan=plan(task("asks")), run_id="asks")
+    for number in range(101):
+        await supervisor.run(plan=ONE, run_id=f"r{number}")
+    assert (await supervisor.handle("held").view()).status == "running"
+    assert (await replied(supervisor, "asks", answered("blue", "asks"))).status == "complete"
+    gate.set()
+    assert await held == (await supervisor.handle("held").view()).answer
+    with pytest.raises(InputError, match="there is no run 'r0'"):
+        await supervisor.handle("r0").view()
 
 
 def test_a_run_of_another_threads_loop_is_joined() -> None:
@@ -153,41 +143,35 @@ async def left_behind(home: Path, run_id: str) -> None:
     await supervisor.close()
 
 
-def test_a_restore_that_hangs_ends_with_the_deadline(tmp_path: Path) -> None:
+async def test_a_restore_that_hangs_ends_with_the_deadline(tmp_path: Path) -> None:
     async def restore(origin: object) -> object:
         await asyncio.Event().wait()
         return origin
 
-    async def main() -> None:
-        await left_behind(tmp_path, "r")
-        supervisor = Supervisor(team(), home=tmp_path, restore=restore, deadline_s=60)
-        with pytest.raises(InputError, match="'r' can't be resumed: restore raised TimeoutError"):
-            await resumed(supervisor, "r")
-        assert (await supervisor.handle("r").view()).status == "interrupted"
-        await supervisor.close()
-
-    run_virtual(main())
+    await left_behind(tmp_path, "r")
+    supervisor = Supervisor(team(), home=tmp_path, restore=restore, deadline_s=60)
+    with pytest.raises(InputError, match="'r' can't be resumed: restore raised TimeoutError"):
+        await resumed(supervisor, "r")
+    assert (await supervisor.handle("r").view()).status == "interrupted"
+    await supervisor.close()
 
 
-def test_a_run_without_its_context_keeps_no_other_from_being_resumed(tmp_path: Path) -> None:
+async def test_a_run_without_its_context_keeps_no_other_from_being_resumed(tmp_path: Path) -> None:
     def restore(origin: object) -> object:
         if origin == {"customer": "gone"}:
             raise KeyError("there is no such customer")
         return origin
 
-    async def main() -> None:
-        for run_id in ("here", "gone"):
-            await left_behind(tmp_path, run_id)
-        supervisor = Supervisor(team(), home=tmp_path, restore=restore)
-        assert await supervisor.resume_interrupted(limit=1) == ["here"]
-        await supervisor.shutdown(grace_s=60)
-        await supervisor.close()
-
-    run_virtual(main())
+    for run_id in ("here", "gone"):
+        await left_behind(tmp_path, run_id)
+    supervisor = Supervisor(team(), home=tmp_path, restore=restore)
+    assert await supervisor.resume_interrupted(limit=1) == ["here"]
+    await supervisor.shutdown(grace_s=60)
+    await supervisor.close()
 
 
 @pytest.mark.parametrize("in_thread", [False, True])
-def test_what_a_worker_does_to_its_data_is_seen_by_no_other(*, in_thread: bool) -> None:
+async def test_what_a_worker_does_to_its_data_is_seen_by_no_other(*, in_thread: bool) -> None:
     def work(handoff: Handoff) -> JsonValue:
         if handoff.task_id == "first":
             return {"rows": [1, 2]}
@@ -203,12 +187,8 @@ def test_what_a_worker_does_to_its_data_is_seen_by_no_other(*, in_thread: bool) 
 
     later = [task(id, "first") for id in ("second", "third")]
     given = [task("first"), *(one.model_copy(update={"payload": [1]}) for one in later)]
-
-    async def main() -> Answer:
-        supervisor = Supervisor(team(work if in_thread else work_here))
-        return await supervisor.run(plan=plan(*given), run_id="r", origin={"customer": 7})
-
-    answer = run_virtual(main())
+    supervisor = Supervisor(team(work if in_thread else work_here))
+    answer = await supervisor.run(plan=plan(*given), run_id="r", origin={"customer": 7})
     fresh = [[1, 2], {"customer": 7}, [1]]
     assert answer.output == {"first": {"rows": [1, 2]}, "second": fresh, "third": fresh}
     assert [one.payload for one in given] == [None, [1], [1]]

@@ -13,6 +13,8 @@ from leadhand.testing import ScriptedServer
 from tests.models.asking import OPENAI
 from tests.run.test_connections import Counting, team
 
+pytestmark = pytest.mark.wall_clock
+
 
 def test_a_rehearsal_goes_the_whole_way_of_a_run() -> None:
     answer = asyncio.run(rehearse())
@@ -22,37 +24,29 @@ def test_a_rehearsal_goes_the_whole_way_of_a_run() -> None:
     assert answer.metrics.requests == 6
 
 
-def test_no_model_is_asked_and_connections_stay_open_until_they_are_released() -> None:
+async def test_no_model_is_asked_and_connections_stay_open_until_they_are_released() -> None:
     model, shared = Counting(), SharedConnections()
-
-    async def main() -> None:
-        await prepare(team(model))
-        for _ in range(2):
-            await shared.keep(team(model))
-        assert (model.opened, model.closed) == (1, 0)
-        assert model.last_model_request_parameters is None
-        async with shared.of(team(model)) as connections:
-            await connections.open(model)
-        assert (model.opened, model.closed) == (1, 0)
-        await shared.release()
-        assert (model.opened, model.closed) == (1, 1)
-        await shared.release()
-
-    asyncio.run(main())
+    await prepare(team(model))
+    for _ in range(2):
+        await shared.keep(team(model))
+    assert (model.opened, model.closed) == (1, 0)
+    assert model.last_model_request_parameters is None
+    async with shared.of(team(model)) as connections:
+        await connections.open(model)
+    assert (model.opened, model.closed) == (1, 0)
+    await shared.release()
+    assert (model.opened, model.closed) == (1, 1)
+    await shared.release()
 
 
-def test_the_models_of_a_prepared_process_are_those_of_the_team(
+async def test_the_models_of_a_prepared_process_are_those_of_the_team(
     model_server: ScriptedServer,
 ) -> None:
     shared = SharedConnections()
-
-    async def main() -> list[str]:
-        await prepare(team(OPENAI))
-        await shared.keep(team(OPENAI))
-        await shared.release()
-        return [one.model for one in rates.health()]
-
-    assert asyncio.run(main()) == [OPENAI.partition(":")[2]]
+    await prepare(team(OPENAI))
+    await shared.keep(team(OPENAI))
+    await shared.release()
+    assert [one.model for one in rates.health()] == [OPENAI.partition(":")[2]]
     assert model_server.stats().requests == 0
 
 
@@ -84,15 +78,11 @@ def test_a_team_without_a_model_needs_no_preparation() -> None:
     assert asyncio.run(Supervisor(code).run("Do it.")).status == "complete"
 
 
-def test_connections_are_kept_from_ready_until_shutdown() -> None:
+async def test_connections_are_kept_from_ready_until_shutdown() -> None:
     model = Counting()
-
-    async def main() -> None:
-        supervisor = Supervisor(team(model))
-        await supervisor.ready()
-        assert (model.opened, model.closed) == (1, 0)
-        await supervisor.shutdown()
-        assert (model.opened, model.closed) == (1, 1)
-        await supervisor.close()
-
-    asyncio.run(main())
+    supervisor = Supervisor(team(model))
+    await supervisor.ready()
+    assert (model.opened, model.closed) == (1, 0)
+    await supervisor.shutdown()
+    assert (model.opened, model.closed) == (1, 1)
+    await supervisor.close()

@@ -115,32 +115,24 @@ class Code:
         return Completed(result=Result(output="by code"))
 
 
-def test_what_is_asked_when_the_need_arises_is_stopped_and_code_goes_first_from_then_on() -> None:
+async def test_what_is_asked_at_need_is_stopped_and_code_goes_first_from_then_on() -> None:
     silent, outer = Silent(), OfflineSwitch()
     need = OfflineSwitch(outer)
-
-    async def story() -> list[Outcome]:
-        worker = OfflineFallback(silent, Code(), need)
-        asyncio.get_running_loop().call_later(5, outer.switch_on, "the time is up")
-        first = await worker.run(make_handoff())
-        assert asyncio.get_running_loop().time() == 6.0
-        return [first, await worker.run(make_handoff())]
-
-    outcomes = run_virtual(story())
+    worker = OfflineFallback(silent, Code(), need)
+    asyncio.get_running_loop().call_later(5, outer.switch_on, "the time is up")
+    first = await worker.run(make_handoff())
+    assert asyncio.get_running_loop().time() == 6.0
+    outcomes = [first, await worker.run(make_handoff())]
     whys = [one.result.without_model for one in outcomes if isinstance(one, Completed)]
     assert whys == ["the time is up"] * 2
     assert silent.stopped_s == 5.0
     assert need.code_took_s == {"worker": 1.0}
 
 
-def test_a_need_within_a_nested_team_does_not_reach_the_run_around_it() -> None:
+async def test_a_need_within_a_nested_team_does_not_reach_the_run_around_it() -> None:
     outer = OfflineSwitch()
     inner = OfflineSwitch(outer)
-
-    async def story() -> None:
-        inner.switch_on("its task has little time")
-
-    run_virtual(story())
+    inner.switch_on("its task has little time")
     assert (outer.why, inner.why) == (None, "its task has little time")
 
 

@@ -53,72 +53,65 @@ async def interrupted(home: Path, run_id: str, *, name: str = "gate") -> None:
 # Shutting down
 
 
-def test_a_shutdown_interrupts_all_callers_and_another_supervisor_goes_on(tmp_path: Path) -> None:
-    async def main() -> None:
-        gate, later = Gate(), Gate()
-        first, second = gate.supervisor(tmp_path), later.supervisor(tmp_path)
+async def test_a_shutdown_interrupts_all_callers_and_another_supervisor_goes_on(
+    tmp_path: Path,
+) -> None:
+    gate, later = Gate(), Gate()
+    first, second = gate.supervisor(tmp_path), later.supervisor(tmp_path)
 
-        async def read() -> None:
-            async for _ in first.handle(RUN).events():
-                pass
+    async def read() -> None:
+        async for _ in first.handle(RUN).events():
+            pass
 
-        running = asyncio.create_task(first.run(plan=ONE, run_id=RUN))
-        await gate.begun.wait()
-        others = [first.run(plan=ONE, run_id=RUN, if_exists="join"), read()]
-        calls = [running, *map(asyncio.ensure_future, others)]
-        await asyncio.sleep(0)
-        await first.shutdown(grace_s=1)
-        for call in calls:
-            with pytest.raises(RunInterrupted) as raised:
-                await call
-            assert raised.value.run_id == RUN
-        with pytest.raises(RunInterrupted):
-            await first.run(plan=ONE)
-        with pytest.raises(RunInterrupted):
-            await resumed(first, RUN)
-        assert (await first.handle(RUN).view()).status == "interrupted"
-        later.open.set()
-        assert (await resumed(second, RUN)).status == "complete"
-        events = await second.journal.events(RUN)
-        stopped = [event.reason for event in events if isinstance(event, RunStopped)]
-        assert stopped == ["the supervisor was shut down"]
-        assert [event.crashes for event in events if isinstance(event, RunResumed)] == [{}]
-        await asyncio.gather(first.close(), second.close())
-
-    run_virtual(main())
-
-
-def test_a_run_that_ends_within_the_grace_period_gives_its_answer() -> None:
-    async def main() -> None:
-        gate = Gate()
-        supervisor = gate.supervisor(None)
-        running = asyncio.create_task(supervisor.run(plan=ONE, run_id=RUN))
-        await gate.begun.wait()
-        asyncio.get_running_loop().call_later(5, gate.open.set)
-        await supervisor.shutdown(grace_s=9)
-        assert asyncio.get_running_loop().time() < 6
-        assert (await running).status == "complete"
-        await supervisor.shutdown(grace_s=9)
-
-    run_virtual(main())
+    running = asyncio.create_task(first.run(plan=ONE, run_id=RUN))
+    await gate.begun.wait()
+    others = [first.run(plan=ONE, run_id=RUN, if_exists="join"), read()]
+    calls = [running, *map(asyncio.ensure_future, others)]
+    await asyncio.sleep(0)
+    await first.shutdown(grace_s=1)
+    for call in calls:
+        with pytest.raises(RunInterrupted) as raised:
+            await call
+        assert raised.value.run_id == RUN
+    with pytest.raises(RunInterrupted):
+        await first.run(plan=ONE)
+    with pytest.raises(RunInterrupted):
+        await resumed(first, RUN)
+    assert (await first.handle(RUN).view()).status == "interrupted"
+    later.open.set()
+    assert (await resumed(second, RUN)).status == "complete"
+    events = await second.journal.events(RUN)
+    stopped = [event.reason for event in events if isinstance(event, RunStopped)]
+    assert stopped == ["the supervisor was shut down"]
+    assert [event.crashes for event in events if isinstance(event, RunResumed)] == [{}]
+    await asyncio.gather(first.close(), second.close())
 
 
-def test_a_shutdown_that_cancels_has_every_run_answer() -> None:
-    async def main() -> None:
-        gate = Gate()
-        supervisor = gate.supervisor(None)
-        running = asyncio.create_task(supervisor.run(plan=ONE, run_id=RUN))
-        await gate.begun.wait()
-        await supervisor.shutdown(grace_s=0, mode="cancel")
-        answer = await running
-        assert (answer.status, answer.gaps[0].why) == ("cancelled", "the supervisor was shut down")
-        assert (await supervisor.handle(RUN).view()).answer == answer
+async def test_a_run_that_ends_within_the_grace_period_gives_its_answer() -> None:
+    gate = Gate()
+    supervisor = gate.supervisor(None)
+    running = asyncio.create_task(supervisor.run(plan=ONE, run_id=RUN))
+    await gate.begun.wait()
+    asyncio.get_running_loop().call_later(5, gate.open.set)
+    await supervisor.shutdown(grace_s=9)
+    assert asyncio.get_running_loop().time() < 6
+    assert (await running).status == "complete"
+    await supervisor.shutdown(grace_s=9)
 
-    run_virtual(main())
+
+async def test_a_shutdown_that_cancels_has_every_run_answer() -> None:
+    gate = Gate()
+    supervisor = gate.supervisor(None)
+    running = asyncio.create_task(supervisor.run(plan=ONE, run_id=RUN))
+    await gate.begun.wait()
+    await supervisor.shutdown(grace_s=0, mode="cancel")
+    answer = await running
+    assert (answer.status, answer.gaps[0].why) == ("cancelled", "the supervisor was shut down")
+    assert (await supervisor.handle(RUN).view()).answer == answer
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2, 3, 5, 8, 13])
-def test_two_shutdowns_at_once_end_the_same_calls(steps: int) -> None:
+async def test_two_shutdowns_at_once_end_the_same_calls(steps: int) -> None:
     """A signal's handler and the server's own end may both ask for it."""
 
     async def later(supervisor: Supervisor) -> None:
@@ -126,16 +119,13 @@ def test_two_shutdowns_at_once_end_the_same_calls(steps: int) -> None:
             await asyncio.sleep(0)
         await supervisor.shutdown(grace_s=0)
 
-    async def main() -> None:
-        gate = Gate()
-        supervisor = gate.supervisor(None)
-        running = asyncio.create_task(supervisor.run(plan=ONE))
-        await gate.begun.wait()
-        await asyncio.gather(supervisor.shutdown(grace_s=0), later(supervisor))
-        with pytest.raises(RunInterrupted):
-            await running
-
-    run_virtual(main())
+    gate = Gate()
+    supervisor = gate.supervisor(None)
+    running = asyncio.create_task(supervisor.run(plan=ONE))
+    await gate.begun.wait()
+    await asyncio.gather(supervisor.shutdown(grace_s=0), later(supervisor))
+    with pytest.raises(RunInterrupted):
+        await running
 
 
 def test_a_caller_that_is_cancelled_itself_is_not_interrupted() -> None:
@@ -151,111 +141,92 @@ def test_a_caller_that_is_cancelled_itself_is_not_interrupted() -> None:
     run_virtual(main())
 
 
-def test_wrong_arguments_of_a_shutdown_shut_nothing_down() -> None:
-    async def main() -> None:
-        gate = Gate()
-        supervisor = gate.supervisor(None)
-        gate.open.set()
-        with pytest.raises(InputError, match="mode is 'kill'; it is interrupt or cancel"):
-            await supervisor.shutdown(mode="kill")  # pyright: ignore[reportArgumentType]
-        with pytest.raises(InputError, match="grace_s is -1"):
-            await supervisor.shutdown(grace_s=-1)
-        assert (await supervisor.run(plan=ONE)).status == "complete"
-
-    run_virtual(main())
+async def test_wrong_arguments_of_a_shutdown_shut_nothing_down() -> None:
+    gate = Gate()
+    supervisor = gate.supervisor(None)
+    gate.open.set()
+    with pytest.raises(InputError, match="mode is 'kill'; it is interrupt or cancel"):
+        await supervisor.shutdown(mode="kill")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InputError, match="grace_s is -1"):
+        await supervisor.shutdown(grace_s=-1)
+    assert (await supervisor.run(plan=ONE)).status == "complete"
 
 
 # Taking up what was left
 
 
-def test_interrupted_runs_of_the_team_are_each_resumed_by_one_of_two_processes(
+async def test_interrupted_runs_of_the_team_are_each_resumed_by_one_of_two_processes(
     tmp_path: Path,
 ) -> None:
-    async def main() -> None:
-        for run_id in ("r1", "r2", "r3"):
-            await interrupted(tmp_path, run_id)
-        await interrupted(tmp_path, "other", name="another team")
-        gate = Gate()
-        gate.open.set()
-        both = [gate.supervisor(tmp_path) for _ in range(2)]
-        await both[0].run(plan=ONE, run_id="done")
-        found = await asyncio.gather(*(one.resume_interrupted() for one in both))
-        assert sorted(found[0] + found[1]) == ["r1", "r2", "r3"]
-        for run_id in ("r1", "r2", "r3"):
-            events = [event async for event in both[0].handle(run_id).events()]
-            assert isinstance(events[-1], RunFinished)
-            assert sum(isinstance(event, RunResumed) for event in events) == 1
-        assert [run.run_id for run in await both[0].runs(status="interrupted")] == ["other"]
-        for one in both:
-            await one.shutdown(grace_s=60)
-            await one.close()
-
-    run_virtual(main())
+    for run_id in ("r1", "r2", "r3"):
+        await interrupted(tmp_path, run_id)
+    await interrupted(tmp_path, "other", name="another team")
+    gate = Gate()
+    gate.open.set()
+    both = [gate.supervisor(tmp_path) for _ in range(2)]
+    await both[0].run(plan=ONE, run_id="done")
+    found = await asyncio.gather(*(one.resume_interrupted() for one in both))
+    assert sorted(found[0] + found[1]) == ["r1", "r2", "r3"]
+    for run_id in ("r1", "r2", "r3"):
+        events = [event async for event in both[0].handle(run_id).events()]
+        assert isinstance(events[-1], RunFinished)
+        assert sum(isinstance(event, RunResumed) for event in events) == 1
+    assert [run.run_id for run in await both[0].runs(status="interrupted")] == ["other"]
+    for one in both:
+        await one.shutdown(grace_s=60)
+        await one.close()
 
 
-def test_no_more_interrupted_runs_are_resumed_than_the_limit_says(tmp_path: Path) -> None:
-    async def main() -> None:
-        for run_id in ("r1", "r2", "r3"):
-            await interrupted(tmp_path, run_id)
-        gate = Gate()
-        gate.open.set()
-        supervisor = gate.supervisor(tmp_path)
-        with pytest.raises(InputError, match="limit is 0"):
-            await supervisor.resume_interrupted(limit=0)
-        assert await supervisor.resume_interrupted(limit=2) == ["r3", "r2"]
-        assert await supervisor.resume_interrupted(limit=2) == ["r1"]
-        assert await supervisor.resume_interrupted(limit=2) == []
-        await supervisor.shutdown(grace_s=60)
-        await supervisor.close()
-
-    run_virtual(main())
+async def test_no_more_interrupted_runs_are_resumed_than_the_limit_says(tmp_path: Path) -> None:
+    for run_id in ("r1", "r2", "r3"):
+        await interrupted(tmp_path, run_id)
+    gate = Gate()
+    gate.open.set()
+    supervisor = gate.supervisor(tmp_path)
+    with pytest.raises(InputError, match="limit is 0"):
+        await supervisor.resume_interrupted(limit=0)
+    assert await supervisor.resume_interrupted(limit=2) == ["r3", "r2"]
+    assert await supervisor.resume_interrupted(limit=2) == ["r1"]
+    assert await supervisor.resume_interrupted(limit=2) == []
+    await supervisor.shutdown(grace_s=60)
+    await supervisor.close()
 
 
-def test_a_run_whose_reply_no_process_has_read_is_resumed_and_one_that_waits_is_not() -> None:
+async def test_a_run_whose_reply_no_process_has_read_is_resumed_and_one_that_waits_is_not() -> None:
     supervisor = Supervisor(Desk().team(), approve=["escalation"])
-
-    async def main() -> None:
-        for run_id in ("replied", "waits"):
-            await supervisor.run(plan=PAINT, run_id=run_id)
-        await supervisor.handle("replied").reply(answered("blue"), resume=False)
-        assert await supervisor.resume_interrupted() == ["replied"]
-        await supervisor.shutdown(grace_s=60)
-        assert (await supervisor.handle("replied").view()).status == "complete"
-        assert (await supervisor.handle("waits").view()).status == "waiting"
-
-    run_virtual(main())
+    for run_id in ("replied", "waits"):
+        await supervisor.run(plan=PAINT, run_id=run_id)
+    await supervisor.handle("replied").reply(answered("blue"), resume=False)
+    assert await supervisor.resume_interrupted() == ["replied"]
+    await supervisor.shutdown(grace_s=60)
+    assert (await supervisor.handle("replied").view()).status == "complete"
+    assert (await supervisor.handle("waits").view()).status == "waiting"
 
 
-def test_a_run_that_cannot_be_resumed_is_logged_and_the_others_go_on(
+async def test_a_run_that_cannot_be_resumed_is_logged_and_the_others_go_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING, logger="leadhand")
-
-    async def main() -> None:
-        await interrupted(tmp_path, "good")
-        gate = Gate()
-        gate.open.set()
-        workers = (Worker("worker", "w", run=gate.work), Worker("clerk", "c", run=gate.work))
-        strange = Supervisor(Team("gate", workers=workers), home=tmp_path)
-        gate.open.clear()
-        running = asyncio.create_task(
-            strange.run(plan=plan(task("t1", worker="clerk")), run_id="bad")
-        )
-        async for event in strange.handle("bad").events():
-            if event.type == "task_dispatched":
-                break
-        await strange.shutdown(grace_s=0)
-        with pytest.raises(RunInterrupted):
-            await running
-        gate.open.set()
-        supervisor = gate.supervisor(tmp_path)
-        assert "good" in await supervisor.resume_interrupted()
-        good = [event async for event in supervisor.handle("good").events()]
-        assert isinstance(good[-1], RunFinished)
-        await supervisor.shutdown()
-        await asyncio.gather(strange.close(), supervisor.close())
-
-    run_virtual(main())
+    await interrupted(tmp_path, "good")
+    gate = Gate()
+    gate.open.set()
+    workers = (Worker("worker", "w", run=gate.work), Worker("clerk", "c", run=gate.work))
+    strange = Supervisor(Team("gate", workers=workers), home=tmp_path)
+    gate.open.clear()
+    running = asyncio.create_task(strange.run(plan=plan(task("t1", worker="clerk")), run_id="bad"))
+    async for event in strange.handle("bad").events():
+        if event.type == "task_dispatched":
+            break
+    await strange.shutdown(grace_s=0)
+    with pytest.raises(RunInterrupted):
+        await running
+    gate.open.set()
+    supervisor = gate.supervisor(tmp_path)
+    assert "good" in await supervisor.resume_interrupted()
+    good = [event async for event in supervisor.handle("good").events()]
+    assert isinstance(good[-1], RunFinished)
+    await supervisor.shutdown()
+    await asyncio.gather(strange.close(), supervisor.close())
     assert "resuming run bad: run 'bad' can't be resumed: team 'gate' has no" in caplog.text
 
 
@@ -263,88 +234,72 @@ def test_a_run_that_cannot_be_resumed_is_logged_and_the_others_go_on(
 
 
 @pytest.mark.parametrize("stored", [False, True])
-def test_a_run_that_waits_is_cancelled_and_its_results_are_kept(
+async def test_a_run_that_waits_is_cancelled_and_its_results_are_kept(
     tmp_path: Path, *, stored: bool
 ) -> None:
     desk = Desk()
     supervisor = Supervisor(desk.team(), approve=["escalation"], home=tmp_path if stored else None)
     two = plan(task("t1", worker="painter"), task("t2", worker="clerk"))
-
-    async def main() -> None:
-        await supervisor.run(plan=two, run_id=RUN)
-        await supervisor.handle(RUN).reply(answered("blue"), resume=False)
-        await supervisor.handle(RUN).cancel("the wall is gone")
-        view = await supervisor.handle(RUN).view()
-        assert view.status == "cancelled"
-        assert view.questions == ()
-        assert view.answer is not None
-        assert [(gap.task_id, gap.why) for gap in view.answer.gaps] == [("t1", "the wall is gone")]
-        assert "t2 is filed" in view.answer.answer
-        assert view.answer.ended_by == "person"
-        assert [(one.id, one.status) for one in view.answer.tasks] == [
-            ("t1", "cancelled"),
-            ("t2", "completed"),
-        ]
-        assert await supervisor.journal.messages(RUN) == []
-        with pytest.raises(InputError, match="run 'asked' is cancelled: there is nothing to"):
-            await supervisor.handle(RUN).cancel()
-        later = await resumed(supervisor, RUN)
-        assert [one.task_id for one in later.waiting] == ["t1"], "it can be resumed all the same"
-        await supervisor.close()
-
-    run_virtual(main())
-
-
-def test_a_run_that_was_interrupted_before_it_had_a_plan_is_cancelled(tmp_path: Path) -> None:
-    async def main() -> None:
-        gate = Gate()
-        supervisor = gate.supervisor(tmp_path)
-        await interrupted_at(supervisor, "do it", at="run_started", run_id=RUN)
+    await supervisor.run(plan=two, run_id=RUN)
+    await supervisor.handle(RUN).reply(answered("blue"), resume=False)
+    await supervisor.handle(RUN).cancel("the wall is gone")
+    view = await supervisor.handle(RUN).view()
+    assert view.status == "cancelled"
+    assert view.questions == ()
+    assert view.answer is not None
+    assert [(gap.task_id, gap.why) for gap in view.answer.gaps] == [("t1", "the wall is gone")]
+    assert "t2 is filed" in view.answer.answer
+    assert view.answer.ended_by == "person"
+    assert [(one.id, one.status) for one in view.answer.tasks] == [
+        ("t1", "cancelled"),
+        ("t2", "completed"),
+    ]
+    assert await supervisor.journal.messages(RUN) == []
+    with pytest.raises(InputError, match="run 'asked' is cancelled: there is nothing to"):
         await supervisor.handle(RUN).cancel()
-        answer = (await supervisor.handle(RUN).view()).answer
-        assert answer is not None
-        assert (answer.status, answer.gaps[0].task_id) == ("cancelled", "plan")
-        await supervisor.close()
-
-    run_virtual(main())
+    later = await resumed(supervisor, RUN)
+    assert [one.task_id for one in later.waiting] == ["t1"], "it can be resumed all the same"
+    await supervisor.close()
 
 
-def test_a_run_of_this_supervisor_is_told_to_stop_before_anything_is_awaited() -> None:
-    async def main() -> None:
-        gate = Gate()
-        supervisor = gate.supervisor(None)
-        running = asyncio.create_task(supervisor.run(plan=ONE, run_id=RUN))
-        await gate.begun.wait()
-        await supervisor.handle(RUN).cancel("told")
-        answer = await running
-        assert (answer.status, answer.gaps[0].why) == ("cancelled", "told")
-        supervisor.cancel()
-
-    run_virtual(main())
+async def test_a_run_that_was_interrupted_before_it_had_a_plan_is_cancelled(tmp_path: Path) -> None:
+    gate = Gate()
+    supervisor = gate.supervisor(tmp_path)
+    await interrupted_at(supervisor, "do it", at="run_started", run_id=RUN)
+    await supervisor.handle(RUN).cancel()
+    answer = (await supervisor.handle(RUN).view()).answer
+    assert answer is not None
+    assert (answer.status, answer.gaps[0].task_id) == ("cancelled", "plan")
+    await supervisor.close()
 
 
-def test_a_run_of_another_supervisor_on_the_journal_is_cancelled(tmp_path: Path) -> None:
-    async def main() -> None:
-        gate = Gate()
-        first, second = gate.supervisor(tmp_path), Gate().supervisor(tmp_path)
-        running = asyncio.create_task(first.run(plan=ONE, run_id=RUN))
-        await gate.begun.wait()
-        await second.handle(RUN).cancel("told from elsewhere")
-        answer = await running
-        assert (answer.status, answer.gaps[0].why) == ("cancelled", "told from elsewhere")
-        await asyncio.gather(first.close(), second.close())
-
-    run_virtual(main())
+async def test_a_run_of_this_supervisor_is_told_to_stop_before_anything_is_awaited() -> None:
+    gate = Gate()
+    supervisor = gate.supervisor(None)
+    running = asyncio.create_task(supervisor.run(plan=ONE, run_id=RUN))
+    await gate.begun.wait()
+    await supervisor.handle(RUN).cancel("told")
+    answer = await running
+    assert (answer.status, answer.gaps[0].why) == ("cancelled", "told")
+    supervisor.cancel()
 
 
-def test_a_run_that_there_is_not_cannot_be_cancelled(tmp_path: Path) -> None:
-    async def main() -> None:
-        supervisor = Gate().supervisor(tmp_path)
-        with pytest.raises(InputError, match="there is no run 'gone'"):
-            await supervisor.handle("gone").cancel()
-        await supervisor.close()
+async def test_a_run_of_another_supervisor_on_the_journal_is_cancelled(tmp_path: Path) -> None:
+    gate = Gate()
+    first, second = gate.supervisor(tmp_path), Gate().supervisor(tmp_path)
+    running = asyncio.create_task(first.run(plan=ONE, run_id=RUN))
+    await gate.begun.wait()
+    await second.handle(RUN).cancel("told from elsewhere")
+    answer = await running
+    assert (answer.status, answer.gaps[0].why) == ("cancelled", "told from elsewhere")
+    await asyncio.gather(first.close(), second.close())
 
-    run_virtual(main())
+
+async def test_a_run_that_there_is_not_cannot_be_cancelled(tmp_path: Path) -> None:
+    supervisor = Gate().supervisor(tmp_path)
+    with pytest.raises(InputError, match="there is no run 'gone'"):
+        await supervisor.handle("gone").cancel()
+    await supervisor.close()
 
 
 # Being ready
@@ -381,13 +336,10 @@ def test_a_journal_that_cannot_be_written_is_known_when_the_service_starts(tmp_p
         asyncio.run(supervisor.ready())
 
 
-def test_a_service_that_is_ready_has_stored_nothing(tmp_path: Path) -> None:
-    async def main() -> None:
-        supervisor = Supervisor(Desk().team(), home=tmp_path)
-        await supervisor.ready()
-        await supervisor.ready()
-        assert await supervisor.runs() == []
-        assert (await supervisor.run("file it")).status != "failed"
-        await supervisor.close()
-
-    run_virtual(main())
+async def test_a_service_that_is_ready_has_stored_nothing(tmp_path: Path) -> None:
+    supervisor = Supervisor(Desk().team(), home=tmp_path)
+    await supervisor.ready()
+    await supervisor.ready()
+    assert await supervisor.runs() == []
+    assert (await supervisor.run("file it")).status != "failed"
+    await supervisor.close()

@@ -11,7 +11,6 @@ import pytest
 from leadhand import Answer, Handoff, Plan, Route, Supervisor, Task, Team, Worker
 from leadhand.contracts.events import BreakerClosed, BreakerOpened, TaskReassigned
 from leadhand.contracts.ladder import RetryRules
-from leadhand.contracts.summary import Health
 from leadhand.contracts.team import Ladder
 from leadhand.testing import VirtualClock, run_virtual
 from tests.handles import resumed
@@ -101,20 +100,16 @@ def test_a_large_run_does_not_keep_a_small_one_waiting_for_all_its_tasks() -> No
     assert desk.most == 1
 
 
-def test_a_run_that_is_cancelled_while_it_waits_holds_up_nobody() -> None:
+async def test_a_run_that_is_cancelled_while_it_waits_holds_up_nobody() -> None:
     desk = Desk()
     supervisor = supervised(Worker("desk", "d", run=desk, concurrency=1))
-
-    async def story() -> list[Answer]:
-        runs = asyncio.gather(
-            *(supervisor.run(plan=tasks("desk", 3), run_id=f"r{n}") for n in range(3))
-        )
-        await asyncio.sleep(1.5)  # r0 has had its turn, r1 works, r2 and r0 wait
-        await supervisor.handle("r2").cancel()
-        await supervisor.handle("r1").cancel()
-        return await runs
-
-    answers = run_virtual(story())
+    runs = asyncio.gather(
+        *(supervisor.run(plan=tasks("desk", 3), run_id=f"r{n}") for n in range(3))
+    )
+    await asyncio.sleep(1.5)  # r0 has had its turn, r1 works, r2 and r0 wait
+    await supervisor.handle("r2").cancel()
+    await supervisor.handle("r1").cancel()
+    answers = await runs
     assert [answer.status for answer in answers] == ["complete", "cancelled", "cancelled"]
     health = supervisor.health()
     assert [(one.running, one.waiting) for one in health.workers] == [(0, 0)]
@@ -168,7 +163,7 @@ def test_workers_of_one_role_share_the_load_of_all_runs() -> None:
     assert (one.most, two.most) == (1, 1)
 
 
-def test_a_routed_request_goes_to_the_worker_of_the_role_with_the_shortest_expected_wait() -> None:
+async def test_a_routed_request_goes_to_the_worker_of_its_role_with_the_shortest_wait() -> None:
     """The latency is known from an earlier run, the queue is that of a run beside it."""
     slow, quick = Desk(10.0), Desk(1.0)
     supervisor = supervised(
@@ -177,19 +172,15 @@ def test_a_routed_request_goes_to_the_worker_of_the_role_with_the_shortest_expec
         routes=[Route("slow", words=["order"])],
         planner="routed",
     )
-
-    async def main() -> None:
-        both = [Task(id=name, worker=name, intent="Do it") for name in ("slow", "quick")]
-        await supervisor.run(plan=Plan(goal="Do it", tasks=both), run_id="first")
-        answer = await supervisor.run("Where is my order?", run_id="second")
-        assert (answer.tasks[0].worker, answer.metrics.makespan_s) == ("quick", 1.0)
-        beside = asyncio.create_task(supervisor.run(plan=tasks("quick", 10), run_id="beside"))
-        await asyncio.sleep(0.5)
-        answer = await supervisor.run("And my other order?", run_id="third")
-        assert answer.tasks[0].worker == "slow", "ten tasks of a second are with quick"
-        await beside
-
-    run_virtual(main())
+    both = [Task(id=name, worker=name, intent="Do it") for name in ("slow", "quick")]
+    await supervisor.run(plan=Plan(goal="Do it", tasks=both), run_id="first")
+    answer = await supervisor.run("Where is my order?", run_id="second")
+    assert (answer.tasks[0].worker, answer.metrics.makespan_s) == ("quick", 1.0)
+    beside = asyncio.create_task(supervisor.run(plan=tasks("quick", 10), run_id="beside"))
+    await asyncio.sleep(0.5)
+    answer = await supervisor.run("And my other order?", run_id="third")
+    assert answer.tasks[0].worker == "slow", "ten tasks of a second are with quick"
+    await beside
 
 
 # Breakers
@@ -276,18 +267,14 @@ def test_many_malformed_inputs_do_not_shut_out_the_rest() -> None:
 # What is kept
 
 
-def test_what_is_kept_between_runs_is_no_more_than_the_team() -> None:
+async def test_what_is_kept_between_runs_is_no_more_than_the_team() -> None:
     """F47."""
     supervisor = supervised(
         Worker("desk", "d", run=Dead(), fallback="helper", concurrency=2),
         Worker("helper", "d", run=helps),
     )
-
-    async def story() -> Health:
-        await at_once(supervisor, [tasks("desk", 3)] * 50)
-        return supervisor.health()
-
-    health = run_virtual(story())
+    await at_once(supervisor, [tasks("desk", 3)] * 50)
+    health = supervisor.health()
     assert dataclasses.is_dataclass(health)
     assert health.runs == ()
     assert [(one.worker, one.running, one.waiting) for one in health.workers] == [
@@ -300,22 +287,18 @@ def test_what_is_kept_between_runs_is_no_more_than_the_team() -> None:
     assert sum(len(one._queue) + len(one._awaiting_probe) for one in kept) == 0  # pyright: ignore[reportPrivateUsage]
 
 
-def test_health_shows_what_runs_and_what_waits() -> None:
+async def test_health_shows_what_runs_and_what_waits() -> None:
     desk = Desk()
     supervisor = supervised(Worker("desk", "d", run=desk, concurrency=2))
-
-    async def story() -> None:
-        runs = asyncio.gather(
-            *(supervisor.run(plan=tasks("desk", 3), run_id=f"r{n}") for n in range(2))
-        )
-        await asyncio.sleep(0.5)
-        health = supervisor.health()
-        assert health.runs == ("r0", "r1")
-        one = health.worker("desk")
-        assert (one.running, one.waiting, one.concurrency) == (2, 4, 2)
-        await runs
-
-    run_virtual(story())
+    runs = asyncio.gather(
+        *(supervisor.run(plan=tasks("desk", 3), run_id=f"r{n}") for n in range(2))
+    )
+    await asyncio.sleep(0.5)
+    health = supervisor.health()
+    assert health.runs == ("r0", "r1")
+    one = health.worker("desk")
+    assert (one.running, one.waiting, one.concurrency) == (2, 4, 2)
+    await runs
     latency_s = supervisor.health().worker("desk").latency_s
     assert latency_s == pytest.approx(1.0)
 

@@ -32,21 +32,21 @@ async def blocking(handoff: Handoff) -> str:
     return handoff.task_id
 
 
-def test_a_run_told_to_stop_before_a_task_takes_its_first_step_comes_back() -> None:
+async def test_a_run_told_to_stop_before_a_task_takes_its_first_step_comes_back() -> None:
     """F37: the task was dispatched and never began; it is cancelled all the same."""
+    workers = (Worker("first", "First", run=quick), Worker("second", "Second", run=quick))
+    supervisor = Supervisor(Team("pair", workers=workers))
 
-    async def main() -> list[str]:
-        workers = (Worker("first", "First", run=quick), Worker("second", "Second", run=quick))
-        supervisor = Supervisor(Team("pair", workers=workers))
+    def listen(event: Event) -> None:
+        if isinstance(event, TaskDispatched) and event.task_id == "b":
+            asyncio.get_running_loop().call_soon(supervisor.cancel)
 
-        def listen(event: Event) -> None:
-            if isinstance(event, TaskDispatched) and event.task_id == "b":
-                asyncio.get_running_loop().call_soon(supervisor.cancel)
-
-        answer = await asyncio.wait_for(supervisor.run(plan=PLAN, listener=listen), 5)
-        return [answer.status, *(task.status for task in answer.tasks)]
-
-    assert run_virtual(main()) == ["cancelled", "completed", "cancelled"]
+    answer = await asyncio.wait_for(supervisor.run(plan=PLAN, listener=listen), 5)
+    assert [answer.status, *(task.status for task in answer.tasks)] == [
+        "cancelled",
+        "completed",
+        "cancelled",
+    ]
 
 
 def test_a_worker_that_blocks_past_the_deadline_does_not_hold_the_run() -> None:
@@ -73,20 +73,16 @@ class StubbornPlanner:
         return PLAN
 
 
-def test_a_run_cancelled_again_while_it_stops_its_planner_leaves_no_task() -> None:
+async def test_a_run_cancelled_again_while_it_stops_its_planner_leaves_no_task() -> None:
     """F37: the deadline had cancelled the planner when the program cancelled the run."""
     planner = StubbornPlanner()
-
-    async def main() -> set[asyncio.Task[object]]:
-        loop = asyncio.get_running_loop()
-        team = Team("pair", workers=(Worker("first", "First", run=quick),))
-        supervisor = Supervisor(team, planner=planner, deadline_s=1.0)
-        run = loop.create_task(supervisor.run("Do both parts."))
-        loop.call_later(1.0 + ROLE_GRACE_S / 2, run.cancel)
-        with pytest.raises(asyncio.CancelledError):
-            await run
-        left = asyncio.all_tasks() - {asyncio.current_task()}
-        planner.released = True  # else what is left would never end
-        return left
-
-    assert run_virtual(main()) == set()
+    loop = asyncio.get_running_loop()
+    team = Team("pair", workers=(Worker("first", "First", run=quick),))
+    supervisor = Supervisor(team, planner=planner, deadline_s=1.0)
+    run = loop.create_task(supervisor.run("Do both parts."))
+    loop.call_later(1.0 + ROLE_GRACE_S / 2, run.cancel)
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    planner.released = True  # else what is left would never end
+    assert left == set()

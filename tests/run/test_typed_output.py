@@ -69,18 +69,15 @@ def answer_of(*tasks: Task, synthesis: str = "merge", **team: object) -> Answer:
     return Supervisor(Team("desk", **fields)).run_sync(plan=the_plan)  # pyright: ignore[reportArgumentType]
 
 
-def test_an_answer_knows_the_type_of_its_team_whoever_reads_it(tmp_path: Path) -> None:
+@pytest.mark.wall_clock
+async def test_an_answer_knows_the_type_of_its_team_whoever_reads_it(tmp_path: Path) -> None:
     team = Team("desk", workers=[LETTERS], output=Letter)
-
-    async def both() -> None:
-        answer: Answer[Letter] = await Supervisor(team, home=tmp_path).run("Hello")
-        assert isinstance(answer.output_as(), Letter)
-        run = Supervisor(team, home=tmp_path).handle(answer.run_id)
-        read = await run.answer()
-        assert (read, read.output_as()) == (answer, answer.output_as(Letter))
-        assert (await run.view()).answer == answer
-
-    asyncio.run(both())
+    answer: Answer[Letter] = await Supervisor(team, home=tmp_path).run("Hello")
+    assert isinstance(answer.output_as(), Letter)
+    run = Supervisor(team, home=tmp_path).handle(answer.run_id)
+    read = await run.answer()
+    assert (read, read.output_as()) == (answer, answer.output_as(Letter))
+    assert (await run.view()).answer == answer
 
 
 @pytest.mark.parametrize("output", [None, {"type": "object", "required": ["subject"]}])

@@ -77,26 +77,23 @@ def test_a_short_chunk_is_not_condensed() -> None:
     assert (len(asked), text) == (1, "short\n" + "y" * 10)
 
 
-def test_no_more_than_sixteen_chunks_are_condensed_at_once() -> None:
+@pytest.mark.wall_clock
+async def test_no_more_than_sixteen_chunks_are_condensed_at_once() -> None:
     started: list[str] = []
+    gate = asyncio.Event()
 
-    async def both() -> None:
-        gate = asyncio.Event()
+    async def condense(chunk: str) -> str:
+        started.append(chunk)
+        await gate.wait()
+        return "x"
 
-        async def condense(chunk: str) -> str:
-            started.append(chunk)
-            await gate.wait()
-            return "x"
-
-        entries = ["x" * 1_000] * 40
-        work = asyncio.create_task(reduced(entries, budget=TextBudget(1_000), condense=condense))
-        for _ in range(100):  # turns of the loop: enough for all forty to start, if they could
-            await asyncio.sleep(0)
-        assert len(started) == MAX_CONCURRENT == 16
-        gate.set()
-        await work
-
-    asyncio.run(both())
+    entries = ["x" * 1_000] * 40
+    work = asyncio.create_task(reduced(entries, budget=TextBudget(1_000), condense=condense))
+    for _ in range(100):  # turns of the loop: enough for all forty to start, if they could
+        await asyncio.sleep(0)
+    assert len(started) == MAX_CONCURRENT == 16
+    gate.set()
+    await work
     assert len(started) == 40
 
 

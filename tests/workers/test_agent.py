@@ -159,7 +159,8 @@ def test_an_agent_that_streams_is_answered_and_counted_all_the_same(
     assert done.answer.metrics.requests == model_server.stats().requests == 1
 
 
-def test_an_agent_continues_after_a_person_has_replied_about_its_calls(
+@pytest.mark.wall_clock
+async def test_an_agent_continues_after_a_person_has_replied_about_its_calls(
     model_server: ScriptedServer, tmp_path: Path
 ) -> None:
     waiting: list[type[str] | type[DeferredToolRequests]] = [str, DeferredToolRequests]
@@ -174,21 +175,16 @@ def test_an_agent_continues_after_a_person_has_replied_about_its_calls(
 
     both = calls(("demolish", {"building": "tower"}), ("demolish", {"building": "church"}))
     model_server.configure(script=steps(both, {"text": "done"}))
-
-    async def main() -> Answer:
-        first = Supervisor(team(employed(agent)), home=tmp_path)
-        parked = await first.run(plan=one_task(), run_id="r")
-        await first.close()
-        (question,) = parked.waiting
-        tower, church = question.calls
-        refused = CallReply(approved=False, reason="listed")
-        reply = Reply(task_id="t1", calls={tower.id: True, church.id: refused})
-        second = Supervisor(team(employed(agent)), home=tmp_path)
-        answer = await replied(second, "r", reply)
-        await second.close()
-        return answer
-
-    answer = asyncio.run(main())
+    first = Supervisor(team(employed(agent)), home=tmp_path)
+    parked = await first.run(plan=one_task(), run_id="r")
+    await first.close()
+    (question,) = parked.waiting
+    tower, church = question.calls
+    refused = CallReply(approved=False, reason="listed")
+    reply = Reply(task_id="t1", calls={tower.id: True, church.id: refused})
+    second = Supervisor(team(employed(agent)), home=tmp_path)
+    answer = await replied(second, "r", reply)
+    await second.close()
     assert (answer.status, answer.output, done) == ("partial", "done", ["tower"])
     assert "refused this call, so it was not made: listed" in str(bodies(model_server)[-1])
     assert (answer.metrics.requests, answer.tasks[0].attempts) == (2, 1)

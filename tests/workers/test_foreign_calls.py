@@ -128,18 +128,11 @@ def test_a_budget_in_dollars_lets_no_call_of_unknown_price_through(
     assert not server.requests()
 
 
+@pytest.mark.wall_clock
 @EVERY
-def test_a_cancelled_run_keeps_what_its_agents_used(name: str, server: ScriptedServer) -> None:
-    async def main() -> Answer:
-        supervisor = Supervisor(Team("t", workers=[worker]), deadline_s=60)
-        loop = asyncio.get_running_loop()
-        cancel.append(lambda: loop.call_soon_threadsafe(asyncio.ensure_future, ended()))
-
-        async def ended() -> None:
-            supervisor.cancel()
-
-        return await supervisor.run(plan=plan)
-
+async def test_a_cancelled_run_keeps_what_its_agents_used(
+    name: str, server: ScriptedServer
+) -> None:
     def weigh() -> str:
         cancel[0]()
         return "ten grams"
@@ -149,7 +142,14 @@ def test_a_cancelled_run_keeps_what_its_agents_used(name: str, server: ScriptedS
     server.reset(script=[{**WEIGHS[0], **stuck}, WEIGHS[1]])
     worker = Worker("scales", "Weighs", agent=FRAMEWORKS[name](weigh), retry=False)
     plan = Plan(goal="Weigh", tasks=[Task(id="a", worker="scales", intent="Weigh the tea")])
-    answer = asyncio.run(main())
+    supervisor = Supervisor(Team("t", workers=[worker]), deadline_s=60)
+    loop = asyncio.get_running_loop()
+    cancel.append(lambda: loop.call_soon_threadsafe(asyncio.ensure_future, ended()))
+
+    async def ended() -> None:
+        supervisor.cancel()
+
+    answer = await supervisor.run(plan=plan)
     assert answer.status == "cancelled"
     assert answer.metrics.requests >= 1
     assert answer.metrics.input_tokens > 0

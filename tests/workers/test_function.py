@@ -13,6 +13,8 @@ from leadhand.workers import FunctionWorker
 from tests.patience import HANG_S
 from tests.workers.worker_samples import echo, echo_async, escalate, fail, make_handoff
 
+pytestmark = pytest.mark.wall_clock
+
 HANDOFF = make_handoff()
 
 
@@ -112,7 +114,7 @@ def test_whatever_it_raises_is_a_failure(error: BaseException) -> None:
             assert outcome.message.startswith(f"{type(error).__name__}: bad")
 
 
-def test_siblings_are_unharmed_by_one_that_raises_a_base_exception() -> None:
+async def test_siblings_are_unharmed_by_one_that_raises_a_base_exception() -> None:
     """F38."""
     siblings_done = asyncio.Event()
 
@@ -123,13 +125,10 @@ def test_siblings_are_unharmed_by_one_that_raises_a_base_exception() -> None:
     def rude(handoff: Handoff) -> None:
         raise SystemExit(1)
 
-    async def both() -> list[Outcome]:
-        waiting = asyncio.create_task(FunctionWorker(sibling).run(HANDOFF))
-        first = await FunctionWorker(rude).run(HANDOFF)
-        siblings_done.set()
-        return [first, await waiting]
-
-    failed, done = asyncio.run(both())
+    waiting = asyncio.create_task(FunctionWorker(sibling).run(HANDOFF))
+    first = await FunctionWorker(rude).run(HANDOFF)
+    siblings_done.set()
+    failed, done = [first, await waiting]
     assert message_of(failed) == "SystemExit: 1"
     assert done == Completed(result=Result(output="done"))
 
@@ -153,72 +152,62 @@ def test_a_call_that_does_not_fit_the_function_is_a_failure() -> None:
     assert outcome.message.startswith("TypeError")
 
 
-def test_the_cancellation_of_its_own_task_is_raised() -> None:
-    async def main() -> None:
-        started = asyncio.Event()
+async def test_the_cancellation_of_its_own_task_is_raised() -> None:
+    started = asyncio.Event()
 
-        async def wait(handoff: Handoff) -> None:
-            started.set()
+    async def wait(handoff: Handoff) -> None:
+        started.set()
+        await asyncio.Event().wait()
+
+    task = asyncio.create_task(FunctionWorker(wait).run(HANDOFF))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_failure_while_it_is_cancelled_is_still_a_value() -> None:
+    started = asyncio.Event()
+
+    async def clumsy(handoff: Handoff) -> None:
+        started.set()
+        try:
             await asyncio.Event().wait()
+        finally:
+            fail(handoff)
 
-        task = asyncio.create_task(FunctionWorker(wait).run(HANDOFF))
-        await started.wait()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(main())
-
-
-def test_a_failure_while_it_is_cancelled_is_still_a_value() -> None:
-    async def main() -> Outcome:
-        started = asyncio.Event()
-
-        async def clumsy(handoff: Handoff) -> None:
-            started.set()
-            try:
-                await asyncio.Event().wait()
-            finally:
-                fail(handoff)
-
-        task = asyncio.create_task(FunctionWorker(clumsy).run(HANDOFF))
-        await started.wait()
-        task.cancel()
-        return await task
-
-    assert message_of(asyncio.run(main())) == "ValueError: no such invoice"
+    task = asyncio.create_task(FunctionWorker(clumsy).run(HANDOFF))
+    await started.wait()
+    task.cancel()
+    assert message_of(await task) == "ValueError: no such invoice"
 
 
-def test_one_that_ignores_its_cancellations_still_ends_with_an_outcome() -> None:
+async def test_one_that_ignores_its_cancellations_still_ends_with_an_outcome() -> None:
     """F38: nothing is thrown at the scheduler; that it need not wait is the scheduler's own."""
+    told, heard, enough = 0, asyncio.Event(), asyncio.Event()
 
-    async def main() -> tuple[int, Outcome]:
-        told, heard, enough = 0, asyncio.Event(), asyncio.Event()
+    async def stubborn(handoff: Handoff) -> str:
+        nonlocal told
+        while not enough.is_set():
+            heard.set()
+            try:
+                await enough.wait()
+            except asyncio.CancelledError:
+                told += 1
+        return "finished all the same"
 
-        async def stubborn(handoff: Handoff) -> str:
-            nonlocal told
-            while not enough.is_set():
-                heard.set()
-                try:
-                    await enough.wait()
-                except asyncio.CancelledError:
-                    told += 1
-            return "finished all the same"
-
-        task = asyncio.create_task(FunctionWorker(stubborn).run(HANDOFF))
+    task = asyncio.create_task(FunctionWorker(stubborn).run(HANDOFF))
+    await heard.wait()
+    for _ in range(3):
+        heard.clear()
+        task.cancel()
         await heard.wait()
-        for _ in range(3):
-            heard.clear()
-            task.cancel()
-            await heard.wait()
-        assert not task.done()
-        enough.set()
-        return told, await task
-
-    assert asyncio.run(main()) == (3, Completed(result=Result(output="finished all the same")))
+    assert not task.done()
+    enough.set()
+    assert (told, await task) == (3, Completed(result=Result(output="finished all the same")))
 
 
-def test_a_sync_worker_that_never_returns_is_abandoned_and_named() -> None:
+async def test_a_sync_worker_that_never_returns_is_abandoned_and_named() -> None:
     """F38."""
     threads = DaemonThreads()
     started, release = threading.Event(), threading.Event()
@@ -227,17 +216,14 @@ def test_a_sync_worker_that_never_returns_is_abandoned_and_named() -> None:
         started.set()
         release.wait()
 
-    async def main() -> None:
-        task = asyncio.create_task(FunctionWorker(stuck, threads=threads).run(HANDOFF))
-        await asyncio.to_thread(started.wait, HANG_S)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        # Siblings continue in other threads of the same pool.
-        assert await FunctionWorker(echo, threads=threads).run(HANDOFF) == Completed(
-            result=Result(output="do it")
-        )
-
-    asyncio.run(main())
+    task = asyncio.create_task(FunctionWorker(stuck, threads=threads).run(HANDOFF))
+    await asyncio.to_thread(started.wait, HANG_S)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    # Siblings continue in other threads of the same pool.
+    assert await FunctionWorker(echo, threads=threads).run(HANDOFF) == Completed(
+        result=Result(output="do it")
+    )
     assert [call.name for call in threads.abandoned] == ["worker 'worker', task 't1'"]
     release.set()

@@ -23,6 +23,8 @@ from tests.workers import tool_server
 from tests.workers.model_runs import call, final, steps
 from tests.workers.process_ids import is_there
 
+pytestmark = pytest.mark.wall_clock
+
 SHORT = Limits(timeout_s=1.0)
 
 
@@ -90,19 +92,15 @@ def test_the_start_of_a_server_counts_in_the_timeout_of_the_task(tmp_path: Path)
     assert [gap.why for gap in answer.gaps] == ["no answer within 1 s"]
 
 
-def test_a_cancel_does_not_wait_for_a_server_that_starts(tmp_path: Path) -> None:
+async def test_a_cancel_does_not_wait_for_a_server_that_starts(tmp_path: Path) -> None:
     """F55"""
     started = fifo(tmp_path)
     slow = server(tmp_path, "never_starts", started)
-
-    async def cancelled() -> Answer:
-        host = supervisor(asked(slow))
-        work = asyncio.create_task(host.run(plan=tasks("a"), run_id="slow"))
-        await asyncio.to_thread(Path(started).read_bytes)
-        await host.handle("slow").cancel()
-        return await work
-
-    assert asyncio.run(cancelled()).status == "cancelled"
+    host = supervisor(asked(slow))
+    work = asyncio.create_task(host.run(plan=tasks("a"), run_id="slow"))
+    await asyncio.to_thread(Path(started).read_bytes)
+    await host.handle("slow").cancel()
+    assert (await work).status == "cancelled"
     (pid,) = starts(tmp_path)
     assert not is_there(pid)
 
@@ -130,17 +128,13 @@ def test_a_server_that_died_is_started_again_for_the_next_task(tmp_path: Path) -
     assert answering(events) == [f"by {first}", f"by {second}", f"by {second}"]
 
 
-def test_a_server_that_hangs_is_started_again_for_the_next_task(tmp_path: Path) -> None:
+async def test_a_server_that_hangs_is_started_again_for_the_next_task(tmp_path: Path) -> None:
     """F55"""
-
-    async def twice() -> tuple[Answer, Answer]:
-        host = supervisor(asked(server(tmp_path, "hangs")))
-        await host.ready()
-        answers = await host.run(plan=tasks("a", limits=SHORT)), await host.run(plan=tasks("a"))
-        await host.close()
-        return answers
-
-    hung, after = asyncio.run(twice())
+    host = supervisor(asked(server(tmp_path, "hangs")))
+    await host.ready()
+    answers = await host.run(plan=tasks("a", limits=SHORT)), await host.run(plan=tasks("a"))
+    await host.close()
+    hung, after = answers
     assert [gap.why for gap in hung.gaps] == ["no answer within 1 s"]
     assert after.status == "complete"
     assert len(starts(tmp_path)) == 2
@@ -203,29 +197,23 @@ def test_tasks_that_share_a_server_which_dies_at_each_call_all_end(tmp_path: Pat
     assert not any(map(is_there, starts(tmp_path)))
 
 
-def test_the_processes_of_servers_end_with_the_run(tmp_path: Path) -> None:
-    async def after_it() -> list[bool]:
-        host = supervisor(asked(server(tmp_path)))
-        assert (await host.run(plan=tasks("a", "a"))).status == "complete"
-        return [is_there(pid) for pid in starts(tmp_path)]
-
-    assert asyncio.run(after_it()) == [False]
+async def test_the_processes_of_servers_end_with_the_run(tmp_path: Path) -> None:
+    host = supervisor(asked(server(tmp_path)))
+    assert (await host.run(plan=tasks("a", "a"))).status == "complete"
+    assert [is_there(pid) for pid in starts(tmp_path)] == [False]
 
 
-def test_runs_of_a_supervisor_that_is_ready_share_a_server_until_it_is_closed(
+async def test_runs_of_a_supervisor_that_is_ready_share_a_server_until_it_is_closed(
     tmp_path: Path,
 ) -> None:
-    async def shared() -> list[list[bool]]:
-        host = supervisor(asked(server(tmp_path)))
-        await host.ready()
-        found = [[is_there(pid) for pid in starts(tmp_path)]]
-        for _ in range(2):
-            await host.run(plan=tasks("a"))
-            found.append([is_there(pid) for pid in starts(tmp_path)])
-        await host.close()
-        return [*found, [is_there(pid) for pid in starts(tmp_path)]]
-
-    assert asyncio.run(shared()) == [[], [True], [True], [False]]
+    host = supervisor(asked(server(tmp_path)))
+    await host.ready()
+    found = [[is_there(pid) for pid in starts(tmp_path)]]
+    for _ in range(2):
+        await host.run(plan=tasks("a"))
+        found.append([is_there(pid) for pid in starts(tmp_path)])
+    await host.close()
+    assert [*found, [is_there(pid) for pid in starts(tmp_path)]] == [[], [True], [True], [False]]
 
 
 def test_the_servers_of_an_agent_obey_the_same_limits(tmp_path: Path) -> None:

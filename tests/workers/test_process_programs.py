@@ -1,6 +1,5 @@
 """Whole programs with workers in processes: their functions, folder and death."""
 
-import asyncio
 import json
 import subprocess
 import sys
@@ -68,20 +67,17 @@ def test_a_script_that_runs_when_it_is_imported_fails_with_advice(tmp_path: Path
     assert 'start the run under `if __name__ == "__main__":`' in outcome["message"]
 
 
-def test_nothing_is_imported_from_the_folder_that_the_program_is_in(
+@pytest.mark.wall_clock
+async def test_nothing_is_imported_from_the_folder_that_the_program_is_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """F27: that may be the reviewed repository, with modules of any name."""
     for name in ("json.py", "leadhand.py", "pydantic.py", "sitecustomize.py"):
         (tmp_path / name).write_text("raise SystemExit('imported from the current folder')")
     monkeypatch.chdir(tmp_path)
-
-    async def main() -> None:
-        async with ProcessPool(1) as pool:
-            outcome = await ProcessWorker(echo, pool).run(make_handoff())
-            assert outcome == Completed(result=Result(output="do it"))
-
-    asyncio.run(main())
+    async with ProcessPool(1) as pool:
+        outcome = await ProcessWorker(echo, pool).run(make_handoff())
+        assert outcome == Completed(result=Result(output="do it"))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a lock holder lives on")

@@ -43,7 +43,8 @@ def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkFuncti
     del sys.modules["slow_to_import"]
 
 
-def test_the_time_limit_stands_still_until_the_process_has_imported_the_function(
+@pytest.mark.wall_clock
+async def test_the_time_limit_stands_still_until_the_process_has_imported_the_function(
     slow: WorkFunction, tmp_path: Path
 ) -> None:
     blocks: list[str] = []
@@ -54,22 +55,19 @@ def test_the_time_limit_stands_still_until_the_process_has_imported_the_function
         yield
         blocks.append("counting")
 
-    async def main() -> None:
-        async with asyncio.timeout(BOUND_S), ProcessPool(1) as pool:
-            worker = ProcessWorker(slow, pool)
-            with attempt_time(BOUND_S, pause=pause):
-                call = asyncio.create_task(worker.run(make_handoff()))
-                await said(tmp_path / "importing")
-                assert blocks == ["stopped"]
-                (tmp_path / "import").touch()
-                await said(tmp_path / "working")
-                assert blocks == ["stopped", "counting"]
-                (tmp_path / "work").touch()
-                await call
-                await worker.run(make_handoff())
-        assert blocks == ["stopped", "counting"], "a process imports a function once"
-
-    asyncio.run(main())
+    async with asyncio.timeout(BOUND_S), ProcessPool(1) as pool:
+        worker = ProcessWorker(slow, pool)
+        with attempt_time(BOUND_S, pause=pause):
+            call = asyncio.create_task(worker.run(make_handoff()))
+            await said(tmp_path / "importing")
+            assert blocks == ["stopped"]
+            (tmp_path / "import").touch()
+            await said(tmp_path / "working")
+            assert blocks == ["stopped", "counting"]
+            (tmp_path / "work").touch()
+            await call
+            await worker.run(make_handoff())
+    assert blocks == ["stopped", "counting"], "a process imports a function once"
 
 
 def test_a_process_that_is_not_ready_in_time_is_a_failure_that_says_so(slow: WorkFunction) -> None:

@@ -137,19 +137,17 @@ def test_large_handoffs_and_outputs_come_through(bench: Bench) -> None:
     assert output_of(bench.run(samples.echo, intent)) == intent
 
 
-def test_an_output_over_the_limit_is_a_failure_and_the_process_is_reused() -> None:
-    async def main() -> None:
-        async with asyncio.timeout(BOUND_S), ProcessPool(1, max_output_bytes=100_000) as pool:
-            worker = ProcessWorker(samples.much, pool)
-            outcome = await worker.run(make_handoff("200000"))
-            pids = pool.pids
-            assert isinstance(outcome, Failed)
-            assert outcome.kind == "invalid_output"
-            assert "more than the 100,000" in outcome.message
-            assert output_of(await worker.run(make_handoff("3"))) == "xxx"
-            assert pool.pids == pids
-
-    asyncio.run(main())
+@pytest.mark.wall_clock
+async def test_an_output_over_the_limit_is_a_failure_and_the_process_is_reused() -> None:
+    async with asyncio.timeout(BOUND_S), ProcessPool(1, max_output_bytes=100_000) as pool:
+        worker = ProcessWorker(samples.much, pool)
+        outcome = await worker.run(make_handoff("200000"))
+        pids = pool.pids
+        assert isinstance(outcome, Failed)
+        assert outcome.kind == "invalid_output"
+        assert "more than the 100,000" in outcome.message
+        assert output_of(await worker.run(make_handoff("3"))) == "xxx"
+        assert pool.pids == pids
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="address space has no limit elsewhere")
@@ -176,27 +174,25 @@ def test_two_processes_work_side_by_side_and_are_used_again(bench: Bench, tmp_pa
     bench.do(main())
 
 
-def test_warm_processes_are_used_and_closing_kills_idle_and_busy_ones(tmp_path: Path) -> None:
-    async def main() -> None:
-        pool = ProcessPool(2)
-        await pool.warm(9)
-        pids = pool.pids
-        assert len(pids) == 2
-        worker = ProcessWorker(samples.never_return, pool)
-        task = asyncio.create_task(worker.run(make_handoff(str(tmp_path / "busy"))))
-        assert await said(tmp_path / "busy") in pids
-        assert pool.pids == pids
-        await pool.close()
-        for pid in pids:
-            assert_gone(pid)
-        assert not pool.pids
-        stopped = Failed(kind="crashed", message="the worker's process was stopped with the run")
-        assert await task == stopped
-        closed = Failed(kind="crashed", message="the worker processes were already closed")
-        assert await worker.run(make_handoff()) == closed
-        await pool.close()
-
-    asyncio.run(main())
+@pytest.mark.wall_clock
+async def test_warm_processes_are_used_and_closing_kills_idle_and_busy_ones(tmp_path: Path) -> None:
+    pool = ProcessPool(2)
+    await pool.warm(9)
+    pids = pool.pids
+    assert len(pids) == 2
+    worker = ProcessWorker(samples.never_return, pool)
+    task = asyncio.create_task(worker.run(make_handoff(str(tmp_path / "busy"))))
+    assert await said(tmp_path / "busy") in pids
+    assert pool.pids == pids
+    await pool.close()
+    for pid in pids:
+        assert_gone(pid)
+    assert not pool.pids
+    stopped = Failed(kind="crashed", message="the worker's process was stopped with the run")
+    assert await task == stopped
+    closed = Failed(kind="crashed", message="the worker processes were already closed")
+    assert await worker.run(make_handoff()) == closed
+    await pool.close()
 
 
 def test_a_process_that_died_while_idle_is_replaced(bench: Bench) -> None:

@@ -19,6 +19,8 @@ from leadhand.synthesis.merge import Merge
 from leadhand.workers.watchdog import Watchdog
 from tests.patience import HANG_S
 
+pytestmark = pytest.mark.wall_clock
+
 PLAN = Plan(goal="", tasks=(Task(id="t1", worker="w", intent="Do it."),))
 
 
@@ -62,32 +64,26 @@ def heard() -> Iterator[Heard]:
     logger.removeHandler(handler)
 
 
-def test_the_task_that_blocks_the_loop_is_named_once_a_blockage(heard: Heard) -> None:
+async def test_the_task_that_blocks_the_loop_is_named_once_a_blockage(heard: Heard) -> None:
     """F38."""
     names = ["task 'one'", "task 'two'"]
 
     async def block(name: str) -> None:
         heard.block_until_named(name)
 
-    async def main() -> None:
-        with Watchdog(threshold_s=0.05):
-            for name in names:
-                await asyncio.create_task(block(name), name=name[6:-1])
-
-    asyncio.run(main())
+    with Watchdog(threshold_s=0.05):
+        for name in names:
+            await asyncio.create_task(block(name), name=name[6:-1])
     ((first,), (_,)) = (heard.of(name) for name in names)
     assert first.startswith("task 'one' has blocked the event loop for ")
     assert "in Event.wait" in first or "in Condition.wait" in first
 
 
-def test_a_callback_that_blocks_is_reported_as_one(heard: Heard) -> None:
-    async def main() -> None:
-        with Watchdog(threshold_s=0.05):
-            asyncio.get_running_loop().call_soon(heard.block_until_named, "a callback")
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
-
-    asyncio.run(main())
+async def test_a_callback_that_blocks_is_reported_as_one(heard: Heard) -> None:
+    with Watchdog(threshold_s=0.05):
+        asyncio.get_running_loop().call_soon(heard.block_until_named, "a callback")
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
     assert len(heard.of("a callback")) == 1
 
 
@@ -220,16 +216,12 @@ def test_no_worker_is_blamed_for_the_journal(heard: Heard) -> None:
 # Its thread
 
 
-def test_nothing_is_said_of_a_loop_that_turns(heard: Heard) -> None:
+async def test_nothing_is_said_of_a_loop_that_turns(heard: Heard) -> None:
     turned_s: list[float] = []
-
-    async def main() -> None:
-        with Watchdog(threshold_s=0.2):
-            for _ in range(40):
-                turned_s.append(time.monotonic())
-                await asyncio.sleep(0.01)
-
-    asyncio.run(main())
+    with Watchdog(threshold_s=0.2):
+        for _ in range(40):
+            turned_s.append(time.monotonic())
+            await asyncio.sleep(0.01)
     # On a machine that stood still, the loop may not have turned.
     if max(later - earlier for earlier, later in pairwise(turned_s)) < 0.2:
         assert heard.messages == []
@@ -259,13 +251,10 @@ def test_a_blockage_that_outlasts_the_loop_is_still_logged(heard: Heard) -> None
     assert len(heard.of("task 'last'")) == 1
 
 
-def test_all_runs_of_a_loop_share_one_thread() -> None:
+async def test_all_runs_of_a_loop_share_one_thread() -> None:
     def watching() -> set[threading.Thread]:
         return {thread for thread in threading.enumerate() if thread.name == "leadhand-watchdog"}
 
-    async def main() -> None:
-        before = watching()  # those of other tests may be ending
-        with Watchdog.shared(), Watchdog.shared():
-            assert len(watching() - before) == 1
-
-    asyncio.run(main())
+    before = watching()  # those of other tests may be ending
+    with Watchdog.shared(), Watchdog.shared():
+        assert len(watching() - before) == 1

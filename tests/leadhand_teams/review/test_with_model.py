@@ -133,7 +133,8 @@ def results(*output: JsonValue, status: str = "completed") -> list[TaskResult]:
     return [TaskResult(task, task.worker, status, Result(output=list(output)), None)]
 
 
-def test_what_was_scored_when_time_is_up_is_kept_and_the_rest_is_named(
+@pytest.mark.wall_clock
+async def test_what_was_scored_when_time_is_up_is_kept_and_the_rest_is_named(
     change: Change, server: ScriptedServer
 ) -> None:
     sure: JsonValue = {"why": "It is so.", "verdict": "confirmed", "score": 95}
@@ -145,33 +146,29 @@ def test_what_was_scored_when_time_is_up_is_kept_and_the_rest_is_named(
     )
     given = results(reported("Quick.", "one = 1"), reported("Slow to judge.", "two = 2"))
     plan = Plan(goal="Review it", tasks=tuple(one.task for one in given))
-
-    async def cut_off() -> Review:
-        scored = asyncio.Event()
-        async with Connections(seed=1) as connections:
-            recorder = Recorder(
-                "run", MemoryJournal(), clock=SystemClock(), listeners=(lambda _: scored.set(),)
-            )
-            caller = Caller(connections, recorder)
-            synthesizer = FindingsSynthesizer(
-                change,
-                chunks=chunks(change),
-                caller=caller,
-                tiers={"fast": ("openai-chat:x",), "strong": ("openai-chat:x",)},
-                fence=Fence("n0nce"),
-            )
-            assert synthesizer.calls_model
-            work = asyncio.ensure_future(synthesizer.synthesize(plan, given))
-            await asyncio.wait_for(scored.wait(), HANG_S)
-            for _ in range(20):
-                await asyncio.sleep(0)  # what was answered goes on to where it is kept
-            work.cancel()
-            await asyncio.wait([work])
-            made = synthesizer.by_code(plan, given)
-        assert [source.ref for source in made.sources] == ["a.py:1"]
-        return Review.model_validate(made.output)
-
-    review = asyncio.run(cut_off())
+    scored = asyncio.Event()
+    async with Connections(seed=1) as connections:
+        recorder = Recorder(
+            "run", MemoryJournal(), clock=SystemClock(), listeners=(lambda _: scored.set(),)
+        )
+        caller = Caller(connections, recorder)
+        synthesizer = FindingsSynthesizer(
+            change,
+            chunks=chunks(change),
+            caller=caller,
+            tiers={"fast": ("openai-chat:x",), "strong": ("openai-chat:x",)},
+            fence=Fence("n0nce"),
+        )
+        assert synthesizer.calls_model
+        work = asyncio.ensure_future(synthesizer.synthesize(plan, given))
+        await asyncio.wait_for(scored.wait(), HANG_S)
+        for _ in range(20):
+            await asyncio.sleep(0)  # what was answered goes on to where it is kept
+        work.cancel()
+        await asyncio.wait([work])
+        made = synthesizer.by_code(plan, given)
+    assert [source.ref for source in made.sources] == ["a.py:1"]
+    review = Review.model_validate(made.output)
     assert [one.message for one in review.findings] == ["Quick."]
     assert [(one.message, one.confidence) for one in review.suppressed] == [("Slow to judge.", 0)]
     (note,) = (one for one in review.not_assessed if one.lens == "scorer")

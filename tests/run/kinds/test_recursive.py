@@ -242,28 +242,25 @@ def test_each_nested_plan_is_put_to_the_person_before_its_work_starts() -> None:
     assert (gap.task_id, "a person refused the plan: p is enough" in gap.why) == ("m/k", True)
 
 
-def test_f46_an_approval_that_comes_later_starts_the_plan_that_was_asked_about() -> None:
+async def test_f46_an_approval_that_comes_later_starts_the_plan_that_was_asked_about() -> None:
     journal, tree = MemoryJournal(), {"m": {"x": None, "y": None}, "l": {"x": None}, "n": None}
 
-    async def story() -> Answer:
-        def by(planner: Tree) -> Supervisor:
-            return supervisor(planner, journal=journal, approve=True)
+    def by(planner: Tree) -> Supervisor:
+        return supervisor(planner, journal=journal, approve=True)
 
-        waits = await by(Tree(tree)).run("All", run_id=RUN)
-        assert [one.task_id for one in waits.waiting] == [None]
-        waits = await replied(by(Tree(tree)), RUN, approved(None))
-        assert (waits.status, [one.id for one in waits.tasks]) == ("waiting", ["n"])
-        assert [one.task_id for one in waits.waiting] == ["m", "l"]
-        assert [task.id for task in waits.waiting[0].plan.tasks] == ["x", "y"]  # pyright: ignore[reportOptionalMemberAccess]
-        with pytest.raises(InputError, match="must be approved or refused"):
-            await replied(by(Tree(tree)), RUN, Reply(task_id="m", verdict="answered", text="yes"))
-        waits = await replied(by(Tree({})), RUN, approved("l"))
-        assert ([one.id for one in waits.tasks], waits.status) == (["l", "n"], "waiting")
-        one = Task(id="z", worker="a", intent="Do m/x alone")
-        mine = Reply(task_id="m", verdict="approved", plan=Plan(goal="Do m", tasks=[one]))
-        return await replied(by(Tree({})), RUN, mine)
-
-    answer = run_virtual(story())
+    waits = await by(Tree(tree)).run("All", run_id=RUN)
+    assert [one.task_id for one in waits.waiting] == [None]
+    waits = await replied(by(Tree(tree)), RUN, approved(None))
+    assert (waits.status, [one.id for one in waits.tasks]) == ("waiting", ["n"])
+    assert [one.task_id for one in waits.waiting] == ["m", "l"]
+    assert [task.id for task in waits.waiting[0].plan.tasks] == ["x", "y"]  # pyright: ignore[reportOptionalMemberAccess]
+    with pytest.raises(InputError, match="must be approved or refused"):
+        await replied(by(Tree(tree)), RUN, Reply(task_id="m", verdict="answered", text="yes"))
+    waits = await replied(by(Tree({})), RUN, approved("l"))
+    assert ([one.id for one in waits.tasks], waits.status) == (["l", "n"], "waiting")
+    one = Task(id="z", worker="a", intent="Do m/x alone")
+    mine = Reply(task_id="m", verdict="approved", plan=Plan(goal="Do m", tasks=[one]))
+    answer = await replied(by(Tree({})), RUN, mine)
     assert answer.status == "complete"
     assert "Do m/x alone" in answer.answer
 

@@ -291,7 +291,7 @@ def test_f46_each_round_waits_for_the_person_who_approved_the_first() -> None:
     assert "zinc is enough" in answer.gaps[0].why
 
 
-def test_f46_an_approval_that_comes_later_starts_the_round_that_was_decided() -> None:
+async def test_f46_an_approval_that_comes_later_starts_the_round_that_was_decided() -> None:
     journal = MemoryJournal()
 
     def by(steps: Steps) -> Supervisor:
@@ -299,19 +299,16 @@ def test_f46_an_approval_that_comes_later_starts_the_round_that_was_decided() ->
             team(), planner=steps, approve=["plan"], journal=journal, clock=VirtualClock()
         )
 
-    async def story() -> None:
-        first = Steps([start(find("x")), start(find("y")), DONE])
-        waits = await by(first).run("Compare", run_id=RUN)
-        assert waits.status == "waiting"
-        waits = await replied(by(first), RUN, Reply(verdict="approved"))
-        assert (waits.status, [task.id for task in waits.tasks]) == ("waiting", ["x"])
-        other = Steps([DONE, DONE, DONE])
-        answer = await replied(by(other), RUN, Reply(verdict="approved"))
-        assert answer.status == "complete"
-        assert [now.number for now in other.seen] == [3], "round 2 stays as it was decided"
-        assert {task.id for task in answer.tasks} == {"x", "y"}
-
-    run_virtual(story())
+    first = Steps([start(find("x")), start(find("y")), DONE])
+    waits = await by(first).run("Compare", run_id=RUN)
+    assert waits.status == "waiting"
+    waits = await replied(by(first), RUN, Reply(verdict="approved"))
+    assert (waits.status, [task.id for task in waits.tasks]) == ("waiting", ["x"])
+    other = Steps([DONE, DONE, DONE])
+    answer = await replied(by(other), RUN, Reply(verdict="approved"))
+    assert answer.status == "complete"
+    assert [now.number for now in other.seen] == [3], "round 2 stays as it was decided"
+    assert {task.id for task in answer.tasks} == {"x", "y"}
 
 
 def test_a_task_that_is_done_again_does_not_reopen_what_the_planner_said_is_done() -> None:

@@ -75,21 +75,17 @@ def test_a_question_that_the_deadline_cut_off_is_asked_again_and_the_attempt_con
         Reply(task_id="t1", calls={"k": CallReply(approved=False, reason="listed")}),
     ],
 )
-def test_the_same_reply_about_calls_sent_twice_is_one(reply: Reply) -> None:
+async def test_the_same_reply_about_calls_sent_twice_is_one(reply: Reply) -> None:
     other = Reply(task_id="t1", calls={"k": CallReply(approved=True, reason="but carefully")})
     nothing = Reply(task_id="t1", calls={})
-
-    async def main() -> None:
-        asking = Supervisor(CREW, synthesizer=Merge())
-        await asking.run(plan=plan(task("t1")), run_id=RUN)
-        with pytest.raises(InputError, match="decides about no call: give `calls`"):
-            await replied(asking, RUN, nothing)
-        answer = await replied(asking, RUN, reply)
-        assert await replied(asking, RUN, reply) == answer
-        with pytest.raises(InputError, match="asks nothing about task 't1'"):
-            await replied(asking, RUN, other)
-
-    run_virtual(main())
+    asking = Supervisor(CREW, synthesizer=Merge())
+    await asking.run(plan=plan(task("t1")), run_id=RUN)
+    with pytest.raises(InputError, match="decides about no call: give `calls`"):
+        await replied(asking, RUN, nothing)
+    answer = await replied(asking, RUN, reply)
+    assert await replied(asking, RUN, reply) == answer
+    with pytest.raises(InputError, match="asks nothing about task 't1'"):
+        await replied(asking, RUN, other)
 
 
 def test_a_worker_of_a_nested_team_pauses_as_well() -> None:

@@ -116,22 +116,18 @@ def test_a_call_that_the_model_corrects_and_that_is_approved_again_leaves_no_gap
     assert (answer.status, answer.gaps, done) == ("complete", (), ["tower"])
 
 
-def test_an_approved_call_without_its_secrets_is_a_gap_if_the_model_does_not_make_it_again(
+@pytest.mark.wall_clock
+async def test_an_approved_call_without_its_secrets_is_a_gap_if_the_model_does_not_make_it_again(
     model_server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = "sk-Zt4Qm81xVbn39Lw0aPdR"
     monkeypatch.setenv("DOOR_TOKEN", secret)
     model_server.configure(script=steps(call("demolish", building=secret), final("done")))
-
-    async def main() -> Answer:
-        team = Team("surveyors", workers=(worker(tools=(asks(demolish),)),), model=OPENAI)
-        supervisor = Supervisor(team, synthesizer=Merge(), home=tmp_path)
-        await supervisor.run(plan=one_task(), run_id="r")
-        answer = await replied(supervisor, "r", Reply(task_id="t1", verdict="approved"))
-        await supervisor.close()
-        return answer
-
-    answer = asyncio.run(main())
+    team = Team("surveyors", workers=(worker(tools=(asks(demolish),)),), model=OPENAI)
+    supervisor = Supervisor(team, synthesizer=Merge(), home=tmp_path)
+    await supervisor.run(plan=one_task(), run_id="r")
+    answer = await replied(supervisor, "r", Reply(task_id="t1", verdict="approved"))
+    await supervisor.close()
     assert answer.status == "partial"
     (gap,) = answer.gaps
     assert "stored without the secrets" in gap.why
@@ -184,9 +180,10 @@ def test_the_gap_stays_if_the_attempt_fails_and_another_worker_completes_the_tas
     assert [gap.why for gap in answer.gaps if "was approved, but" in gap.why]
 
 
+@pytest.mark.wall_clock
 @pytest.mark.parametrize("depth", [1, 2])
 @pytest.mark.parametrize("verdict", ["approved", "refused"])
-def test_the_gap_stays_if_another_worker_completes_the_task_of_a_nested_team(
+async def test_the_gap_stays_if_another_worker_completes_the_task_of_a_nested_team(
     model_server: ScriptedServer,
     tmp_path: Path,
     depth: int,
@@ -208,16 +205,12 @@ def test_the_gap_stays_if_another_worker_completes_the_task_of_a_nested_team(
             )
         return Supervisor(team, synthesizer=Merge(), home=tmp_path)
 
-    async def main() -> Answer:
-        before, after = deployed(asks(demolish)), deployed()
-        parked = await before.run("Survey", run_id="r")
-        await before.close()
-        path = parked.waiting[0].task_id
-        answer = await replied(after, "r", Reply(task_id=path, verdict=verdict))
-        await after.close()
-        return answer
-
-    answer = asyncio.run(main())
+    before, after = deployed(asks(demolish)), deployed()
+    parked = await before.run("Survey", run_id="r")
+    await before.close()
+    path = parked.waiting[0].task_id
+    answer = await replied(after, "r", Reply(task_id=path, verdict=verdict))
+    await after.close()
     assert (answer.status, answer.output) == ("partial", "by hand")
     (gap,) = answer.gaps
     assert gap.task_id == "n/" * depth + "t1"

@@ -134,49 +134,43 @@ async def under_way(folder: Path, journal: SqliteStore) -> asyncio.Task[Answer]:
     return going
 
 
-def test_a_file_that_stays_locked_stops_the_run_and_it_goes_on_when_that_is_over(
+@pytest.mark.wall_clock
+async def test_a_file_that_stays_locked_stops_the_run_and_it_goes_on_when_that_is_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """F31: by whatever other process, for longer than it is worth waiting."""
     monkeypatch.chdir(tmp_path)
     home = tmp_path / "home"
-
-    async def locked() -> None:
-        with closing(SqliteStore(home, busy_timeout_s=0.1)) as journal:
-            going = await under_way(tmp_path, journal)
-            with closing(sqlite3.connect(home / FILE, isolation_level=None)) as other:
-                other.execute("BEGIN EXCLUSIVE")
-                abandon(tmp_path, "open")
-                with pytest.raises(JournalError, match="another process has locked it") as stop:
-                    await going
-                assert str(stop.value).endswith("then `leadhand resume r`")
-            assert "d stopped" in work(tmp_path)
-            assert "c begun" not in work(tmp_path)
-            assert journal.holder("r") is None
-            abandon(tmp_path, "end")
-            answer = await resumed(Supervisor(team(), journal=StoreJournal(journal)), "r")
-            assert answer.status == "complete"
-            assert work(tmp_path).count("a begun") == 1
-
-    asyncio.run(locked())
+    with closing(SqliteStore(home, busy_timeout_s=0.1)) as journal:
+        going = await under_way(tmp_path, journal)
+        with closing(sqlite3.connect(home / FILE, isolation_level=None)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            abandon(tmp_path, "open")
+            with pytest.raises(JournalError, match="another process has locked it") as stop:
+                await going
+            assert str(stop.value).endswith("then `leadhand resume r`")
+        assert "d stopped" in work(tmp_path)
+        assert "c begun" not in work(tmp_path)
+        assert journal.holder("r") is None
+        abandon(tmp_path, "end")
+        answer = await resumed(Supervisor(team(), journal=StoreJournal(journal)), "r")
+        assert answer.status == "complete"
+        assert work(tmp_path).count("a begun") == 1
 
 
-def test_a_file_that_is_deleted_under_way_stops_the_run(
+@pytest.mark.wall_clock
+async def test_a_file_that_is_deleted_under_way_stops_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """F31: what goes on being written to a file that nobody finds is kept nowhere."""
     monkeypatch.chdir(tmp_path)
     home = tmp_path / "home"
-
-    async def deleted() -> None:
-        with closing(SqliteStore(home)) as journal:
-            going = await under_way(tmp_path, journal)
-            for file in home.glob(f"{FILE}*"):
-                file.unlink()
-            abandon(tmp_path, "open")
-            with pytest.raises(JournalError, match="was deleted or replaced"):
-                await going
-        assert "d stopped" in work(tmp_path)
-        assert "c begun" not in work(tmp_path)
-
-    asyncio.run(deleted())
+    with closing(SqliteStore(home)) as journal:
+        going = await under_way(tmp_path, journal)
+        for file in home.glob(f"{FILE}*"):
+            file.unlink()
+        abandon(tmp_path, "open")
+        with pytest.raises(JournalError, match="was deleted or replaced"):
+            await going
+    assert "d stopped" in work(tmp_path)
+    assert "c begun" not in work(tmp_path)
