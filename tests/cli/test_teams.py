@@ -91,28 +91,31 @@ Answers what customers ask.
   billing    Invoices and refunds
              tools: crm, ledger
   technical  Diagnosis of errors
-             tools: crm · own process · 7 steps · 2 at once · fallback: billing
+             tools: crm · fallback: billing · isolate: process · concurrency: 2
+             · max_steps: 7
   writer     Replies in plain words
              no tools
 
 plan of 3 entries
   bill   Find the invoice that {request} is about.
-         by billing
+         worker: billing
   tech   Diagnose {request}.
-         by technical · for each: logs · 30 s
+         worker: technical · for_each: logs · timeout_s: 30
   reply  Write one reply.
-         by writer · after bill, tech · even if one of them gives no result
+         worker: writer · depends_on: bill, tech · tolerates_missing: true
 
 rules
-  limits     90 s a task
-  ladder     3 attempts, with 1 s, 2 s between them
-             failed: retry, refine, fallback, raise the tier, give up
-             out of scope: reassign, fallback, ask a person, give up
-             ambiguous input: refine, ask a person, give up
-             low confidence: raise the tier, second opinion, accept, give up
-             timeout: retry, split, raise the tier, fallback, give up
-             breaker of a worker: open for 10 s after 5 failures in a row
-  synthesis  merge
+  limits        timeout_s: 90
+  ladder        max_attempts: 3
+                backoff_s: 1, 2
+                failed: retry, refine, fallback, raise_tier, give up
+                out_of_scope: reassign, fallback, ask_person, give up
+                ambiguous_input: refine, ask_person, give up
+                low_confidence: raise_tier, second_opinion, accept, give up
+                timeout: retry, split, raise_tier, fallback, give up
+                breaker_failures: 5
+                breaker_pause_s: 10
+  shared_tools  crm
 """
     )
 
@@ -121,7 +124,7 @@ def test_a_team_without_a_template_is_shown_with_what_happens_then(tmp_path: Pat
     screen = Screen()
     show_team(str(write_team(tmp_path, "name: x\nladder: {max_attempts: 1}\n")), screen.console)
     assert "plan\n  without a template every worker gets one task, all at once\n" in screen.text
-    assert "  limits     none but the run's own\n  ladder     1 attempt\n" in screen.text
+    assert "\nrules\n  ladder  max_attempts: 1\n" in screen.text
 
 
 def test_a_stepwise_team_is_shown_with_its_limit_of_rounds(tmp_path: Path) -> None:
@@ -222,21 +225,21 @@ def test_a_team_is_shown_with_its_own_ladder_rates_and_roles(tmp_path: Path) -> 
     assert (
         screen.text.partition("rules\n")[2]
         == """\
-  judge      model openai:gpt-5
-  critic     tier strong
-  route      bill, #money to solo
-  route      anything else to solo
-  rates      openai:gpt-5: 60 requests a minute · 100,000 tokens a minute
-             openai:gpt-5-mini: 4 at once
-  nesting    at most 1 level of teams
-  limits     none but the run's own
-  ladder     2 attempts, with 5 s between them
+  judge      model: openai:gpt-5
+  critic     tier: strong
+  ladder     max_attempts: 2
+             backoff_s: 5
              failed: fallback, give up
-             out of scope: reassign, fallback, ask a person, give up
-             ambiguous input: refine, ask a person, give up
-             low confidence: raise the tier, second opinion, accept, give up
-             breaker of a worker: open for 0.5 s after 1 failure in a row
-  synthesis  merge
+             out_of_scope: reassign, fallback, ask_person, give up
+             ambiguous_input: refine, ask_person, give up
+             low_confidence: raise_tier, second_opinion, accept, give up
+             breaker_failures: 1
+             breaker_pause_s: 0.5
+  rates      openai:gpt-5: rpm: 60 · tpm: 100000
+             openai:gpt-5-mini: concurrency: 4
+  max_depth  1
+  routes     worker: solo · words: bill · labels: money
+             worker: solo
 """
     )
 
@@ -244,8 +247,13 @@ def test_a_team_is_shown_with_its_own_ladder_rates_and_roles(tmp_path: Path) -> 
 def test_of_a_single_attempt_only_what_can_still_be_done_is_shown(tmp_path: Path) -> None:
     screen = Screen()
     show_team(str(write_team(tmp_path, "name: x\nladder: {max_attempts: 1}\n")), screen.console)
-    shown = screen.text.partition("ladder     ")[2].splitlines()
-    assert [line.strip() for line in shown[:2]] == ["1 attempt", "low confidence: accept, give up"]
+    shown = screen.text.partition("ladder  ")[2].splitlines()
+    assert [line.strip() for line in shown[:4]] == [
+        "max_attempts: 1",
+        "backoff_s: 1, 2",
+        "low_confidence: accept, give up",
+        "breaker_failures: 5",
+    ]
 
 
 MODELS = """\
@@ -276,23 +284,23 @@ def test_a_team_is_shown_with_the_models_that_it_names(tmp_path: Path) -> None:
     assert (
         """\
   adder   Adds up
-          tools: calculate, tests.teams.test_tools:find_invoice · tier fast · max_tokens: 90 ·
-          output: tests.teams.test_outputs:Reply {text: string} · confidence of 70 or more
+          tools: calculate, tests.teams.test_tools:find_invoice · tier: fast · settings: max_tokens:
+          90 · output: tests.teams.test_outputs:Reply {text: string} · min_confidence: 70
   clerk   Files
-          no tools · model e:own · output: object
+          no tools · model: e:own · output: object
   poet    Rhymes
-          no tools · plain
+          no tools · plain: true
   teller  Counts
-          no tools · always by tests.team_folders:work
+          no tools · run: tests.team_folders:work
 """
         in screen.text
     )
     assert (
         """\
 rules
-  models       fast: a:small · standard: b:one, then c:two · strong: b:one, then c:two
-  planner      tier strong · temperature: 0.0 · own instructions
-  synthesizer  model d:big · plain · own instructions
+  models       fast: a:small · standard: b:one, c:two · strong: b:one, c:two
+  planner      tier: strong · settings: temperature: 0 · own instructions
+  synthesizer  model: d:big · plain: true · own instructions
 """
         in screen.text
     )
@@ -301,7 +309,7 @@ rules
 def test_one_model_for_every_tier_is_said_once(tmp_path: Path) -> None:
     screen = Screen()
     show_team(str(write_team(tmp_path, "model: a:b\n")), screen.console)
-    assert "  models     a:b for every tier\n  limits     none but" in screen.text
+    assert "\nrules\n  models  a:b for every tier\n  ladder  max" in screen.text
 
 
 def test_a_team_as_json_has_its_models_settings_and_outputs(

@@ -144,7 +144,7 @@ def test_a_console_without_unicode_is_served_too(tmp_path: Path) -> None:
     env = {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)}
     shown = leadhand("teams", "show", str(folder), folder=tmp_path, env=env).out
     assert "caf\\xe9" in shown
-    assert "tools: a - 3 at once" in shown
+    assert "tools: a - concurrency: 3" in shown
     checked = leadhand("teams", "check", str(folder), folder=tmp_path, env=env).out
     assert "`men\\xfc` has no effect" in checked
 

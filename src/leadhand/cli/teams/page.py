@@ -1,245 +1,147 @@
-"""A team formatted for people: its workers, its plan, its rules."""
+"""A team for people: its workers, its plan and its rules, under the names that its files use.
+
+What is as in every other team is left out, except the ladder.
+"""
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import cast, get_args
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import cast
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from leadhand.cli.teams.document import name_of, schema_line
+from leadhand.cli.teams.document import Data, document, schema_line, worker_document
 from leadhand.cli.views.consoles import MAX_WIDTH
 from leadhand.cli.views.terminal import safe, sentence
-from leadhand.contracts.budget import Rate
-from leadhand.contracts.outcome import EscalationReason
 from leadhand.contracts.planner_kinds import KINDS
-from leadhand.contracts.task import Limits
-from leadhand.contracts.team import (
-    MAX_DEPTH,
-    Ladder,
-    RetryRules,
-    Role,
-    Rung,
-    TaskTemplate,
-    Team,
-    Worker,
-    WorkerFactory,
-    model_name,
-)
+from leadhand.contracts.team import Team, Worker
 from leadhand.contracts.tools import may_start_early
 from leadhand.plans import graph
 from leadhand.tools.text import counted
 
-_SPOKEN: dict[Rung, str] = {"raise_tier": "raise the tier", "ask_person": "ask a person"}
-"""Rungs whose names need more words."""
+_USUAL_TEAM, _USUAL_WORKER = document(Team("any")), worker_document(Worker("any", ""))
+_EMPTY = ("", "false", "null")
+_ONLY_AS_JSON = ("done_when", "instructions", "offline", "read_only")
 
 
 def team_page(team: Team, width: int) -> Group:
     """The whole page, for a terminal of `width` columns."""
-    # Names get at most a third of the page, however long they are.
-    name_width = min(width, MAX_WIDTH) // 3
 
-    def rows(facts: Sequence[tuple[str, Sequence[Text]]]) -> Padding:
+    def rows(of: Iterable[tuple[str, Iterable[Text]]]) -> Table:
         table = Table.grid(padding=(0, 2))
-        table.add_column(overflow="fold", max_width=name_width)
+        # Names get at most a third of the page, however long they are.
+        table.add_column(overflow="fold", max_width=min(width, MAX_WIDTH) // 3)
         table.add_column(overflow="fold")
-        for name, lines in facts:
+        for name, lines in of:
             table.add_row(Text(safe(name), "cyan"), Group(*lines))
-        return _indented(table)
+        return table
 
-    parts: list[RenderableType] = [Text(safe(team.name), "bold")]
-    if team.description:
-        parts.append(Text(sentence(team.description)))
+    sections: dict[str, RenderableType] = {}
     if team.workers:
-        title = Text(counted(len(team.workers), "worker"), "bold")
-        parts += [Text(), title, rows([(one.name, _worker(one)) for one in team.workers])]
-    if team.worker_factory is not None:
-        title, tools, facts = _factory(team.worker_factory)
-        parts += [Text(), title, rows(tools), _indented(facts)]
-    plan, entries = _plan(team)
-    parts += [Text(), plan, rows(entries) if isinstance(entries, list) else _indented(entries)]
-    rules = [(name, [Text(sentence(line)) for line in lines]) for name, lines in _rules(team)]
-    parts += [Text(), Text("rules", "bold"), rows(rules)]
+        workers = ((one.name, _worker(one)) for one in team.workers)
+        sections[counted(len(team.workers), "worker")] = rows(workers)
+    if team.template:
+        title = f"plan of {counted(len(team.template), 'entry')}"
+        at_once = len(team.template) > 1 and not any(one.depends_on for one in team.template)
+        sections[f"{title}, all at once" if at_once else title] = rows(_plan(team))
+    else:
+        rounds = counted(team.planner.max_rounds, "round")
+        words = KINDS[team.planner.kind].plan_words.format(max_rounds=rounds)
+        sections["plan"] = words if team.workers else "each by its planner's model"
+    sections["rules"] = rows(_rules(team))
+    parts: list[RenderableType] = [Text(safe(team.name), "bold")]
+    parts += [Text(sentence(team.description))] if team.description else []
+    for title, content in sections.items():
+        parts += [Text(), Text(title, "bold"), Padding(content, (0, 0, 0, 2))]
     return Group(*parts)
 
 
-def _indented(content: RenderableType) -> Padding:
-    return Padding(content, (0, 0, 0, 2))
-
-
-def _facts(facts: Sequence[str]) -> Text:
-    return Text(sentence(" · ".join(facts)), "dim")
-
-
 def _worker(worker: Worker) -> list[Text]:
-    tools = ", ".join(name_of(tool) for tool in worker.tools)
-    facts = [f"tools: {tools}" if tools else "no tools", *_model(worker)]
-    if worker.team is not None:
-        names = ", ".join(inner.name for inner in worker.team.workers)
-        facts = [f"a team of {counted(len(worker.team.workers), 'worker')}: {names}"]
-    if worker.input is not None:
-        facts.append(f"input: {schema_line(worker.input)}")
-    if worker.output is not None:
-        facts.append(f"output: {schema_line(worker.output)}")
-    if worker.min_confidence is not None:
-        facts.append(f"confidence of {worker.min_confidence} or more")
-    facts += [f"always by {name_of(worker.run)}"] if worker.run is not None else []
-    facts += ["own process"] if worker.isolate == "process" else []
-    facts += _limits(worker.limits)
-    facts += [f"{worker.concurrency} at once"] if worker.concurrency is not None else []
-    facts += [f"fallback: {worker.fallback}"] if worker.fallback is not None else []
-    if worker.max_queue is not None:
-        facts.append(f"which helps out over {counted(worker.max_queue, 'waiting task')}")
-    facts += [f"one of the role {worker.role}"] if worker.role is not None else []
-    return [Text(sentence(worker.description)), _facts(facts)]
+    data = worker_document(worker) | {
+        "name": _USUAL_WORKER["name"],
+        "description": _USUAL_WORKER["description"],
+        "input": schema_line(worker.input),
+        "output": schema_line(worker.output),
+        "team": worker.team and [one.name for one in worker.team.workers],
+    }
+    facts = [] if worker.tools or worker.team is not None else ["no tools"]
+    return _lines(worker.description, [*facts, *_facts(data, _USUAL_WORKER)])
 
 
-def _factory(factory: WorkerFactory) -> tuple[Text, list[tuple[str, list[Text]]], Text]:
-    """A title, the tools for made workers, and facts."""
-    rows = [(name, [Text(sentence(what))]) for name, what in factory.descriptions.items()]
-    most = counted(factory.max_workers, "worker")
-    title = f"up to {most} made for a plan, {'with these tools' if rows else 'without tools'}"
-    facts = [f"tiers: {', '.join(factory.tiers)}"]
-    facts += [f"shared: {', '.join(factory.shared_tools)}"] if factory.shared_tools else []
-    return Text(title, "bold"), rows, _facts(facts)
-
-
-def _plan(team: Team) -> tuple[Text, list[tuple[str, list[Text]]] | str]:
-    """A title, and the entries of the template, or how plans are made without one."""
-    if not team.workers and not team.template:
-        return Text("plan", "bold"), "each by its planner's model"
-    if not team.template:
-        rounds = counted(team.planner.max_rounds, "round")
-        return Text("plan", "bold"), KINDS[team.planner.kind].plan_words.format(max_rounds=rounds)
+def _plan(team: Team) -> Iterator[tuple[str, list[Text]]]:
     by_id = {entry.id: entry for entry in team.template}
-    entries = [by_id[id] for id in graph.order(team.template)]
-    title = f"plan of {counted(len(entries), 'entry')}"
-    if len(entries) > 1 and not any(entry.depends_on for entry in entries):
-        title += ", all at once"
-    return Text(title, "bold"), [(entry.id, _entry(entry)) for entry in entries]
+    for id in graph.order(team.template):
+        entry = by_id[id]
+        data = vars(entry) | {"limits": entry.limits.model_dump()}
+        beside = {name: value for name, value in data.items() if value not in (id, entry.intent)}
+        yield id, _lines(entry.intent, _facts(beside, {}))
 
 
-def _entry(entry: TaskTemplate) -> list[Text]:
-    facts = [f"by {entry.worker}"] if entry.worker != entry.id else []
-    facts += [f"for each: {entry.for_each}"] if entry.for_each is not None else []
-    facts += [f"after {', '.join(entry.depends_on)}"] if entry.depends_on else []
-    facts += ["even if one of them gives no result"] if entry.tolerates_missing else []
-    facts += _limits(entry.limits)
-    intent = Text(sentence(entry.intent))
-    return [intent, _facts(facts)] if facts else [intent]
-
-
-def _rules(team: Team) -> list[tuple[str, list[str]]]:
-    """The rules of a team by name, each a line or a few."""
-    own = " · ".join(_limits(team.limits))
-    rows = [*_models(team), *_routes(team)]
-    rows += [("rates", [_rate(name, rate) for name, rate in team.rates.items()])]
+def _rules(team: Team) -> Iterator[tuple[str, list[Text]]]:
+    data = document(team) | {"output": schema_line(team.output)}
     if team.early_start:
         early = [worker.name for worker in team.workers if may_start_early(worker, team)]
-        rows.append(("early start", [f"tasks for {', '.join(early) or 'no worker'}"]))
-    if team.max_depth != MAX_DEPTH or any(worker.team is not None for worker in team.workers):
-        rows.append(("nesting", [f"at most {counted(team.max_depth, 'level')} of teams"]))
-    rows += [
-        ("limits", [f"{own} a task" if own else "none but the run's own"]),
-        ("ladder", list(_ladder(team.retry, team.ladder))),
-        ("synthesis", [team.synthesis]),
-        ("output", [schema_line(team.output)] if team.output is not None else []),
-        ("contact", [team.contact] if team.contact else []),
-    ]
-    return [(name, lines) for name, lines in rows if lines]
+        data["early_start"] = f"tasks for {', '.join(early) or 'no worker'}"
+    models = {_said(names) for names in _data(data["models"]).values()}
+    if len(models) == 1:
+        data["models"] = f"{models.pop()} for every tier"
+    _data(data["planner"])["template"] = []
+    for name, value in data.items():
+        if name == "ladder":
+            lines = _ladder(_data(value))
+        elif name in ("name", "description", "workers") or value == _USUAL_TEAM[name]:
+            continue
+        elif name == "rates":
+            lines = _facts(_data(value), {})
+        elif isinstance(value, list | tuple):
+            lines = map(_said, cast("Sequence[object]", value))
+        else:
+            lines = [_said(value, _USUAL_TEAM[name])]
+        yield name, [Text(sentence(line)) for line in lines]
 
 
-def _routes(team: Team) -> list[tuple[str, list[str]]]:
-    """The routing rules: which worker gets a request."""
-    rows: list[tuple[str, list[str]]] = []
-    for route in team.routes:
-        when = [*route.words, *(f"#{label}" for label in route.labels)]
-        when += [f"/{route.pattern}/"] if route.pattern else []
-        said = f"{', '.join(when) or 'anything else'} to {' and '.join(route.workers)}"
-        said += f", then {route.secondary}" if route.secondary else ""
-        rows.append(("route", [said]))
-    if team.trained_router is not None:
-        known = counted(len(team.trained_router.workers), "worker")
-        rows.append(("trained router", [f"tells {known} apart"]))
-    return rows
+def _ladder(ladder: Data) -> Iterator[str]:
+    """What is tried after each outcome. After a single attempt its result can still be accepted."""
+    for name, value in ladder.items():
+        if name == "backoff_s" or not isinstance(value, tuple):
+            yield f"{name}: {_said(value)}"
+            continue
+        once = ladder["max_attempts"] == 1
+        rungs = [one for one in cast("Sequence[object]", value) if not once or one == "accept"]
+        if rungs:
+            yield f"{name}: {_said([*rungs, 'give up'])}"
 
 
-def _models(team: Team) -> list[tuple[str, list[str]]]:
-    """The models of the team and of its roles, if it names any."""
-    rows: list[tuple[str, list[str]]] = []
-    names = {
-        tier: ", then ".join(model_name(spec) for spec in specs)
-        for tier, specs in team.tiers.items()
-    }
-    if len(set(names.values())) == 1:
-        rows.append(("models", [f"{names['standard']} for every tier"]))
-    elif names:
-        rows.append(("models", [" · ".join(f"{t}: {name}" for t, name in names.items())]))
-    usual = ("planner", "synthesizer", "judge")
-    for name, role in team.roles.items():
-        if role != Role() or name not in usual:
-            rows.append((name, [" · ".join(_role(role))]))
-    return rows
+def _lines(said: str, facts: Iterable[str]) -> list[Text]:
+    line = Text(sentence(" · ".join(facts)), "dim")
+    return [Text(sentence(said)), *([line] if line else [])]
 
 
-def _role(role: Role) -> list[str]:
-    facts = [role.kind] if role.kind is not None else []
-    facts += [f"model {model_name(role.model)}" if role.model is not None else f"tier {role.tier}"]
-    facts += _settings(role)
-    return [*facts, "own instructions"] if role.instructions else facts
+def _facts(data: Mapping[str, object], usual: Mapping[str, object]) -> Iterator[str]:
+    """What differs from `usual`, or is not empty where that says nothing."""
+    for name, value in data.items():
+        if name == "limits":
+            yield from _facts(_data(value), {})
+        elif name not in _ONLY_AS_JSON and value != usual.get(name):
+            said = _said(value)
+            if name in usual or said not in _EMPTY:
+                yield f"{name}: {said}"
 
 
-def _model(worker: Worker) -> list[str]:
-    if worker.model is not None:
-        return [f"model {model_name(worker.model)}", *_settings(worker)]
-    return [*([f"tier {worker.tier}"] if worker.tier is not None else []), *_settings(worker)]
+def _said(value: object, usual: object = None) -> str:
+    """A value on one line; of a mapping, what is not `usual`."""
+    if isinstance(value, Mapping):
+        data = cast("Data", value)
+        own = ["own instructions"] if data.get("instructions") else []
+        return " · ".join([*_facts(data, _data(usual or {})), *own])
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_said, cast("Sequence[object]", value)))
+    if isinstance(value, str):
+        return value
+    return f"{value:g}" if isinstance(value, float) else json.dumps(value)
 
 
-def _settings(of: Role | Worker) -> list[str]:
-    facts = [
-        f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in of.settings.items()
-    ]
-    return [*facts, "plain"] if of.plain else facts
-
-
-def _limits(limits: Limits) -> list[str]:
-    facts = [f"{limits.timeout_s:g} s"] if limits.timeout_s is not None else []
-    facts += [counted(limits.max_steps, "step")] if limits.max_steps is not None else []
-    facts += [counted(limits.max_tokens, "token")] if limits.max_tokens is not None else []
-    return [*facts, f"tier {limits.tier}"] if limits.tier is not None else facts
-
-
-def _rate(name: str, rate: Rate) -> str:
-    facts = [f"{counted(rate.rpm, 'request')} a minute"] if rate.rpm is not None else []
-    facts += [f"{counted(rate.tpm, 'token')} a minute"] if rate.tpm is not None else []
-    facts += [f"{rate.concurrency:,} at once"] if rate.concurrency is not None else []
-    return f"{name}: {' · '.join(facts) or 'no limit'}"
-
-
-def _ladder(retry: RetryRules, ladder: Ladder) -> Iterator[str]:
-    """The attempts of a task, the rungs after each outcome, and the breaker."""
-    yield _attempts(retry)
-    for outcome in ("failed", *get_args(EscalationReason)):
-        rungs = cast("tuple[Rung, ...]", getattr(ladder, outcome))
-        # After a single attempt nothing is tried; its result can still be accepted.
-        kept: list[Rung] = [rung for rung in rungs if retry.max_attempts > 1 or rung == "accept"]
-        if kept:
-            names = ", ".join(_SPOKEN.get(rung, rung.replace("_", " ")) for rung in kept)
-            yield f"{outcome.replace('_', ' ')}: {names}, give up"
-    yield (
-        f"breaker of a worker: open for {ladder.breaker_pause_s:g} s after "
-        f"{counted(ladder.breaker_failures, 'failure')} in a row"
-    )
-
-
-def _attempts(retry: RetryRules) -> str:
-    if retry.max_attempts == 1:
-        return "1 attempt"
-    if not retry.backoff_s:
-        return f"{retry.max_attempts} attempts"
-    last = len(retry.backoff_s) - 1
-    waits = [f"{retry.backoff_s[min(n, last)]:g} s" for n in range(retry.max_attempts - 1)]
-    shown = ", ".join(waits[:4]) + (", ..." if len(waits) > 4 else "")
-    return f"{retry.max_attempts} attempts, with {shown} between them"
+def _data(value: object) -> Data:
+    return cast("Data", value)
