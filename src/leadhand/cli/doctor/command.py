@@ -9,11 +9,10 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -46,67 +45,69 @@ EXTRAS = {
 """leadhand's extras, `pip install leadhand[NAME]`, each with a module that only it installs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     """The result of one check."""
 
     name: str
     passed: bool
     said: str
+    """What was observed, in one line."""
     mend: str = ""
+    """How to fix a failure."""
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """Everything the doctor found."""
+class Models(NamedTuple):
+    """What was found out about the models that would be used."""
 
-    checks: tuple[Check, ...]
     why: str = ""
-    roles: Mapping[str, str] = field(default_factory=dict[str, str])
-    trials: Mapping[str, tuple[Check, ...]] = field(default_factory=dict[str, tuple[Check, ...]])
+    roles: Mapping[str, str] = {}
+    trials: Mapping[str, Sequence[Check]] = {}
     """By model."""
-
-    @property
-    def healthy(self) -> bool:
-        """Whether nothing failed."""
-        tried = [trial for trials in self.trials.values() for trial in trials]
-        return all(check.passed for check in (*self.checks, *tried))
 
 
 def doctor_command(
     *, team: str | None, trust: bool, model: str | None, no_model: bool, as_json: bool
 ) -> int:
-    """Check, print the report, and return the exit status: 0, or 3 if a check failed."""
+    """Check, print what was found, and return the exit status: 0, or 3 if a check failed."""
     subject = team_of(team, trust=trust) if team is not None else Team("any", workers=())
-    report = _examine(subject, model=model, no_model=no_model)
-    with writing_output():
-        if as_json:
-            print_json(_document(report))
-        else:
-            _show(report, DataConsole())
-    return 0 if report.healthy else 3
-
-
-def _examine(team: Team, *, model: str | None, no_model: bool) -> Report:
     checks = _surroundings()
     try:
-        choice = choose_models(team, model=model, no_model=no_model)
+        models = _models(subject, model=model, no_model=no_model)
     except InputError as error:
-        return Report((*checks, Check("models", False, str(error))))
+        checks, models = [*checks, Check("models", False, str(error))], Models()
+    every = (*checks, *(one for tried in models.trials.values() for one in tried))
+    failed = [check.name for check in every if not check.passed]
+    with writing_output():
+        if as_json:
+            trials = {
+                name: [one._asdict() for one in tried] for name, tried in models.trials.items()
+            }
+            print_json(
+                {
+                    "healthy": not failed,
+                    "checks": [check._asdict() for check in checks],
+                    "models": {"why": models.why, "roles": models.roles},
+                    "trials": trials,
+                }
+            )
+        else:
+            _show(checks, models, failed)
+    return 3 if failed else 0
+
+
+def _models(team: Team, *, model: str | None, no_model: bool) -> Models:
+    choice = choose_models(team, model=model, no_model=no_model)
     specs = models_of(choice.team)
     if not specs:
-        return Report(checks, choice.why)
+        return Models(choice.why)
     # Imported here because only models are tried.
     from leadhand.cli.doctor.trials import trials_of
 
-    trials = {
-        model_name(spec): tuple(Check(*trial) for trial in asyncio.run(trials_of(spec)))
-        for spec in specs
-    }
-    return Report(checks, choice.why, models_by_role(choice.team), trials)
+    trials = {model_name(spec): asyncio.run(trials_of(spec)) for spec in specs}
+    return Models(choice.why, models_by_role(choice.team), trials)
 
 
-def _surroundings() -> tuple[Check, ...]:
+def _surroundings() -> list[Check]:
     git = shutil.which("git")
     home = state_folder(os.environ)
     there = [name for name, package in EXTRAS.items() if _installed(package)]
@@ -114,14 +115,14 @@ def _surroundings() -> tuple[Check, ...]:
     extras = (", ".join(there) or "none") + (f" (not installed: {lacking})" if lacking else "")
     keys = [row.variable for row in PROVIDERS if os.environ.get(row.variable, "").strip()]
     set_keys = ", ".join(dict.fromkeys(keys))
-    return (
+    return [
         Check("leadhand", True, __version__),
         Check("python", True, f"{platform.python_version()} at {sys.executable}"),
         Check("extras", True, extras),
         Check("git", git is not None, git or "not found", "install git: reviews need it"),
         Check("state", *_writable(home)),
         Check("keys", True, f"{set_keys} (not shown)" if set_keys else "none set"),
-    )
+    ]
 
 
 def _installed(package: str) -> bool:
@@ -139,37 +140,21 @@ def _writable(folder: Path) -> tuple[bool, str, str]:
     return False, f"{folder} can't be written", "set LEADHAND_HOME to a folder that can"
 
 
-def _document(report: Report) -> dict[str, object]:
-    return {
-        "healthy": report.healthy,
-        "checks": [asdict(check) for check in report.checks],
-        "models": {"why": report.why, "roles": dict(report.roles)},
-        "trials": {model: [asdict(one) for one in tried] for model, tried in report.trials.items()},
-    }
-
-
-def _show(report: Report, console: Console) -> None:
-    _print(console, report.checks)
-    if report.why:
-        why = f"\nmodels: {report.why}" if report.roles else f"\n{report.why}"
-        print_page(console, Text(why))
-    by_model = roles_by_model(report.roles)
-    for model, names in by_model.items():
+def _show(checks: Sequence[Check], models: Models, failed: Sequence[str]) -> None:
+    console = DataConsole()
+    print_page(console, _table(checks))
+    if models.why:
+        print_page(console, Text(f"\n{'models: ' if models.roles else ''}{models.why}"))
+    for model, names in roles_by_model(models.roles).items():
         print_page(console, Text(f"  {model}: {', '.join(names)}", "dim"))
-    for model, tried in report.trials.items():
+    for model, tried in models.trials.items():
         print_page(console, Text(f"\ntrials of {sentence(model)}"))
-        _print(console, tried)
-    failed = [
-        check.name
-        for checks in (report.checks, *report.trials.values())
-        for check in checks
-        if not check.passed
-    ]
+        print_page(console, _table(tried))
     end = f"\nfailed: {', '.join(failed)}" if failed else "\neverything works"
     print_page(console, Text(end, "bold"))
 
 
-def _print(console: Console, checks: tuple[Check, ...]) -> None:
+def _table(checks: Sequence[Check]) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
@@ -180,4 +165,4 @@ def _print(console: Console, checks: tuple[Check, ...]) -> None:
             line.append(f"\n{sentence(check.mend)}", "yellow")
         mark = Text("✓", "green") if check.passed else Text("✗", "red")
         table.add_row(mark, check.name, line)
-    print_page(console, table)
+    return table

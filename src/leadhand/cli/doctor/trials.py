@@ -12,6 +12,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import Model
 from pydantic_ai.tools import ToolDefinition
 
+from leadhand.cli.doctor.command import Check
 from leadhand.contracts.team import ModelSpec, model_name
 from leadhand.engine.recorder import Recorder, SystemClock
 from leadhand.errors import LeadhandError, ModelError
@@ -48,18 +49,7 @@ _FORM = ToolDefinition(
 )
 
 
-class Trial(NamedTuple):
-    """The outcome of one trial."""
-
-    name: str
-    passed: bool
-    said: str
-    """What was observed, in one line."""
-    fix: str = ""
-    """How to fix a failure."""
-
-
-async def trials_of(spec: ModelSpec) -> list[Trial]:
+async def trials_of(spec: ModelSpec) -> list[Check]:
     """Four trials of one model, as a run would call it; only the first if it does not answer.
 
     Raises `InputError` for a bad name.
@@ -78,15 +68,15 @@ async def trials_of(spec: ModelSpec) -> list[Trial]:
         ]
 
 
-async def _held(name: str, trial: Callable[[], Awaitable[Trial]]) -> Trial:
+async def _held(name: str, trial: Callable[[], Awaitable[Check]]) -> Check:
     try:
         async with asyncio.timeout(TIMEOUT_S):
             return await trial()
     except TimeoutError:
         fix = "use a faster model, or a faster machine"
-        return Trial(name, False, f"no answer within {TIMEOUT_S:g} s", fix)
+        return Check(name, False, f"no answer within {TIMEOUT_S:g} s", fix)
     except LeadhandError as error:
-        return Trial(name, False, str(error), _fix_for(str(error)))
+        return Check(name, False, str(error), _fix_for(str(error)))
 
 
 def _fix_for(said: str) -> str:
@@ -104,25 +94,25 @@ class _Subject(NamedTuple):
     spec: ModelSpec
     model: Model
 
-    async def plain(self) -> Trial:
+    async def plain(self) -> Check:
         """A plain question."""
         request = CallRequest(_INSTRUCTIONS)
         answer = answer_in(await self._ask("Say the word: ready", request), request)
         if answer.problem is not None:
-            return Trial("plain answer", False, "it sent no text", "try another model with --model")
-        return Trial("plain answer", True, f"{len(answer.text):,} characters")
+            return Check("plain answer", False, "it sent no text", "try another model with --model")
+        return Check("plain answer", True, f"{len(answer.text):,} characters")
 
-    async def tool(self) -> Trial:
+    async def tool(self) -> Check:
         """A question that needs a tool."""
         asked = "What is 20417 plus 3586? Use the tool `add`; do not reckon yourself."
         response = await self._ask(asked, CallRequest(_INSTRUCTIONS, tools=[_ADD]))
         wrong = _wrong_call(response)
         if wrong is None:
-            return Trial("tool call", True, "called with valid arguments")
+            return Check("tool call", True, "called with valid arguments")
         fix = "workers with tools need it: use a model, and a server, that support tool calls"
-        return Trial("tool call", False, wrong, fix)
+        return Check("tool call", False, wrong, fix)
 
-    async def form(self) -> Trial:
+    async def form(self) -> Check:
         """An answer with given fields."""
         request = CallRequest(_INSTRUCTIONS, output=_FORM)
         answer = answer_in(await self._ask("Which city is the Eiffel Tower in?", request), request)
@@ -134,11 +124,11 @@ class _Subject(NamedTuple):
         elif not isinstance(data["confidence"], int):
             wrong = "its `confidence` is not a whole number"
         else:
-            return Trial("answer in a form", True, "every field there")
+            return Check("answer in a form", True, "every field there")
         fix = "plans and typed answers need it: use a model that supports structured output"
-        return Trial("answer in a form", False, wrong, fix)
+        return Check("answer in a form", False, wrong, fix)
 
-    async def context(self) -> Trial:
+    async def context(self) -> Check:
         """The context length, as pydantic-ai or the server states it, else measured."""
         known = self.model.context_window
         if known is not None:
@@ -156,7 +146,7 @@ class _Subject(NamedTuple):
             return None
         return next((m.context_tokens for m in models if m.id == self.model.model_name), None)
 
-    async def _measured(self) -> Trial:
+    async def _measured(self) -> Check:
         fits, why = 0, ""
         for tokens in CONTEXT_TOKENS:
             # Every common tokenizer makes one token of a short common word.
@@ -196,14 +186,14 @@ def _wrong_call(response: ModelResponse) -> str | None:
     return None
 
 
-def _context(tokens: int, said: str) -> Trial:
+def _context(tokens: int, said: str) -> Check:
     if tokens >= ENOUGH_TOKENS:
-        return Trial("context length", True, said)
+        return Check("context length", True, said)
     fix = (
         f"tasks with tools need {ENOUGH_TOKENS:,} or more: start the server with a longer context "
         "(Ollama: OLLAMA_CONTEXT_LENGTH, llama.cpp: --ctx-size)"
     )
-    return Trial("context length", False, said, fix)
+    return Check("context length", False, said, fix)
 
 
 def _key(spec: str) -> str | None:
