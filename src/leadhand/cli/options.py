@@ -7,9 +7,9 @@ import inspect
 import os
 import shlex
 from collections.abc import Callable, Iterator
-from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
-from typing import Annotated, Literal, TypeGuard, get_type_hints
+from typing import Annotated, Literal, get_type_hints
 
 import typer
 
@@ -63,7 +63,6 @@ TEAM_HELP = (
     "A ready-made team, a folder, a file.py[:name], or a module:name; the Python of all but "
     "ready-made ones is imported."
 )
-TeamName = Annotated[str, typer.Option("--team", help=TEAM_HELP, metavar="TEAM")]
 TeamOfRun = Annotated[str | None, typer.Option("--team", help=TEAM_HELP, metavar="TEAM")]
 OtherTeam = Annotated[
     str | None,
@@ -278,20 +277,11 @@ def command(
 
 def _ungrouped(command: Callable[..., None]) -> Callable[..., None]:
     """`command` as typer takes it."""
-    hints = get_type_hints(command, include_extras=True)
-    groups = {name: hint for name, hint in hints.items() if _is_group(hint)}
-    parameters: list[inspect.Parameter] = []
-    for name, parameter in inspect.signature(command).parameters.items():
-        if name in groups:
-            parameters += _options(groups[name])
-        else:
-            parameters.append(_option(name, hints[name], parameter.default))
-    parameters.append(_option("debug", Debug, default=False))
+    debug = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, annotation=Debug)
+    parameters = [*_options(command), debug.replace(default=False)]
 
     def run(**values: object) -> None:
-        values.pop("debug")  # typer passes it in spite of `expose_value`
-        typed = {name: _filled(group, values) for name, group in groups.items()}
-        command(**values, **typed)
+        _call(command, values)
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     run.__annotations__ = {one.name: one.annotation for one in parameters}
@@ -299,30 +289,22 @@ def _ungrouped(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _is_group(hint: object) -> TypeGuard[type]:
-    return isinstance(hint, type) and is_dataclass(hint)
-
-
-def _options(group: type) -> Iterator[inspect.Parameter]:
-    hints = get_type_hints(group, include_extras=True)
-    for field in fields(group):
-        hint = hints[field.name]
-        if _is_group(hint):
-            yield from _options(hint)
+def _options(takes: Callable[..., object]) -> Iterator[inspect.Parameter]:
+    """The options that a function or a group takes, also those within its groups."""
+    hints = get_type_hints(takes, include_extras=True)
+    for name, parameter in inspect.signature(takes).parameters.items():
+        if is_dataclass(hints[name]):
+            yield from _options(hints[name])
         else:
-            required = field.default is MISSING
-            yield _option(field.name, hint, inspect.Parameter.empty if required else field.default)
+            yield parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])
 
 
-def _option(name: str, hint: object, default: object) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
-
-
-def _filled(group: type, values: dict[str, object]) -> object:
-    """A group with its options, which are taken out of `values`."""
-    hints = get_type_hints(group)
-    filled = {
-        name: _filled(hint, values) if _is_group(hint) else values.pop(name)
-        for name, hint in hints.items()
-    }
-    return group(**filled)
+def _call(takes: Callable[..., object], values: dict[str, object]) -> object:
+    """`takes` called with its options among `values`."""
+    hints = get_type_hints(takes)
+    return takes(
+        **{
+            name: _call(hints[name], values) if is_dataclass(hints[name]) else values[name]
+            for name in inspect.signature(takes).parameters
+        }
+    )
