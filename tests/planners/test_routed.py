@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from leadhand import Escalated, Handoff, Supervisor, Team, Worker
-from leadhand.cli.live.tree import PlainLines
+from leadhand.cli.live.lines import PlainLines
 from leadhand.cli.runs.history_text import history_lines
 from leadhand.contracts.events import Event, PlanAccepted, TaskEscalated, TaskReassigned
 from leadhand.contracts.team import Route

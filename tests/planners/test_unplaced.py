@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 
 from leadhand import Answer, Handoff, LeadhandError, Reply, Role, Route, Supervisor, Team, Worker
-from leadhand.cli.live.notices import Notices
+from leadhand.cli.live.notices import WatchedRun
 from leadhand.cli.runs.history_text import history_lines
 from leadhand.contracts.events import Event, PlanProposed, PlanRejected, TaskDispatched, unnested
 from leadhand.contracts.people import Question
@@ -180,7 +180,8 @@ def test_a_model_whose_answer_cannot_be_read_leaves_it_to_the_default_worker_and
     assert shown[place + 1] == f"- {said}"
     assert shown[place + 2].startswith("revision 1, 1 task, by router, accepted after ")
     assert f"<li>{said}".replace("'", "&#x27;") in "".join(page(events, held=False))
-    live = [str(notice) for event in events if (notice := Notices().of_run(event))]
+    watched = WatchedRun()
+    live = [line for event in events if (line := watched.add(event))]
     assert f"router: {said}" in live
     none_placed, _ = run(team(RULE, router=Role(model=OPENAI)))
     assert (none_placed.status, none_placed.contact) == ("failed", "Write to help@example.com")
@@ -323,7 +324,8 @@ def test_a_nested_team_in_doubt_asks_the_person_at_hand(
     assert "- technical: Does technical" in question.text
     assert whole.status == "complete"
     events = journal.store.events(RUN)
-    live = [str(notice) for event in events if (notice := Notices().of_run(event))]
+    watched = WatchedRun()
+    live = [line for event in events if (line := watched.add(event))]
     assert [line for line in live if line.startswith("help: ")] == live
     inside = [unnested(event) for event in events if event.within]
     assert [event.by for event in inside if isinstance(event, PlanProposed)] == proposed

@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from leadhand import Handoff, Worker
-from leadhand.cli.live.tree import LiveTree, PlainLines
+from leadhand.cli.live.lines import PlainLines
+from leadhand.cli.live.tree import LiveTree
 from leadhand.cli.runs.history_text import history_lines
 from leadhand.contracts.events import (
     Event,
@@ -60,7 +61,7 @@ def _tree(events: Sequence[Event]) -> str:
 def test_the_live_tree_has_them_while_the_planner_writes(events: Sequence[Event]) -> None:
     head, *rows = _tree(_until(events)).splitlines()
     assert head.startswith("metals  1/2 tasks · planning")
-    assert [row.split()[2] for row in rows[:2]] == ["same", "gone"]
+    assert [row.split()[1] for row in rows[:2]] == ["same", "gone"]
     assert "running" in rows[1]
     assert "dropped: the plan was revised" in _tree(events)
 

@@ -8,7 +8,8 @@ from rich.console import Console
 
 from leadhand import Route, Team, Worker
 from leadhand import WorkerFactory as Factory
-from leadhand.cli.runs.history_text import history_lines, print_lines
+from leadhand.cli.runs.history_text import history_lines
+from leadhand.cli.views.consoles import print_lines
 from leadhand.cli.views.plan import show_plan
 from leadhand.contracts.events import Event, ModelCalled, PlanAccepted, PlanProposed, TaskDispatched
 from leadhand.contracts.role import SUBPLANNER

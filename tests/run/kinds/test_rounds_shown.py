@@ -13,7 +13,8 @@ from rich.console import Console
 
 from leadhand import Reply, Supervisor
 from leadhand.cli import main
-from leadhand.cli.live.tree import LiveTree, PlainLines
+from leadhand.cli.live.lines import PlainLines
+from leadhand.cli.live.tree import LiveTree
 from leadhand.cli.runs.history_text import history_lines
 from leadhand.contracts.events import Event, dump, parse
 from leadhand.contracts.people import Question
@@ -35,19 +36,17 @@ def _events() -> Sequence[Event]:
     return events
 
 
-def test_the_live_tree_has_a_heading_for_each_round(events: Sequence[Event]) -> None:
+def test_the_live_tree_says_what_each_round_starts_and_why(events: Sequence[Event]) -> None:
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=100, color_system=None)
-    with LiveTree(console, "metals", past=events):
-        pass
-    last = CONTROL.sub("", out.getvalue())
-    assert "round 3" in last.splitlines()[0]
-    rows = [line.split()[:2] for line in last.splitlines() if line.startswith(("round", "├", "└"))]
-    assert [row[1] if row[0] == "round" else "task" for row in rows[-6:]] == [
-        "1", "task", "task", "2", "task", "3",
-    ]  # fmt: skip
-    assert "it is all there" in last
-    assert "round 2 starts" not in out.getvalue(), "the headings say so"
+    with LiveTree(console, "metals") as tree:
+        for event in events:
+            tree(event)
+    head, *rows = CONTROL.sub("", out.getvalue()).rpartition("metals")[2].splitlines()
+    assert "round 3" in head
+    assert [row.split()[:2] for row in rows[:3]] == [["✓", "x"], ["✓", "y"], ["✓", "z"]]
+    assert "round 2 starts z: to know more" in rows
+    assert "round 3, and the planner is done: it is all there" in rows
 
 
 def test_plain_lines_say_what_each_round_starts_and_why(events: Sequence[Event]) -> None:

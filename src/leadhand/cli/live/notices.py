@@ -1,34 +1,26 @@
-"""One line for an event while a run is under way: who, what and why.
+"""What a view of a run under way keeps: the state, and a line for what happens: who, what, why.
 
 The texts are as they came, so the code that prints them has to make them safe.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import shlex
+from collections.abc import Iterator
 
 from leadhand.contracts import events
-from leadhand.contracts.answer import Conflict
-from leadhand.contracts.outcome import with_location
+from leadhand.contracts.outcome import Usage, with_location
+from leadhand.run.questions import in_a_line, open_questions
+from leadhand.state.fold import RunState, apply
+from leadhand.tools.text import counted
 from leadhand.trace import steps
 
 
-class Notice(NamedTuple):
-    """Something that happened, in a line."""
+class WatchedRun:
+    """A run that is followed event by event."""
 
-    about: str
-    """A task by its full path, a worker, the plan, ...; empty if `said` names it."""
-    said: str
-    """What happened, in a few words."""
-    why: str = ""
-
-    def __str__(self) -> str:
-        return ": ".join(part for part in self if part)
-
-
-class Notices:
-    """Makes the notices of a run, event by event."""
-
-    def __init__(self) -> None:
+    def __init__(self, how_to_answer: str | None = None) -> None:
+        """`how_to_answer` is the command to type; None: `leadhand answer` and the run's id."""
+        self.state = RunState()
+        self._how_to_answer = how_to_answer
         self._why: dict[str, str] = {}
         """By task: why its attempt failed, until something is decided about that."""
         self._stuck: set[str] = set()
@@ -36,40 +28,54 @@ class Notices:
         self._refused = False
         """Whether the last event was a person's refusal."""
 
-    def of_task(self, event: events.Event) -> Notice | None:
-        """The decision about a task whose attempt did not complete."""
+    @property
+    def how_to_answer(self) -> str:
+        """The line with the command that answers its questions."""
+        command = self._how_to_answer or f"leadhand answer {shlex.quote(self.state.run_id)}"
+        return f"  to answer: {command}"
+
+    def questions(self) -> Iterator[tuple[str | None, str]]:
+        """The task and the line of each open question."""
+        for question in open_questions(self.state):
+            yield question.task_id, asked(question.task_id, question.text)
+
+    def add(self, event: events.Event) -> str | None:
+        """Change the state by an event, and return the line about it if people should know of it.
+
+        That of a decision about a task begins with the task's full path.
+        """
+        apply(self.state, event)
+        refused, self._refused = self._refused, getattr(event, "verdict", None) == "refused"
         match event:
             case events.TaskFailed():
                 self._why[event.task_id] = with_location(event.message, event.where)
-                return None
             case events.TaskEscalated():
                 reason = event.reason.replace("_", " ")
                 self._why[event.task_id] = f"{reason}: {event.message}"
+            case events.WorkerStuck() if event.message in self._stuck:
                 return None
-            case _ if isinstance(event, events.TaskDecision):
-                failed = self._why.pop(event.task_id, event.reason)
-                why = event.reason if isinstance(event, events.OpinionJudged) else failed
-                return Notice(event.task_id, steps.step(event).said, why)
+            case events.PlanRejected() if refused:
+                return None  # the refusal was shown
             case _:
-                return None
+                parts = self._parts(event)
+                return ": ".join(filter(None, parts)) if any(parts) else None
+        return None
 
-    def of_run(self, event: events.Event) -> Notice | None:
-        """What happened to the run as a whole, or to a nested run, whose name comes first."""
+    def _parts(self, event: events.Event) -> tuple[str, str, str]:
+        """Who or what the event is about, what happened, and why."""
+        if isinstance(event, events.TaskDecision):
+            failed = self._why.pop(event.task_id, event.reason)
+            why = event.reason if isinstance(event, events.OpinionJudged) else failed
+            return event.task_id, steps.step(event).said, why
         if isinstance(event, events.WorkerStuck):
-            if event.message in self._stuck:
-                return None
             self._stuck.add(event.message)
-        refused, self._refused = self._refused, getattr(event, "verdict", None) == "refused"
-        if refused and isinstance(event, events.PlanRejected):
-            return None  # the refusal was shown
-        notice = _of_run(event)
-        if notice is None or not event.within or isinstance(event, events.ApprovalGiven):
-            return notice  # an approval has the whole path already
-        about = (*event.within, notice.about) if notice.about else event.within
-        return notice._replace(about="/".join(about))
+        about, said, why = _of_run(event)
+        if event.within and (said or why) and not isinstance(event, events.ApprovalGiven):
+            about = "/".join(filter(None, (*event.within, about)))
+        return about, said, why
 
 
-def _of_run(event: events.Event) -> Notice | None:
+def _of_run(event: events.Event) -> tuple[str, str, str]:
     match event:
         case (
             events.RunResumed()
@@ -80,56 +86,51 @@ def _of_run(event: events.Event) -> Notice | None:
             | events.WorkerStuck()
         ):
             step = steps.notice(event)
-            return Notice("", step.said, step.why)
-        case events.PlanRejected() if event.by:
-            return Notice(event.by, _first(event.problems))
+            return "", step.said, step.why
         case events.PlanRejected() if event.problems:
-            return Notice("plan", "sent back", _first(event.problems))
+            more = f" (and {len(event.problems) - 1} more)" if event.problems[1:] else ""
+            return event.by or "plan", "" if event.by else "sent back", event.problems[0] + more
         case events.PlanAmended():
-            return Notice(
-                "plan", f"revision {event.revision} after {event.task_id}", _amended(event)
-            )
+            (version,) = steps.plan_versions((), event, tasks=0)
+            changes = "; ".join(version.notes) or "nothing changed"
+            return "plan", f"revision {event.revision}", f"{version.said} ({changes})"
         case events.ApprovalGiven():
-            about = event.task_id or "plan"
             replies = event.calls.values()
+            said = event.verdict
             if len(replies) > 1:
-                approved = sum(one.approved for one in replies)
-                said = f"{approved} of {len(replies)} calls approved by {event.by}"
-                return Notice(about, said, "; ".join(one.reason for one in replies if one.reason))
-            why = event.text or "".join(one.reason for one in replies)
-            return Notice(about, f"{event.verdict} by {event.by}", why)
-        case events.ConflictFound():
-            if event.conflict.resolution is not None:
-                return _judged(event.conflict)
-            return Notice(_between(event.conflict), event.conflict.kind, event.conflict.about)
-        case events.ConflictJudged():
-            if event.holds:
-                return _judged(event.conflict)
-            return Notice(_between(event.conflict), "no contradiction", event.conflict.why)
+                said = f"{sum(one.approved for one in replies)} of {len(replies)} calls approved"
+            why = "; ".join(filter(None, [event.text, *(one.reason for one in replies)]))
+            return event.task_id or "plan", f"{said} by {event.by}", why
+        case events.ConflictFound() | events.ConflictJudged():
+            conflict = event.conflict
+            between = ", ".join(conflict.task_ids)
+            if conflict.resolution is not None:
+                return between, f"taken as right: {conflict.resolution}", conflict.why
+            if isinstance(event, events.ConflictFound):
+                return between, conflict.kind, conflict.about
+            said = f"{conflict.kind} left open" if event.holds else "no contradiction"
+            return between, said, conflict.why
         case _:
-            return None
+            return "", "", ""
 
 
-def _amended(event: events.PlanAmended) -> str:
-    changes = {
-        "added": [task.id for task in event.added],
-        "changed": [task.id for task in event.changed],
-        "dropped": event.dropped,
-    }
-    said = [f"{', '.join(ids)} {what}" for what, ids in changes.items() if ids]
-    return f"{event.reason} ({'; '.join(said) or 'nothing changed'})"
+def asked(id: str | None, question: str) -> str:
+    """A question in a line; `id` is its task, None the plan."""
+    who = f"{id} waits for a person" if id is not None else "the plan waits for your approval"
+    return f"? {who}: {in_a_line(question)}"
 
 
-def _judged(conflict: Conflict) -> Notice:
-    if conflict.resolution is None:
-        return Notice(_between(conflict), f"{conflict.kind} left open", conflict.why)
-    return Notice(_between(conflict), f"taken as right: {conflict.resolution}", conflict.why)
+def waits(call: events.ModelCalled) -> str | None:
+    """Why and when a model is asked again; None if it answered."""
+    if call.error is None:
+        return None
+    if call.retry_in_s is None:
+        return f"no answer: {call.error}"
+    return f"asks again in {call.retry_in_s:.1f} s: {call.error}"
 
 
-def _between(conflict: Conflict) -> str:
-    return ", ".join(conflict.task_ids)
-
-
-def _first(texts: Sequence[str]) -> str:
-    more = len(texts) - 1
-    return texts[0] + (f" (and {more} more)" if more else "")
+def short_usage(usage: Usage) -> str:
+    """The calls and tokens of a task or run."""
+    tokens = usage.input_tokens + usage.output_tokens
+    shown = f"{tokens / 1000:.1f}k" if tokens >= 1_000 else str(tokens)
+    return f"{counted(usage.requests, 'request')}, {shown} tokens"

@@ -1,44 +1,42 @@
-"""The progress of a run: a live tree on a terminal, plain lines elsewhere.
+"""The progress of a run on a terminal: a page that redraws itself on stderr."""
 
-Both follow from the run's events and are written to stderr.
-"""
-
-import asyncio
 import contextlib
-import re
-import shlex
-from collections import Counter, deque
-from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator
 
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.table import Table
 from rich.text import Text
 
-from leadhand.cli.live.notices import Notices
-from leadhand.cli.live.streamed_text import streaming_line
-from leadhand.cli.live.task_rows import Rows, TaskActivity, short_usage, table
+from leadhand.cli.live.notices import WatchedRun, short_usage, waits
+from leadhand.cli.views.marks import MARKS
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts import events
 from leadhand.models.progress import Progress
-from leadhand.run.questions import in_a_line
-from leadhand.state.fold import RunState, apply, find_task, fold
-from leadhand.tools.text import counted
+from leadhand.state.fold import RunState, TaskState
 
+MAX_ROWS = 40
+"""Tasks shown one by one; of a larger plan there is a row for each worker."""
 _LAST = 4
-"""How many of the latest notices about the run are shown below the tree."""
-QUIET_S = 30.0
-"""After this long without a line, a line says that the run is still at work."""
-_BREAKS = re.compile(r"\s*[\t\n\v\f\r]\s*")
-"""Line ends and tabs, with the blanks around them."""
+"""How many of the latest notices about the run are shown below the tasks."""
 _ENDS = ("final_answer", "escalate")
 """The tools that end a worker's attempt."""
 _WITHOUT = ("failed", "timed_out", "escalated", "skipped", "cancelled")
 """The statuses of tasks that ended without a result."""
+_MARKS = {
+    **MARKS,
+    "waiting": ("?", "yellow"),
+    "doubtful": ("✓", "yellow"),
+    "retired": ("-", "dim"),
+}
+_Row = tuple[Text, Text, Text, Text]
+"""Task, worker, time, status."""
 
 
 class LiveTree:
-    """A tree of the run that redraws itself on a terminal. The last state stays on the screen."""
+    """The tasks of a run, those of a nested team below its task. The last state stays on screen."""
 
     def __init__(
         self,
@@ -49,16 +47,16 @@ class LiveTree:
         how_to_answer: str | None = None,
     ) -> None:
         """`past` are the events of a resumed run; `how_to_answer` is the command to type."""
-        self._how_to_answer = how_to_answer
-        self._state = RunState()
-        self._title = title
-        self._seen = TaskActivity()
-        self._notices = Notices()
-        self._writing: dict[tuple[str, str], Progress] = {}
-        self._latest: deque[str] = deque(maxlen=_LAST)
         self._console = console
-        self._clock = console.get_time
-        self._zero = self._clock()
+        self._title = title
+        self._run = WatchedRun(how_to_answer)
+        self._doing: dict[str, str] = {}
+        """The last activity of each task, or the last decision about it, by its full path."""
+        self._split: dict[str, str] = {}
+        """Why and into what tasks were split."""
+        self._writing: dict[tuple[str, str], Progress] = {}
+        self._latest: list[str] = []
+        self._zero = console.get_time()
         self._live = self._new_live()
         for event in past:
             self(event)
@@ -69,7 +67,7 @@ class LiveTree:
 
     def __enter__(self) -> "LiveTree":
         self._live.start()
-        self._tell_long_command()
+        self._print_long_command()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -89,67 +87,61 @@ class LiveTree:
 
     def __call__(self, event: events.Event) -> None:
         """Take note of an event; the next redraw shows it."""
-        apply(self._state, event)
-        self._zero = self._clock() - event.elapsed_s
-        decided = self._notices.of_task(event)
-        if decided is not None:
-            self._seen.decided[decided.about] = decided
-        notice = self._notices.of_run(event)
-        # The tree has a heading for each round that was decided.
-        in_tree = isinstance(event, events.RoundDecided) and event.end in (None, "done")
-        if notice is not None and not in_tree:
-            self._latest.append(str(notice))
+        notice = self._run.add(event)
+        self._zero = self._console.get_time() - event.elapsed_s
+        if notice is not None and isinstance(event, events.TaskDecision):
+            self._doing[event.task_id] = notice.removeprefix(f"{event.task_id}: ")
+        elif notice is not None:
+            self._latest = [*self._latest, notice][-_LAST:]
         match event:
-            case events.TaskDispatched():
-                self._seen.doing.pop(event.task_id, None)
+            case events.RunResumed():
+                self._doing.clear()
+            case events.TaskSplit():
+                self._split[event.task_id] = self._doing[event.task_id]
             case events.ToolCalled():
                 failed = " failed" if event.error else ""
-                self._seen.doing[event.task_id] = f"called {event.tool}{failed}, asks its model"
+                self._doing[event.task_id] = f"called {event.tool}{failed}, asks its model"
             case events.ModelCalled():
                 self._writing.pop((event.role, "/".join(event.within)), None)
                 if event.task_id is not None:
-                    self._seen.doing[event.task_id] = _waits(event) or _calling(event)
+                    self._doing[event.task_id] = waits(event) or _calling(event)
             case events.ApprovalRequested() if self._live.is_started:
-                self._tell_long_command()
-            case events.TaskSplit():
-                self._seen.parts[event.task_id] = tuple(part.id for part in event.parts)
+                self._print_long_command()
             case _:
                 pass
-
-    def _tell_long_command(self) -> None:
-        """Print how to answer above the tree if it is too long for it, so that it can be copied."""
-        hint = _answering(self._state, self._how_to_answer)
-        if cell_len(hint) > self._console.width and any(_questions(self._state)):
-            self._console.print(Text(hint, "yellow"), soft_wrap=True)
 
     def progress(self, progress: Progress) -> None:
         """Take note of what a role is writing; the next redraw shows it."""
         self._writing[progress.role, progress.path.rstrip("/")] = progress
+
+    def _print_long_command(self) -> None:
+        """Print how to answer above the tree if it is too long for it, so that it can be copied."""
+        hint = self._run.how_to_answer
+        if cell_len(hint) > self._console.width and any(self._run.questions()):
+            self._console.print(Text(hint, "yellow"), soft_wrap=True)
 
     def _page(self) -> Group:
         """The phase of the run, its questions, its tasks, and the latest notices.
 
         In this order: a small screen cuts off the end.
         """
-        state, now_s = self._state, self._clock() - self._zero
+        width, hint = self._console.width, self._run.how_to_answer
         parts: list[RenderableType] = [self._head()]
-        questions = list(_questions(state))
-        for id, question in questions:
-            mark, who, text = _asked(id, question)
-            parts.append(Text.assemble((mark, "bold yellow"), (who, "bold"), text))
-        hint = _answering(state, self._how_to_answer)
-        if questions and cell_len(hint) <= self._console.width:
+        parts += [Text(sentence(line), "bold yellow") for _, line in self._run.questions()]
+        if len(parts) > 1 and cell_len(hint) <= width:
             parts.append(Text(hint, "yellow"))
-        parts.append(table(list(Rows(state, self._seen, now_s).all()), self._console.width))
-        width = self._console.width
-        parts += [_one_line(streaming_line(one, width), "cyan") for one in self._writing.values()]
+        parts.append(self._table(width))
+        for one in self._writing.values():
+            start = f"{one.path}{one.role} writes: …"
+            end = sentence(one.text[-width:])[-max(width - cell_len(start), 1) :]
+            parts.append(_one_line(start + end, "cyan"))
         parts += [_one_line(sentence(text), "dim") for text in self._latest]
         # The cursor waits in a line of its own. After a full line the terminal's `^C` would take a
         # new line, and the next redraw would start a line too low.
         return Group(*parts, Text())
 
     def _head(self) -> Text:
-        state = self._state
+        state = self._run.state
         counts = Counter(task.status for task in state.tasks.values())
         parts = [f"{counts['completed']}/{len(state.tasks)} tasks"] if state.tasks else []
         parts += [f"{counts[one]} {one.replace('_', ' ')}" for one in _WITHOUT if counts[one]]
@@ -158,109 +150,71 @@ class LiveTree:
         parts += [short_usage(state.usage)] if state.usage.requests else []
         return Text.assemble((safe(self._title), "bold"), "  ", (" · ".join(parts), "dim"))
 
+    def _table(self, width: int) -> Table:
+        # The status comes last: it changes, and nothing else should move with it.
+        table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+        for share in (3, 5, 5):
+            table.add_column(no_wrap=True, overflow="ellipsis", max_width=width // share)
+        table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+        for row in self._rows(self._run.state, "", ""):
+            table.add_row(*row)
+        return table
 
-class PlainLines:
-    """A line on stderr for each event that a person should know of: for logs and pipes."""
-
-    def __init__(
-        self,
-        console: Console,
-        *,
-        past: Iterable[events.Event] = (),
-        how_to_answer: str | None = None,
-        replied: Collection[str | None] = (),
-    ) -> None:
-        """`past` are the events of a resumed run; `how_to_answer` is the command to type.
-
-        `replied` are the tasks, or `None` for the plan, whose questions have a reply already.
-        """
-        self._how_to_answer = how_to_answer
-        self._replied = replied
-        self._console = console
-        self._state = fold(past)
-        self._notices = Notices()
-        self._told: set[str] = set()
-        """The errors of calls that were printed: in an outage all calls give the same."""
-        self._clock: asyncio.AbstractEventLoop | None = None
-        self._zero = self._said_s = 0.0
-
-    def __call__(self, event: events.Event) -> None:
-        """Print the lines about an event."""
-        apply(self._state, event)
-        if self._clock is None:
-            with contextlib.suppress(RuntimeError):  # no loop: the events are shown after the run
-                self._clock = asyncio.get_running_loop()
-                self._said_s = self._clock.time()
-                self._zero = self._said_s - event.elapsed_s
-                self._clock.call_later(QUIET_S, self._remind, self._clock)
-        for line in self._lines(event):
-            self._print(line)
-
-    def _print(self, line: str) -> None:
-        line = safe(_BREAKS.sub(" ", line))
-        self._console.print(Text(line), soft_wrap=True)
-        self._said_s = self._clock.time() if self._clock is not None else 0.0
-
-    def _remind(self, clock: asyncio.AbstractEventLoop) -> None:
-        """Say that the run is still at work if no line was printed lately, and check again later.
-
-        The timer ends with the run's event loop.
-        """
-        state = self._state
-        if state.phase == "finished" or state.waiting is not None:
+    def _rows(self, state: RunState, path: str, indent: str) -> Iterator[_Row]:
+        """A row for each task in plan order, or for each worker if there are too many tasks."""
+        if len(state.tasks) + len(state.retired) > MAX_ROWS:
+            yield from _by_worker(state, indent)
             return
-        quiet_s = clock.time() - self._said_s
-        if quiet_s >= QUIET_S:
-            running = sum(task.status == "running" for task in state.tasks.values())
-            doing = f"{counted(running, 'task')} running" if running else state.phase
-            if running or not state.questions:
-                self._print(f"still at work: {doing}, {clock.time() - self._zero:.0f} s")
-            quiet_s = 0.0
-        clock.call_later(QUIET_S - quiet_s, self._remind, clock)
+        planned = [task.id for task in state.plan.tasks] if state.plan is not None else []
+        for id in dict.fromkeys([*planned, *state.tasks, *state.retired]):
+            task = state.tasks.get(id) or state.retired[id]
+            mark, *words = self._status(state, task, path + id)
+            took_s = task.busy_s
+            if task.status == "running":
+                took_s = self._console.get_time() - self._zero - task.dispatched_s
+            used = f" · {short_usage(task.usage)}" if task.usage.requests else ""
+            told = sentence(": ".join(filter(None, words)))
+            yield (
+                Text.assemble(indent, _MARKS[mark], " ", sentence(id)),
+                Text(sentence(task.worker) if task.worker != id else "", "dim"),
+                Text(f"{took_s:.1f} s" if task.attempts else "", justify="right"),
+                Text.assemble(
+                    (told, _MARKS[mark][1]), (f"{used} · {sentence(task.task.intent)}", "dim")
+                ),
+            )
+            if task.nested is not None and task.status == "running":
+                yield from self._rows(task.nested, f"{path}{id}/", f"{indent}  ")
 
-    def _lines(self, event: events.Event) -> Iterator[str]:
-        notice = self._notices.of_task(event) or self._notices.of_run(event)
-        if notice is not None:
-            yield str(notice)
-        match event:
-            case events.PlanAccepted():
-                yield self._planned(event.within)
-            case events.TaskFailed() | events.TaskEscalated() if event.final:
-                yield from self._ended(event.task_id)
-            case events.TaskCompleted() | events.TaskSkipped() | events.TaskCancelled():
-                yield from self._ended(event.task_id)
-            case events.ApprovalRequested():
-                yield "".join(_asked(event.task_id, event.question))
-                if any(task.status == "running" for task in self._state.tasks.values()):
-                    yield _answering(self._state, self._how_to_answer)
-            case events.RunResumed():
-                for id, question in _questions(self._state):
-                    if id not in self._replied:
-                        yield "".join(_asked(id, question))
-            case events.ModelCalled() if event.error is not None and event.error not in self._told:
-                self._told.add(event.error)
-                yield f"{event.model}: {_waits(event)}"
-            case _:
-                pass
+    def _status(self, state: RunState, task: TaskState, path: str) -> tuple[str, str, str]:
+        """The mark of a task, its status, and why it has that or what it does."""
+        if task.id in state.retired:
+            why = f"dropped: {task.error or 'the plan was revised'}"
+            return "retired", "", self._split.get(path, why)
+        if task.id in state.questions:
+            return "waiting", "waits for a person", ""
+        status = task.status.replace("_", " ")
+        if task.ended:
+            mark = "doubtful" if task.status == "completed" and task.error else task.status
+            return mark, status, task.why or ""
+        status += f" (attempt {task.attempts})" if task.attempts > 1 else ""
+        return task.status, status, self._doing.get(path, "")
 
-    def _planned(self, within: Sequence[str]) -> str:
-        _, around = find_task(self._state, "/".join(within))
-        run = self._state if around is None else around.nested or RunState()
-        tasks, workers = len(run.tasks), [*dict.fromkeys(t.worker for t in run.tasks.values())]
-        why = f" ({sentence(run.proposed_why)})" if run.proposed_why else ""
-        routed = f", {' and '.join(workers)}" if why and run.planned_by != "template" else ""
-        line = f"{counted(tasks, 'task')} for {counted(len(workers), 'worker')}{routed}{why}"
-        return "/".join([*within, f"plan: {line}"])
 
-    def _ended(self, id: str) -> Iterator[str]:
-        _, task = find_task(self._state, id)
-        if task is None:
-            return
-        why = f": {task.why}" if task.why else ""
-        took = f" in {task.busy_s:.1f} s" if task.attempts else ""
-        took += f", {task.attempts} attempts" if task.attempts > 1 else ""
-        took += f", {short_usage(task.usage)}" if task.usage.requests else ""
-        yield f"{id}: {task.status.replace('_', ' ')}{took}{why}"
+def _by_worker(state: RunState, indent: str) -> Iterator[_Row]:
+    by_worker: dict[str, Counter[str]] = {}
+    for task in state.tasks.values():
+        by_worker.setdefault(task.worker, Counter())[task.status] += 1
+    for worker, counts in by_worker.items():
+        done, total = counts["completed"], counts.total()
+        under_way = counts["pending"] + counts["running"]
+        mark = _MARKS["completed" if done == total else "running" if under_way else "failed"]
+        rest = [f"{n} {status.replace('_', ' ')}" for status, n in counts.items()]
+        yield (
+            Text.assemble(indent, mark, " ", sentence(worker)),
+            Text(),
+            Text(f"{done}/{total}", justify="right"),
+            Text(", ".join(rest), "dim"),
+        )
 
 
 def _calling(event: events.ModelCalled) -> str:
@@ -270,41 +224,11 @@ def _calling(event: events.ModelCalled) -> str:
     response = event.response
     parts = response.get("parts") if isinstance(response, dict) else None
     rows = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-    called = Counter(
-        str(part["tool_name"]) for part in rows if part.get("part_kind") == "tool-call"
-    )
+    called = Counter(str(row["tool_name"]) for row in rows if row.get("part_kind") == "tool-call")
     tools = [name if n == 1 else f"{name} x{n}" for name, n in called.items() if name not in _ENDS]
     if tools:
         return f"calls {', '.join(tools)}"
     return "has its answer" if response is not None else "has asked its model"
-
-
-def _waits(call: events.ModelCalled) -> str | None:
-    """Why and when a model is asked again; None if it answered."""
-    if call.error is None:
-        return None
-    if call.retry_in_s is None:
-        return f"no answer: {call.error}"
-    return f"asks again in {call.retry_in_s:.1f} s: {call.error}"
-
-
-def _questions(state: RunState, way: str = "") -> Iterator[tuple[str | None, str]]:
-    """The open questions of the run and of nested runs, each with its task; `None`: the plan."""
-    for id, question in state.questions.items():
-        yield f"{way}{id}" if id is not None else way.rstrip("/") or None, question
-    for id, task in state.tasks.items():
-        if task.nested is not None:
-            yield from _questions(task.nested, f"{way}{id}/")
-
-
-def _asked(id: str | None, question: str) -> tuple[str, str, str]:
-    """The mark, what waits, and the question, which stands alone in a line."""
-    who = f"{id} waits for a person" if id is not None else "the plan waits for your approval"
-    return "? ", f"{sentence(who)}: ", sentence(in_a_line(question))
-
-
-def _answering(state: RunState, command: str | None) -> str:
-    return f"  to answer: {command or f'leadhand answer {shlex.quote(state.run_id)}'}"
 
 
 def _one_line(text: str, style: str) -> Text:

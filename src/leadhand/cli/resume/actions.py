@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 
 from leadhand.cli.added_commands import added_command
-from leadhand.cli.live.person import TerminalPerson
 from leadhand.cli.options import OutputOptions, ReplyOptions, ResumeOptions
 from leadhand.cli.run.arguments import read_plan
 from leadhand.cli.run.command import (
@@ -19,6 +18,7 @@ from leadhand.cli.run.command import (
 )
 from leadhand.cli.run.execution import LiveRun
 from leadhand.cli.run.models import choose_models, print_models
+from leadhand.cli.run.person import TerminalPerson
 from leadhand.cli.run.setup import TeamSetup
 from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.runs.views import find_run

@@ -40,7 +40,7 @@ def read_request(given: str | None, plan: Plan | None = None) -> str:
 
 
 def read_plan(file: Path) -> Plan:
-    """The plan in a JSON file. Raises `InputError` naming every field that is wrong."""
+    """The plan in a JSON file. Raises `InputError`."""
     try:
         with _opened(file) as stream:
             data = stream.read(MAX_PLAN_BYTES + 1)
@@ -49,20 +49,25 @@ def read_plan(file: Path) -> Plan:
         raise InputError(f"can't read the plan {file}: {why}") from error
     if len(data) > MAX_PLAN_BYTES:
         raise InputError(f"plan {file} is too large: over {MAX_PLAN_BYTES:,} bytes")
+    return parse_plan(data, str(file))
+
+
+def parse_plan(data: bytes, name: str) -> Plan:
+    """The plan in a document of that name. Raises `InputError` naming every field that is wrong."""
     data = data.removeprefix(codecs.BOM_UTF8)
     try:
         json.loads(data)
         return Plan.model_validate_json(data)
     except json.JSONDecodeError as error:
-        place = f"{file}:{error.lineno}:{error.colno}"
+        place = f"{name}:{error.lineno}:{error.colno}"
         raise InputError(f"{place}: the plan is not valid JSON: {error.msg}") from error
     except ValidationError as error:
         faults = [_fault(fault["loc"], fault["msg"]) for fault in error.errors()]
         rest = len(faults) - MAX_SHOWN_PROBLEMS
         more = f"; and {rest:,} more" if rest > 0 else ""
-        raise InputError(f"{file}: {'; '.join(faults[:MAX_SHOWN_PROBLEMS])}{more}") from error
+        raise InputError(f"{name}: {'; '.join(faults[:MAX_SHOWN_PROBLEMS])}{more}") from error
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{file}: the plan is not JSON that can be read: {error}") from error
+        raise InputError(f"{name}: the plan is not JSON that can be read: {error}") from error
 
 
 def _opened(file: Path) -> BinaryIO:

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from leadhand.cli.live.person import TerminalPerson, at_terminal
 from leadhand.cli.options import AnswerFormat, OutputOptions, RunCommandOptions
 from leadhand.cli.run.arguments import read_plan, read_request
 from leadhand.cli.run.execution import INTERRUPTED, LiveRun, Watch
 from leadhand.cli.run.models import choose_models, print_models
+from leadhand.cli.run.person import TerminalPerson, at_terminal
 from leadhand.cli.run.session import hold_session
 from leadhand.cli.run.setup import TeamSetup, setup_of
 from leadhand.cli.run.storage import RunStorage

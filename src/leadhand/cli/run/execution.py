@@ -15,7 +15,8 @@ from types import FrameType
 from typing import TextIO, cast
 
 from leadhand.cli.debugging import show_failure
-from leadhand.cli.live.tree import LiveTree, PlainLines
+from leadhand.cli.live.lines import PlainLines
+from leadhand.cli.live.tree import LiveTree
 from leadhand.cli.options import is_debugging
 from leadhand.cli.views.consoles import error_console, print_note
 from leadhand.cli.views.terminal import InertStream, inert_json, sentence

@@ -7,12 +7,11 @@ or worker takes effect.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from rich.console import Console
 from rich.text import Text
 
-from leadhand.cli.views.consoles import MAX_WIDTH, print_line
+from leadhand.cli.views.consoles import Line
 from leadhand.cli.views.marks import MARKS
-from leadhand.cli.views.planned_workers import worker_lines
+from leadhand.cli.views.plan import worker_lines
 from leadhand.cli.views.terminal import safe, safe_block, sentence
 from leadhand.contracts.outcome import Usage
 from leadhand.run.gaps import reason
@@ -46,19 +45,6 @@ _ENDED_BY = {
     "deadline": "its deadline came before everything was done",
 }
 _ENDS = {"running": "cyan", "completed": "green", "failed": "red"}
-
-Line = tuple[int, Text]
-"""The indent of a line, and its text. Its continuation has a larger indent."""
-
-
-def print_lines(lines: Sequence[Line], console: Console) -> None:
-    """Print `lines`, wrapped at the width of the console but for commands to copy."""
-    width = min(console.width, MAX_WIDTH)
-    for indent, text in lines:
-        rows = [text] if text.no_wrap else text.wrap(console, max(width - indent - 2, 20))
-        for number, line in enumerate(rows or [Text()]):
-            line.rstrip()
-            print_line(console, Text(" " * (indent + 2 * (number > 0))) + line)
 
 
 def history_lines(history: RunHistory, *, held: bool, options: str = "") -> list[Line]:

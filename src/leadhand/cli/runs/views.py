@@ -138,8 +138,8 @@ def show_run(
         print_json(overview(history, held=held))
     else:
         from leadhand.cli.options import is_debugging
-        from leadhand.cli.runs.history_text import history_lines, print_lines, tracebacks
-        from leadhand.cli.views.consoles import DataConsole
+        from leadhand.cli.runs.history_text import history_lines, tracebacks
+        from leadhand.cli.views.consoles import DataConsole, print_lines
 
         lines = history_lines(history, held=held, options=options)
         print_lines([*lines, *(tracebacks(history) if is_debugging() else ())], DataConsole())

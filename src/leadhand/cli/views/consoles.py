@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+from collections.abc import Iterable
 from typing import IO, TextIO, cast
 
 from rich.console import Console, RenderableType
@@ -39,6 +40,20 @@ def print_page(console: Console, content: RenderableType) -> None:
 def print_line(console: Console, text: str | Text, style: str = "") -> None:
     """Print one line without wrapping it, for programs that read lines."""
     console.print(Text(text, style) if isinstance(text, str) else text, soft_wrap=True)
+
+
+Line = tuple[int, Text]
+"""The indent of a line, and its text. Its continuation has a larger indent."""
+
+
+def print_lines(lines: Iterable[Line], console: Console) -> None:
+    """Print `lines`, wrapped at the width of the console but for commands to copy."""
+    width = min(console.width, MAX_WIDTH)
+    for indent, text in lines:
+        rows = [text] if text.no_wrap else text.wrap(console, max(width - indent - 2, 20))
+        for number, line in enumerate(rows or [Text()]):
+            line.rstrip()
+            print_line(console, Text(" " * (indent + 2 * (number > 0))) + line)
 
 
 def print_note(text: str) -> None:

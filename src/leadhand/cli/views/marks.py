@@ -1,4 +1,4 @@
-"""The mark and colour of each task status, and what is drawn without Unicode."""
+"""The mark and colour of each task status, and what stands for marks without Unicode."""
 
 MARKS: dict[str, tuple[str, str]] = {
     "pending": ("·", "dim"),
@@ -10,15 +10,5 @@ MARKS: dict[str, tuple[str, str]] = {
     "cancelled": ("✗", "yellow"),
     "skipped": ("-", "yellow"),
 }
-_MARKS = {"✓": "+", "✗": "x", "▲": "!", "●": "*", "·": "-", "→": ">", "┄": "~"}
-ASCII = str.maketrans(_MARKS | {"│": "|", "─": "-"} | dict.fromkeys("├┤┼╰╯┴╭╮┬", "+"))
-"""The marks and the lines of graphs for terminals that can't show them."""
-
-
-def drawable(encoding: str) -> bool:
-    """Whether the marks can be written in `encoding`."""
-    try:
-        "".join(_MARKS).encode(encoding)
-    except UnicodeEncodeError:
-        return False
-    return True
+ASCII = {"✓": "+", "✗": "x", "▲": "!", "●": "*", "·": "-", "•": "*", "→": ">", "┄": "~"}
+"""The marks for terminals that can't show them."""

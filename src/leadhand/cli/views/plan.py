@@ -1,4 +1,4 @@
-"""A plan for people: its graph, and what each task is for."""
+"""A plan for people: its tasks, what each waits for and is for, and the workers made for it."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from leadhand.cli.views.consoles import MAX_WIDTH, print_line, print_page
-from leadhand.cli.views.graph_drawing import Row, draw
-from leadhand.cli.views.planned_workers import MAX_CHARS, first_chars, worker_lines
+from leadhand.cli.views.consoles import Line, print_lines
 from leadhand.cli.views.terminal import safe, sentence
-from leadhand.contracts.task import EarlierRun, Plan, Task
+from leadhand.contracts.task import EarlierRun, Plan, PlannedWorker, Task
 from leadhand.planners.earlier import listing
 from leadhand.plans import graph
+from leadhand.plans.payloads import outline
 from leadhand.tools.text import counted
 
-MAX_ARTIFACTS = 5
-
-
+MAX_CHARS = 400
+"""How much of a text that a model wrote is shown."""
+MAX_NAMES = 10
+"""Of the tasks that a task waits for, or of its artifacts, so many are named."""
 _ENDS = {
     "merge": "then the results are put together",
     "select": "then the best result is taken",
@@ -33,35 +33,59 @@ def show_plan(
     models: Mapping[str, str] | None = None,
     statuses: Mapping[str, str] | None = None,
 ) -> None:
-    """Print the plan's tasks in the order in which they can run, as a graph.
+    """Print the plan's tasks in the order in which they can run.
 
     `models` says which model each worker would use; workers that it lacks use none. `statuses` has
     those of tasks that have started; others are new.
     """
-    width = min(console.width, MAX_WIDTH)
+    print_lines(_lines(plan, models or {}, statuses), console)
+
+
+def show_earlier(after: Sequence[EarlierRun], console: Console) -> None:
+    """Print what a planner sees of the runs that a request follows."""
+    lines = [(0, Text()), (0, Text("the planner sees of the earlier runs", "bold"))]
+    lines += [(0, Text(sentence(line), "dim")) for line in listing(after).splitlines()]
+    print_lines([*lines, (0, Text())], console)
+
+
+def worker_lines(
+    worker: PlannedWorker, model: str | None = None, *, max_chars: int = MAX_CHARS
+) -> list[str]:
+    """A worker that a plan describes, a safe line for each of its parts.
+
+    Its instructions and the schema of its output are cut at `max_chars`.
+    """
+    tools = ", ".join(worker.tools or ())
+    facts = [f"tools: {tools}" if tools else "no tools"]
+    facts += [f"tier {worker.tier}"] if worker.tier is not None else []
+    facts += [model] if model is not None else []
+    lines = [sentence(worker.description), sentence(" · ".join(facts))]
+    lines.append(f"Instructions: {_first_chars(worker.instructions, max_chars)}")
+    if worker.output is not None:
+        form = outline(worker.output) if isinstance(worker.output, dict) else str(worker.output)
+        lines.append(f"Output: {_first_chars(form, max_chars)}")
+    return lines
+
+
+def _lines(
+    plan: Plan, models: Mapping[str, str], statuses: Mapping[str, str] | None
+) -> Iterator[Line]:
     workers = counted(len({task.worker for task in plan.tasks}), "worker")
-    tasks = counted(len(plan.tasks), "task")
-    print_page(console, Text(sentence(plan.goal), "bold"))
-    print_page(console, Text(f"{tasks} for {workers}\n", "dim"))
-    drawn = draw(plan.tasks)
-    rows = drawn or _list(plan)
-    gutter = max(len(part) for row in rows for part in (row.head, row.body)) if rows else 0
-    for row in rows:
-        # Wrapped here, so that the graph continues beside every line of a task's text.
-        lines = [Text()]
-        if row.task is not None:
-            text = _task(row.task, models or {}, says_after=not drawn)
-            if statuses:
-                name, *rest = text.split("\n")
-                name.append(f"  {statuses.get(row.task.id, 'new')}", "not bold dim")
-                text = Text("\n").join([name, *rest])
-            lines = list(text.wrap(console, max(20, width - gutter)))
-        for number, line in enumerate(lines):
-            beside = Text((row.body if number else row.head).ljust(gutter), "dim")
-            beside.append_text(line)
-            beside.rstrip()
-            print_line(console, beside)
-    _show_workers(plan, console, width, models or {})
+    yield 0, Text(sentence(plan.goal), "bold")
+    yield 0, Text(f"{counted(len(plan.tasks), 'task')} for {workers}", "dim")
+    yield 0, Text()
+    by_id = {task.id: task for task in plan.tasks}
+    for id in graph.order(plan.tasks):
+        status = statuses.get(id, "new") if statuses else ""
+        yield 0, _head(by_id[id], models, status)
+        yield 2, Text(sentence(by_id[id].intent))
+        yield from ((2, Text(line, "dim")) for line in _details(by_id[id]))
+    if plan.workers:
+        yield 0, Text()
+        yield 0, Text(f"{counted(len(plan.workers), 'worker')} made for this plan", "bold")
+    for worker in plan.workers:
+        yield 2, Text(safe(worker.name), "cyan")
+        yield from ((4, Text(line)) for line in worker_lines(worker, models.get(worker.name)))
     end = _ENDS.get(plan.synthesis, f"then {safe(plan.synthesis)}")
     if plan.max_rounds is not None:
         end = f"then the planner decides what is next, in at most {plan.max_rounds} rounds in all"
@@ -69,61 +93,39 @@ def show_plan(
         end = "then its result is the answer"
     if plan.instruction:
         end += f": {sentence(plan.instruction)}"
-    print_page(console, Text(f"\n{end}", "dim"))
+    yield 0, Text()
+    yield 0, Text(end, "dim")
 
 
-def show_earlier(after: Sequence[EarlierRun], console: Console) -> None:
-    """Print what a planner sees of the runs that a request follows."""
-    print_page(console, Text("\nthe planner sees of the earlier runs", "bold"))
-    for line in map(sentence, listing(after).splitlines()):
-        print_page(console, Text(line, "dim"))
-    console.print()
-
-
-def _show_workers(plan: Plan, console: Console, width: int, models: Mapping[str, str]) -> None:
-    if not plan.workers:
-        return
-    made = counted(len(plan.workers), "worker")
-    print_page(console, Text(f"\n{made} made for this plan", "bold"))
-    for worker in plan.workers:
-        print_page(console, Text(f"  {safe(worker.name)}", "cyan"))
-        for line in worker_lines(worker, models.get(worker.name)):
-            for part in Text(line).wrap(console, max(20, width - 4)):
-                part.rstrip()
-                print_line(console, Text("    ") + part)
-
-
-def _list(plan: Plan) -> list[Row]:
-    """The tasks as a list, if the graph is too large to draw."""
-    by_id = {task.id: task for task in plan.tasks}
-    return [Row("● ", "  ", by_id[id]) for id in graph.order(plan.tasks)]
-
-
-def _task(task: Task, models: Mapping[str, str], *, says_after: bool) -> Text:
-    text = Text(safe(task.id), "bold")
-    if task.worker != task.id:
-        text.append(f"  {safe(task.worker)}", "not bold cyan")
-    if task.worker in models:
-        text.append(f"  {safe(models[task.worker])}", "not bold dim")
-    if says_after and task.depends_on:
-        text.append(f"  after {safe(', '.join(task.depends_on))}", "not bold dim")
-    text.append(f"\n{sentence(task.intent)}", "not bold")
-    for said in _beside(task):
-        text.append(f"\n{said}", "not bold dim")
-    if task.done_when:
-        text.append(f"\nDone when: {sentence(task.done_when)}", "not bold dim")
+def _head(task: Task, models: Mapping[str, str], status: str) -> Text:
+    text = Text.assemble(("● ", "dim"), (safe(task.id), "bold"))
+    after = f"after {_named(task.depends_on)}" if task.depends_on else ""
+    worker = safe(task.worker) if task.worker != task.id else ""
+    text.append(f"  {worker}" if worker else "", "cyan")
+    for fact in filter(None, (safe(models.get(task.worker, "")), status, after)):
+        text.append(f"  {fact}", "dim")
     return text
 
 
-def _beside(task: Task) -> Iterator[str]:
+def _details(task: Task) -> Iterator[str]:
     """What a task has besides its intent, a line each."""
     if task.payload is not None:
         data = json.dumps(task.payload, ensure_ascii=False)
-        yield f"Payload: {first_chars(data, MAX_CHARS)}"
+        yield f"Payload: {_first_chars(data, MAX_CHARS)}"
     if task.artifacts:
-        more = len(task.artifacts) - MAX_ARTIFACTS
-        names = [safe(name) for name in task.artifacts[:MAX_ARTIFACTS]]
-        yield f"Works on: {', '.join([*names, *([f'and {more:,} more'] if more > 0 else [])])}"
-    bounds = task.limits.model_dump(exclude_none=True)
-    if bounds:
+        yield f"Works on: {_named(task.artifacts)}"
+    if bounds := task.limits.model_dump(exclude_none=True):
         yield "Limits: " + ", ".join(f"{name} {safe(str(one))}" for name, one in bounds.items())
+    if task.done_when:
+        yield f"Done when: {sentence(task.done_when)}"
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
+    return safe(", ".join(names[:MAX_NAMES])) + more
+
+
+def _first_chars(text: str, max_chars: int) -> str:
+    """The safe beginning of a text, and how long it is."""
+    more = f"… ({len(text):,} characters in all)" if len(text) > max_chars else ""
+    return f"{sentence(text[:max_chars])}{more}"

@@ -11,7 +11,7 @@ import sys
 import unicodedata
 from typing import TextIO
 
-from leadhand.cli.views.marks import ASCII, drawable
+from leadhand.cli.views.marks import ASCII
 
 _INVISIBLE = frozenset(
     {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}
@@ -73,12 +73,14 @@ def print_json(data: object) -> None:
 class InertStream:
     """A stream to which `inert` text is written, whatever pieces it comes in.
 
-    Marks and lines that its encoding lacks are written in ASCII.
+    If its encoding lacks marks, they are written in ASCII.
     """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._drawn = {} if drawable(stream.encoding or "utf-8") else ASCII
+        marks = "".join(ASCII)
+        lacks = encodable(marks, stream.encoding or "utf-8") != marks
+        self._drawn = str.maketrans(ASCII if lacks else {})
         self._line = ""
         """The line so far, or a part of it that tells as much about a command."""
 

@@ -377,7 +377,7 @@ def test_on_a_terminal_a_tree_shows_each_task_and_the_review_follows(repo: Repo)
     assert "Traceback" not in terminal.text
     assert "8/8 tasks" in terminal.text
     for lens in LENSES:
-        assert re.search(rf"[├└]─ . {lens} +[\d.]+ s +completed", terminal.text)
+        assert re.search(rf"\S {lens} +[\d.]+ s +completed", terminal.text)
     assert "app.py:8" in terminal.text
 
 

@@ -18,13 +18,14 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from pydantic import ValidationError
 from rich.console import Console
 
+from leadhand.cli.run.arguments import parse_plan
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import encodable, safe_block
 from leadhand.contracts.people import CallReply, Question, Reply
 from leadhand.contracts.task import Plan
+from leadhand.errors import InputError
 from leadhand.plans.routes import named_workers
 
 Pause = Callable[[], AbstractContextManager[object]]
@@ -120,30 +121,22 @@ class TerminalPerson:
         try:
             text = self._draft or json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
             self._draft = await _in_editor(text)
-            edited = Plan.model_validate_json(self._draft)
-        except ValidationError as error:
-            wrong = [
-                f"{'.'.join(map(str, fault['loc'])) or 'the file'}: {fault['msg']}"
-                for fault in error.errors(include_url=False, include_input=False)
-            ]
-            self._refuse("This is not a plan", wrong)
+            edited = parse_plan(self._draft.encode(), "the file")
+        except InputError as error:
+            self._refuse("This is not a plan", [str(error)])
         except (OSError, ValueError) as error:
             self._say(f"The plan can't be edited ({error}). EDITOR names the editor to use.")
         else:
-            wrong = [*self._problems(edited)]
-            if not wrong:
+            if not (wrong := self._problems(edited)):
                 show_plan(edited, self._console)
                 return edited
-            self._refuse("This plan can't be carried out", wrong)
+            more = [f"and {len(wrong) - MAX_PROBLEMS:,} more"] if wrong[MAX_PROBLEMS:] else []
+            self._refuse("This plan can't be carried out", [*wrong[:MAX_PROBLEMS], *more])
         return plan
 
     def _refuse(self, what: str, wrong: Sequence[str]) -> None:
-        """Print the errors of a plan, up to a screenful."""
-        lines = [f"- {problem}" for problem in wrong[:MAX_PROBLEMS]]
-        more = len(wrong) - len(lines)
-        lines += [f"- and {more:,} more"] if more else []
-        text = "\n".join(lines)
-        self._say(f"{what}:\n{text}\nEdit it again, or approve the plan as it was before.")
+        lines = "\n".join(f"- {problem}" for problem in wrong)
+        self._say(f"{what}:\n{lines}\nEdit it again, or approve the plan as it was before.")
 
     def _say(self, text: str) -> None:
         shown = encodable(safe_block(text), self._console.encoding)
