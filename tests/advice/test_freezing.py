@@ -3,10 +3,13 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
+
 from leadhand import Plan, Task, Team, Worker
 from leadhand.advice.facts import RunFacts, shape
 from leadhand.advice.freezing import freeze
 from leadhand.contracts.task import Limits
+from leadhand.errors import InputError
 
 TEAM = Team("t", workers=[Worker("a", "Does a."), Worker("b", "Does b.")], model="openai:x")
 
@@ -47,13 +50,15 @@ def test_what_a_template_cannot_keep_is_a_problem_or_a_note() -> None:
         update={"payload": 1, "artifacts": ("x.csv",), "limits": Limits(max_steps=3, timeout_s=5)}
     )
     other = observed("other", task.model_copy(update={"payload": 2}))
-    found = freeze(observed("first", task, amendments=1), TEAM, [other])
-    assert len(found.problems) == 2
-    assert "task '1' works on artifacts of that run" in found.problems[0]
-    assert "the payload of task '1' differs between runs" in found.problems[1]
-    assert any("the run amended its plan later" in note for note in found.notes)
-    assert "not kept: limits of task '1' (max_steps 3)" in found.notes
-    assert found.template[0].limits == Limits(timeout_s=5)
+    with pytest.raises(InputError) as refused:
+        freeze(observed("first", task, amendments=1), TEAM, [other])
+    assert "task '1' works on artifacts of that run" in str(refused.value)
+    assert "the payload of task '1' differs between runs" in str(refused.value)
+    task = task.model_copy(update={"artifacts": ()})
+    team, notes = freeze(observed("first", task, amendments=1), TEAM, [])
+    assert any("the run amended its plan later" in note for note in notes)
+    assert "not kept: limits of task '1' (max_steps 3)" in notes
+    assert team.template[0].limits == Limits(timeout_s=5)
 
 
 def test_intents_with_too_few_words_in_common_become_the_description_and_the_request() -> None:
@@ -61,13 +66,15 @@ def test_intents_with_too_few_words_in_common_become_the_description_and_the_req
         observed(request, one("1", "a", intent=intent))
         for request, intent in (("The invoice", "Check May"), ("The crash", "Read the log"))
     ]
-    assert freeze(runs[0], TEAM, runs).template[0].intent == "Does a: {request}"
+    assert freeze(runs[0], TEAM, runs)[0].template[0].intent == "Does a: {request}"
     same = replace(runs[1], request="The invoice")
-    assert freeze(runs[0], TEAM, [same]).template[0].intent == ("Check May. The request: {request}")
+    assert freeze(runs[0], TEAM, [same])[0].template[0].intent == (
+        "Check May. The request: {request}"
+    )
 
 
 def test_braces_that_a_planner_wrote_stay_what_they_are() -> None:
     """And do not make the template one that is refused, or one that is filled in."""
     task = one("1", "a", intent="GET /orders/{id} and {request} of {count}: Refund {order}, please")
-    (entry,) = freeze(observed("Refund {order}, please", task), TEAM, []).template
+    (entry,) = freeze(observed("Refund {order}, please", task), TEAM, [])[0].template
     assert entry.intent == "GET /orders/{{id}} and {{request}} of {{count}}: {request}"

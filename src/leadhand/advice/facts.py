@@ -1,9 +1,8 @@
-"""What a stored run says about its team: its plan, and facts that are counted over runs. Pure.
+"""What a stored run says about its team: its plan, and a table of facts. Pure.
 
 Only the outermost run counts: a nested team is judged by the runs in which it is the team.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,6 +10,7 @@ from hashlib import sha256
 from typing import Literal, NamedTuple
 
 from leadhand.contracts import events
+from leadhand.contracts.events.fields import TaskEvent
 from leadhand.contracts.task import Plan, Task
 from leadhand.plans import graph
 from leadhand.state.fold import RunState, apply
@@ -18,14 +18,18 @@ from leadhand.state.fold import RunState, apply
 OTHER_DEFINITION = "with another definition of the team, or by another release of leadhand"
 
 
-class Fact(NamedTuple):
-    """Something that happened in a run. How often is counted beside it."""
+Kind = Literal["result", "error", "model", "tool"]
 
-    kind: Literal["result", "error", "model", "tool"]
+
+class Fact(NamedTuple):
+    """A row of the table: an attempt that ended or called a model, or a tool that was called."""
+
+    kind: Kind
     worker: str
-    evidence: str
-    """The run and its attempt that gave a result or called a model, the message of an error, or
-    the name of a tool."""
+    run_id: str
+    attempt: str
+    what: str = ""
+    """The message of an error, or the name of a tool."""
 
 
 @dataclass(slots=True)
@@ -46,17 +50,12 @@ class RunFacts:
     """The planned tasks, with those of later rounds and amendments."""
     planner_calls: list[int] = field(default_factory=list[int])
     """The tokens of each model call before the plan was accepted."""
-    facts: Counter[Fact] = field(default_factory=Counter[Fact])
+    facts: set[Fact] = field(default_factory=set[Fact])
 
     @property
     def tasks(self) -> Sequence[Task]:
         """Those of the plan."""
         return self.plan.tasks if self.plan is not None else ()
-
-    @property
-    def by_model(self) -> bool:
-        """Whether a model wrote the plan ahead of all work."""
-        return self.planned_by == "planner" and not self.rounds
 
     @property
     def chosen(self) -> Sequence[Task]:
@@ -83,16 +82,20 @@ def facts(log: Iterable[events.Event], *, prompts: str) -> RunFacts | str:
         if isinstance(event, events.RunStarted | events.RunResumed) and event.prompts != prompts:
             return OTHER_DEFINITION
         _add(found, state, event)
-    answer = state.answer
-    if answer is None or answer.waiting:
+    if state.answer is None or state.answer.waiting:
         return "not finished"
-    if answer.status == "cancelled":
+    if state.answer.status == "cancelled":
         return "cancelled"
     found.run_id, found.request, found.rounds = state.run_id, state.request, state.round
     return found if found.plan is not None else "without a plan"
 
 
 def _add(found: RunFacts, state: RunState, event: events.Event) -> None:
+    def row(kind: Kind, event: TaskEvent | events.ModelCalled, what: str = "") -> None:
+        if event.attempt and (task := state.tasks.get(event.task_id or "")) is not None:
+            attempt = f"{event.run_id} {event.task_id} {event.attempt}"
+            found.facts.add(Fact(kind, task.worker, event.run_id, attempt, what))
+
     match event:
         case events.RunStarted():
             found.started_at = event.at
@@ -104,40 +107,36 @@ def _add(found: RunFacts, state: RunState, event: events.Event) -> None:
         case events.PlanAmended():
             found.amendments += 1
             found.given += event.added
-        case events.ModelCalled(task_id=None, role="planner") if found.plan is None:
+        case events.ModelCalled(role="planner", task_id=None) if found.plan is None:
             found.planner_calls.append(event.input_tokens + event.output_tokens)
-        case events.ModelCalled(task_id=str(id), role="worker") if id in state.tasks:
-            attempt = f"{event.run_id} {id} {event.attempt or 0}"
-            found.facts[Fact("model", state.tasks[id].worker, attempt)] += 1
+        case events.ModelCalled(role="worker"):
+            row("model", event)
         case events.ToolCalled():
-            found.facts[Fact("tool", event.worker, event.tool)] += 1
-        case events.TaskFailed(kind="budget" | "cancelled"):
-            pass
-        case events.TaskCompleted() | events.TaskEscalated() | events.TaskFailed():
-            tried = state.tasks[event.task_id].tried
-            if event.attempt and tried:
-                failed = not isinstance(event, events.TaskCompleted)
-                fact = ("error", event.message) if failed else ("result", event.run_id)
-                found.facts[Fact(fact[0], tried[-1], fact[1])] += 1
+            row("tool", event, event.tool)
+        case events.TaskCompleted():
+            row("result", event)
+        case events.TaskEscalated():
+            row("error", event, event.message)
+        case events.TaskFailed() if event.kind not in ("budget", "cancelled"):
+            row("error", event, event.message)
         case _:
             pass
 
 
-def places(tasks: Sequence[Task]) -> dict[str, tuple[int, str]]:
-    """Of each task its depth in the plan, and a digest of its worker and of what it depends on.
+def shapes(tasks: Sequence[Task]) -> dict[str, str]:
+    """Of each task a digest of its worker and of the shapes of those that it depends on.
 
-    Neither depends on names, words or the order in which tasks are listed.
+    It does not depend on names, words or the order in which tasks are listed.
     """
     by_id = {task.id: task for task in tasks}
-    found: dict[str, tuple[int, str]] = {}
+    found: dict[str, str] = {}
     for id in graph.order(tasks):
         before = sorted(found[needed] for needed in by_id[id].depends_on)
         text = f"{by_id[id].worker}\0{by_id[id].tolerates_missing}\0{before}"
-        depth = max((above + 1 for above, _ in before), default=0)
-        found[id] = (depth, sha256(text.encode()).hexdigest())
+        found[id] = sha256(text.encode()).hexdigest()
     return found
 
 
-def shape(plan: Plan) -> tuple[object, ...]:
+def shape(plan: Plan) -> tuple[str, ...]:
     """Equal for plans whose tasks have the same workers and depend on each other alike."""
-    return (plan.synthesis, *sorted(places(plan.tasks).values()))
+    return (plan.synthesis, *sorted(shapes(plan.tasks).values()))

@@ -4,15 +4,17 @@ Later changes of that plan (amendments, splits, refined intents) answered what h
 run, so they are not part of it; a run of the template can still be changed in the same ways.
 """
 
+import dataclasses
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
-from typing import NamedTuple
 
-from leadhand.advice.facts import RunFacts, places, shape
+from leadhand.advice.facts import RunFacts, shape, shapes
 from leadhand.contracts.planner_kinds import KINDS
-from leadhand.contracts.task import Limits, Task, literal
+from leadhand.contracts.task import Limits, Plan, Task, literal
 from leadhand.contracts.team import TaskTemplate, Team
+from leadhand.errors import InputError
+from leadhand.plans.team_checks import team_problems
 
 REQUEST = "{request}"
 _VARIES = "(see the request)"
@@ -23,61 +25,64 @@ MIN_REQUEST_CHARS = 8
 """A shorter request is not looked for in an intent: it may be a word of any text."""
 
 
-class Frozen(NamedTuple):
-    """A template, or why there can be none."""
-
-    template: tuple[TaskTemplate, ...]
-    problems: tuple[str, ...]
-    """Why the plan can't be a template; empty if it can."""
-    notes: tuple[str, ...]
-    """What the template does not keep, and what it was made from."""
-
-
-def freeze(run: RunFacts, team: Team, others: Sequence[RunFacts]) -> Frozen:
-    """The plan of `run`, which has one, as a template of `team`.
+def freeze(run: RunFacts, team: Team, others: Sequence[RunFacts]) -> tuple[Team, list[str]]:
+    """`team` with the plan of `run` as its template, and notes on what that was made from.
 
     An intent mentions its request. The intents of the same task in `others`, runs of the team whose
-    plan has the same shape, show which part of it: there it refers to `{request}`.
+    plan has the same shape, show which part of it: there it refers to `{request}`. Raises
+    `InputError` with every reason why the plan can't be a template.
     """
-    alike = [
+    assert run.plan is not None, "without a plan a run does not count"
+    own = (run.planned_by, 0, shape(run.plan))
+    alike = [run]
+    alike += [
         other
         for other in others
         if other.run_id != run.run_id
-        and (other.planned_by, other.rounds) == (run.planned_by, 0)
         and other.plan is not None
-        and run.plan is not None
-        and shape(other.plan) == shape(run.plan)
+        and (other.planned_by, other.rounds, shape(other.plan)) == own
     ]
-    rows = [_in_order(one) for one in (run, *alike)]
-    requests = [_line(one.request) for one in (run, *alike)]
-    by_id = {column[0].id: column for column in zip(*rows, strict=True)}
-    columns = [by_id[task.id] for task in run.tasks]
-    entries = [_entry(column, requests, team) for column in columns]
-    notes = _notes(run, team, requests)
-    return Frozen(tuple(entries), tuple(_problems(run, columns)), tuple(notes))
+    columns = {tasks[0].id: tasks for tasks in zip(*map(_in_order, alike), strict=True)}
+    requests = [_line(one.request) for one in alike]
+    frozen = dataclasses.replace(
+        team,
+        planner=dataclasses.replace(team.planner, kind="template"),
+        template=tuple(_entry(columns[task.id], requests, team) for task in run.tasks),
+        template_synthesis=run.plan.synthesis,
+    )
+    problems = [*_problems(run, columns.values()), *team_problems(frozen, model_at_hand=True)]
+    if problems:
+        raise InputError(f"run {run.run_id!r} can't be frozen: {'; '.join(problems)}")
+    return frozen, [*_notes(run, run.plan, team, requests)]
 
 
 def _in_order(run: RunFacts) -> list[Task]:
     """The tasks in an order that plans of one shape share."""
-    place = places(run.tasks)
+    place = shapes(run.tasks)
     return sorted(run.tasks, key=lambda task: place[task.id])
 
 
-def _entry(column: Sequence[Task], requests: Sequence[str], team: Team) -> TaskTemplate:
-    task = column[0]
-    worker = team.worker(task.worker)
-    intents = [_placed(one.intent, request) for one, request in zip(column, requests, strict=True)]
-    described = worker.description if worker is not None else ""
+def _entry(tasks: Sequence[Task], requests: Sequence[str], team: Team) -> TaskTemplate:
+    task, worker = tasks[0], team.worker(tasks[0].worker)
+    described = _line(worker.description).rstrip(".") if worker is not None else ""
     return TaskTemplate(
         task.id,
         task.worker,
-        _intent(intents, described, varied=len({*requests}) > 1),
+        _intent([*map(_placed, tasks, requests)], described, varied=len({*requests}) > 1),
         depends_on=task.depends_on,
         payload=task.payload,
         done_when=_line(task.done_when),
         tolerates_missing=task.tolerates_missing,
         limits=Limits(timeout_s=task.limits.timeout_s),
     )
+
+
+def _placed(task: Task, request: str) -> str:
+    """The intent with a placeholder for its request."""
+    line, request = literal(_line(task.intent)), literal(request)
+    if len(request) < MIN_REQUEST_CHARS:
+        return REQUEST if line.casefold() == request.casefold() else line
+    return re.sub(rf"(?<!\w){re.escape(request)}(?!\w)", lambda _: REQUEST, line, flags=re.I)
 
 
 def _intent(intents: Sequence[str], described: str, *, varied: bool) -> str:
@@ -87,43 +92,31 @@ def _intent(intents: Sequence[str], described: str, *, varied: bool) -> str:
     beginning and the end stay, and refer to the request for what is between them; if they share too
     few, the worker's description introduces the request.
     """
-    first = intents[0]
-    if not varied:
-        placed = REQUEST in first.replace(literal(REQUEST), "")
-        return first if placed else f"{_ended(first)} The request: {REQUEST}"
-    if len({*intents}) == 1:
-        return first
-    words = [intent.split() for intent in intents]
-    before = _shared(words)
-    after = _shared([one[len(before) :][::-1] for one in words])[::-1]
-    if len(before) + len(after) >= MIN_SHARED_WORDS and REQUEST not in {*before, *after}:
-        return f"{_ended(' '.join([*before, _VARIES, *after]))} The request: {REQUEST}"
-    return f"{literal(_line(described)).rstrip('.') or 'Do your part of the request'}: {REQUEST}"
-
-
-def _ended(text: str) -> str:
-    return text if text.endswith((".", "?", "!", ":")) else f"{text}."
-
-
-def _placed(intent: str, request: str) -> str:
-    """The intent with a placeholder for its request."""
-    line, request = literal(_line(intent)), literal(request)
-    if len(request) < MIN_REQUEST_CHARS:
-        return REQUEST if line.casefold() == request.casefold() else line
-    return re.sub(rf"(?<!\w){re.escape(request)}(?!\w)", lambda _: REQUEST, line, flags=re.I)
+    text = intents[0]
+    if varied and len({*intents}) == 1:
+        return text
+    if varied:
+        words = [intent.split() for intent in intents]
+        before = _shared(words)
+        after = _shared([one[len(before) :][::-1] for one in words])[::-1]
+        if len(before) + len(after) < MIN_SHARED_WORDS or REQUEST in {*before, *after}:
+            return f"{literal(described) or 'Do your part of the request'}: {REQUEST}"
+        text = " ".join([*before, _VARIES, *after])
+    elif REQUEST in text.replace(literal(REQUEST), ""):
+        return text
+    return f"{text}{'' if text.endswith(('.', '?', '!', ':')) else '.'} The request: {REQUEST}"
 
 
 def _shared(words: Sequence[Sequence[str]]) -> list[str]:
     """The words with which all begin."""
-    rows = takewhile(lambda row: len({*row}) == 1, zip(*words, strict=False))
-    return [row[0] for row in rows]
+    return [row[0] for row in takewhile(lambda row: len({*row}) == 1, zip(*words, strict=False))]
 
 
 def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _problems(run: RunFacts, columns: Sequence[Sequence[Task]]) -> Iterator[str]:
+def _problems(run: RunFacts, columns: Iterable[Sequence[Task]]) -> Iterator[str]:
     if run.planned_by == "template":
         yield "its plan is the team's template already"
     if run.rounds > 1:
@@ -137,7 +130,7 @@ def _problems(run: RunFacts, columns: Sequence[Sequence[Task]]) -> Iterator[str]
             yield f"the payload of task {task.id!r} differs between runs; a template's is fixed"
 
 
-def _notes(run: RunFacts, team: Team, requests: Sequence[str]) -> Iterator[str]:
+def _notes(run: RunFacts, plan: Plan, team: Team, requests: Sequence[str]) -> Iterator[str]:
     if (different := len({*requests})) > 1:
         yield f"intents are made from {len(requests):,} runs with {different:,} requests"
     else:
@@ -147,8 +140,8 @@ def _notes(run: RunFacts, team: Team, requests: Sequence[str]) -> Iterator[str]:
         )
     if run.amendments:
         yield "the run amended its plan later: the template is the plan as it was accepted first"
-    if run.plan is not None and run.plan.instruction:
-        yield f"not kept: the instruction for the synthesizer, {_line(run.plan.instruction)!r}"
+    if plan.instruction:
+        yield f"not kept: the instruction for the synthesizer, {_line(plan.instruction)!r}"
     for task in run.tasks:
         if lost := task.limits.model_dump(exclude_none=True, exclude={"timeout_s"}):
             shown = ", ".join(f"{name} {value}" for name, value in lost.items())

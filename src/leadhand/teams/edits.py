@@ -1,8 +1,7 @@
-"""Makes a team's folder, new or as a changed copy, or edits a team.yaml and keeps the rest."""
+"""Makes a new folder of a team, or edits a team.yaml and keeps the rest."""
 
 import json
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,7 +15,6 @@ from leadhand.teams.files import Value, read_yaml
 from leadhand.teams.notes import Notes
 
 _WIDTH = 100
-_NOT_COPIED = ("__pycache__", ".git", ".venv")
 
 Keys = Mapping[str, Value]
 """New values of keys. `None` removes a key; a mapping replaces only the keys that it has."""
@@ -67,19 +65,6 @@ def _fill(place: Path, write: Callable[[Path], None]) -> None:
         names = sorted(os.listdir(written), key=lambda name: name == TEAM_FILE)
         for name in names:
             (written / name).rename(place / name)
-
-
-def changed_copy(source: Path, into: Path, change: Callable[[Path], None]) -> None:
-    """Copy `source` to `into` and `change` it. Raises `InputError` if `into` has files already."""
-
-    def write(new: Path) -> None:
-        ignored = shutil.ignore_patterns(*_NOT_COPIED)
-        shutil.copytree(source, new, ignore=ignored, copy_function=shutil.copyfile)
-        change(new)
-
-    if into.resolve().is_relative_to(source.resolve()):
-        raise InputError(f"{str(into)!r} is in the folder of the team itself: name another")
-    fill_new(into, write)
 
 
 def edit(folder: Path, changes: Keys) -> None:

@@ -129,7 +129,7 @@ def teams_freeze(
     """Make the plan of a run the template of its team, which then needs no planner.
 
     The plan is the one that was accepted first, without later amendments, splits and refinements.
-    If DIR does not exist and the team is a ready-made one, DIR becomes a copy of it.
+    If DIR does not exist, it becomes a copy of the team's folder.
     """
     from leadhand.cli.runs.commands import StoredRuns
     from leadhand.cli.teams.from_run import freeze_run
