@@ -103,7 +103,7 @@ class Supervisor(Generic[C, Out_co]):
         """
         # Imported here and below because they import every event and the engine.
         from leadhand.engine.recorder import SystemClock
-        from leadhand.journal.memory import MemoryJournal
+        from leadhand.journal.store_journal import MemoryJournal
         from leadhand.run.hosting import RunHost
         from leadhand.trace.logs import Logs
 

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 from leadhand.contracts.outcome import Handoff, Outcome
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.engine.attempts import Slots
 from leadhand.engine.scheduler import Scheduler
+from leadhand.engine.shared_workers import Slots
 from leadhand.ports import Person, Remedies
 from leadhand.testing import ScriptedRunner
 from tests.plans.samples import accepted, team

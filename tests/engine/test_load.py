@@ -11,7 +11,7 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import Event, TaskDispatched, TaskReassigned
 from leadhand.contracts.outcome import Failed
 from leadhand.contracts.team import Ladder, RetryRules
-from leadhand.policies.load_balancing import WorkerLoad, latency, substitute
+from leadhand.policies.load_balancing import WorkerLoad, substitute
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock, run_virtual
 from tests.stored import store_of
@@ -63,14 +63,6 @@ def test_a_fallback_helps_out_only_while_the_queue_is_too_long() -> None:
     assert substitute(full, [], fallback=helper) is None
     assert substitute(full, [], fallback=WorkerLoad("helper", False), max_queue=0) is None
     assert substitute(WorkerLoad("own", True, waiting=9), [], fallback=helper, max_queue=0) is None
-
-
-def test_the_latency_is_that_of_the_last_tasks() -> None:
-    known = None
-    for took_s in (10.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0):
-        known = latency(known, took_s)
-    assert known is not None
-    assert 1.0 < known < 2.5
 
 
 # Through the real scheduler

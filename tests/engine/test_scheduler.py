@@ -11,9 +11,10 @@ from leadhand.contracts.ladder import JITTER_SHARE
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Limits, Plan
 from leadhand.contracts.team import RetryRules, Team, Worker
-from leadhand.engine.attempts import GRACE_S, Slots
+from leadhand.engine.attempts import GRACE_S
 from leadhand.engine.current_attempt import time_limit_paused
 from leadhand.engine.scheduler import Scheduler
+from leadhand.engine.shared_workers import Slots
 from leadhand.plans import graph
 from leadhand.state.fold import RunState
 from leadhand.testing import ScriptedRunner, completed, run_virtual

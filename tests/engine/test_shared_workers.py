@@ -87,9 +87,24 @@ def test_a_run_that_gives_up_its_turn_passes_it_on() -> None:
         assert runs.woken() == ["b"]
         one.line_up(runs["b"], wants=True)
         assert runs.woken() == ["c"], "whoever could start and does not, has other reasons to wait"
-        one.add_waiting(3)
-        one.leave(runs["c"], 2)
+        for name, ready in {"a": ["a/3"], "c": ["c/1", "c/2"]}.items():
+            one.join(runs[name], ready)
+        assert one.waiting == 3
+        one.leave(runs["c"])
         assert (one.waiting, one.may_start(runs["a"])) == (1, True)
+
+    run_virtual(story())
+
+
+def test_the_last_task_counts_for_three_tenths_of_the_latency() -> None:
+    async def story() -> None:
+        runs, one = Runs("a"), shared(None)
+        known: list[float | None] = []
+        for took_s in (None, 2.0, 4.0, 2.6):
+            one.take(runs["a"], "a/1")
+            one.release(runs["a"], took_s)
+            known.append(one.latency_s)
+        assert known == [None, 2.0, 2.6, 2.6]
 
     run_virtual(story())
 
@@ -130,7 +145,7 @@ def test_the_probes_end_wakes_those_who_wait_for_it(outcome: Outcome | None, bre
         one.ended("a/3", None, LADDER, 5.0)
         assert runs.woken() == [], "once"
         one.wake_after_probe(runs["b"])
-        one.leave(runs["b"], 0)
+        one.leave(runs["b"])
         one.ended("a/3", None, LADDER, 5.0)
         assert runs.woken() == [], "not after its end"
 
@@ -149,7 +164,7 @@ def test_a_worker_with_several_places_is_one_and_each_is_told_once() -> None:
         unknown = Worker("more", "d", run=nothing)
         assert workers.of((), unknown) is workers.of((), unknown)
         one.take(Waiter(asyncio.Event()), "a/1")
-        one.add_waiting(2)
+        one.join(Waiter(asyncio.Event()), ["a/3", "a/4"])
         one.latency_s = 1.5
         one.ended("a/2", DOWN, LADDER, 0.0)
         await asyncio.sleep(1)

@@ -20,7 +20,7 @@ from leadhand.policies.actions import (
 )
 from leadhand.policies.history import FREE_RETRIES
 from leadhand.policies.ladder import rungs_before, rungs_for
-from leadhand.policies.load_balancing import Substitute, WorkerLoad, latency, substitute
+from leadhand.policies.load_balancing import Substitute, WorkerLoad, substitute
 from leadhand.policies.rungs import jitter, more_confident
 
 BUSY = Failed(kind="error", message="busy", transient=True)
@@ -235,7 +235,3 @@ def test_who_would_be_done_first_takes_the_task() -> None:
     known = [WorkerLoad("slow", True, running=0, latency_s=4.0), WorkerLoad("new", True)]
     assert substitute(own, known) == Substitute("new", "new, of the same role as own, is less busy")
     assert substitute(own, [WorkerLoad("new", True, running=1)]) is None
-
-
-def test_the_last_task_counts_for_three_tenths_of_the_latency() -> None:
-    assert (latency(None, 4.0), latency(2.0, 4.0)) == (4.0, 2.6)

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from leadhand import Answer, Escalated, Handoff, Outcome, Result, Supervisor, Team, Worker
 from leadhand.cli.views.answer import markdown, show_answer
-from leadhand.journal.memory import MemoryJournal
+from leadhand.journal.store_journal import MemoryJournal
 from leadhand.teams.loader import load
 from leadhand.testing import run_virtual
 from leadhand.trace.page import page

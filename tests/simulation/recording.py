@@ -9,7 +9,7 @@ from typing import TypeVarTuple, Unpack
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import Event
 from leadhand.contracts.outcome import Handoff
-from leadhand.journal.memory import MemoryStore
+from leadhand.journal.store_journal import MemoryStore
 from leadhand.state.fold import RunState
 from leadhand.testing import VirtualTimeLoop
 from tests.simulation.scenario import Process, Scenario

@@ -50,22 +50,15 @@ class Split:
 Advice = Refinement | Reassignment | Split
 
 
+@dataclass(frozen=True, slots=True)
 class Advisers:
     """The remedies and the person that a run can ask."""
 
-    def __init__(
-        self,
-        team: Team,
-        remedies: Remedies | None,
-        person: Person | None,
-        *,
-        earlier: Collection[str] = (),
-    ) -> None:
-        """`earlier` are the names of the earlier results that tasks may work on."""
-        self._team = team
-        self._earlier = earlier
-        self.remedies = remedies
-        self.person = person
+    team: Team
+    remedies: Remedies | None
+    person: Person | None
+    earlier: Collection[str] = ()
+    """The names of the earlier results that tasks may work on."""
 
     async def advise(
         self,
@@ -95,7 +88,7 @@ class Advisers:
                 return Reassignment(name) if name is not None and name in workers else None
             case SplitTask():
                 proposed = await self.remedies.split(task, outcome)
-                parts = parts_of(task, proposed, self._team, earlier=self._earlier)
+                parts = parts_of(task, proposed, self.team, earlier=self.earlier)
                 if isinstance(parts, str):
                     _log.warning("task %r is not split: %s", task.id, parts)
                     return None
@@ -112,18 +105,17 @@ def _refinement(intent: str | None, task: Task) -> Refinement | None:
     return Refinement(text) if text and text != task.intent else None
 
 
+@dataclass(frozen=True, slots=True)
 class Splits:
     """The splits of one run."""
 
-    def __init__(self, recorder: Recorder, tasks: RunTasks, approvals: Approvals) -> None:
-        self._recorder = recorder
-        self._state = recorder.state
-        self._tasks = tasks
-        self._approvals = approvals
+    recorder: Recorder
+    tasks: RunTasks
+    approvals: Approvals
 
     def open_for(self, id: str) -> tuple[Task, ...]:
         """The parts whose approval was still open when the run was resumed, if any."""
-        state = self._state
+        state = self.recorder.state
         if not (state.amendment_open and state.proposed_for == id and state.proposed):
             return ()
         return tuple(task for task in state.proposed.tasks if task.id not in state.tasks)
@@ -138,44 +130,44 @@ class Splits:
         otherwise: Callable[[], None],
     ) -> None:
         """Replace a task by `parts`; `otherwise` is called if a person refuses."""
-        if self._state.binding != "asks":
+        if self.recorder.state.binding != "asks":
             self._split(attempt, reason, parts)
             return
         id = attempt.task.id
 
         def problems(given: Plan) -> tuple[str, ...]:
-            as_it_is = given.tasks == split_up(self._state, id, parts).tasks
+            as_it_is = given.tasks == split_up(self.recorder.state, id, parts).tasks
             return () if as_it_is else (f"approve or refuse the split of task {id!r} as it is",)
 
         def then(given: Plan | str) -> None:
-            if self._tasks.stopped is not None:
+            if self.tasks.stopped is not None:
                 return
             if isinstance(given, Plan):
                 self._split(attempt, reason, parts)
                 return
             problem = f"task {id!r} is not split: {given}"
-            self._recorder.record(
-                events.PlanRejected(**self._recorder.stamp(), problems=(problem,), task_id=id)
+            self.recorder.record(
+                events.PlanRejected(**self.recorder.stamp(), problems=(problem,), task_id=id)
             )
             otherwise()
 
         why = f"Task {id} is too much for one attempt. Splits it into {len(parts)} tasks."
-        self._approvals.request(
-            Proposal(id, why, by, lambda: split_up(self._state, id, parts), problems, then)
+        self.approvals.request(
+            Proposal(id, why, by, lambda: split_up(self.recorder.state, id, parts), problems, then)
         )
 
     def _split(self, attempt: EndedAttempt, reason: str, parts: tuple[Task, ...]) -> None:
         task = attempt.task.task
-        after = self._tasks.dependants(task.id)
-        self._recorder.record(
+        after = self.tasks.dependants(task.id)
+        self.recorder.record(
             events.TaskSplit(
-                **self._recorder.task_stamp(task.id, attempt.number),
+                **self.recorder.task_stamp(task.id, attempt.number),
                 parts=parts,
                 rewired=tuple(other.id for other in after),
                 reason=reason,
             )
         )
-        now = [self._state.tasks[other.id] for other in after]
+        now = [self.recorder.state.tasks[other.id] for other in after]
         # A skipped task waits for nothing, though its dependencies in the plan are rewired too.
         rewired = [(old, new.task) for old, new in zip(after, now, strict=True) if not new.ended]
-        self._tasks.replace(task, parts, rewired)
+        self.tasks.replace(task, parts, rewired)

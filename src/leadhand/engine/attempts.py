@@ -11,18 +11,18 @@ import math
 from collections import deque
 from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from leadhand.contracts.events.fields import AttemptTimes
 from leadhand.contracts.events.task import stuck_message
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Limits
-from leadhand.contracts.team import Rung, Worker
+from leadhand.contracts.team import Rung
 from leadhand.engine.current_attempt import CurrentAttempt, attempt_time, current_attempt
 from leadhand.engine.failures import failure_of
 from leadhand.engine.recorder import Recorder
-from leadhand.engine.shared_workers import Quarantine, SharedWorker, Waiter, inside_worker
+from leadhand.engine.shared_workers import Quarantine, ReadyQueue, inside_worker
 from leadhand.engine.stopwatch import Stopwatch
 from leadhand.ports import Runner
 from leadhand.state.fold import TaskState
@@ -31,68 +31,6 @@ T_co = TypeVar("T_co", covariant=True)
 
 GRACE_S = 0.25
 """How long a cancelled attempt may take to clean up."""
-
-
-class Slots:
-    """How many tasks may run at once; shared by ready queues, also those of nested runs."""
-
-    __slots__ = ("free", "users")
-
-    def __init__(self, count: int) -> None:
-        self.free = count
-        self.users: list[asyncio.Event] = []
-        """The wake-up events of the schedulers that use these slots."""
-
-    def release(self, by: asyncio.Event) -> None:
-        """Free one slot, and wake every other scheduler."""
-        self.free += 1
-        for user in self.users:
-            if user is not by:
-                user.set()
-
-
-@dataclass(slots=True, eq=False)
-class ReadyQueue:
-    """The tasks that are ready for one worker, and the slots that each of them needs."""
-
-    worker: Worker
-    runner: Runner
-    slots: tuple[Slots, ...]
-    shared: SharedWorker
-    """The limits and breaker of the worker, shared by all runs."""
-    waiter: Waiter
-    total: SharedWorker | None = None
-    """The limit of the tasks of all runs; a team's own task does not count."""
-    ready: list[tuple[float, int, str]] = field(default_factory=list[tuple[float, int, str]])
-    """A heap of (minus the remaining path, order of arrival, task id)."""
-
-    @property
-    def has_room(self) -> bool:
-        """Whether this run's slots allow one more task."""
-        return min([slots.free for slots in self.slots]) > 0
-
-    def may_start(self) -> bool:
-        """Whether one more task may start."""
-        return self.has_room and all(one.may_start(self.waiter) for one in self._limits())
-
-    def take(self, task: str) -> bool:
-        """Start a task; False if a run in another thread was faster."""
-        taken: list[SharedWorker] = []
-        for one in self._limits():
-            if not one.take(self.waiter, task):
-                for other in taken:
-                    other.release(self.waiter)
-                return False
-            taken.append(one)
-        return True
-
-    def release(self, took_s: float) -> None:
-        """Note that an attempt ended."""
-        for one in self._limits():
-            one.release(self.waiter, took_s)
-
-    def _limits(self) -> tuple[SharedWorker, ...]:
-        return (self.shared,) if self.total is None else (self.total, self.shared)
 
 
 class AbandonableTask(Generic[T_co]):

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from leadhand.contracts import events
@@ -31,15 +31,17 @@ T = TypeVar("T")
 _log = logging.getLogger("leadhand")
 
 
+@dataclass(slots=True, eq=False)
 class Consultations:
     """The open questions of one run."""
 
-    def __init__(self, wake_up: Callable[[], None]) -> None:
-        """`wake_up` is called when there is an answer to `deliver`."""
-        self._wake_up = wake_up
-        self._open: dict[asyncio.Task[None], AbandonableTask[object]] = {}
-        self._answered: deque[Callable[[], None]] = deque()
-        self._closed = False
+    wake_up: Callable[[], None]
+    """Called when there is an answer to `deliver`."""
+    _open: "dict[asyncio.Task[None], AbandonableTask[object]]" = field(
+        init=False, default_factory=dict
+    )
+    _answered: deque[Callable[[], None]] = field(init=False, default_factory=deque)
+    _closed: bool = field(init=False, default=False)
 
     @property
     def open(self) -> int:
@@ -114,7 +116,7 @@ class Consultations:
         # First: the scheduler that this wakes must not count the question as open.
         self._forget(asyncio.current_task())
         self._answered.append(lambda: then(answer))
-        self._wake_up()
+        self.wake_up()
 
     def _forget(self, asking: "asyncio.Task[None] | None") -> None:
         abandonable = self._open.pop(asking, None) if asking is not None else None
@@ -148,43 +150,41 @@ class Proposal:
     """Called with the approved plan, or with the reason why the plan is not amended."""
 
 
+@dataclass(slots=True, eq=False)
 class Approvals:
     """The amendments of one run that wait for a person."""
 
-    def __init__(
-        self, recorder: Recorder, consultations: Consultations, person: Person | None
-    ) -> None:
-        self._recorder = recorder
-        self._consultations = consultations
-        self._person = person
-        self._waiting: deque[Proposal] = deque()
-        self._open: Proposal | None = None
-        self.unanswered = 0
-        """Questions that a person who was asked left open."""
+    recorder: Recorder
+    consultations: Consultations
+    person: Person | None
+    unanswered: int = field(init=False, default=0)
+    """Questions that a person who was asked left open."""
+    _waiting: deque[Proposal] = field(init=False, default_factory=deque)
+    _open: Proposal | None = field(init=False, default=None)
 
     def request(self, proposal: Proposal) -> None:
         """Ask for an approval, after those that were requested before."""
         if self._open is not None:
             self._waiting.append(proposal)
             return
-        if self._person is None:
+        if self.person is None:
             proposal.then("no person can be asked")
             return
         self._open = proposal
-        state = self._recorder.state
+        state = self.recorder.state
         if not (state.amendment_open and state.proposed_for == proposal.task_id):
-            stamp = self._recorder.stamp()
-            self._recorder.record(
+            stamp = self.recorder.stamp()
+            self.recorder.record(
                 events.PlanProposed(
                     **stamp, plan=proposal.plan(), by=proposal.by, task_id=proposal.task_id
                 )
             )
         plan = state.proposed or proposal.plan()
         question = f"{proposal.why}\nIs the plan to be amended like this?"
-        self._person.post_plan_question(question)
-        self._consultations.ask(
+        self.person.post_plan_question(question)
+        self.consultations.ask(
             f"approve the plan amended after {proposal.task_id}",
-            self._person.approve_plan(plan, question, problems=proposal.problems, patiently=True),
+            self.person.approve_plan(plan, question, problems=proposal.problems, patiently=True),
             lambda reply: self._answered(proposal, plan, reply),
             patiently=True,
         )
@@ -202,27 +202,23 @@ class Approvals:
             self.request(self._waiting.popleft())
 
 
+@dataclass(slots=True, eq=False)
 class CallApprovals:
     """The paused attempts of one run."""
 
-    def __init__(
-        self,
-        recorder: Recorder,
-        tasks: RunTasks,
-        consultations: Consultations,
-        person: Person | None,
-    ) -> None:
-        self._state = recorder.state
-        self._tasks = tasks
-        self._consultations = consultations
-        self._person = person
-        self._postponed: list[tuple[Task, PausedAttempt, int, AttemptTimes]] = []
-        self.unanswered = 0
-        """Questions that a person who was asked left open."""
+    recorder: Recorder
+    tasks: RunTasks
+    consultations: Consultations
+    person: Person | None
+    unanswered: int = field(init=False, default=0)
+    """Questions that a person who was asked left open."""
+    _postponed: list[tuple[Task, PausedAttempt, int, AttemptTimes]] = field(
+        init=False, default_factory=list
+    )
 
     def resume(self) -> None:
         """Ask again what had no reply when the run ended."""
-        for task in list(self._state.tasks.values()):
+        for task in list(self.recorder.state.tasks.values()):
             if task.paused is not None and task.waits_for_approval and not task.ended:
                 self.pause(task.task, task.paused, attempt=task.attempts)
 
@@ -230,18 +226,18 @@ class CallApprovals:
         self, task: Task, paused: PausedAttempt, *, attempt: int, work: AttemptTimes = NO_TIMES
     ) -> bool:
         """Ask about the calls of an attempt; False if no person can be asked."""
-        person = self._person
+        person = self.person
         if person is None:
             return False
-        if self._tasks.growing and self._tasks.stopped is None:
+        if self.tasks.growing and self.tasks.stopped is None:
             self._postponed.append((task, paused, attempt, work))
             return True
         person.post_call_question(task, paused, attempt=attempt, work=work)
-        if self._tasks.stopped is not None:
+        if self.tasks.stopped is not None:
             # A run that is resumed asks again.
-            self._tasks.cancel(task.id, attempt, reason=self._tasks.stopped)
+            self.tasks.cancel(task.id, attempt, reason=self.tasks.stopped)
             return True
-        self._consultations.ask(
+        self.consultations.ask(
             f"approve calls of {task.id}",
             person.ask_about_calls(task),
             lambda replied: self._replied(task.id, replied=bool(replied)),
@@ -252,7 +248,7 @@ class CallApprovals:
     def ask_postponed(self) -> None:
         """Ask about the attempts that paused before there was a plan, as far as it has them."""
         for task, paused, attempt, work in self._postponed:
-            now = self._state.tasks.get(task.id)
+            now = self.recorder.state.tasks.get(task.id)
             if now is not None and (now.status == "running" or now.waits_for_approval):
                 self.pause(task, paused, attempt=attempt, work=work)
         self._postponed.clear()
@@ -260,5 +256,5 @@ class CallApprovals:
     def _replied(self, id: str, *, replied: bool) -> None:
         if not replied:
             self.unanswered += 1
-        elif self._tasks.stopped is None:
-            self._tasks.make_ready(id)
+        elif self.tasks.stopped is None:
+            self.tasks.make_ready(id)

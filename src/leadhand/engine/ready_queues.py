@@ -5,8 +5,14 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from leadhand.contracts.team import Team
-from leadhand.engine.attempts import ReadyQueue, Slots
-from leadhand.engine.shared_workers import SharedWorker, SharedWorkers, TeamPath, Waiter
+from leadhand.engine.shared_workers import (
+    ReadyQueue,
+    SharedWorker,
+    SharedWorkers,
+    Slots,
+    TeamPath,
+    Waiter,
+)
 from leadhand.policies.load_balancing import WorkerLoad, substitute
 from leadhand.ports import Runner
 
@@ -53,25 +59,23 @@ class ReadyQueues:
         of `shared_workers`, and `waiter` wakes the run when it may be its turn.
         """
         self._waiter = waiter
-        self._queues = {
-            worker.name: ReadyQueue(
+        total = shared_workers.total
+        self._queues: dict[str, ReadyQueue] = {}
+        self._limited = [] if total is None else [total]
+        for worker in team.all_workers:
+            own, shared = shared_slots.get(worker.name, ()), shared_workers.of(team_path, worker)
+            queue = ReadyQueue(
                 worker,
                 runners[worker.name],
-                (
-                    team_slots if worker.team is not None else slots,
-                    *shared_slots.get(worker.name, ()),
-                ),
-                shared_workers.of(team_path, worker),
                 waiter,
-                shared_workers.total if worker.team is None else None,
+                (slots if worker.team is None else team_slots, *own),
+                shared,
+                (shared,) if total is None or worker.team is not None else (total, shared),
             )
-            for worker in team.all_workers
-        }
-        self._limited = [
-            queue.shared for queue in self._queues.values() if queue.shared.concurrency is not None
-        ]
-        if shared_workers.total is not None:
-            self._limited.append(shared_workers.total)
+            shared.join(waiter, queue.ready)
+            self._queues[worker.name] = queue
+            if shared.concurrency is not None:
+                self._limited.append(shared)
         self._order = 0
         self._pinned: set[str] = set()
         roles: dict[str, list[ReadyQueue]] = {}
@@ -103,23 +107,19 @@ class ReadyQueues:
         if pinned:
             self._pinned.add(id)
         self._order += 1
-        queue = self._queues[worker]
-        queue.shared.add_waiting(1)
-        heapq.heappush(queue.ready, (-rank, self._order, id))
+        heapq.heappush(self._queues[worker].ready, (-rank, self._order, id))
 
     def remove(self, ids: Collection[str]) -> None:
         """Remove tasks. O(ready tasks)."""
         for queue in self._queues.values():
-            kept = [entry for entry in queue.ready if entry[2] not in ids]
-            queue.shared.add_waiting(len(kept) - len(queue.ready))
-            queue.ready = kept
+            queue.ready[:] = [entry for entry in queue.ready if entry[2] not in ids]
             heapq.heapify(queue.ready)
 
     def close(self) -> None:
         """Empty all queues at the end of the run."""
         for queue in self._queues.values():
-            queue.shared.leave(self._waiter, len(queue.ready))
-            queue.ready = []
+            queue.shared.leave(self._waiter)
+            queue.ready.clear()
 
     def next(self, now_s: float) -> Turn | None:
         """The next task to start or to refuse; `None` if all ready tasks must wait.
@@ -139,7 +139,6 @@ class ReadyQueues:
         if best is None or chosen is None:
             return None
         id = heapq.heappop(best.ready)[2]
-        best.shared.add_waiting(-1)
         self._pinned.discard(id)
         return Turn(id, chosen.queue or best, chosen.reason, chosen.refused)
 
@@ -154,8 +153,8 @@ class ReadyQueues:
         for queue in self._queues.values():
             if queue.ready and not idle:
                 wanted.update(one.shared for one in self._candidates(queue) if one.has_room)
-                if queue.total is not None and queue.has_room:
-                    wanted.add(queue.total)
+                if queue.has_room:
+                    wanted.update(queue.limits)
         for shared in self._limited:
             shared.line_up(self._waiter, wants=shared in wanted)
 

@@ -86,6 +86,8 @@ class Recorder:
         """
         self.run_id = run_id
         self.path = path
+        self.prefix = f"{run_id}/{path}"
+        """With the id of a task it is unique over all runs."""
         self.past = past
         self.state = fold(past) if state is None else state
         self._crashes = crashes

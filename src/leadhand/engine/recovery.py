@@ -4,6 +4,8 @@ Policies decide; this module asks for advice, records the decision and changes t
 there is no advice, it tries the next rung.
 """
 
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import get_args
 
 from leadhand.contracts import events
@@ -55,46 +57,45 @@ _REPEATS: frozenset[Rung] = frozenset({"retry", "refine", "raise_tier", "split"}
 _ALL: frozenset[Rung] = frozenset(get_args(Rung))
 
 
+@dataclass(eq=False)
 class Recovery:
     """Recovers the tasks of one run."""
 
-    def __init__(
-        self,
-        recorder: Recorder,
-        team: Team,
-        tasks: RunTasks,
-        *,
-        consultations: Consultations,
-        approvals: Approvals,
-        remedies: Remedies | None = None,
-        person: Person | None = None,
-    ) -> None:
-        self._recorder = recorder
-        self._run = f"{recorder.run_id}/{recorder.path}"
-        self._state = recorder.state
-        self._team = team
-        self._rules = Rules.of(team, remedies=remedies is not None, person=person is not None)
-        self._tasks = tasks
-        self._consultations = consultations
-        self._splits = Splits(recorder, tasks, approvals)
-        self._advisers = Advisers(team, remedies, person, earlier=self._state.earlier)
-        self._judging: dict[str, tuple[EndedAttempt, JudgeOpinions, bool]] = {}
-        self.work_ends_s: float | None = None
-        """Seconds into the run at which its work must stop."""
+    recorder: Recorder
+    team: Team
+    tasks: RunTasks
+    consultations: Consultations
+    approvals: Approvals
+    remedies: Remedies | None
+    person: Person | None
+    work_ends_s: float | None = field(init=False, default=None)
+    """Seconds into the run at which its work must stop."""
+    _judging: dict[str, tuple[EndedAttempt, JudgeOpinions, bool]] = field(
+        init=False, default_factory=dict
+    )
+
+    @cached_property
+    def _splits(self) -> Splits:
+        return Splits(self.recorder, self.tasks, self.approvals)
+
+    @cached_property
+    def _rules(self) -> Rules:
+        remedies, person = self.remedies is not None, self.person is not None
+        return Rules.of(self.team, remedies=remedies, person=person)
 
     def resume(self) -> None:
         """Decide about the outcomes that were undecided when the run ended, once it has a plan."""
-        if self._tasks.growing:
+        if self.tasks.growing:
             return
-        for task in list(self._state.tasks.values()):
+        for task in list(self.recorder.state.tasks.values()):
             if task.unresolved is not None and not task.ended:
-                worker = self._team.worker(task.worker)
+                worker = self.team.worker(task.worker)
                 limits = task.task.limits
-                within = limits_of(self._team, worker, limits) if worker else limits
+                within = limits_of(self.team, worker, limits) if worker else limits
                 past = EndedAttempt(task, task.attempts, task.tried[-1], within, NO_TIMES)
-                if task.reply is not None or task.id in self._state.questions:
+                if task.reply is not None or task.id in self.recorder.state.questions:
                     # A person was asked, so the rungs before had no advice.
-                    past.ruled_out = rungs_before("ask_person", task.unresolved, self._team.ladder)
+                    past.ruled_out = rungs_before("ask_person", task.unresolved, self.team.ladder)
                 parts = self._splits.open_for(task.id)
                 if parts:
                     again = SplitTask(f"task {task.id!r} was to be split")
@@ -110,11 +111,11 @@ class Recovery:
     def after(self, attempt: EndedAttempt, outcome: Unsuccessful) -> None:
         """Decide what follows an attempt that did not complete, and do it."""
         history = self._history(attempt)
-        action = decide(outcome, history, self._rules, self._recorder.elapsed_s())
-        if self._tasks.stopped is not None and not isinstance(action, AcceptResult | JudgeOpinions):
+        action = decide(outcome, history, self._rules, self.recorder.elapsed_s())
+        if self.tasks.stopped is not None and not isinstance(action, AcceptResult | JudgeOpinions):
             # No task is tried again, whatever the ladder says.
-            action = GiveUp(self._tasks.stopped)
-        elif self._tasks.growing:
+            action = GiveUp(self.tasks.stopped)
+        elif self.tasks.growing:
             self._record(attempt, outcome, "what follows is decided once there is a plan")
             return
         self._record(attempt, outcome, action.reason, final=isinstance(action, GiveUp))
@@ -122,17 +123,17 @@ class Recovery:
 
     def refused(self, id: str, worker: Worker, reason: str) -> None:
         """End a task that no worker may take because breakers are open."""
-        task = self._state.tasks[id]
+        task = self.recorder.state.tasks[id]
         if task.first is not None:  # the worker was to give a second opinion
             flag = f"accepted at low confidence: there is no second opinion, as {reason}"
-            self._tasks.complete(id, task.attempts, task.first, work=NO_TIMES, flag=flag)
+            self.tasks.complete(id, task.attempts, task.first, work=NO_TIMES, flag=flag)
             return
-        limits = limits_of(self._team, worker, task.task.limits)
+        limits = limits_of(self.team, worker, task.task.limits)
         attempt = EndedAttempt(task, task.attempts, worker.name, limits, NO_TIMES)
         outcome = Failed(kind="error", message=reason, transient=True)
         why = "given up: no attempt is made while the breaker is open"
         self._record(attempt, outcome, why, final=True)
-        self._tasks.end_without_result(id)
+        self.tasks.end_without_result(id)
 
     def second(self, attempt: EndedAttempt, completed: Completed, first: Result) -> None:
         """Have a completed second opinion compared with the first."""
@@ -141,7 +142,7 @@ class Recovery:
         self._ask_judge(attempt, action, doubted=False)
 
     def _history(self, attempt: EndedAttempt) -> History:
-        task, state = attempt.task, self._state
+        task, state = attempt.task, self.recorder.state
         return History(
             attempt.worker,
             task.attempts_before + attempt.number - task.uncounted,
@@ -149,7 +150,7 @@ class Recovery:
             timeouts=task.timeouts - (getattr(task.unresolved, "kind", "") == "timeout"),
             timeout_s=attempt.limits.timeout_s,
             work_ends_s=self.work_ends_s,
-            jitter=jitter(f"{self._run}{task.id}/{attempt.number}"),
+            jitter=jitter(f"{self.recorder.prefix}{task.id}/{attempt.number}"),
             tier=attempt.limits.tier,
             refined=task.refined,
             splits=task.splits,
@@ -157,18 +158,18 @@ class Recovery:
             ruled_out=self._ruled_out(attempt),
             dispatched=state.dispatched,
             repeated=state.repeated,
-            not_admitted=self._tasks.not_admitted(),
+            not_admitted=self.tasks.not_admitted(),
         )
 
     def _ruled_out(self, attempt: EndedAttempt) -> frozenset[Rung]:
         if attempt.worker == SUBPLANNER:
             return _ALL  # each of its tasks had the whole ladder
         repeats = _REPEATS if self._gave_up_inside(attempt) else frozenset[Rung]()
-        return attempt.ruled_out | _NOT_ALLOWED[self._state.binding] | repeats
+        return attempt.ruled_out | _NOT_ALLOWED[self.recorder.state.binding] | repeats
 
     def _gave_up_inside(self, attempt: EndedAttempt) -> bool:
         """Whether a nested team's own ladder gave up all its tasks, and nothing stopped it."""
-        worker, nested = self._team.worker(attempt.worker), attempt.task.nested
+        worker, nested = self.team.worker(attempt.worker), attempt.task.nested
         if worker is None or worker.team is None or nested is None or nested.answer is None:
             return False
         tried = any(task.attempts for task in nested.tasks.values())
@@ -180,32 +181,32 @@ class Recovery:
         id, number = attempt.task.id, attempt.number
         match action:
             case RetryTask():
-                stamp = self._recorder.task_stamp(id, number)
-                self._recorder.record(
+                stamp = self.recorder.task_stamp(id, number)
+                self.recorder.record(
                     events.TaskRetried(**stamp, delay_s=action.delay_s, reason=action.reason)
                 )
-                self._tasks.make_ready(id, delay_s=action.delay_s)
+                self.tasks.make_ready(id, delay_s=action.delay_s)
             case RaiseTier():
-                self._recorder.record(
+                self.recorder.record(
                     events.TierRaised(
-                        **self._recorder.task_stamp(id, number),
+                        **self.recorder.task_stamp(id, number),
                         old_tier=action.old_tier,
                         new_tier=action.new_tier,
                         reason=action.reason,
                     )
                 )
-                self._tasks.make_ready(id)
+                self.tasks.make_ready(id)
             case Fallback() | SecondOpinion():
                 opinion = isinstance(action, SecondOpinion)
                 self._reassign(attempt, action.worker, action.reason, second_opinion=opinion)
             case JudgeOpinions():
                 self._ask_judge(attempt, action, doubted=True)
             case AcceptResult():
-                self._tasks.complete(
+                self.tasks.complete(
                     id, number, action.result, work=attempt.times, flag=action.reason
                 )
             case GiveUp():
-                self._tasks.end_without_result(id)
+                self.tasks.end_without_result(id)
             case _:
                 self._consult(attempt, outcome, history, action)
 
@@ -217,12 +218,14 @@ class Recovery:
         task = attempt.task.task
         asks_person = isinstance(action, AskPerson)
         workers = candidates(history, self._rules)
-        if asks_person and self._advisers.person is not None:
+        if asks_person and self.person is not None:
             others = workers if for_another_worker(outcome) else ()
-            self._advisers.person.post_question(task, outcome, others=others)
-        self._consultations.ask(
+            self.person.post_question(task, outcome, others=others)
+        earlier = self.recorder.state.earlier
+        advisers = Advisers(self.team, self.remedies, self.person, earlier)
+        self.consultations.ask(
             f"{RUNG_OF[type(action)]} {task.id}",
-            self._advisers.advise(action, task, outcome, workers=workers),
+            advisers.advise(action, task, outcome, workers=workers),
             lambda advice: self._advised(attempt, outcome, action, advice),
             patiently=asks_person,
         )
@@ -234,22 +237,22 @@ class Recovery:
         action: NeedsAdvice,
         advice: Advice | None,
     ) -> None:
-        if self._tasks.stopped is not None:
+        if self.tasks.stopped is not None:
             return
         task, number = attempt.task.task, attempt.number
         match advice:
             case None:
                 self._pass_over(attempt, outcome, action)
             case Refinement():
-                self._recorder.record(
+                self.recorder.record(
                     events.TaskRefined(
-                        **self._recorder.task_stamp(task.id, number),
+                        **self.recorder.task_stamp(task.id, number),
                         old_intent=task.intent,
                         new_intent=advice.intent,
                         reason=action.reason,
                     )
                 )
-                self._tasks.make_ready(task.id)
+                self.tasks.make_ready(task.id)
             case Reassignment():
                 reason = f"{action.reason}; {advice.worker} was chosen"
                 self._reassign(attempt, advice.worker, reason, second_opinion=False)
@@ -263,12 +266,11 @@ class Recovery:
         action: NeedsAdvice,
         parts: tuple[Task, ...],
     ) -> None:
-        remedies = self._advisers.remedies
         self._splits.split(
             attempt,
             parts,
             reason=action.reason,
-            by=remedies.name if remedies else "planner",
+            by=self.remedies.name if self.remedies else "planner",
             otherwise=lambda: self._pass_over(attempt, outcome, action),
         )
 
@@ -279,7 +281,7 @@ class Recovery:
 
     def _next_rung(self, attempt: EndedAttempt, outcome: Unsuccessful) -> None:
         history = self._history(attempt)
-        following = decide(outcome, history, self._rules, self._recorder.elapsed_s())
+        following = decide(outcome, history, self._rules, self.recorder.elapsed_s())
         if isinstance(following, GiveUp):
             self._record(attempt, _without_details(outcome), following.reason, final=True)
         self._do(attempt, outcome, history, following)
@@ -288,26 +290,26 @@ class Recovery:
         self, attempt: EndedAttempt, worker: str, reason: str, *, second_opinion: bool
     ) -> None:
         id = attempt.task.id
-        self._recorder.record(
+        self.recorder.record(
             events.TaskReassigned(
-                **self._recorder.task_stamp(id, attempt.number),
+                **self.recorder.task_stamp(id, attempt.number),
                 worker=worker,
                 reason=reason,
                 second_opinion=second_opinion,
             )
         )
-        self._tasks.make_ready(id)
+        self.tasks.make_ready(id)
 
     # Two results
 
     def _ask_judge(self, attempt: EndedAttempt, action: JudgeOpinions, *, doubted: bool) -> None:
-        remedies = self._advisers.remedies
-        if remedies is None or self._tasks.stopped is not None:
+        remedies = self.remedies
+        if remedies is None or self.tasks.stopped is not None:
             self._record_verdict(attempt, action, None, doubted=doubted)
             return
         task = attempt.task.task
         self._judging[task.id] = (attempt, action, doubted)
-        self._consultations.ask(
+        self.consultations.ask(
             f"judge {task.id}",
             remedies.judge(task, action.first, action.second),
             lambda verdict: self._record_verdict(attempt, action, verdict, doubted=doubted),
@@ -329,9 +331,9 @@ class Recovery:
         self._judging.pop(id, None)
         second, why = verdict or more_confident(action.first, action.second, doubted=doubted)
         workers = (task.tried[-2], task.tried[-1])
-        self._recorder.record(
+        self.recorder.record(
             events.OpinionJudged(
-                **self._recorder.task_stamp(id, attempt.number),
+                **self.recorder.task_stamp(id, attempt.number),
                 workers=workers,
                 taken="second" if second else "first",
                 second=action.second,
@@ -340,7 +342,7 @@ class Recovery:
             )
         )
         sound = second and not doubted
-        self._tasks.complete(
+        self.tasks.complete(
             id,
             attempt.number,
             action.second if second else action.first,
@@ -353,9 +355,9 @@ class Recovery:
     def _record(
         self, attempt: EndedAttempt, outcome: Unsuccessful, decision: str, *, final: bool = False
     ) -> None:
-        stamp = self._recorder.task_stamp(attempt.task.id, attempt.number)
+        stamp = self.recorder.task_stamp(attempt.task.id, attempt.number)
         if isinstance(outcome, Escalated):
-            self._recorder.record(
+            self.recorder.record(
                 events.TaskEscalated(
                     **stamp,
                     **attempt.times,
@@ -368,7 +370,7 @@ class Recovery:
                 )
             )
         else:
-            self._recorder.record(
+            self.recorder.record(
                 events.TaskFailed(
                     **stamp,
                     **attempt.times,

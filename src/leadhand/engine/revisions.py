@@ -7,6 +7,7 @@ plan that a person approved is amended only with their approval; a plan that was
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from leadhand.contracts import events
 from leadhand.contracts.outcome import PlanImpact
@@ -24,66 +25,56 @@ MAX_LISTED = 10
 """Task ids that one line for a person names."""
 
 
+@dataclass(slots=True, eq=False)
 class Revisions:
     """Revises the plan of one run."""
 
-    def __init__(
-        self,
-        recorder: Recorder,
-        team: Team,
-        tasks: RunTasks,
-        *,
-        consultations: Consultations,
-        approvals: Approvals,
-        remedies: Remedies | None,
-    ) -> None:
-        self._recorder = recorder
-        self._state = recorder.state
-        self._team = team
-        self._tasks = tasks
-        self._consultations = consultations
-        self._approvals = approvals
-        self._remedies = remedies
-        self.in_progress = False
-        """Whether the plan is being revised, so that no task may start."""
+    recorder: Recorder
+    team: Team
+    tasks: RunTasks
+    consultations: Consultations
+    approvals: Approvals
+    remedies: Remedies | None
+    in_progress: bool = field(init=False, default=False)
+    """Whether the plan is being revised, so that no task may start."""
 
     def resume(self) -> None:
         """Ask again for the approval that was still open when the run was resumed."""
-        state = self._state
+        state = self.recorder.state
         if state.round:
             return
-        for task_id, impact in list(self._tasks.impacts):
+        for task_id, impact in list(self.tasks.impacts):
             if state.amendment_open and state.proposed_for == task_id and state.proposed:
-                self._tasks.impacts.remove((task_id, impact))
+                self.tasks.impacts.remove((task_id, impact))
                 self._request_approval(task_id, impact, state.proposed.tasks, by="planner")
 
     def consider(self) -> None:
         """Have the plan revised if a result says that it no longer fits."""
-        impacts, remedies = self._tasks.impacts, self._remedies
+        impacts, remedies = self.tasks.impacts, self.remedies
         while impacts and not self.in_progress:
             task_id, impact = impacts.popleft()
             if not self._may_revise(impact):
                 continue
-            if self._state.binding == "fixed":
+            if self.recorder.state.binding == "fixed":
                 self._refuse(task_id, "it was handed in as it is, without `amend`", impact=impact)
                 continue
             if remedies is None:
                 continue
             self.in_progress = True
-            self._consultations.ask(
+            self.consultations.ask(
                 f"revise after {task_id}",
-                remedies.revise(self._state, impact, task_id=task_id),
+                remedies.revise(self.recorder.state, impact, task_id=task_id),
                 lambda proposed, by=remedies.name, id=task_id, impact=impact: self._revised(
                     id, impact, proposed, by=by
                 ),
             )
 
     def _may_revise(self, impact: PlanImpact) -> bool:
-        if self._state.revisions >= MAX_REVISIONS or self._tasks.stopped is not None:
+        if self.recorder.state.revisions >= MAX_REVISIONS or self.tasks.stopped is not None:
             return False
         if impact.kind == "adds":
             return True
-        about, tasks = impact.task_ids or self._state.tasks, self._state.tasks
+        about, tasks = impact.task_ids or self.recorder.state.tasks, self.recorder.state.tasks
         named = (tasks[id] for id in about if id in tasks)
         return any(task.status == "pending" and not task.attempts for task in named)
 
@@ -91,15 +82,15 @@ class Revisions:
         self, task_id: str, impact: PlanImpact, proposed: Sequence[Task] | None, *, by: str
     ) -> None:
         self.in_progress = False
-        if self._tasks.stopped is not None:
+        if self.tasks.stopped is not None:
             return
         if proposed is None:
             self._refuse(task_id, "the planner gave no revised plan")
             return
-        found = amendment(self._state, proposed, self._team)
+        found = amendment(self.recorder.state, proposed, self.team)
         if not isinstance(found, Amendment):
             self._refuse(task_id, *found)
-        elif self._state.binding == "asks" and asks_approval(self._state, found):
+        elif self.recorder.state.binding == "asks" and asks_approval(self.recorder.state, found):
             self._request_approval(task_id, impact, proposed, by=by)
         else:
             self._amend(task_id, impact, found, by=by)
@@ -111,21 +102,23 @@ class Revisions:
         self.in_progress = True
 
         def found_in(tasks: Sequence[Task]) -> Amendment | tuple[str, ...]:
-            return amendment(self._state, tasks, self._team)
+            return amendment(self.recorder.state, tasks, self.team)
 
         def plan() -> Plan:
             found = found_in(proposed)
-            return amended(self._state, found if isinstance(found, Amendment) else Amendment())
+            return amended(
+                self.recorder.state, found if isinstance(found, Amendment) else Amendment()
+            )
 
         def problems(given: Plan) -> Sequence[str]:
             found = found_in(given.tasks)
-            known = self._state.plan.workers if self._state.plan is not None else ()
+            known = self.recorder.state.plan.workers if self.recorder.state.plan is not None else ()
             changed = () if given.workers == known else (_WORKERS_CHANGED,)
             return changed if isinstance(found, Amendment) else (*found, *changed)
 
         def then(given: Plan | str) -> None:
             self.in_progress = False
-            if self._tasks.stopped is not None:
+            if self.tasks.stopped is not None:
                 return
             if isinstance(given, str):
                 self._refuse(task_id, given, impact=impact)
@@ -139,16 +132,16 @@ class Revisions:
         found = found_in(proposed)
         changes = _changes(found) if isinstance(found, Amendment) else "nothing"
         why = f"Task {task_id} says that the plan no longer fits: {impact.reason}\n{changes}"
-        self._approvals.request(Proposal(task_id, why, by, plan, problems, then))
+        self.approvals.request(Proposal(task_id, why, by, plan, problems, then))
 
     def _refuse(self, task_id: str, *why: str, impact: PlanImpact | None = None) -> None:
         """Record why the plan stays as it is; what `impact` asked for is then missing."""
         missing = None
         if impact is not None:
             missing = f"the plan no longer fits ({impact.reason}); it was not amended: {why[0]}"
-        self._recorder.record(
+        self.recorder.record(
             events.PlanRejected(
-                **self._recorder.stamp(),
+                **self.recorder.stamp(),
                 problems=tuple(f"the plan stays as it is: {problem}" for problem in why),
                 task_id=task_id,
                 missing=missing,
@@ -156,13 +149,13 @@ class Revisions:
         )
 
     def _amend(self, task_id: str, impact: PlanImpact, found: Amendment, *, by: str) -> None:
-        tasks = self._state.tasks
+        tasks = self.recorder.state.tasks
         dropped = [tasks[id].task for id in found.dropped]
         before = [tasks[task.id].task for task in found.changed]
-        revision = self._state.plan.revision if self._state.plan is not None else 1
-        self._recorder.record(
+        revision = self.recorder.state.plan.revision if self.recorder.state.plan is not None else 1
+        self.recorder.record(
             events.PlanAmended(
-                **self._recorder.stamp(),
+                **self.recorder.stamp(),
                 task_id=task_id,
                 reason=impact.reason,
                 revision=revision + (found != Amendment()),
@@ -172,7 +165,7 @@ class Revisions:
                 dropped=found.dropped,
             )
         )
-        self._tasks.amend(found.added, dropped, list(zip(before, found.changed, strict=True)))
+        self.tasks.amend(found.added, dropped, list(zip(before, found.changed, strict=True)))
 
 
 _WORKERS_CHANGED = "the plan runs already: leave its `workers` as they are"

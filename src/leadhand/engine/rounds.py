@@ -12,7 +12,7 @@ import asyncio
 import functools
 import logging
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -36,62 +36,56 @@ from leadhand.state.fold import RunState
 _log = logging.getLogger("leadhand")
 
 
+@dataclass(slots=True, eq=False)
 class Rounds:
     """The decisions of one run's stepwise planner, after the first, which is the plan."""
 
-    def __init__(
-        self,
-        recorder: Recorder,
-        team: Team,
-        tasks: RunTasks,
-        *,
-        consultations: Consultations,
-        approvals: Approvals,
-        decider: Decider | None,
-    ) -> None:
-        self._recorder = recorder
-        self._state = recorder.state
-        self._team = team
-        self._tasks = tasks
-        self._consultations = consultations
-        self._approvals = approvals
-        self._decider = decider
-        self._asked_s: float | None = None
-        """When the planner was asked, while it decides."""
-        self._seen: tuple[str, ...] = ()
+    recorder: Recorder
+    team: Team
+    tasks: RunTasks
+    consultations: Consultations
+    approvals: Approvals
+    decider: Decider | None
+    _asked_s: float | None = field(init=False, default=None)
+    """When the planner was asked, while it decides."""
+    _seen: tuple[str, ...] = field(init=False, default=())
 
     def resume(self) -> None:
         """Ask again for the approval that was still open when the run was resumed."""
-        if self._state.unapproved is not None:
-            self._request_approval(self._state.unapproved)
+        if self.recorder.state.unapproved is not None:
+            self._request_approval(self.recorder.state.unapproved)
 
     @property
     def is_due(self) -> bool:
         """Whether a round has to be decided, and the planner is not asked yet."""
-        return self._asked_s is None and self._tasks.stopped is None and self._state.round_is_due
+        return (
+            self._asked_s is None
+            and self.tasks.stopped is None
+            and self.recorder.state.round_is_due
+        )
 
     def consider(self) -> None:
         """Have the next round decided if it is due."""
-        state, most = self._state, self._team.planner.max_rounds
+        state, most = self.recorder.state, self.team.planner.max_rounds
         if not self.is_due:
             return
-        self._tasks.impacts.clear()
-        if self._decider is None:
+        self.tasks.impacts.clear()
+        if self.decider is None:
             self._end("failed", "the team has no planner that decides what is next")
         elif state.round >= most:
             self._end("limit", f"the planner was not done after {most} rounds, which is the limit")
         else:
-            self._asked_s = self._recorder.elapsed_s()
-            self._consultations.ask(
+            self._asked_s = self.recorder.elapsed_s()
+            self.consultations.ask(
                 f"decide round {state.round + 1}",
-                self._decided_by(self._decider),
+                self._decided_by(self.decider),
                 self._decided,
                 patiently=True,
             )
 
     async def _decided_by(self, decider: Decider) -> Decision | str:
         """The decision, or why there is none."""
-        now = next_round(self._state, self._team)
+        now = next_round(self.recorder.state, self.team)
         self._seen = tuple(sorted(now.new))
         try:
             return checked(await decider.decide(now, problems=self._problems))
@@ -104,26 +98,28 @@ class Rounds:
 
     def _problems(self, decision: Decision) -> Sequence[str]:
         sound = checked(decision)
-        found = (sound,) if isinstance(sound, str) else _added(self._state, sound, self._team)
+        found = (
+            (sound,) if isinstance(sound, str) else _added(self.recorder.state, sound, self.team)
+        )
         return () if isinstance(found, Amendment) else found
 
     def _decided(self, decision: Decision | str | None) -> None:
-        took_s = self._recorder.elapsed_s() - (self._asked_s or 0.0)
+        took_s = self.recorder.elapsed_s() - (self._asked_s or 0.0)
         self._asked_s = None
-        if self._tasks.stopped is not None:
+        if self.tasks.stopped is not None:
             return
         if not isinstance(decision, Decision):
             self._fail(decision or "the planner failed", took_s=took_s)
             return
-        found = _added(self._state, decision, self._team)
+        found = _added(self.recorder.state, decision, self.team)
         if not isinstance(found, Amendment):
             self._fail("; ".join(found), took_s=took_s)
             return
-        asks = bool(found.added) and self._state.binding == "asks"
-        self._recorder.record(
+        asks = bool(found.added) and self.recorder.state.binding == "asks"
+        self.recorder.record(
             events.RoundDecided(
-                **self._recorder.stamp(),
-                round=self._state.round + 1,
+                **self.recorder.stamp(),
+                round=self.recorder.state.round + 1,
                 reason=decision.reason,
                 by=self._name,
                 tasks=found.added,
@@ -137,24 +133,24 @@ class Rounds:
         if asks:
             self._request_approval(found.added)
         else:
-            self._tasks.amend(found.added, (), ())
+            self.tasks.amend(found.added, (), ())
 
     @property
     def _name(self) -> str:
-        return self._decider.name if self._decider is not None else "planner"
+        return self.decider.name if self.decider is not None else "planner"
 
     def _fail(self, why: str, *, took_s: float) -> None:
-        why = f"round {self._state.round + 1} was not decided: {why}"
+        why = f"round {self.recorder.state.round + 1} was not decided: {why}"
         self._end("failed", why, took_s=took_s, seen=self._seen)
 
     def _end(
         self, end: RoundsEnd, why: str, *, took_s: float | None = None, seen: tuple[str, ...] = ()
     ) -> None:
         """Record why the planner is not asked any more; it is a gap of the answer."""
-        self._recorder.record(
+        self.recorder.record(
             events.RoundDecided(
-                **self._recorder.stamp(),
-                round=self._state.round + 1,
+                **self.recorder.stamp(),
+                round=self.recorder.state.round + 1,
                 reason=why,
                 by=self._name,
                 end=end,
@@ -165,12 +161,12 @@ class Rounds:
 
     def _request_approval(self, tasks: tuple[Task, ...]) -> None:
         """Ask the person who approved the plan; tasks that run continue."""
-        state = self._state
+        state = self.recorder.state
         after = state.proposed_for if state.amendment_open else None
         task_id = after or max(state.tasks.values(), key=lambda one: one.finished_s or 0.0).id
 
         def found_in(given: Sequence[Task]) -> Amendment | tuple[str, ...]:
-            return amendment(state, given, self._team)
+            return amendment(state, given, self.team)
 
         def plan() -> Plan:
             return amended(state, Amendment(tasks))
@@ -180,30 +176,30 @@ class Rounds:
             return () if isinstance(found, Amendment) else found
 
         def then(given: Plan | str) -> None:
-            if self._tasks.stopped is not None:
+            if self.tasks.stopped is not None:
                 return
             found = found_in(given.tasks) if isinstance(given, Plan) else (given,)
             if isinstance(found, Amendment):
                 self._amend(task_id, found)
                 return
             why = tuple(f"the tasks of round {state.round} do not start: {one}" for one in found)
-            stamp = self._recorder.stamp()
-            self._recorder.record(events.PlanRejected(**stamp, problems=why, task_id=task_id))
+            stamp = self.recorder.stamp()
+            self.recorder.record(events.PlanRejected(**stamp, problems=why, task_id=task_id))
 
         listed = ", ".join(task.id for task in tasks)
         why = f"Round {state.round} adds {listed}: {state.rounds[-1]}"
-        self._approvals.request(Proposal(task_id, why, self._name, plan, problems, then))
+        self.approvals.request(Proposal(task_id, why, self._name, plan, problems, then))
 
     def _amend(self, task_id: str, found: Amendment) -> None:
         """Start the approved tasks, as the person may have changed them."""
-        tasks, plan = self._state.tasks, self._state.plan
+        tasks, plan = self.recorder.state.tasks, self.recorder.state.plan
         dropped = [tasks[id].task for id in found.dropped]
         before = [tasks[task.id].task for task in found.changed]
-        self._recorder.record(
+        self.recorder.record(
             events.PlanAmended(
-                **self._recorder.stamp(),
+                **self.recorder.stamp(),
                 task_id=task_id,
-                reason=self._state.rounds[-1],
+                reason=self.recorder.state.rounds[-1],
                 revision=(plan.revision if plan is not None else 1) + 1,
                 by=self._name,
                 added=found.added,
@@ -211,7 +207,7 @@ class Rounds:
                 dropped=found.dropped,
             )
         )
-        self._tasks.amend(found.added, dropped, list(zip(before, found.changed, strict=True)))
+        self.tasks.amend(found.added, dropped, list(zip(before, found.changed, strict=True)))
 
 
 def checked(decided: object) -> Decision | str:
@@ -295,62 +291,54 @@ def _key(task: Task) -> tuple[str, str]:
     return task.worker, without_punctuation(task.intent)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class GrowingPlan:
     """What the planner does to the tasks of a run that has started."""
 
-    def __init__(
-        self,
-        state: RunState,
-        tasks: RunTasks,
-        attempts: Attempts,
-        recovery: Recovery,
-        call_approvals: CallApprovals,
-        handle: Callable[[Attempt, Outcome | None], None],
-        stop: Callable[[str], None],
-    ) -> None:
-        """`handle` handles an attempt that ended; `stop` starts no more tasks, for a reason."""
-        self._state = state
-        self._tasks = tasks
-        self._attempts = attempts
-        self._recovery = recovery
-        self._call_approvals = call_approvals
-        self._handle = handle
-        self._stop = stop
+    state: RunState
+    tasks: RunTasks
+    attempts: Attempts
+    recovery: Recovery
+    call_approvals: CallApprovals
+    handle: Callable[[Attempt, Outcome | None], None]
+    """Handles an attempt that ended."""
+    stop: Callable[[str], None]
+    """Starts no more tasks, for a reason."""
 
     @property
     def may_grow(self) -> bool:
         """Whether the planner may still add tasks."""
-        return self._tasks.growing and self._tasks.stopped is None
+        return self.tasks.growing and self.tasks.stopped is None
 
     def add(self, task: Task) -> None:
         """Start a task that is recorded already, once its dependencies have ended."""
-        self._tasks.amend((task,), (), ())
+        self.tasks.amend((task,), (), ())
 
     async def cancel(self, ids: Collection[str], *, reason: str) -> None:
         """Cancel tasks that the plan does not have. Returns once none of them runs."""
-        self._tasks.withdraw(ids)
-        attempts = [one for id, one in self._attempts.running.items() if id in ids]
+        self.tasks.withdraw(ids)
+        attempts = [one for id, one in self.attempts.running.items() if id in ids]
         for attempt in attempts:
-            self._attempts.request_stop(attempt, reason)
+            self.attempts.request_stop(attempt, reason)
         for id in ids:
-            task = self._state.tasks[id]
-            if not task.ended and id not in self._attempts.running:
-                self._tasks.cancel(id, task.attempts, reason=reason)
+            task = self.state.tasks[id]
+            if not task.ended and id not in self.attempts.running:
+                self.tasks.cancel(id, task.attempts, reason=reason)
         if works := [one.work for one in attempts if one.work is not None]:
             await asyncio.wait(works)  # those that do not stop in time are abandoned
-        while self._attempts.ended:
-            self._handle(*self._attempts.ended.popleft())
+        while self.attempts.ended:
+            self.handle(*self.attempts.ended.popleft())
 
     def accepted(self) -> None:
         """Continue with the accepted plan: its other tasks start too."""
-        self._tasks.adopt()
-        if self._tasks.stopped is None:
-            self._recovery.resume()
-            self._call_approvals.ask_postponed()
+        self.tasks.adopt()
+        if self.tasks.stopped is None:
+            self.recovery.resume()
+            self.call_approvals.ask_postponed()
         else:
-            self._tasks.cancel_waiting(running=self._attempts.running)
+            self.tasks.cancel_waiting(running=self.attempts.running)
 
     def failed(self, why: str) -> None:
         """There is no plan: what runs may end, and nothing else starts."""
-        self._tasks.growing = False
-        self._stop(why)
+        self.tasks.growing = False
+        self.stop(why)

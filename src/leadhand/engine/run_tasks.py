@@ -172,11 +172,6 @@ class RunTasks:
         """Why no task becomes ready any more; `None` while the run continues."""
 
     @property
-    def is_open(self) -> bool:
-        """Whether a task has not ended, or more may come."""
-        return self.unfinished > 0 or self.growing
-
-    @property
     def can_continue(self) -> bool:
         """Whether any task is ready, or will be after its delay."""
         return bool(self._delayed) or bool(self.suspects) or self._ready_queues.any_ready

@@ -18,8 +18,6 @@ from leadhand.engine.attempts import (
     Attempt,
     Attempts,
     EndedAttempt,
-    ReadyQueue,
-    Slots,
     partial_result,
     run_safely,
 )
@@ -31,7 +29,14 @@ from leadhand.engine.recovery import Recovery
 from leadhand.engine.revisions import Revisions
 from leadhand.engine.rounds import GrowingPlan, Rounds
 from leadhand.engine.run_tasks import RunTasks
-from leadhand.engine.shared_workers import Quarantine, SharedWorkers, TeamPath, Waiter
+from leadhand.engine.shared_workers import (
+    Quarantine,
+    ReadyQueue,
+    SharedWorkers,
+    Slots,
+    TeamPath,
+    Waiter,
+)
 from leadhand.ports import Decider, Person, Remedies, Runner
 from leadhand.state.times import why_work_ends
 
@@ -87,8 +92,6 @@ class Scheduler:
         self._attempts = Attempts(
             recorder, self._wake_up, quarantine=self._quarantine, grace_s=grace_s
         )
-        self._consultations = Consultations(self._wake_up.set)
-        self._approvals = Approvals(recorder, self._consultations, person)
         self.waits_for_person = False
         """Whether `run` returned because everything left waits for a person who answers later."""
         self._slots = slots or Slots(concurrency)
@@ -104,32 +107,14 @@ class Scheduler:
         )
         wake_up, queues = self._wake_up.set, self._ready_queues
         self._tasks = RunTasks(recorder, queues, rank=rank, wake_up=wake_up, growing=growing)
-        self._call_approvals = CallApprovals(recorder, self._tasks, self._consultations, person)
-        self._recovery = Recovery(
-            recorder,
-            team,
-            self._tasks,
-            consultations=self._consultations,
-            approvals=self._approvals,
-            remedies=remedies,
-            person=person if person is not None and "escalation" in person.occasions else None,
-        )
-        self._revisions = Revisions(
-            recorder,
-            team,
-            self._tasks,
-            consultations=self._consultations,
-            approvals=self._approvals,
-            remedies=remedies,
-        )
-        self._rounds = Rounds(
-            recorder,
-            team,
-            self._tasks,
-            consultations=self._consultations,
-            approvals=self._approvals,
-            decider=decider,
-        )
+        asked = self._consultations = Consultations(wake_up)
+        self._approvals = Approvals(recorder, asked, person)
+        self._call_approvals = CallApprovals(recorder, self._tasks, asked, person)
+        parts = (recorder, team, self._tasks, asked, self._approvals)
+        helper = person if person is not None and "escalation" in person.occasions else None
+        self._recovery = Recovery(*parts, remedies, helper)
+        self._revisions = Revisions(*parts, remedies)
+        self._rounds = Rounds(*parts, decider)
         parts = (self._tasks, self._attempts, self._recovery, self._call_approvals)
         self.growing_plan = GrowingPlan(self._state, *parts, self._handle, self.drain)
 
@@ -150,10 +135,13 @@ class Scheduler:
         self._quarantine.users.append(self._wake_up)
         try:
             self._tasks.start()
-            self._recovery.resume()
-            self._call_approvals.resume()
-            self._revisions.resume()
-            self._rounds.resume()
+            if any(
+                task.attempts or task.status != "pending" for task in self._state.tasks.values()
+            ):
+                self._recovery.resume()
+                self._call_approvals.resume()
+                self._revisions.resume()
+                self._rounds.resume()
             self._consider()
             await self._start()
             while self._is_unfinished():
@@ -185,15 +173,18 @@ class Scheduler:
 
     def _consider(self) -> None:
         """Have a role consider whether there is other or more work, if it is time for that."""
-        if not self._tasks.growing:
-            # A stepwise planner considers what results say about the plan when it decides.
-            (self._rounds if self._state.rounds else self._revisions).consider()
+        if self._tasks.growing:
+            return
+        if self._state.rounds:  # its planner considers what results say when it decides
+            self._rounds.consider()
+        elif self._tasks.impacts:
+            self._revisions.consider()
 
     def _release_all(self) -> None:
         """Release everything shared with other runs, even if the journal has failed."""
         for attempt in list(self._attempts.running.values()):
             self._attempts.release(attempt)
-            key = self._key(attempt.task.id)
+            key = f"{self._recorder.prefix}{attempt.task.id}"
             attempt.queue.shared.ended(key, None, self._team.ladder, 0.0)
         self._ready_queues.close()
 
@@ -204,8 +195,13 @@ class Scheduler:
             for id in {*waiting}.intersection(self._attempts.running):
                 self._attempts.request_stop(self._attempts.running[id], self._tasks.stopped)
             return bool(self._tasks.unfinished)
-        left = self._tasks.is_open or self._revisions.in_progress or self._state.rounds_open
-        return bool(left) and not self._hold(waits=bool(left) and self._waits_for_people())
+        left = (
+            self._tasks.unfinished > 0
+            or self._tasks.growing
+            or self._revisions.in_progress
+            or (bool(self._state.rounds) and self._state.rounds_open)
+        )
+        return left and not self._hold(waits=self._waits_for_people())
 
     def _hold(self, *, waits: bool) -> bool:
         """Tell the run around this one whether all waits; returns whether this one ends for now."""
@@ -273,7 +269,7 @@ class Scheduler:
         idle = self._tasks.stopped is not None or self._revisions.in_progress
         if not idle:
             self._dispatch_ready()
-        self._ready_queues.line_up(idle=idle or self._quarantine.closed)
+        self._ready_queues.line_up(idle=idle or bool(self._quarantine.claims))
         await self._recorder.commit()
         self._attempts.begin()
         if self._state.rounds and self._rounds.is_due:
@@ -282,10 +278,12 @@ class Scheduler:
     def _dispatch_ready(self) -> None:
         """Dispatch by rank until slots or tasks run out; then suspects, one at a time, alone."""
         now_s = asyncio.get_running_loop().time()
-        while not self._quarantine.closed and (turn := self._ready_queues.next(now_s)):
+        while not self._quarantine.claims and (turn := self._ready_queues.next(now_s)):
             self._take(turn)
+        if not self._tasks.suspects:
+            return
         busy = self._ready_queues.any_ready or self._attempts.any_working
-        if not self._tasks.suspects or (busy and not self._quarantine.waits(self._wake_up)):
+        if busy and self._wake_up not in self._quarantine.claims:
             return
         if self._quarantine.claim(self._wake_up):
             self._suspect = self._tasks.suspects.popleft()
@@ -302,14 +300,10 @@ class Scheduler:
         """Dispatch a task, or end it if breakers are open."""
         if turn.refused is not None:
             self._recovery.refused(turn.task_id, turn.queue.worker, turn.refused)
-        elif turn.queue.take(self._key(turn.task_id)):
+        elif turn.queue.take(f"{self._recorder.prefix}{turn.task_id}"):
             self._dispatch(turn.queue, turn.task_id, turn.reason)
         else:  # a run in another thread was faster
             self._tasks.make_ready(turn.task_id)
-
-    def _key(self, id: str) -> str:
-        """The task's id, unique over all runs."""
-        return f"{self._recorder.run_id}/{self._recorder.path}{id}"
 
     def _dispatch(self, queue: ReadyQueue, id: str, reason: str) -> None:
         task = self._state.tasks[id]
@@ -360,7 +354,8 @@ class Scheduler:
         ending, work = attempt.outcome(outcome), attempt.abandonable.watch.work()
         now_s = asyncio.get_running_loop().time()
         about_worker = None if attempt.queue.worker is self._team.subplanner else ending
-        breaker_changes = shared.ended(self._key(task.id), about_worker, self._team.ladder, now_s)
+        key = f"{self._recorder.prefix}{task.id}"
+        breaker_changes = shared.ended(key, about_worker, self._team.ladder, now_s)
         if ending is None:
             reason = attempt.stop_requested or "the run ended"
             left = partial_result(outcome)

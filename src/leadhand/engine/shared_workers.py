@@ -13,20 +13,22 @@ import copy
 import datetime as dt
 import weakref
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, MutableMapping, Sized
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 
 from leadhand.contracts.outcome import Completed, Escalated, Outcome
 from leadhand.contracts.summary import WorkerHealth
 from leadhand.contracts.team import Ladder, Team, Worker
 from leadhand.policies.breaker import Breaker
-from leadhand.policies.load_balancing import latency
-from leadhand.ports import Clock
+from leadhand.ports import Clock, Runner
 
 SUSPECT_CRASHES = 2
 """A task that was running at so many crashes in a row runs alone."""
 MAX_CRASHES = 3
 """A task that was running at so many crashes in a row is given up."""
+_WEIGHT = 0.3
+"""The weight of the last task in a worker's average latency."""
 
 inside_worker: contextvars.ContextVar[bool] = contextvars.ContextVar("inside_worker", default=False)
 """Whether a worker runs this code; it may run a supervisor of its own."""
@@ -45,9 +47,9 @@ class Quarantine:
     def __init__(self) -> None:
         self.users: list[asyncio.Event] = []
         """The schedulers that may have work to start."""
+        self.claims: list[asyncio.Event] = []
+        """The scheduler whose suspect runs, then those that wait. Nothing else starts meanwhile."""
         self._working = 0
-        self._claims: list[asyncio.Event] = []
-        """The scheduler whose suspect runs, then those that wait."""
 
     @classmethod
     def here(cls) -> "Quarantine":
@@ -56,25 +58,16 @@ class Quarantine:
             return cls()
         return _shared.setdefault(asyncio.get_running_loop(), cls())
 
-    @property
-    def closed(self) -> bool:
-        """Whether nothing may start, because a suspect runs or waits."""
-        return bool(self._claims)
-
-    def waits(self, by: asyncio.Event) -> bool:
-        """Whether `by` has a claim."""
-        return by in self._claims
-
     def claim(self, by: asyncio.Event) -> bool:
         """Whether `by` may start a suspect now; otherwise it is woken when it may."""
-        if by not in self._claims:
-            self._claims.append(by)
-        return self._claims[0] is by and not self._working
+        if by not in self.claims:
+            self.claims.append(by)
+        return self.claims[0] is by and not self._working
 
     def release(self, by: asyncio.Event) -> None:
         """Withdraw the claim of `by`: its suspect ended, or will not start."""
-        if by in self._claims:
-            self._claims.remove(by)
+        if by in self.claims:
+            self.claims.remove(by)
             self._wake(self.users)
 
     def enter(self) -> None:
@@ -85,7 +78,7 @@ class Quarantine:
         """Count one less."""
         self._working -= 1
         if not self._working:
-            self._wake(self._claims)
+            self._wake(self.claims)
 
     def _wake(self, users: list[asyncio.Event]) -> None:
         for user in users:
@@ -126,8 +119,8 @@ class SharedWorker:
         self.concurrency = concurrency
         self.running = 0
         """Running attempts."""
-        self.waiting = 0
-        """Tasks that are ready for it."""
+        self.ready: dict[Waiter, Sized] = {}
+        """The tasks that are ready for it, by run."""
         self.latency_s: float | None = None
         """Moving average of its attempts."""
         self.code_s: float | None = None
@@ -138,6 +131,12 @@ class SharedWorker:
         self._awaiting_probe: dict[Waiter, None] = {}
         """The runs to wake when its probe has ended."""
         self._lock = lock
+
+    @property
+    def waiting(self) -> int:
+        """How many tasks of all runs are ready for it."""
+        with self._lock:
+            return sum(len(ready) for ready in self.ready.values())
 
     def may_start(self, waiter: Waiter) -> bool:
         """Whether a run may start a task on it now: it has room, and it is the run's turn."""
@@ -165,7 +164,8 @@ class SharedWorker:
         with self._lock:
             self.running -= 1
             if took_s is not None:
-                self.latency_s = latency(self.latency_s, took_s)
+                before_s = took_s if self.latency_s is None else self.latency_s
+                self.latency_s = before_s + _WEIGHT * (took_s - before_s)
             self._wake_next(waiter)
 
     def line_up(self, waiter: Waiter, *, wants: bool) -> None:
@@ -185,17 +185,17 @@ class SharedWorker:
         with self._lock:
             self._awaiting_probe.setdefault(waiter)
 
-    def leave(self, waiter: Waiter, waiting: int) -> None:
-        """Forget a run that ends with so many tasks ready for this worker."""
+    def join(self, waiter: Waiter, ready: Sized) -> None:
+        """Count the tasks in `ready`, now and later, until the run leaves."""
+        with self._lock:
+            self.ready[waiter] = ready
+
+    def leave(self, waiter: Waiter) -> None:
+        """Forget a run that ends."""
         self.line_up(waiter, wants=False)
         with self._lock:
             self._awaiting_probe.pop(waiter, None)
-            self.waiting -= waiting
-
-    def add_waiting(self, tasks: int) -> None:
-        """Count so many more waiting tasks, or fewer if negative."""
-        with self._lock:
-            self.waiting += tasks
+            self.ready.pop(waiter, None)
 
     def ended(self, task: str, outcome: Outcome | None, ladder: Ladder, now_s: float) -> bool:
         """Report an attempt's end to the breaker; returns whether that opens or closes it.
@@ -224,6 +224,63 @@ class SharedWorker:
                 break
             if waiter is not besides:
                 waiter.wake()
+
+
+class Slots:
+    """How many tasks may run at once; shared by ready queues, also those of nested runs."""
+
+    __slots__ = ("free", "users")
+
+    def __init__(self, count: int) -> None:
+        self.free = count
+        self.users: list[asyncio.Event] = []
+        """The wake-up events of the schedulers that use these slots."""
+
+    def release(self, by: asyncio.Event) -> None:
+        """Free one slot, and wake every other scheduler."""
+        self.free += 1
+        for user in self.users:
+            if user is not by:
+                user.set()
+
+
+@dataclass(slots=True, eq=False)
+class ReadyQueue:
+    """The tasks of a run that are ready for one worker, and what each of them takes to start."""
+
+    worker: Worker
+    runner: Runner
+    waiter: Waiter
+    slots: tuple[Slots, ...]
+    shared: SharedWorker
+    """The load and breaker of the worker in all runs."""
+    limits: tuple[SharedWorker, ...]
+    """The limit of the tasks of all runs, which a team's own task does not count for; `shared`."""
+    ready: list[tuple[float, int, str]] = field(default_factory=list[tuple[float, int, str]])
+    """A heap of (minus the remaining path, order of arrival, task id)."""
+
+    @property
+    def has_room(self) -> bool:
+        """Whether this run's slots allow one more task."""
+        return min([slots.free for slots in self.slots]) > 0
+
+    def may_start(self) -> bool:
+        """Whether one more task may start."""
+        return self.has_room and all(one.may_start(self.waiter) for one in self.limits)
+
+    def take(self, task: str) -> bool:
+        """Start a task; False if a run in another thread was faster."""
+        for taken, one in enumerate(self.limits):
+            if not one.take(self.waiter, task):
+                for other in self.limits[:taken]:
+                    other.release(self.waiter)
+                return False
+        return True
+
+    def release(self, took_s: float) -> None:
+        """Note that an attempt ended."""
+        for one in self.limits:
+            one.release(self.waiter, took_s)
 
 
 class SharedWorkers:

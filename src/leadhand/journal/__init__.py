@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from leadhand.journal.codec import Redact, decode, decode_message, encode, encode_message
     from leadhand.journal.group_commit import EventBatch, GroupCommit
     from leadhand.journal.locks import Locks
-    from leadhand.journal.memory import MemoryJournal, MemoryStore
     from leadhand.journal.store import Store
-    from leadhand.journal.store_journal import StoreJournal
+    from leadhand.journal.store_journal import MemoryJournal, MemoryStore, StoreJournal
     from leadhand.journal.summaries import StoredSummary
     from leadhand.ports import Journal
 
@@ -48,9 +47,8 @@ __getattr__ = lazy_attributes(
         "codec": "Redact decode decode_message encode encode_message",
         "group_commit": "EventBatch GroupCommit",
         "locks": "Locks",
-        "memory": "MemoryJournal MemoryStore",
         "store": "Store",
-        "store_journal": "StoreJournal",
+        "store_journal": "MemoryJournal MemoryStore StoreJournal",
         "summaries": "StoredSummary",
     },
 )

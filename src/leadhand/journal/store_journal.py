@@ -1,16 +1,25 @@
-"""The journal over a store: what may block is done in threads, with a limit."""
+"""The journal over a store: what may block is done in threads, with a limit.
+
+The store in memory writes nothing to a disk, so that nothing is waited for.
+"""
 
 import asyncio
 import contextlib
 import datetime as dt
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+import itertools
+import os
+import socket
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
-from leadhand.contracts.events import Event
+from leadhand.contracts.events import Event, RunWaiting
 from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import Inspection, RunSummary
-from leadhand.errors import JournalError
+from leadhand.errors import JournalError, RunTaken
+from leadhand.journal.locks import describe_holder
 from leadhand.journal.store import Store
+from leadhand.journal.summaries import StoredSummary
 from leadhand.threads import DaemonThreads
 
 PATIENCE_S = 60.0
@@ -121,3 +130,163 @@ async def _in_thread(function: Callable[[], R], limit_s: float) -> R:
         raise JournalError(
             f"the journal did not answer within {limit_s:g} s: try again once it does"
         ) from None
+
+
+@dataclass(slots=True)
+class _Run:
+    events: list[Event] = field(default_factory=list[Event])
+    committed: int = 0
+    failed: str | None = None
+    """Why nothing more is kept."""
+
+
+class MemoryStore:
+    """Keeps the events of recent runs in lists. `Store` describes its methods."""
+
+    blocks = False
+
+    def __init__(self, *, keep_runs: int = 100) -> None:
+        """`keep_runs` limits the runs that are kept: the oldest that ended is dropped first."""
+        self._keep_runs = keep_runs
+        self._runs: dict[str, _Run] = {}
+        self._open: dict[str, _Run] = {}
+        """Runs with uncommitted events."""
+        self._holders: dict[str, dt.datetime] = {}
+        """Since when each run is held."""
+        self._messages: dict[int, RunMessage] = {}
+        self._message_ids = itertools.count(1)
+
+    def append(self, event: Event) -> None:
+        run = self._runs.get(event.run_id)
+        if run is None:
+            run = self._runs[event.run_id] = _Run()
+            if len(self._runs) > self._keep_runs:
+                self._drop_oldest()
+        if run.failed is None:
+            run.events.append(event)
+            self._open[event.run_id] = run
+
+    def _drop_oldest(self) -> None:
+        """Drop the oldest run that is neither held nor waits for a person, if there is one."""
+        for id, run in self._runs.items():
+            waits = run.events and isinstance(run.events[-1], RunWaiting)
+            if run.events and id not in self._holders and not waits:
+                del self._runs[id]
+                return
+
+    async def commit(self, run_id: str | None = None) -> None:
+        """Check the order of the run's events. Raises `JournalError` if a position is taken."""
+        for id in [*self._open] if run_id is None else [run_id]:
+            run = self._open.pop(id, None)
+            if run is not None:
+                _commit(id, run)
+        for run in self._runs.values() if run_id is None else [self._runs.get(run_id)]:
+            if run is not None and run.failed is not None:
+                raise JournalError(run.failed)
+
+    def events(self, run_id: str, *, after_seq: int = 0) -> Sequence[Event]:
+        run = self._runs.get(run_id)
+        return () if run is None else tuple(e for e in run.events if e.seq > after_seq)
+
+    def check(self) -> None:
+        """Nothing can fail."""
+
+    def last_seq(self, run_id: str) -> int:
+        run = self._runs.get(run_id)
+        return run.events[-1].seq if run is not None and run.events else 0
+
+    @contextlib.contextmanager
+    def hold(self, run_id: str) -> Generator[int]:
+        now = dt.datetime.now().astimezone()
+        since = self._holders.setdefault(run_id, now)
+        if since is not now:
+            raise RunTaken(run_id, _this_process(since))
+        try:
+            yield self.last_seq(run_id)
+        finally:
+            del self._holders[run_id]
+            self._open.pop(run_id, None)
+            run = self._runs.get(run_id)
+            if run is not None:
+                del run.events[run.committed :]
+                run.failed = None
+
+    def holder(self, run_id: str) -> str | None:
+        since = self._holders.get(run_id)
+        return None if since is None else _this_process(since)
+
+    def taken_by(self, *run_ids: str) -> Mapping[str, str]:
+        """None: only this process has it."""
+        return {}
+
+    def post(self, message: RunMessage) -> None:
+        id = next(self._message_ids)
+        self._messages[id] = message.model_copy(update={"id": id})
+
+    def messages(self, *run_ids: str) -> Sequence[RunMessage]:
+        return [message for message in [*self._messages.values()] if message.run_id in run_ids]
+
+    def drop(self, message: RunMessage) -> None:
+        self._messages.pop(message.id, None)
+
+    def runs(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        where: Callable[[RunSummary], bool] | None = None,
+    ) -> Sequence[RunSummary]:
+        kept = {id: run for id, run in reversed([*self._runs.items()]) if run.committed}
+        ids = [*kept]
+        if cursor is not None:
+            ids = ids[ids.index(cursor) + 1 :] if cursor in kept else []
+        found = (
+            StoredSummary.of(kept[id].events[: kept[id].committed]).run_summary(
+                id, held=lambda id=id: id in self._holders
+            )
+            for id in ids
+        )
+        return [*itertools.islice(filter(where, found) if where else found, limit)]
+
+    def inspect(self, run_id: str) -> Inspection:
+        return Inspection(run_id, tuple(self.events(run_id)))
+
+    def delete(self, run_ids: Sequence[str], *, before: dt.datetime | None = None) -> Sequence[str]:
+        gone = [
+            id
+            for id in run_ids
+            if id not in self._holders
+            and (run := self._runs.get(id)) is not None
+            and run.events
+            and (before is None or run.events[-1].at < before)
+        ]
+        for id in gone:
+            del self._runs[id]
+            for message in self.messages(id):
+                self.drop(message)
+        return gone
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+class MemoryJournal(StoreJournal):
+    def __init__(self, *, keep_runs: int = 100) -> None:
+        super().__init__(MemoryStore(keep_runs=keep_runs))
+
+
+def _this_process(since: dt.datetime) -> str:
+    return describe_holder(os.getpid(), socket.gethostname(), since)
+
+
+def _commit(run_id: str, run: _Run) -> None:
+    """Mark new events as committed, or drop them if their positions are taken."""
+    start, end = run.committed, len(run.events)
+    last = run.events[start - 1].seq if start else 0
+    for event in run.events[start:end]:
+        if event.seq <= last:
+            run.failed = f"run {run_id!r}: event {event.seq} is there already"
+            del run.events[start:]
+            return
+        last = event.seq
+    run.committed = end

@@ -7,9 +7,6 @@ while its queue is longer than `max_queue`. A task moves only to a worker that c
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-WEIGHT = 0.3
-"""The weight of the last task in a worker's average latency."""
-
 
 @dataclass(frozen=True, slots=True)
 class WorkerLoad:
@@ -61,11 +58,6 @@ def substitute(
         f"{own.waiting} tasks wait for {own.worker}, more than {max_queue}: "
         f"{fallback.worker} helps out",
     )
-
-
-def latency(before_s: float | None, took_s: float) -> float:
-    """The moving average after one more task."""
-    return took_s if before_s is None else before_s + WEIGHT * (took_s - before_s)
 
 
 def _average_s(loads: Sequence[WorkerLoad]) -> float:

@@ -8,9 +8,9 @@ from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.engine.attempts import GRACE_S, Slots
+from leadhand.engine.attempts import GRACE_S
 from leadhand.engine.recorder import Recorder
-from leadhand.engine.shared_workers import SharedWorkers, TeamPath
+from leadhand.engine.shared_workers import SharedWorkers, Slots, TeamPath
 from leadhand.models.ledger import Account, Amount, Ledger, nano_usd
 from leadhand.planners.levels import Level
 from leadhand.plans.planned_workers import with_planned_workers

@@ -21,7 +21,7 @@ from leadhand.errors import (
     RunExists,
     RunTaken,
 )
-from leadhand.journal.memory import MemoryJournal
+from leadhand.journal.store_journal import MemoryJournal
 from leadhand.models.progress import also_watching
 from leadhand.planners.routing import plan_or_default
 from leadhand.plans.checks import check, errors_in

@@ -26,7 +26,7 @@ from leadhand.contracts.team import Team, Worker
 from leadhand.engine.recorder import Recorder, SystemClock
 from leadhand.engine.shared_workers import SharedWorkers
 from leadhand.errors import InputError, LeadhandError, RunInterrupted, RunTaken
-from leadhand.journal.memory import MemoryJournal
+from leadhand.journal.store_journal import MemoryJournal
 from leadhand.plans.nesting import nested_teams
 from leadhand.ports import Journal
 from leadhand.run.context import StepContext

@@ -11,9 +11,9 @@ from leadhand.contracts.ladder import JITTER_SHARE, Retry
 from leadhand.contracts.outcome import Failed, Handoff
 from leadhand.contracts.team import Team, Worker
 from leadhand.contracts.worker_factory import ForeignAgent
-from leadhand.engine.attempts import Slots
 from leadhand.engine.failures import class_name
 from leadhand.engine.recorder import Recorder
+from leadhand.engine.shared_workers import Slots
 from leadhand.errors import InputError, LeadhandError
 from leadhand.models.ledger import Account
 from leadhand.plans.nesting import nested_teams
