@@ -34,7 +34,7 @@ def test_a_failed_worker_says_where_and_its_traceback_is_shown_when_asked(tmp_pa
     assert place.replace(" ", "") in shown.out.replace("\n", "").replace(" ", "")
     assert TRACEBACK not in shown.out
     shown = leadhand("--debug", "show", "last", folder=tmp_path, env=env)
-    assert "t1, attempt 1" in shown.out
+    assert "✗ t1 failed" in shown.out
     assert RAISED.strip() in shown.out
 
 

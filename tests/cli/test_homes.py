@@ -39,7 +39,7 @@ def test_f36_no_password_of_a_home_is_shown(url: str) -> None:
 
 
 def test_looking_into_an_empty_home_makes_nothing(tmp_path: Path) -> None:
-    assert stored_runs(tmp_path / "none") is None
+    assert not stored_runs(tmp_path / "none").runs()
     assert not (tmp_path / "none").exists()
 
 

@@ -24,6 +24,7 @@ from leadhand.cli.views.answer import markdown
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import Event, RunFinished
 from leadhand.contracts.people import Question
+from leadhand.journal import MemoryStore
 from leadhand.routing.examples import Example, read_examples
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object
@@ -167,5 +168,5 @@ def test_what_is_collected_from_stored_runs_can_be_trained_on(
     assert "1 example in 3 runs" in err
     with pytest.raises(InputError, match="no stored run is of a team called 'other'"):
         collect_examples(store_of(supervisor), "other")
-    collect_examples(None, None)
+    collect_examples(MemoryStore(), None)
     assert capsys.readouterr().out == ""

@@ -88,8 +88,8 @@ def why_no_folder(folder: Path) -> str | None:
     return None
 
 
-def stored_runs(home: Path | str) -> "Store | None":
-    """The store in `home`; `None` for an empty or missing folder. Creates nothing.
+def stored_runs(home: Path | str) -> "Store":
+    """The store in `home`, or an empty one if the folder is empty or missing. Creates nothing.
 
     Raises `InputError` for a path that is not and can't become a folder.
     """
@@ -100,7 +100,9 @@ def stored_runs(home: Path | str) -> "Store | None":
             if why := why_no_folder(home):
                 raise InputError(f"can't look for runs in {home}: {why}")
             if not (home.exists() and any(home.iterdir())):
-                return None
+                from leadhand.journal import MemoryStore  # slow to import
+
+                return MemoryStore()
     except OSError as error:
         raise InputError(f"can't look for runs in {home}: {error.strerror}") from error
     return open_store(home)

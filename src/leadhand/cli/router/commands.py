@@ -86,14 +86,11 @@ def router_examples(
 
     One JSON object a line: what a person, a judge or a worker that handed the request back said.
     """
+    import contextlib
     import os
 
     from leadhand.cli.home import home_of, stored_runs
     from leadhand.cli.router.examples import collect_examples
 
-    store = stored_runs(home_of(home, os.environ))
-    try:
+    with contextlib.closing(stored_runs(home_of(home, os.environ))) as store:
         collect_examples(store, team)
-    finally:
-        if store is not None:
-            store.close()

@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from leadhand.journal.store import Store
 
 
-def collect_examples(store: "Store | None", team: str | None) -> None:
+def collect_examples(store: "Store", team: str | None) -> None:
     """Print an example a line, each once; of all runs, or those of one team by its name."""
-    stored = [] if store is None else [(store, run) for run in store.runs()]
-    runs = [(store, run) for store, run in stored if team in (None, run.team)]
+    stored = store.runs()
+    runs = [run for run in stored if team in (None, run.team)]
     if stored and not runs:
-        names = ", ".join(sorted({run.team for _, run in stored}))
+        names = ", ".join(sorted({run.team for run in stored}))
         raise InputError(f"no stored run is of a team called {team!r}: there are runs of {names}")
     found: dict[tuple[str, str], tuple[RouteExample, str]] = {}
     unread = 0
-    for of, run in runs:
+    for run in runs:
         try:
-            log = of.events(run.run_id)
+            log = store.events(run.run_id)
         except JournalError:
             unread += 1
             continue

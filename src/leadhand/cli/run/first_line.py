@@ -30,10 +30,8 @@ def announce_run(run: str, home: str | None, *, quiet: bool) -> None:
 
     with contextlib.suppress(LeadhandError, OSError):
         where = home_of(home, os.environ)
-        store = stored_runs(where)
-        if store is not None:
-            with contextlib.closing(store):
-                announce(f"reading {find_run(store, run, where)}", quiet=quiet)
+        with contextlib.closing(stored_runs(where)) as store:
+            announce(f"reading {find_run(store, run, where)}", quiet=quiet)
 
 
 def _all_there(files: Sequence[Path | None]) -> bool:

@@ -24,7 +24,6 @@ from leadhand.contracts.people import Occasion
 from leadhand.contracts.team import Team
 from leadhand.contracts.tools import is_read_only
 from leadhand.errors import InputError
-from leadhand.journal import MemoryStore
 from leadhand.models.choice import ModelChoice, models_of
 from leadhand.run.people import Ask
 from leadhand.run.stored import StoredRun
@@ -164,7 +163,7 @@ def setup_of(options: RunCommandOptions | PlanOptions) -> tuple[TeamSetup, str |
     if options.after is None:
         return TeamSetup.of({}, **typed), None
     where = home_of(options.home, os.environ)
-    with contextlib.closing(stored_runs(where) or MemoryStore()) as store:
+    with contextlib.closing(stored_runs(where)) as store:
         run_id = find_run(store, options.after, where)
         origin = {} if options.team else StoredRun.of(run_id, store.events(run_id)).state.origin
     if not (options.team or origin.get("command") == "run"):

@@ -16,9 +16,9 @@ DAMAGED = 3
 """The exit status if a run is damaged."""
 
 
-def check_runs(store: "Store | None", home: Path | str, *, as_json: bool) -> int:
+def check_runs(store: "Store", home: Path | str, *, as_json: bool) -> int:
     """Print for each run whether it is intact; returns the exit status."""
-    found = [store.inspect(run.run_id) for run in store.runs()] if store is not None else []
+    found = [store.inspect(run.run_id) for run in store.runs()]
     if as_json:
         told = [
             {

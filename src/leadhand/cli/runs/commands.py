@@ -151,7 +151,7 @@ class StoredRuns:
 
         self.home = home_of(home, os.environ)
         self.store = stored_runs(self.home)
-        damage = journal_damage(self.home, accept_loss=accept_loss) if self.store else None
+        damage = journal_damage(self.home, accept_loss=accept_loss)
         if damage is not None:
             from leadhand.cli.views.consoles import print_note  # slow to import
 
@@ -172,5 +172,4 @@ class StoredRuns:
         shutil.rmtree(run_folder(self.home, run_id, os.environ), ignore_errors=True)
 
     def __exit__(self, *ended: object) -> None:
-        if self.store is not None:
-            self.store.close()
+        self.store.close()

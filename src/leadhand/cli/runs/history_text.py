@@ -5,10 +5,11 @@ or worker takes effect.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from rich.text import Text
 
+from leadhand.cli.options import is_debugging
 from leadhand.cli.views.consoles import Line
 from leadhand.cli.views.marks import MARKS
 from leadhand.cli.views.plan import worker_lines
@@ -25,10 +26,10 @@ from leadhand.trace.history_parts import QuestionHistory, Step
 from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory
 
 MAX_QUIET_TASKS = 40
-"""Tasks that completed at the first attempt, or did not start, are listed one by one up to this
-number; more are counted."""
-MAX_EVENTFUL_TASKS = 100
-"""Tasks that are listed with their history, first those that run or gave no result."""
+"""Tasks that completed at the first attempt, or of another status that did not start: so many are
+listed one by one, more are counted."""
+MAX_EVENTFUL_TASKS = 60
+"""Other tasks of a status that are listed, with their history."""
 NESTED_SHARE = 4
 """The tasks of a nested team get this share of these places."""
 MAX_ITEMS = 40
@@ -49,55 +50,34 @@ _ENDS = {"running": "cyan", "completed": "green", "failed": "red"}
 
 def history_lines(history: RunHistory, *, held: bool, options: str = "") -> list[Line]:
     """All lines about a run; `options` are those with which commands find it."""
+    notices = ((2, Text(_notice(step))) for step in history.notices)
     return [
         *_head(history, held=held),
         *_next_step(history, held=held, options=options),
-        *_section("plan", _first(_plan(history))),
-        *_section("workers made for this plan", _first(_workers(history))),
-        *_section("tasks", list(_tasks(history, 2))),
-        *_section("people", _first(_people(history))),
-        *_section("notices", _first((2, Text(_notice(step))) for step in history.notices)),
-        *_section("missing", _first(_gaps(history))),
-        *_section("conflicts", _first(_conflicts(history))),
-        *_section("critical path", list(_critical_path(history))),
-        *_section("used by role", _first(_used_by(history.usage_by("role")))),
-        *_section("used by worker", _first(_used_by(history.usage_by("worker")))),
+        *_section("plan", _plan(history)),
+        *_section("workers made for this plan", _workers(history)),
+        *_section("tasks", _tasks(history, 2), most=None),
+        *_section("people", _people(history)),
+        *_section("notices", notices),
+        *_section("missing", _gaps(history)),
+        *_section("conflicts", _conflicts(history)),
+        *_section("critical path", _critical_path(history)),
+        *_section("used by role", _used_by(history.usage_by("role"))),
+        *_section("used by worker", _used_by(history.usage_by("worker"))),
     ]
 
 
-def tracebacks(history: RunHistory) -> list[Line]:
-    """The tracebacks of all attempts that have one, also in nested teams."""
-    return _section("tracebacks", list(_tracebacks(history, "")))
-
-
-def _tracebacks(history: RunHistory, path: str) -> Iterator[Line]:
-    for task in history.ordered_tasks():
-        for attempt in task.attempts:
-            if attempt.traceback:
-                yield 2, Text(f"{safe(path + task.id)}, attempt {attempt.number}", style="bold")
-                for line in safe_block(attempt.traceback.rstrip("\n")).split("\n"):
-                    yield 4, Text(line)
-            if attempt.nested is not None:
-                yield from _tracebacks(attempt.nested, f"{path}{task.id}/")
-
-
-def _section(title: str, lines: Sequence[Line]) -> list[Line]:
-    if not lines:
-        return []
-    return [(0, Text()), (0, Text(title, style="bold")), *lines]
-
-
-def _first(lines: Iterable[Line]) -> list[Line]:
-    """The items that are listed, each with its lines, and how many are not."""
-    listed: list[Line] = []
+def _section(title: str, lines: Iterable[Line], most: int | None = MAX_ITEMS) -> Iterator[Line]:
+    """The first `most` items, each with its lines, and how many more there are."""
     items = 0
-    for line in lines:
-        items += line[0] <= 2
-        if items <= MAX_ITEMS:
-            listed.append(line)
-    if items > MAX_ITEMS:
-        listed.append((2, Text(f"and {items - MAX_ITEMS:,} more: --json has them all")))
-    return listed
+    for indent, text in lines:
+        if not items:
+            yield from ((0, Text()), (0, Text(title, style="bold")))
+        items += indent <= 2
+        if most is None or items <= most:
+            yield indent, text
+    if most is not None and items > most:
+        yield 2, Text(f"and {items - most:,} more: --json has them all")
 
 
 def _head(history: RunHistory, *, held: bool) -> Iterator[Line]:
@@ -177,44 +157,26 @@ def _workers(history: RunHistory) -> Iterator[Line]:
 def _tasks(history: RunHistory, indent: int, share: int = 1) -> Iterator[Line]:
     """The tree: each task, its attempts, and within them the tasks of nested teams.
 
-    The most important ones of each kind are listed; the others are counted.
+    The first tasks of each status are listed; the others are counted.
     """
-    tasks = [*history.ordered_tasks()]
-    not_started = [task for task in tasks if not task.attempts and not task.before]
-    quiet = [task for task in tasks if not task.is_notable]
-    most = MAX_QUIET_TASKS // share
-    listed = {task.id for task in (*not_started[:most], *quiet[:most])}
-    others = {task.id for task in (*not_started, *quiet)}
-    eventful = sorted(
-        (task for task in tasks if task.id not in others),
-        key=lambda task: history.task_status(task.id) in ("completed", "cancelled"),
-    )
-    listed |= {task.id for task in eventful[: MAX_EVENTFUL_TASKS // share]}
-    for task in tasks:
-        if task.id in listed:
-            yield from _task(history, task, indent + 2 * _depth(history, task), share)
-    yield from _more(history, [task for task in tasks if task.id not in listed], indent)
-
-
-def _more(history: RunHistory, tasks: Sequence[TaskHistory], indent: int) -> Iterator[Line]:
-    """How many tasks of each kind are not listed."""
-    left: dict[tuple[str, str], list[TaskHistory]] = {(_QUIET, "completed"): []}
-    for task in tasks:
+    seen = Counter[str]()
+    left: dict[tuple[str, str], Counter[str]] = {}
+    for task in history.ordered_tasks():
         status = history.task_status(task.id)
-        quiet = not task.is_notable and status == "completed"
+        quiet = status == "completed" and not task.is_notable
         what = _QUIET if quiet else status.replace("_", " ")
-        left.setdefault((what, status), []).append(task)
-    for (what, status), some in left.items():
-        if some:
-            mark, style = MARKS.get(status, _RETIRED)
-            more = f"{len(some):,} more {what} ({_by_worker(history, some)})"
-            yield indent, Text.assemble((f"{mark} ", style), more)
-
-
-def _by_worker(history: RunHistory, tasks: Sequence[TaskHistory]) -> str:
-    counts = Counter(history.task_state(task.id).worker for task in tasks).most_common()
-    more = f", and {len(counts) - 10:,} more workers" if len(counts) > 10 else ""
-    return ", ".join(f"{safe(name)} {n:,}" for name, n in counts[:10]) + more
+        seen[what] += 1
+        started = bool(task.attempts or task.before) and not quiet
+        if seen[what] <= (MAX_EVENTFUL_TASKS if started else MAX_QUIET_TASKS) // share:
+            yield from _task(history, task, indent + 2 * _depth(history, task), share)
+        else:
+            left.setdefault((what, status), Counter())[history.task_state(task.id).worker] += 1
+    for (what, status), workers in left.items():
+        mark, style = MARKS.get(status, _RETIRED)
+        names = ", ".join(f"{safe(name)} {n:,}" for name, n in workers.most_common(10))
+        names += f", and {len(workers) - 10:,} more workers" if len(workers) > 10 else ""
+        said = f"{workers.total():,} more {what} ({names})"
+        yield indent, Text.assemble((f"{mark} ", style), said)
 
 
 def _depth(history: RunHistory, task: TaskHistory) -> int:
@@ -261,6 +223,9 @@ def _attempt(attempt: AttemptHistory, indent: int, share: int, *, alone: bool) -
         style = _ENDS.get(attempt.end, "yellow")
         head = f"attempt {attempt.number}, {safe(attempt.worker)}: "
         yield indent, Text.assemble(head, (attempt.end, style), f"{after}{kind}{message}")
+    if attempt.traceback and is_debugging():
+        lines = safe_block(attempt.traceback.rstrip("\n")).split("\n")
+        yield from ((indent + 2, Text(line)) for line in lines)
     for step in attempt.steps:
         yield from _step(step, indent + 2)
     if attempt.nested is not None:

@@ -3,9 +3,8 @@
 import datetime as dt
 import difflib
 import shlex
-import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -20,28 +19,27 @@ if TYPE_CHECKING:
     from leadhand.contracts.summary import Inspection, RunSummary
     from leadhand.journal.store import Store
 
-MAX_REQUEST_CHARS, MIN_REQUEST_CHARS = 60, 20
-"""How much of a request a list shows: at most, and at least, depending on the terminal."""
+MAX_SHOWN_CHARS = 60
+"""How much of a request or of a wrong id is shown."""
 MAX_ID_CHARS = 200
 """No run has a longer id."""
 MAX_NEAREST = 3
 """Similar ids that are named if there is no run of the given id."""
 
 
-def find_run(store: "Store | None", given: str, home: Path | str) -> str:
+def find_run(store: "Store", given: str, home: Path | str) -> str:
     """The id of the run that `given` means: an id, the start of only one, or `last`.
 
     Raises `InputError` naming similar ids.
     """
-    if store is not None and _may_be_an_id(given) and store.last_seq(given):
+    if _may_be_an_id(given) and store.last_seq(given):
         return given
-    limit = 1 if given == "last" else None
-    ids = [run.run_id for run in store.runs(limit=limit)] if store is not None else []
+    ids = [run.run_id for run in store.runs(limit=1 if given == "last" else None)]
     if not ids:
         raise InputError(f"no runs are stored in {shown_home(home)}")
     if given == "last":
         return ids[0]
-    asked = repr(_cut(given, MAX_REQUEST_CHARS))
+    asked = repr(_cut(given))
     begun = [id for id in ids if given and id.startswith(given)]
     if len(begun) == 1:
         return begun[0]
@@ -55,17 +53,16 @@ def find_run(store: "Store | None", given: str, home: Path | str) -> str:
     raise InputError(f"there is no run {asked}; {hint}{', '.join(near)}")
 
 
-def list_runs(store: "Store | None", home: Path | str, *, limit: int | None, as_json: bool) -> None:
+def list_runs(store: "Store", home: Path | str, *, limit: int | None, as_json: bool) -> None:
     """Print a line for each run, the latest first."""
     more = min(limit, sys.maxsize - 1) + 1 if limit is not None else None  # a database's most
-    runs = store.runs(limit=more) if store is not None else ()
+    runs = store.runs(limit=more)
     listed = runs[:limit]
     if as_json:
         rows = [run.model_dump(mode="json") for run in listed]
         print_json(rows)
     elif listed:
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        sys.stdout.write("".join(f"{_fitting(line, width)}\n" for line in _rows(listed, width)))
+        _print_fitting(_rows(listed))
     else:
         sys.stdout.write(f"no runs are stored in {safe(shown_home(home))}\n")
     if len(runs) > len(listed):
@@ -76,16 +73,15 @@ def list_runs(store: "Store | None", home: Path | str, *, limit: int | None, as_
 
 
 def prune_runs(
-    store: "Store | None", home: Path | str, *, before: dt.datetime, dry_run: bool, as_json: bool
+    store: "Store", home: Path | str, *, before: dt.datetime, dry_run: bool, as_json: bool
 ) -> Sequence[str]:
     """Delete runs whose last event is older than `before`, or only list them; returns their ids.
 
     Runs that a process works on are kept.
     """
-    ids: Sequence[str] = ()
-    if store is not None:
-        ids = [run.run_id for run in store.runs() if _prunable(store, run, before)]
-        ids = ids if dry_run else store.delete(ids, before=before)
+    old = (run.run_id for run in store.runs() if run.updated_at < before)
+    ids: Sequence[str] = [id for id in old if store.holder(id) is None]
+    ids = ids if dry_run else store.delete(ids, before=before)
     if as_json:
         print_json({"dry_run": dry_run, "run_ids": list(ids)})
         return ids
@@ -98,7 +94,7 @@ def prune_runs(
 
 
 def show_run(
-    store: "Store | None",
+    store: "Store",
     given: str,
     home: Path | str,
     *,
@@ -115,7 +111,7 @@ def show_run(
     """
     inspection, held = _run(store, given, home)
     run_id, events = inspection.run_id, inspection.events
-    if format is not None and store is not None:
+    if format is not None:
         if as_json or answer:
             raise InputError("--format, --json and --answer exclude each other: give one of them")
         from leadhand.cli.runs.formats import formatted
@@ -137,17 +133,15 @@ def show_run(
 
         print_json(overview(history, held=held))
     else:
-        from leadhand.cli.options import is_debugging
-        from leadhand.cli.runs.history_text import history_lines, tracebacks
+        from leadhand.cli.runs.history_text import history_lines
         from leadhand.cli.views.consoles import DataConsole, print_lines
 
-        lines = history_lines(history, held=held, options=options)
-        print_lines([*lines, *(tracebacks(history) if is_debugging() else ())], DataConsole())
+        print_lines(history_lines(history, held=held, options=options), DataConsole())
     return report_damage(inspection)
 
 
 def trace_run(
-    store: "Store | None",
+    store: "Store",
     given: str,
     home: Path | str,
     *,
@@ -198,28 +192,20 @@ def _may_be_an_id(text: str) -> bool:
         return False
 
 
-def _run(store: "Store | None", given: str, home: Path | str) -> "tuple[Inspection, bool]":
+def _run(store: "Store", given: str, home: Path | str) -> "tuple[Inspection, bool]":
     """A run as far as it is intact, and whether a process works on it."""
     run_id = find_run(store, given, home)
-    if store is None:
-        raise InputError(f"no runs are stored in {shown_home(home)}")
     inspection = store.inspect(run_id)
     if not inspection.events:
         raise JournalError(inspection.unread or f"run {run_id!r} is damaged: {inspection.damage}")
     return inspection, store.holder(run_id) is not None
 
 
-def _prunable(store: "Store", run: "RunSummary", before: dt.datetime) -> bool:
-    return run.updated_at < before and store.holder(run.run_id) is None
-
-
-def _rows(runs: "Sequence[RunSummary]", columns: int | None) -> Iterator[str]:
-    """A line for each run: id, when, status, tasks, time, cost, team, request.
-
-    The request is cut to the rest of `columns`.
-    """
+def _rows(runs: "Sequence[RunSummary]") -> Iterator[str]:
+    """A line for each run. Rich would take longer to import than the list to read."""
     from leadhand.trace.formatting import format_duration, format_price
 
+    shown = str if sys.stdout.isatty() else _cut
     table = [
         (
             safe(run.run_id),
@@ -229,33 +215,27 @@ def _rows(runs: "Sequence[RunSummary]", columns: int | None) -> Iterator[str]:
             format_duration(run.makespan_s) if run.makespan_s is not None else "",
             format_price(run.cost_usd) if run.cost_usd is not None else "",
             safe(run.team),
+            f"{'(follow-up) ' if run.after else ''}{shown(sentence(run.request))}",
         )
         for run in runs
     ]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    room = MAX_REQUEST_CHARS
-    if columns is not None:
-        room = max(columns - sum(widths) - 2 * len(widths), MIN_REQUEST_CHARS)
-    for run, row in zip(runs, table, strict=True):
-        cells = [
-            f"{cell:>{width}}" if place in (3, 4, 5) else f"{cell:<{width}}"
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        request = sentence(run.request)
-        shown = f"(follow-up) {request}" if run.after is not None else request
-        yield "  ".join([*cells, _cut(shown, room)]).rstrip()
+    for row in table:
+        cells = zip("<<<>>><<", row, widths, strict=True)
+        yield "  ".join(f"{cell:{side}{width}}" for side, cell, width in cells).rstrip()
 
 
-def _fitting(line: str, columns: int | None) -> str:
-    """`line` cut to a terminal of `columns`; None: not cut."""
-    if columns is None:
-        return line
-    from rich.text import Text
+def _print_fitting(lines: Iterable[str]) -> None:
+    """Print lines; a terminal cuts them."""
+    if not sys.stdout.isatty():
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+        return
+    from leadhand.cli.views.consoles import DataConsole
 
-    text = Text(line)
-    text.truncate(columns, overflow="ellipsis")
-    return text.plain
+    console = DataConsole()
+    for line in lines:
+        console.print(line, no_wrap=True, overflow="ellipsis")
 
 
-def _cut(text: str, max_chars: int) -> str:
-    return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_SHOWN_CHARS else f"{text[: MAX_SHOWN_CHARS - 1]}…"
