@@ -83,5 +83,5 @@ def test_a_link_to_itself_and_a_folder_outside_are_problems(tmp_path: Path) -> N
         import_team(source, tmp_path / "team")
     (source / ".claude").mkdir()
     (source / ".claude" / "agents").symlink_to(outside)
-    with pytest.raises(ImportProblems, match=r"\.claude/agents: is a link that leads out"):
+    with pytest.raises(ImportProblems, match=r"\.claude/agents/b\.md: is a link that leads out"):
         import_team(source, tmp_path / "team")

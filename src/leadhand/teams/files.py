@@ -67,15 +67,18 @@ def read_yaml(path: Path, file: str, notes: Notes) -> TeamFile | None:
     return None if text is None else document_in(text, file, notes)
 
 
-def read_markdown(path: Path, file: str, notes: Notes, *, lenient: bool = False) -> TeamFile | None:
-    """A Markdown file with front matter; `None` if it can't be read, with a problem in `notes`.
+def read_markdown(path: Path, file: str, notes: Notes) -> TeamFile | None:
+    """A Markdown file with front matter; `None` if it can't be read, with a problem in `notes`."""
+    text = read_text(path, file, notes)
+    return None if text is None else markdown_in(text, file, notes)
+
+
+def markdown_in(text: str, file: str, notes: Notes, *, lenient: bool = False) -> TeamFile | None:
+    """A text with front matter; `None` if that can't be read, with a problem in `notes`.
 
     `lenient`: a line of front matter that is not YAML, such as `key: text: more`, is read as text,
     with a warning. Other programs allow that.
     """
-    text = read_text(path, file, notes)
-    if text is None:
-        return None
     lines = text.split("\n")
     if lines[0].rstrip() != "---":
         notes.problem(

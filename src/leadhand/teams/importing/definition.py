@@ -1,4 +1,4 @@
-"""A team that was read from another program's files, and how it is written as a folder."""
+"""What is read of another program's files, and the team that is written of it as a folder."""
 
 import os
 import re
@@ -11,10 +11,28 @@ from typing import cast
 import yaml
 
 from leadhand.teams.draft import TEAM_FILE, WORKERS_FOLDER
-from leadhand.teams.files import Value
+from leadhand.teams.files import Value, read_text
 from leadhand.teams.notes import FileLine, Notes
 
 _dump = cast("Callable[..., str]", yaml.safe_dump)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An agent, a task or a crew, as the other program's files have it."""
+
+    name: str
+    place: FileLine
+    values: dict[str, Value] = field(default_factory=dict[str, Value])
+    places: dict[str, FileLine] = field(default_factory=dict[str, FileLine])
+
+    def at(self, key: str) -> FileLine:
+        """The line of a key."""
+        return self.places.get(key, self.place)
+
+    def text(self, key: str) -> str:
+        """The text of a key; empty without it."""
+        return str(self.values.get(key, "")).strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +82,13 @@ def worker_text(worker: WorkerDefinition, stem: str) -> str:
     return f"---\n{_yaml(front | dict(worker.front))}---\n\n{worker.instructions.strip()}\n"
 
 
-def inside(path: Path, folder: Path, file: str, notes: Notes) -> bool:
-    """Whether `path`, with its links resolved, is in `folder`; if not, `notes` gets a problem."""
+def read_inside(path: Path, folder: Path, notes: Notes) -> tuple[str, str | None]:
+    """The place of a file within `folder`, and its text: `None` with a problem in `notes`."""
+    file = Path(os.path.relpath(path, folder)).as_posix()
     if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
-        return True
+        return file, read_text(path, file, notes)
     notes.problem(FileLine(file, 0), "is a link that leads out of the folder: put a copy there")
-    return False
+    return file, None
 
 
 def one_line(text: str) -> str:

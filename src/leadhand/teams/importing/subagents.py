@@ -8,12 +8,11 @@ from itertools import islice
 from pathlib import Path
 
 from leadhand.errors import InputError
-from leadhand.teams.files import TeamFile, Value, read_markdown, read_text
-from leadhand.teams.importing.counterparts import model_keys, tool_names
-from leadhand.teams.importing.definition import TeamDefinition, WorkerDefinition, inside, one_line
-from leadhand.teams.importing.process import Placeholders
+from leadhand.teams.files import Value, markdown_in
+from leadhand.teams.importing.counterparts import front_matter
+from leadhand.teams.importing.definition import Item, TeamDefinition, WorkerDefinition, read_inside
+from leadhand.teams.importing.placeholders import placeholders_in
 from leadhand.teams.notes import FileLine, Notes
-from leadhand.teams.values import split_names
 from leadhand.tools.text import joined_names
 
 _MANIFEST = ".claude-plugin/plugin.json"
@@ -22,16 +21,6 @@ MAX_FILES = 500
 """How many Markdown files are read."""
 MAX_ENTRIES = 100_000
 """How many entries of the folder are looked at."""
-_LIMITS = {"maxTurns": "max_steps", "max_turns": "max_steps", "steps": "max_steps"}
-_SETTINGS = ("temperature", "top_p")
-_WHY = {
-    "background": "the scheduler decides what runs side by side",
-    "color": "only shown by the other program",
-    "hooks": "hooks run commands",
-    "mcpServers": "MCP servers are toolsets of a worker in Python",
-    "memory": "workers keep nothing between tasks",
-    "permissionMode": "its tools only read",
-}
 
 
 def plugins(source: Path) -> list[Path]:
@@ -53,22 +42,18 @@ def _plugin(folder: Path, notes: Notes) -> tuple[str, list[Path]]:
             return name, [folder] if given else []
         is_plugin = place.parent.name == "plugins" and agents.exists()
         return place.name, [agents] if is_plugin else []
-    safe = inside(manifest, folder, _MANIFEST, notes)
-    text = read_text(manifest, _MANIFEST, notes) if safe else None
     try:
-        values = dict[str, Value](json.loads(text or "{}"))
+        values = dict[str, Value](json.loads(read_inside(manifest, folder, notes)[1] or "{}"))
     except (ValueError, TypeError, RecursionError) as error:
         notes.problem(FileLine(_MANIFEST, 0), f"is not the JSON of a plugin: {error}")
         return place.name, []
-    name, named = str(values.get("name") or ""), values.get("agents") or []
-    found = [agents] if agents.exists() and not named else []
-    for one in named if isinstance(named, list) else [named]:
-        path = folder / str(one)
-        is_there = isinstance(one, str) and os.path.exists(path)  # of no name that is impossible
-        if is_there and Path(os.path.realpath(path)).is_relative_to(place):
-            found.append(path)
-        else:
+    named = values.get("agents") or (["agents"] if agents.exists() else [])
+    named = named if isinstance(named, list) else [named]
+    found = [folder / str(one) for one in named]
+    for one, path in zip(named, found, strict=True):  # an impossible name does not exist either
+        if not os.path.exists(path) or not Path(os.path.realpath(path)).is_relative_to(place):
             notes.problem(FileLine(_MANIFEST, 0), f"`agents`: {one!r} is nothing in the plugin")
+    name = str(values.get("name") or "")
     return name if name and name == Path(name).name else place.name, found
 
 
@@ -79,22 +64,12 @@ def read(source: Path, notes: Notes) -> TeamDefinition | None:
     """
     nested = source / ".claude" / "agents"
     plugin, agents = _plugin(source, notes)
-    is_own = inside(nested, source, ".claude/agents", notes)
-    if notes.problems or not is_own:
+    if notes.problems:
         return None
     folder = nested if nested.is_dir() and not agents else source
-    workers: dict[str, tuple[WorkerDefinition, str]] = {}
-    for path in _files(agents or [folder]):
-        file = Path(os.path.relpath(path, folder)).as_posix()
-        document = _document(path, file, folder, notes)
-        worker = _worker(document, path.stem, notes) if document else None
-        if worker is None or document is None:
-            continue
-        if worker.name in workers:
-            other = workers[worker.name][1]
-            notes.problem(document.place("name"), f"{worker.name!r} is also the name of {other}")
-        else:
-            workers[worker.name] = (worker, file)
+    files: dict[str, str] = {}
+    found = [_worker(path, source, files, notes) for path in _files(agents or [folder])]
+    workers = tuple(one for one in found if one is not None)
     if notes.problems:
         return None
     if not workers:
@@ -108,7 +83,7 @@ def read(source: Path, notes: Notes) -> TeamDefinition | None:
     return TeamDefinition(
         name=name[:90] or "agents",
         description=f"Imported from the subagents in {name}.",
-        workers=tuple(worker for worker, _ in workers.values()),
+        workers=workers,
     )
 
 
@@ -128,68 +103,40 @@ def _entries(folder: Path) -> Iterator[Path]:
         yield from (Path(at, name) for name in files if not name.startswith("."))
 
 
-def _document(path: Path, file: str, folder: Path, notes: Notes) -> TeamFile | None:
-    """The file of an agent; `None` for other Markdown, which `notes` names, and with a problem."""
-    if not inside(path, folder, file, notes):
-        return None
-    text = read_text(path, file, notes)
+def _worker(
+    path: Path, source: Path, files: dict[str, str], notes: Notes
+) -> WorkerDefinition | None:
+    """The agent of a file; `None` for other Markdown, which `notes` names, and with a problem.
+
+    `files` has the file of each agent so far.
+    """
+    file, text = read_inside(path, source, notes)
     if text is None:
         return None
-    if not text.startswith("---"):
-        notes.warn(FileLine(file, 0), "not imported: it has no front matter, so it is no agent")
+    document = markdown_in(text, file, notes, lenient=True) if text.startswith("---") else None
+    if document is None or not {"name", "description"} & document.values.keys():
+        why = "it has no front matter with a `name` or a `description`"
+        notes.warn(FileLine(file, 0), f"not imported: {why}")
         return None
-    document = read_markdown(path, file, notes, lenient=True)
-    if document is not None and not {"name", "description"} & document.values.keys():
-        notes.warn(FileLine(file, 0), "not imported: it has neither `name` nor `description`")
-        return None
-    return document
-
-
-def _worker(document: TeamFile, stem: str, notes: Notes) -> WorkerDefinition | None:
-    values = dict(document.values)
-    name = values.pop("name", stem)
-    given = values.pop("description", None)
+    values = document.values
+    name, description = values.get("name", path.stem), values.get("description")
     if not isinstance(name, str):
         notes.problem(document.place("name"), "`name` must be text")
         return None
-    first = next((line for line in document.body.splitlines() if line.strip()), name)
-    if not isinstance(given, str):
+    if files.setdefault(name, file) != file:
+        notes.problem(document.place("name"), f"{name!r} is also the name of {files[name]}")
+    if not isinstance(description, str):
         notes.warn(document.place("description"), "`description`: its first line is used instead")
-    description = given if isinstance(given, str) else first.lstrip("# ")
-    front: dict[str, Value] = {"description": one_line(description.replace("\\n", " "))}
-    front |= _tools(document, values.pop("tools", None), notes)
-    front |= model_keys("model", values.pop("model", None), document.place("model"), notes)
-    settings: dict[str, Value] = {}
-    for key, value in values.items():
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if key in _LIMITS and isinstance(value, int) and number and value > 0:
-            front[_LIMITS[key]] = value
-        elif key in _SETTINGS and number:
-            settings[key] = value
-        else:
-            why = _WHY.get(key, "it has no counterpart")
-            notes.warn(document.place(key), f"`{key}`: not carried over, {why}")
-    if settings:
-        front["settings"] = settings
-    if stays := Placeholders([_FENCED.sub("", document.body)]).names:
+        lines = (line for line in document.body.splitlines() if line.strip())
+        description = next(lines, name).lstrip("# ")
+    if "tools" not in values:
+        why = "so the other program allows every tool; here it has none"
+        notes.warn(document.place(), f"there is no `tools`, {why}")
+    places = {key: document.place(key) for key in values}
+    agent = Item(name, document.place(), values, places)
+    description = description.replace("\\n", " ")
+    front = front_matter(agent, description, ("name", "description"), notes)
+    if stays := placeholders_in([_FENCED.sub("", document.body)]):
         named = joined_names([f"{{{one}}}" for one in stays])
         notes.warn(document.place(), f"{named}: not filled, stays in the prompt")
     return WorkerDefinition(name, front, document.body)
-
-
-def _tools(document: TeamFile, given: Value, notes: Notes) -> dict[str, Value]:
-    if given is None:
-        notes.warn(
-            document.place(),
-            "there is no `tools`, so the other program allows every tool; here it has none",
-        )
-        return {}
-    place = document.place("tools")
-    if isinstance(given, list):
-        named = [(str(one), document.place("tools", n)) for n, one in enumerate(given)]
-    elif isinstance(given, dict):  # a switch for each tool
-        named = [(name, document.place("tools", name)) for name, on in given.items() if on]
-    else:
-        named = [(name, place) for name in split_names(str(given))]
-    tools = tool_names(named, notes)
-    return {"tools": tools} if tools else {}
