@@ -89,12 +89,7 @@ def _used_by(used: dict[str, Usage]) -> JsonValue:
 
 
 def _used(usage: Usage) -> Document:
-    return {
-        "requests": usage.requests,
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "cost_usd": usage.cost_usd,
-    }
+    return usage.model_dump(include={"requests", "input_tokens", "output_tokens", "cost_usd"})
 
 
 def _plain(records: Iterable[Step | PlanVersion | QuestionHistory]) -> list[JsonValue]:

@@ -24,7 +24,12 @@ from leadhand.trace.history_parts import (
     UsageOwner,
     usage_of,
 )
-from leadhand.trace.steps import notice, plan_versions, step
+from leadhand.trace.steps import Notice, PlanEvent, notice, plan_versions, step
+
+_IN_STATE = (
+    events.SynthesisStarted | events.ConflictFound | events.ConflictJudged | events.RunFinished
+)
+"""Events of which the state has everything."""
 
 
 @dataclass(slots=True)
@@ -196,8 +201,8 @@ class RunHistory:
             return self.state.tasks[id].status
         return "split" if self.tasks[id].parts else "dropped"
 
-    def last_attempt(self, task_id: str) -> AttemptHistory | None:
-        task = self.tasks.get(task_id)
+    def last_attempt(self, task_id: str | None) -> AttemptHistory | None:
+        task = self.tasks.get(task_id or "")
         return task.attempts[-1] if task is not None and task.attempts else None
 
     def _with_parts(self, task: TaskHistory) -> Iterator[TaskHistory]:
@@ -218,57 +223,32 @@ class RunHistory:
         if event.within:
             self._nested(event, used)
             return
-        match event:
-            case events.RunStarted():
-                self.started_at = event.at
-                self.started_s = event.elapsed_s
-            case events.RunStopped() | events.RunWaiting():
-                self.notices.append(notice(event))
-            case events.RunResumed():
+        if isinstance(event, events.RunStarted):
+            self.started_at, self.started_s = event.at, event.elapsed_s
+        elif isinstance(event, PlanEvent):
+            self._planned(event)
+        elif isinstance(event, Notice):
+            if isinstance(event, events.RunResumed):
                 self._resumed(event, before_s)
-            case (
-                events.PlanProposed()
-                | events.PlanRejected()
-                | events.PlanAccepted()
-                | events.PlanAmended()
-            ):
-                self._planned(event)
-            case events.ApprovalRequested():
-                self.questions.append(
-                    QuestionHistory(
-                        event.elapsed_s, event.task_id, event.question, calls=event.calls
-                    )
-                )
-                attempt = self.last_attempt(event.task_id or "") if event.calls else None
-                if attempt is not None and attempt.running:
-                    attempt.ended_s, attempt.end = event.elapsed_s, "paused"
-            case events.ApprovalGiven():
-                self._answered(event)
-            case (
-                events.SynthesisStarted()
-                | events.ConflictFound()
-                | events.ConflictJudged()
-                | events.RunFinished()
-            ):
-                pass  # they are in the state
-            case (
-                events.CritiqueGiven()
-                | events.RoundDecided()
-                | events.BreakerOpened()
-                | events.BreakerClosed()
-                | events.WorkerStuck()
-            ):
-                self.notices.append(notice(event))
-                self._add_tasks()
-            case events.TaskPlanned():
-                self._add_tasks()
-            case events.ModelCalled():
-                attempt = self.last_attempt(event.task_id) if event.task_id is not None else None
-                if attempt is not None:
-                    attempt.use(used)
-                    attempt.model = event.model if event.role == "worker" else attempt.model
-            case _:
-                self._of_task(event, used)
+            self.notices.append(notice(event))
+            self._add_tasks()
+        elif isinstance(event, events.TaskPlanned):
+            self._add_tasks()
+        elif isinstance(event, events.ApprovalRequested):
+            at_s, id, calls = event.elapsed_s, event.task_id, event.calls
+            self.questions.append(QuestionHistory(at_s, id, event.question, calls=calls))
+            attempt = self.last_attempt(id) if calls else None
+            if attempt is not None and attempt.running:
+                attempt.ended_s, attempt.end = at_s, "paused"
+        elif isinstance(event, events.ApprovalGiven):
+            self._answered(event)
+        elif isinstance(event, events.ModelCalled):
+            attempt = self.last_attempt(event.task_id)
+            if attempt is not None:
+                attempt.use(used)
+                attempt.model = event.model if event.role == "worker" else attempt.model
+        elif not isinstance(event, _IN_STATE):
+            self._of_task(event, used)
 
     def _nested(self, event: events.Event, used: Usage | None) -> None:
         id = event.within[0]
@@ -314,10 +294,7 @@ class RunHistory:
             case _:
                 task.add(step(event))
 
-    def _planned(
-        self,
-        event: events.PlanProposed | events.PlanRejected | events.PlanAccepted | events.PlanAmended,
-    ) -> None:
+    def _planned(self, event: PlanEvent) -> None:
         self.plans = plan_versions(self.plans, event, tasks=len(self.state.tasks))
         if isinstance(event, events.PlanAccepted):
             early = self.tasks
@@ -342,7 +319,6 @@ class RunHistory:
 
     def _resumed(self, event: events.RunResumed, before_s: float) -> None:
         self._halt(before_s)
-        self.notices.append(notice(event))
         self.questions = [
             one
             for one in self.questions

@@ -8,6 +8,19 @@ from leadhand.contracts import events
 from leadhand.contracts.answer import CONTEXT_GAP
 from leadhand.trace.history_parts import PlanVersion, Step
 
+Notice = (
+    events.RunStopped
+    | events.RunWaiting
+    | events.RunResumed
+    | events.CritiqueGiven
+    | events.RoundDecided
+    | events.BreakerOpened
+    | events.BreakerClosed
+    | events.WorkerStuck
+)
+"""What happens to the run as a whole."""
+PlanEvent = events.PlanProposed | events.PlanRejected | events.PlanAccepted | events.PlanAmended
+
 
 def step(event: events.AttemptEnd | events.TaskDecision) -> Step:
     """The decision about a task after an attempt, or before the first."""
@@ -42,16 +55,7 @@ def step(event: events.AttemptEnd | events.TaskDecision) -> Step:
             assert_never(event)
 
 
-def notice(
-    event: events.RunStopped
-    | events.RunWaiting
-    | events.RunResumed
-    | events.CritiqueGiven
-    | events.RoundDecided
-    | events.BreakerOpened
-    | events.BreakerClosed
-    | events.WorkerStuck,
-) -> Step:
+def notice(event: Notice) -> Step:
     """What happened to the run as a whole."""
     at_s = event.elapsed_s
     match event:
@@ -96,10 +100,7 @@ def decision(event: events.RoundDecided) -> str:
 
 
 def plan_versions(
-    known: Sequence[PlanVersion],
-    event: events.PlanProposed | events.PlanRejected | events.PlanAccepted | events.PlanAmended,
-    *,
-    tasks: int,
+    known: Sequence[PlanVersion], event: PlanEvent, *, tasks: int
 ) -> list[PlanVersion]:
     """`known` plan versions, changed by `event`; `tasks`: how many the plan has now."""
     at_s = event.elapsed_s
