@@ -210,10 +210,9 @@ class ResumeOptions:
     @property
     def changed(self) -> dict[str, object]:
         """The options that replace those that the run was started with."""
-        changed: dict[str, object] = {**asdict(self.limits), "team": self.team}
-        changed["trust"] = self.trust
         # A team that is named now is looked for in the current folder.
-        return {**changed, "folder": os.getcwd()} if self.team else changed
+        folder = os.getcwd() if self.team else None
+        return {**asdict(self.limits), "team": self.team, "trust": self.trust, "folder": folder}
 
     @property
     def kept(self) -> str:

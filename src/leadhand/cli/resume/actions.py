@@ -149,27 +149,32 @@ def _replies(
             return []
         team = _team_of(state, options) if any(one.plan is not None for one in questions) else None
         return asyncio.run(_asked_here(questions, team, state.request))
-    each = given.approved_calls or given.refused_calls
     fitting = [one for one in questions if given.task_id in (None, one.task_id)]
-    decides = given.approve or given.refuse
-    if each or (decides and all(one.plan is None for one in fitting)):
-        return [_on_calls(given, questions)]
-    about_plan = decides or given.plan is not None
-    if given.text is not None and not about_plan and fitting and all(one.route for one in fitting):
-        return [Reply(task_id=fitting[0].task_id, verdict="refused", text=given.text)]
-    if given.refuse and given.text and fitting and all(one.route for one in fitting):
+    routed = bool(fitting) and all(one.route for one in fitting)
+    decides, each = given.approve or given.refuse, given.approved_calls or given.refused_calls
+    about_call = each or (decides and all(one.plan is None for one in fitting))
+    about_plan = not about_call and (decides or given.plan is not None)
+    if about_call:
+        fitting = [one for one in fitting if one.call]
+    elif about_plan and routed and given.refuse and given.text:
         raise InputError("give --refuse alone, or without it the worker that the request is for")
-    fitting = [one for one in fitting if (one.plan is not None) == about_plan]
+    elif not about_plan and routed and given.text is not None:
+        return [Reply(task_id=fitting[0].task_id, verdict="refused", text=given.text)]
+    else:
+        fitting = [one for one in fitting if (one.plan is not None) == about_plan]
     if about_plan:  # without a task it is the plan of the run
         fitting = [one for one in fitting if one.task_id == given.task_id] or fitting
     if len(fitting) != 1:
-        raise InputError(_which(given, questions))
+        raise InputError(_which(fitting, questions, approval=bool(about_call or about_plan)))
+    (question,) = fitting
+    if about_call:
+        return [_on_calls(given, question)]
     if about_plan:
-        return [_on_plan(given, fitting[0].task_id, state, options)]
+        return [_on_plan(given, question.task_id, state, options)]
     if given.text is None:
-        raise InputError(f"say what the worker of {fitting[0].task_id} should know: give a TEXT")
+        raise InputError(f"say what the worker of {question.task_id} should know: give a TEXT")
     verdict = "answered" if given.text.strip() else "declined"
-    return [Reply(task_id=fitting[0].task_id, verdict=verdict, text=given.text)]
+    return [Reply(task_id=question.task_id, verdict=verdict, text=given.text)]
 
 
 def _team_of(state: RunState, options: ResumeOptions) -> Team | None:
@@ -197,15 +202,8 @@ async def _asked_here(
     return replies
 
 
-def _on_calls(given: ReplyOptions, questions: Sequence[Question]) -> Reply:
-    """The reply about the tool calls of one question."""
-    asking = [one for one in questions if one.call and given.task_id in (None, one.task_id)]
-    if not asking:
-        raise InputError(_which(given, questions))
-    if len(asking) > 1:
-        ids = [one.task_id or "" for one in asking]
-        raise InputError(f"say which task the answer is for: --task {' or --task '.join(ids)}")
-    (question,) = asking
+def _on_calls(given: ReplyOptions, question: Question) -> Reply:
+    """The reply about the tool calls of a question."""
     text = given.text or ""
     if given.approve or given.refuse:
         verdict = "approved" if given.approve else "declined"
@@ -239,18 +237,16 @@ def _on_plan(
     return Reply(task_id=task_id, verdict="approved", plan=plan)
 
 
-def _which(given: ReplyOptions, questions: Sequence[Question]) -> str:
+def _which(fitting: Sequence[Question], questions: Sequence[Question], *, approval: bool) -> str:
     """Why a reply fits no question, or several."""
-    tasks = [question.task_id for question in questions if question.task_id is not None]
-    plans = [one.task_id for one in questions if one.plan is not None and one.task_id is not None]
-    if given.approve or given.refuse or given.plan is not None:
-        if given.task_id is None and plans:
-            return f"say which plan the answer is for: --task {' or --task '.join(plans)}"
-        told = f"; a reply is asked for {', '.join(tasks)}" if tasks else ""
-        return f"no plan or call waits for this approval{told}"
-    if not tasks:
+    asked = [one.task_id for one in questions if one.task_id is not None]
+    tasks = [one.task_id for one in fitting if one.task_id is not None] if approval else asked
+    if tasks:
+        return f"say which task the answer is for: --task {' or --task '.join(tasks)}"
+    if not approval:
         return "a plan waits for approval: give --approve, --refuse or --plan FILE"
-    return f"say which task the answer is for: --task {' or --task '.join(tasks)}"
+    told = f"; a reply is asked for {', '.join(asked)}" if asked else ""
+    return f"no plan or call waits for this approval{told}"
 
 
 def _show_questions(

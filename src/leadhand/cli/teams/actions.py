@@ -69,28 +69,26 @@ def check_team(
     """
     team, problems, warnings = _inspected(source, trust=trust, code=code)
     _notes(console, problem=problems, warning=warnings)
-    if team is None and not (problems or code):
+    kinds = ("problem", problems), ("warning", warnings)
+    found = [counted(len(some), kind) for kind, some in kinds if some]
+    if team is not None:
+        teams = (team, *(nesting.team for nesting in nested_teams(team)))
+        needs_model = not team.workers or any(
+            worker.run is None and worker.offline is None and worker.team is None
+            for one in teams
+            for worker in one.workers
+        )
+        size = counted(len(team.workers), "worker")
+        if team.worker_factory is not None:
+            size += f" and up to {team.worker_factory.max_workers:,} made for a plan"
+        how = " with a model" if needs_model else ""
+        told = f"team {safe(team.name)!r} can be used{how}: {', '.join([size, *found])}"
+    elif problems:
+        told = f"{', '.join(found)}: this team can't be used yet"
+    else:
         told = f"no problem found in {safe(str(source))!r}; its functions were not checked"
-        print_line(console, told, "bold")
-        return True
-    if team is None:
-        found = counted(len(problems), "problem")
-        more = f", {counted(len(warnings), 'warning')}" if warnings else ""
-        print_line(console, f"{found}{more}: this team can't be used yet", "bold")
-        return False
-    end = f", {counted(len(warnings), 'warning')}" if warnings else ""
-    needs_model = not team.workers or any(
-        worker.run is None and worker.offline is None and worker.team is None
-        for one in (team, *(nesting.team for nesting in nested_teams(team)))
-        for worker in one.workers
-    )
-    how = " with a model" if needs_model else ""
-    size = counted(len(team.workers), "worker")
-    if team.worker_factory is not None:
-        size += f" and up to {team.worker_factory.max_workers:,} made for a plan"
-    told = f"team {safe(team.name)!r} can be used{how}: {size}{end}"
     print_line(console, told, "bold")
-    return True
+    return not problems
 
 
 def _inspected(source: str | Path, *, trust: bool, code: bool) -> TeamInspection:
