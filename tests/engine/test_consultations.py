@@ -65,7 +65,8 @@ async def asked(question: Coroutine[object, object, str], *, patiently: bool = F
     assert consultations.open == 1
     await woken.wait()
     ended_s = loop.time() - start_s
-    consultations.deliver()
+    while consultations.answered:
+        consultations.answered.popleft()()
     assert consultations.open == 0
     (answer,) = answers
     return answer, pytest.approx(ended_s)

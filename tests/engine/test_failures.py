@@ -19,7 +19,8 @@ from leadhand.engine.failures import MAX_MESSAGE, MAX_TRACEBACK, class_name, fai
 from leadhand.errors import InputError, ModelError, Permanent
 from leadhand.journal import open_store
 from leadhand.state.fold import fold
-from leadhand.workers import FunctionWorker, ProcessPool, ProcessWorker
+from leadhand.workers.function import FunctionWorker
+from leadhand.workers.processes import ProcessPool, ProcessWorker
 from tests.plans.samples import plan, task
 from tests.stored import store_of
 from tests.workers.worker_samples import make_handoff

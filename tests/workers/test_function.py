@@ -9,7 +9,7 @@ import pytest
 
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.threads import DaemonThreads
-from leadhand.workers import FunctionWorker
+from leadhand.workers.function import FunctionWorker
 from tests.patience import HANG_S
 from tests.workers.worker_samples import echo, echo_async, escalate, fail, make_handoff
 

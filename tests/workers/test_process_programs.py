@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.outcome import Completed, Result
-from leadhand.workers import ProcessPool, ProcessWorker
+from leadhand.workers.processes import ProcessPool, ProcessWorker
 from tests.workers.process_ids import assert_gone, is_there, wait_for
 from tests.workers.worker_samples import BOUND_S, echo, make_handoff
 
@@ -32,7 +32,7 @@ WORK = """
     from dataclasses import dataclass
 
     from leadhand import Handoff
-    from leadhand.workers import ProcessPool, ProcessWorker
+    from leadhand.workers.processes import ProcessPool, ProcessWorker
 
     @dataclass
     class Counted:
@@ -87,7 +87,7 @@ def test_nothing_is_left_when_the_parent_is_killed(tmp_path: Path) -> None:
         import asyncio, sys
         sys.path.insert(0, {str(Path(__file__).parents[2])!r})
         from tests.workers.worker_samples import make_handoff, never_return, start_a_child_and_wait
-        from leadhand.workers import ProcessPool, ProcessWorker
+        from leadhand.workers.processes import ProcessPool, ProcessWorker
 
         async def main():
             pool = ProcessPool(3)

@@ -13,7 +13,7 @@ from typing import TypeVar
 import pytest
 
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Result
-from leadhand.workers import ProcessPool, ProcessWorker
+from leadhand.workers.processes import ProcessPool, ProcessWorker
 from tests.workers import worker_samples as samples
 from tests.workers.process_ids import assert_gone, is_there, said, wait_for
 from tests.workers.worker_samples import BOUND_S, make_handoff

@@ -11,7 +11,8 @@ import pytest
 from leadhand import Handoff, Supervisor, Team, Worker
 from leadhand.contracts.events import TaskRetried
 from leadhand.contracts.outcome import Completed, Failed, Outcome, Result
-from leadhand.workers import FunctionWorker, ProcessPool, ProcessWorker
+from leadhand.workers.function import FunctionWorker
+from leadhand.workers.processes import ProcessPool, ProcessWorker
 from leadhand.workers.returns import outcome_of_none
 from tests.stored import store_of
 from tests.workers.worker_samples import Invoice, forgotten, make_handoff, meant

@@ -15,7 +15,7 @@ from typing import cast
 from pydantic import BaseModel
 
 from leadhand.contracts.outcome import Escalated, Handoff, Result
-from leadhand.workers import ProcessPool
+from leadhand.workers.processes import ProcessPool
 
 BOUND_S = 300
 """More than anything in these tests should take, on a slow machine."""

@@ -11,7 +11,7 @@ import math
 from collections import deque
 from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from leadhand.contracts.events.fields import AttemptTimes
@@ -54,16 +54,22 @@ class AbandonableTask(Generic[T_co]):
             self._work.close()
 
     def __await__(self) -> Generator[object, object, T_co]:
-        work, watch = self._work, self.watch
         self._begun = True
-        watch.start()
+        self.watch.start()
+        try:
+            return (yield from self._steps())
+        finally:
+            self.watch.stop()
+
+    def _steps(self) -> Generator[object, object, T_co]:
+        work, loop = self._work, asyncio.get_running_loop()
         thrown: BaseException | None = None
         while True:
             try:
                 waits_for = work.send(None) if thrown is None else work.throw(thrown)
             except StopIteration as stop:
                 return stop.value
-            watch.pause(ready=waits_for is None)
+            paused_s = loop.time()
             try:
                 yield waits_for
                 thrown = None
@@ -74,7 +80,7 @@ class AbandonableTask(Generic[T_co]):
                 thrown = cancelled
             except BaseException as error:
                 thrown = error
-            watch.resume()
+            self.watch.resume(paused_s, ready=waits_for is None)
 
 
 def _never_collect(work: object) -> None:
@@ -127,22 +133,21 @@ class EndedAttempt:
     """Rungs that got no advice after it."""
 
 
+@dataclass(slots=True, eq=False)
 class Attempts:
     """The running attempts of one run."""
 
-    def __init__(
-        self, recorder: Recorder, wake_up: asyncio.Event, *, quarantine: Quarantine, grace_s: float
-    ) -> None:
-        """`wake_up` is set when one has ended; `grace_s` is how long each may take to clean up."""
-        self._recorder = recorder
-        self._wake_up = wake_up
-        self._quarantine = quarantine
-        self._grace_s = grace_s
-        self._to_begin: list[Attempt] = []
-        self.running: dict[str, Attempt] = {}
-        """By task id, until they are released."""
-        self.ended: deque[tuple[Attempt, Outcome | None]] = deque()
-        """Attempts that ended and are still to be handled, with what their work returned."""
+    recorder: Recorder
+    wake_up: asyncio.Event
+    """Set when one has ended."""
+    quarantine: Quarantine
+    grace_s: float
+    """How long each may take to clean up."""
+    running: dict[str, Attempt] = field(init=False, default_factory=dict)
+    """By task id, until they are released."""
+    ended: deque[tuple[Attempt, Outcome | None]] = field(init=False, default_factory=deque)
+    """Attempts that ended and are still to be handled, with what their work returned."""
+    _to_begin: list[Attempt] = field(init=False, default_factory=list)
 
     @property
     def works(self) -> list[asyncio.Task[None]]:
@@ -161,7 +166,7 @@ class Attempts:
         for slots in attempt.queue.slots:
             slots.free -= 1
         if attempt.queue.worker.team is None:
-            self._quarantine.enter()
+            self.quarantine.enter()
 
     def begin(self) -> None:
         """Start the work of the attempts added since the last call, unless they were stopped."""
@@ -173,7 +178,7 @@ class Attempts:
     def _begin(self, attempt: Attempt) -> None:
         id = attempt.task.id
         loop = asyncio.get_running_loop()
-        name = f"task:{self._recorder.path}{id}"
+        name = f"task:{self.recorder.path}{id}"
         attempt.work = loop.create_task(self._work(attempt), name=name)
         if attempt.limits.timeout_s is not None:
             attempt.timer = loop.call_later(
@@ -203,12 +208,12 @@ class Attempts:
         if attempt.timer is not None:
             attempt.timer.cancel()
         queue = attempt.queue
-        taken_s = self._recorder.elapsed_s() - attempt.task.dispatched_s
+        taken_s = self.recorder.elapsed_s() - attempt.task.dispatched_s
         queue.release(taken_s)
         for slots in queue.slots:
-            slots.release(self._wake_up)
+            slots.release(self.wake_up)
         if queue.worker.team is None:
-            self._quarantine.leave()
+            self.quarantine.leave()
         return True
 
     def request_stop(self, attempt: Attempt, why: str) -> None:
@@ -223,7 +228,7 @@ class Attempts:
         if attempt.timer is not None:
             attempt.timer.cancel()
         loop = asyncio.get_running_loop()
-        attempt.timer = loop.call_later(self._grace_s, self.abandon, attempt)
+        attempt.timer = loop.call_later(self.grace_s, self.abandon, attempt)
         attempt.work.cancel()
         if not attempt.begun:  # cancelled before its first step, its work would never report
             attempt.abandonable.drop()
@@ -239,24 +244,23 @@ class Attempts:
 
     def _current(self, attempt: Attempt) -> CurrentAttempt:
         id, worker = attempt.task.id, attempt.queue.worker.name
-        return CurrentAttempt(self._recorder, id, attempt.number, worker)
+        return CurrentAttempt(self.recorder, id, attempt.number, worker)
 
     async def _work(self, attempt: Attempt) -> None:
         attempt.begun = True
         current_attempt.set(self._current(attempt))
         inside_worker.set(attempt.queue.worker.team is None or inside_worker.get())
-        left_s = min(attempt.limits.timeout_s or math.inf, self._recorder.time_left_s)
+        left_s = min(attempt.limits.timeout_s or math.inf, self.recorder.time_left_s)
         with attempt_time(left_s, pause=functools.partial(self._paused, attempt)):
             try:
                 outcome = await attempt.abandonable
             except asyncio.CancelledError:
                 outcome = None  # `Attempt.outcome` says what that means
-        attempt.abandonable.watch.stop()
         self._end(attempt, outcome)
 
     def _end(self, attempt: Attempt, outcome: Outcome | None) -> None:
         self.ended.append((attempt, outcome))
-        self._wake_up.set()
+        self.wake_up.set()
 
 
 async def run_safely(runner: Runner, given: Handoff) -> Outcome:

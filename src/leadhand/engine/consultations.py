@@ -36,17 +36,18 @@ class Consultations:
     """The open questions of one run."""
 
     wake_up: Callable[[], None]
-    """Called when there is an answer to `deliver`."""
+    """Called when there is an answer."""
     _open: "dict[asyncio.Task[None], AbandonableTask[object]]" = field(
         init=False, default_factory=dict
     )
-    _answered: deque[Callable[[], None]] = field(init=False, default_factory=deque)
+    answered: deque[Callable[[], None]] = field(init=False, default_factory=deque)
+    """The callbacks of the answers that have arrived, to be called."""
     _closed: bool = field(init=False, default=False)
 
     @property
     def open(self) -> int:
         """Questions without an answer, and answers not yet delivered."""
-        return len(self._open) + len(self._answered)
+        return len(self._open) + len(self.answered)
 
     def ask(
         self,
@@ -56,7 +57,7 @@ class Consultations:
         *,
         patiently: bool = False,
     ) -> None:
-        """Start `question`; a later `deliver` calls `then` with the answer, or with `None`.
+        """Start `question`; `then` is to be called with the answer, or with `None`.
 
         If asked `patiently`, as people are, it has no time limit of its own.
         """
@@ -75,11 +76,6 @@ class Consultations:
         )
         asking.add_done_callback(lambda _: end.cancel())
 
-    def deliver(self) -> None:
-        """Call the callbacks of the answers that have arrived."""
-        while self._answered:
-            self._answered.popleft()()
-
     async def close(self, grace_s: float) -> None:
         """Cancel all open questions; those that do not stop within `grace_s` are abandoned."""
         self._closed = True
@@ -91,7 +87,7 @@ class Consultations:
         finally:  # the run may be cancelled meanwhile
             for asking, abandonable in list(self._open.items()):
                 _abandon(asking, abandonable)
-            self._answered.clear()
+            self.answered.clear()
 
     async def _ask(
         self,
@@ -115,7 +111,7 @@ class Consultations:
             _log.warning("there was no answer to %r: %s", what, error)
         # First: the scheduler that this wakes must not count the question as open.
         self._forget(asyncio.current_task())
-        self._answered.append(lambda: then(answer))
+        self.answered.append(lambda: then(answer))
         self.wake_up()
 
     def _forget(self, asking: "asyncio.Task[None] | None") -> None:

@@ -169,7 +169,7 @@ class ReadyQueues:
     def _assignment(self, queue: ReadyQueue, now_s: float) -> _Assignment:
         """Which worker takes the first task of a queue, by breakers and load."""
         breaker, worker = queue.shared.breaker, queue.worker
-        if not breaker.admits(now_s):
+        if breaker.failures and not breaker.admits(now_s):
             return self._while_open(queue, now_s, retry=queue.ready[0][2] in self._pinned)
         if worker.role is not None or worker.max_queue is not None:
             return self._balanced(queue, now_s)

@@ -93,7 +93,7 @@ class Revisions:
         elif self.recorder.state.binding == "asks" and asks_approval(self.recorder.state, found):
             self._request_approval(task_id, impact, proposed, by=by)
         else:
-            self._amend(task_id, impact, found, by=by)
+            self.tasks.amend_plan(found, task_id=task_id, reason=impact.reason, by=by)
 
     def _request_approval(
         self, task_id: str, impact: PlanImpact, proposed: Sequence[Task], *, by: str
@@ -125,7 +125,7 @@ class Revisions:
                 return
             found = found_in(given.tasks)
             if isinstance(found, Amendment):
-                self._amend(task_id, impact, found, by=by)
+                self.tasks.amend_plan(found, task_id=task_id, reason=impact.reason, by=by)
             else:
                 self._refuse(task_id, *found)
 
@@ -147,25 +147,6 @@ class Revisions:
                 missing=missing,
             )
         )
-
-    def _amend(self, task_id: str, impact: PlanImpact, found: Amendment, *, by: str) -> None:
-        tasks = self.recorder.state.tasks
-        dropped = [tasks[id].task for id in found.dropped]
-        before = [tasks[task.id].task for task in found.changed]
-        revision = self.recorder.state.plan.revision if self.recorder.state.plan is not None else 1
-        self.recorder.record(
-            events.PlanAmended(
-                **self.recorder.stamp(),
-                task_id=task_id,
-                reason=impact.reason,
-                revision=revision + (found != Amendment()),
-                by=by,
-                added=found.added,
-                changed=found.changed,
-                dropped=found.dropped,
-            )
-        )
-        self.tasks.amend(found.added, dropped, list(zip(before, found.changed, strict=True)))
 
 
 _WORKERS_CHANGED = "the plan runs already: leave its `workers` as they are"

@@ -180,7 +180,8 @@ class Rounds:
                 return
             found = found_in(given.tasks) if isinstance(given, Plan) else (given,)
             if isinstance(found, Amendment):
-                self._amend(task_id, found)
+                reason = state.rounds[-1]
+                self.tasks.amend_plan(found, task_id=task_id, reason=reason, by=self._name)
                 return
             why = tuple(f"the tasks of round {state.round} do not start: {one}" for one in found)
             stamp = self.recorder.stamp()
@@ -189,25 +190,6 @@ class Rounds:
         listed = ", ".join(task.id for task in tasks)
         why = f"Round {state.round} adds {listed}: {state.rounds[-1]}"
         self.approvals.request(Proposal(task_id, why, self._name, plan, problems, then))
-
-    def _amend(self, task_id: str, found: Amendment) -> None:
-        """Start the approved tasks, as the person may have changed them."""
-        tasks, plan = self.recorder.state.tasks, self.recorder.state.plan
-        dropped = [tasks[id].task for id in found.dropped]
-        before = [tasks[task.id].task for task in found.changed]
-        self.recorder.record(
-            events.PlanAmended(
-                **self.recorder.stamp(),
-                task_id=task_id,
-                reason=self.recorder.state.rounds[-1],
-                revision=(plan.revision if plan is not None else 1) + 1,
-                by=self._name,
-                added=found.added,
-                changed=found.changed,
-                dropped=found.dropped,
-            )
-        )
-        self.tasks.amend(found.added, dropped, list(zip(before, found.changed, strict=True)))
 
 
 def checked(decided: object) -> Decision | str:

@@ -13,6 +13,7 @@ from leadhand.contracts import events
 from leadhand.contracts.events.fields import NO_TIMES, AttemptTimes
 from leadhand.contracts.outcome import PlanImpact, Result
 from leadhand.contracts.task import Task
+from leadhand.engine.amendments import Amendment
 from leadhand.engine.ready_queues import ReadyQueues
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.shared_workers import SUSPECT_CRASHES
@@ -156,18 +157,12 @@ class RunTasks:
         self._state = recorder.state
         self._ready_queues = queues
         self._wake_up = wake_up
-        tasks = [task.task for task in self._state.tasks.values()]
-        self._rank = dict(rank if rank is not None else graph.remaining_path(tasks))
-        self._dependencies = Dependencies(tasks)
         self._delayed: dict[str, asyncio.TimerHandle] = {}
         self.suspects = deque[str]()
         """Tasks that are ready and must run alone."""
-        self.unfinished = sum(not task.ended for task in self._state.tasks.values())
-        """How many tasks have not ended."""
-        self.impacts = deque(_impacts(self._state))
-        """Plan impacts of results that were not considered yet, with their task ids."""
         self.growing = growing
         """Whether the plan is still being written, so that more tasks may come."""
+        self._take_over(rank)
         self.stopped: str | None = None
         """Why no task becomes ready any more; `None` while the run continues."""
 
@@ -175,6 +170,16 @@ class RunTasks:
     def can_continue(self) -> bool:
         """Whether any task is ready, or will be after its delay."""
         return bool(self._delayed) or bool(self.suspects) or self._ready_queues.any_ready
+
+    def _take_over(self, rank: Mapping[str, float] | None = None) -> None:
+        """Make the tasks of the state those to do. O(tasks)."""
+        tasks = [task.task for task in self._state.tasks.values()]
+        self._rank = dict(rank if rank is not None else graph.remaining_path(tasks))
+        self._dependencies = Dependencies(tasks)
+        self.unfinished = sum(not task.ended for task in self._state.tasks.values())
+        """How many tasks have not ended."""
+        self.impacts = deque(_impacts(self._state))
+        """Plan impacts of results that were not considered yet, with their task ids."""
 
     def not_admitted(self) -> list[str]:
         """The workers whose breakers admit no new task now."""
@@ -291,13 +296,9 @@ class RunTasks:
 
     def adopt(self) -> None:
         """Take over the tasks of the plan that was accepted now. Early ones go on. O(tasks)."""
-        tasks = [task.task for task in self._state.tasks.values()]
         self.growing = False
         self.withdraw(self._rank)
-        self._rank = dict(graph.remaining_path(tasks))
-        self._dependencies = Dependencies(tasks)
-        self.unfinished = sum(not task.ended for task in self._state.tasks.values())
-        self.impacts = deque(_impacts(self._state))
+        self._take_over()
         if self.stopped is None:
             self.start()
         self._wake_up()
@@ -311,6 +312,25 @@ class RunTasks:
         """Replace a task by its parts; the split is recorded already."""
         self._rank.update({part.id: self._rank[whole.id] for part in parts})
         self._amend(parts, [whole], rewired)
+
+    def amend_plan(self, found: Amendment, *, task_id: str, reason: str, by: str) -> None:
+        """Record an amendment of the plan, and carry it out."""
+        tasks, plan = self._state.tasks, self._state.plan
+        dropped = [tasks[id].task for id in found.dropped]
+        before = [tasks[task.id].task for task in found.changed]
+        self._recorder.record(
+            events.PlanAmended(
+                **self._recorder.stamp(),
+                task_id=task_id,
+                reason=reason,
+                revision=(plan.revision if plan is not None else 1) + (found != Amendment()),
+                by=by,
+                added=found.added,
+                changed=found.changed,
+                dropped=found.dropped,
+            )
+        )
+        self.amend(found.added, dropped, list(zip(before, found.changed, strict=True)))
 
     def amend(self, added: Sequence[Task], dropped: Sequence[Task], changed: Pairs) -> None:
         """Change tasks that have not started; the amendment is recorded already. O(tasks)."""

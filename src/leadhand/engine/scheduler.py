@@ -89,9 +89,7 @@ class Scheduler:
         self._quarantine = Quarantine.here()
         self._suspect: str | None = None
         """The task in quarantine."""
-        self._attempts = Attempts(
-            recorder, self._wake_up, quarantine=self._quarantine, grace_s=grace_s
-        )
+        self._attempts = Attempts(recorder, self._wake_up, self._quarantine, grace_s)
         self.waits_for_person = False
         """Whether `run` returned because everything left waits for a person who answers later."""
         self._slots = slots or Slots(concurrency)
@@ -128,9 +126,10 @@ class Scheduler:
         alarm: asyncio.TimerHandle | None = None
         self._recovery.work_ends_s = work_ends_s
         if work_ends_s is not None:
-            why = why_work_ends(self._state, work_ends_s)
-            loop = asyncio.get_running_loop()
-            alarm = loop.call_at(self._recorder.monotonic(work_ends_s), self.stop, why)
+            alarm = asyncio.get_running_loop().call_at(
+                self._recorder.monotonic(work_ends_s),
+                lambda: self.stop(why_work_ends(self._state, work_ends_s)),
+            )
         self._slots.users.append(self._wake_up)
         self._quarantine.users.append(self._wake_up)
         try:
@@ -149,7 +148,8 @@ class Scheduler:
                 self._wake_up.clear()
                 while self._attempts.ended:
                     self._handle(*self._attempts.ended.popleft())
-                self._consultations.deliver()
+                while self._consultations.answered:
+                    self._consultations.answered.popleft()()
                 self._consider()
                 await self._start()
         finally:

@@ -38,18 +38,18 @@ _shared: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Quarantine]" = (
 )
 
 
+@dataclass(slots=True, eq=False)
 class Quarantine:
     """Counts working workers; a suspect runs once there are none.
 
     A scheduler is identified by its wake-up event.
     """
 
-    def __init__(self) -> None:
-        self.users: list[asyncio.Event] = []
-        """The schedulers that may have work to start."""
-        self.claims: list[asyncio.Event] = []
-        """The scheduler whose suspect runs, then those that wait. Nothing else starts meanwhile."""
-        self._working = 0
+    users: list[asyncio.Event] = field(default_factory=list[asyncio.Event])
+    """The schedulers that may have work to start."""
+    claims: list[asyncio.Event] = field(default_factory=list[asyncio.Event])
+    """The scheduler whose suspect runs, then those that wait. Nothing else starts meanwhile."""
+    _working: int = 0
 
     @classmethod
     def here(cls) -> "Quarantine":
@@ -90,14 +90,12 @@ TeamPath = tuple[str, ...]
 """The names of the workers around a nested team, the outermost first."""
 
 
+@dataclass(slots=True, eq=False)
 class Waiter:
     """A run that may wait for a worker."""
 
-    __slots__ = ("_loop", "_wake_up")
-
-    def __init__(self, wake_up: asyncio.Event) -> None:
-        self._wake_up = wake_up
-        self._loop = asyncio.get_running_loop()
+    wake_up: asyncio.Event
+    _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     def wake(self) -> None:
         """Wake the run's scheduler, from any thread."""
@@ -106,9 +104,9 @@ class Waiter:
         except RuntimeError:
             here = None
         if here is self._loop:
-            self._wake_up.set()
+            self.wake_up.set()
         elif not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._wake_up.set)
+            self._loop.call_soon_threadsafe(self.wake_up.set)
 
 
 class SharedWorker:
@@ -156,7 +154,8 @@ class SharedWorker:
                 return False
             self._queue.pop(waiter, None)
             self.running += 1
-            self.breaker.dispatched(task)
+            if self.breaker.failures:
+                self.breaker.dispatched(task)
             return True
 
     def release(self, waiter: Waiter, took_s: float | None = None) -> None:
@@ -206,7 +205,7 @@ class SharedWorker:
         with self._lock:
             breaker, changes = self.breaker, False
             if isinstance(outcome, Completed | Escalated):
-                changes = breaker.succeeded()
+                changes = breaker.failures > 0 and breaker.succeeded()
             elif outcome is not None and outcome.transient:
                 changes = breaker.failed(task, outcome.message, ladder, now_s)
             else:
@@ -226,15 +225,13 @@ class SharedWorker:
                 waiter.wake()
 
 
+@dataclass(slots=True, eq=False)
 class Slots:
     """How many tasks may run at once; shared by ready queues, also those of nested runs."""
 
-    __slots__ = ("free", "users")
-
-    def __init__(self, count: int) -> None:
-        self.free = count
-        self.users: list[asyncio.Event] = []
-        """The wake-up events of the schedulers that use these slots."""
+    free: int
+    users: list[asyncio.Event] = field(default_factory=list[asyncio.Event])
+    """The wake-up events of the schedulers that use these slots."""
 
     def release(self, by: asyncio.Event) -> None:
         """Free one slot, and wake every other scheduler."""

@@ -7,7 +7,7 @@ can't be told from work, the stopwatch keeps both ends of the possible range.
 import asyncio
 from collections import deque
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from leadhand.contracts.events.fields import AttemptTimes
@@ -20,42 +20,35 @@ one, wakes the reader in the next, and the marker lies across two."""
 _CURRENT: ContextVar["Stopwatch | None"] = ContextVar("stopwatch", default=None)
 
 
-class _Queue:
-    """The queue of an event loop, and how long its last rounds took.
+@dataclass(slots=True, eq=False)
+class _Rounds:
+    """When the last rounds of an event loop began, by a marker that goes round in its queue.
 
-    While attempts make steps a marker goes round in it. The queue keeps its order: what runs before
-    the marker was ready when the marker was put there.
+    It does so for some rounds after each step of an attempt. The queue keeps its order: what runs
+    before the marker was ready when that was put there.
     """
 
-    def __init__(self) -> None:
-        self._put_s = 0.0
-        self._left = 0
-        self._rounds: deque[tuple[float, float]] = deque(maxlen=_ROUNDS)
+    began_s: deque[float] = field(default_factory=lambda: deque(maxlen=_ROUNDS + 1))
+    left: int = 0
 
-    def ready_since(self) -> float:
-        """When the step that begins now was ready at the latest."""
-        if not self._left:
-            self._rounds.clear()
-            self._put()
-        self._left = _ROUNDS
-        return self._put_s
+    def step(self) -> None:
+        """Note that a step of an attempt begins."""
+        if self.left:
+            self.left = _ROUNDS
+            return
+        self.began_s.clear()
+        self.left = _ROUNDS + 1
+        self._go_round()
 
-    def _put(self) -> None:
-        self._put_s = _now()
-        asyncio.get_running_loop().call_soon(self._passed)
-
-    def _passed(self) -> None:
-        self._rounds.append((self._put_s, _now()))
-        self._left -= 1
-        if self._left:
-            self._put()
-
-    def busy_s(self, since_s: float) -> float:
-        """How long the last rounds took, from then on."""
-        return sum(max(ended_s - max(put_s, since_s), 0.0) for put_s, ended_s in self._rounds)
+    def _go_round(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.began_s.append(loop.time())
+        self.left -= 1
+        if self.left:
+            loop.call_soon(self._go_round)
 
 
-_QUEUES: WeakKeyDictionary[asyncio.AbstractEventLoop, _Queue] = WeakKeyDictionary()
+_ROUNDS_OF: WeakKeyDictionary[asyncio.AbstractEventLoop, _Rounds] = WeakKeyDictionary()
 
 
 def _now() -> float:
@@ -74,48 +67,37 @@ class Stopwatch:
     """By how much the longest chain of its work is shorter than the work."""
     aside: int = 0
     """The number of `ExcludedTime` blocks that are open."""
-    _queue: _Queue | None = None
-    _started_s: float = 0.0
-    _paused_s: float = 0.0
-    _ready: bool = False
+    _rounds: _Rounds = field(init=False)
+    _started_s: float | None = None
     _ended_s: float | None = None
 
     def start(self) -> None:
         """Begin the first step, in the task of the attempt."""
         _CURRENT.set(self)
-        loop = asyncio.get_running_loop()
-        self._queue = _QUEUES.get(loop) or _QUEUES.setdefault(loop, _Queue())
-        self._queue.ready_since()
+        self._rounds = _ROUNDS_OF.setdefault(asyncio.get_running_loop(), _Rounds())
+        self._rounds.step()
         self._started_s = _now()
 
-    def pause(self, *, ready: bool) -> None:
-        """End a step. `ready`: the next could begin at once, so all time until then is waiting."""
-        if self._queue is not None:
-            self._paused_s, self._ready = _now(), ready
+    def resume(self, paused_s: float, *, ready: bool) -> None:
+        """Begin a step after the one that ended at `paused_s`; `ready`: it could begin at once.
 
-    def resume(self) -> None:
-        """Begin the next step. What the attempt awaited came in one of the loop's last rounds."""
-        if self._queue is None:
-            return
-        put_s = self._queue.ready_since()
+        Else what the attempt awaited came in one of the loop's last rounds.
+        """
+        self._rounds.step()
         if not self.aside:
-            ready_s = self._paused_s if self._ready else max(put_s, self._paused_s)
-            least_s = _now() - ready_s
-            self.waited_s += least_s
-            maybe_s = 0.0 if self._ready else self._queue.busy_s(self._paused_s)
-            self.waited_high_s += least_s + maybe_s
+            now_s, began_s = _now(), self._rounds.began_s
+            self.waited_s += now_s - (paused_s if ready else max(began_s[-1], paused_s))
+            self.waited_high_s += now_s - (paused_s if ready else max(began_s[0], paused_s))
 
     def stop(self) -> None:
         """End the last step."""
-        if self._queue is not None and self._ended_s is None:
-            self._ended_s = _now()
+        self._ended_s = _now()
 
     def work(self) -> AttemptTimes:
         """How long the attempt worked, until now if it has not ended."""
-        if self._queue is None:
+        if self._started_s is None:
             return AttemptTimes(worked_s=0.0, worked_high_s=None, path_s=None)
-        ended_s = _now() if self._ended_s is None else self._ended_s
-        took_s = ended_s - self._started_s
+        took_s = (_now() if self._ended_s is None else self._ended_s) - self._started_s
         high_s = max(took_s - self.waited_s, 0.0)
         low_s = min(max(took_s - self.waited_high_s, 0.0), high_s)
         exact = high_s - low_s <= EXACT * high_s
@@ -137,21 +119,19 @@ class ExcludedTime:
 
     def __init__(self) -> None:
         self._worked: tuple[float, float, float | None] = (0.0, 0.0, None)
+        # Of nested or overlapping blocks only the first one counts.
         self._watch, self._first = _CURRENT.get(), False
         self._started_s = self.elapsed_s = 0.0  # `elapsed_s`: how long the block took, once over
 
-    def took(self, low_s: float, high_s: float) -> None:
-        """Count `low_s` to `high_s` for the block, but never more than it took."""
-        self._worked = (low_s, high_s, None)
+    def took(self, low_s: float, high_s: float, *, path_s: float | None = None) -> None:
+        """Count `low_s` to `high_s` for the block, but never more than it took.
 
-    def took_all(self, low_s: float, high_s: float, *, path_s: float) -> None:
-        """Count `low_s` to `high_s` for concurrent work, which may exceed the block's length;
-        `path_s` is its longest chain."""
+        Concurrent work, with its longest chain `path_s`, may exceed that.
+        """
         self._worked = (low_s, high_s, path_s)
 
     def __enter__(self) -> "ExcludedTime":
         if self._watch is not None:
-            # Of nested or overlapping blocks only the first one counts.
             self._first = self._watch.aside == 0
             self._watch.aside += 1
         self._started_s = _now()
@@ -165,7 +145,8 @@ class ExcludedTime:
         if self._first:
             low_s, high_s, path_s = self._worked
             if path_s is None:
-                low_s, high_s = min(low_s, took_s), min(high_s, took_s)
+                path_s = low_s = min(low_s, took_s)
+                high_s = min(high_s, took_s)
             watch.waited_s += took_s - high_s
             watch.waited_high_s += took_s - low_s
-            watch.shorter_s += 0.0 if path_s is None else low_s - path_s
+            watch.shorter_s += low_s - path_s

@@ -220,12 +220,7 @@ class PostgresWriter:
     def _entry(self, run_id: str, events: Sequence[Event]) -> _Entry:
         bodies = encode(events, redact=self._redact)
         digest = self._digest(run_id) or StoredSummary.before(events[0])
-        for position, event in enumerate(events):
-            digest.add(
-                event,
-                before=lambda end=position: [*self._kept(run_id), *events[:end]],
-                redact=self._redact,
-            )
+        digest.add_all(events, kept=lambda: self._kept(run_id), redact=self._redact)
         if run_id in self._holds:
             self._digests[run_id] = digest
         seqs = (event.seq for event in events)
@@ -237,10 +232,7 @@ class PostgresWriter:
         rows = self._session.ask("SELECT digest FROM leadhand.runs WHERE run = %s", run_id)
         if not rows:
             return None
-        try:
-            return StoredSummary.read(str(rows[0][0]))
-        except JournalError:
-            return StoredSummary.of([*self._kept(run_id)])
+        return StoredSummary.read_or_of(str(rows[0][0]), lambda: [*self._kept(run_id)])
 
     def _insert(self, ready: Mapping[str, _Entry]) -> dict[str, str]:
         if not ready:

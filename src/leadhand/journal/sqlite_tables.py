@@ -72,19 +72,14 @@ def insert(
     known = connection.execute("SELECT id, digest FROM runs WHERE run_id = ?", (run_id,)).fetchone()
     if known is None and rows[0][0].seq > 1:
         raise JournalError(f"the beginning of run {run_id!r} is gone: its file was replaced")
-    number, digest = (known[0], _digest(connection, run_id, known[1])) if known else (None, None)
-    digest = digest or StoredSummary.before(rows[0][0])
+    number, digest = None, StoredSummary.before(rows[0][0])
+    if known:
+        number = known[0]
+        digest = StoredSummary.read_or_of(known[1], lambda: [*events(connection, run_id)])
     if 0 < digest.seq < rows[0][0].seq - 1:
         raise JournalError(f"events of run {run_id!r} are missing after event {digest.seq}")
-    for position, (event, _) in enumerate(rows):
-        digest.add(
-            event,
-            before=lambda end=position: [
-                *events(connection, run_id),
-                *(event for event, _ in rows[:end]),
-            ],
-            redact=redact,
-        )
+    added = [event for event, _ in rows]
+    digest.add_all(added, kept=lambda: events(connection, run_id), redact=redact)
     values = (run_id, _text(digest.updated_at), digest.write())
     if number is None:
         number = connection.execute(
@@ -138,14 +133,6 @@ def _row(connection: sqlite3.Connection, query: str, run_id: str) -> tuple[str, 
         return connection.execute(query, (run_id,)).fetchone() or (run_id, "", "")
     except sqlite3.DatabaseError:
         return run_id, "", ""
-
-
-def _digest(connection: sqlite3.Connection, run_id: str, text: str) -> StoredSummary:
-    """A run's stored summary, rebuilt from its events if it can't be read."""
-    try:
-        return StoredSummary.read(text)
-    except JournalError:
-        return StoredSummary.of([*events(connection, run_id)])
 
 
 def remove(connection: sqlite3.Connection, run_id: str, before: dt.datetime | None) -> bool:

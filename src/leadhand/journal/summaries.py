@@ -65,12 +65,30 @@ class StoredSummary:
     @classmethod
     def of(cls, events: "Sequence[Event]") -> "StoredSummary":
         digest = cls.before(events[0])
-        for position, event in enumerate(events):
-            digest.add(event, before=lambda end=position: events[:end])
+        digest.add_all(events)
         return digest
+
+    @classmethod
+    def read_or_of(cls, text: str, kept: "Callable[[], Sequence[Event]]") -> "StoredSummary":
+        """The summary in a text, or if it can't be read that of the `kept` events."""
+        try:
+            return cls.read(text)
+        except JournalError:
+            return cls.of(kept())
 
     def write(self) -> str:
         return to_json(_adapter(), self, what="the summary of a run")
+
+    def add_all(
+        self,
+        events: "Sequence[Event]",
+        *,
+        kept: "Callable[[], Iterable[Event]]" = tuple,
+        redact: Redact | None = None,
+    ) -> None:
+        """Add events; `kept` reads those before them, if it must."""
+        for position, event in enumerate(events):
+            self.add(event, before=lambda end=position: [*kept(), *events[:end]], redact=redact)
 
     def add(
         self,

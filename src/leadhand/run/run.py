@@ -160,7 +160,7 @@ class Execution:
                 now_s = recorder.elapsed_s()
                 low_s, high_s = sequential(state, now_s)
                 path_s = max(metrics(state, now_s).critical_path_s - task.nested_path_s, 0.0)
-                block.took_all(low_s - past_low_s, high_s - past_high_s, path_s=path_s)
+                block.took(low_s - past_low_s, high_s - past_high_s, path_s=path_s)
 
     async def _run_team(
         self, team: Team, handoff: Handoff, recorder: Recorder, log: NestedLog

@@ -3,12 +3,15 @@
 import functools
 import inspect
 import logging
-import types
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, is_typeddict
+from typing import Any, cast, get_args, get_origin, is_typeddict
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from leadhand.contracts.outcome import Completed, Failed, Outcome, Result
 from leadhand.workers.output import outcome_of
+
+_ANY_CLASS = ConfigDict(arbitrary_types_allowed=True)
 
 _log = logging.getLogger("leadhand")
 
@@ -65,20 +68,17 @@ def _excludes_none(declared: object) -> bool:
     """Whether an annotation definitely excludes `None`."""
     if declared is None or declared is Any or declared is inspect.Signature.empty:
         return False
-    origin, args = get_origin(declared), get_args(declared)
-    if origin in (Awaitable, Coroutine) and args:
-        return _excludes_none(args[-1])
-    if origin is Annotated:
-        return _excludes_none(args[0])
-    if origin in (Union, types.UnionType):
-        return all(map(_excludes_none, args))
-    if origin is Literal:
-        return None not in args
-    kind = declared if origin is None else origin
+    if get_origin(declared) in (Awaitable, Coroutine) and get_args(declared):
+        return _excludes_none(get_args(declared)[-1])
     try:
-        return isinstance(kind, type) and not isinstance(None, kind)
-    except TypeError:  # for example a protocol, which any value may satisfy
-        return is_typeddict(kind)
+        # In a tuple, because some types do not take another config.
+        kind: object = tuple[declared]
+        TypeAdapter(kind, config=_ANY_CLASS).validate_python((None,))
+    except ValidationError:
+        return True
+    except Exception:  # for example a protocol, which any value may satisfy
+        return is_typeddict(declared)
+    return False
 
 
 def _schema_excludes_null(schema: Mapping[str, object]) -> bool:

@@ -74,7 +74,8 @@ class Runners:
         self._processes = processor_count()
         self._threads = DaemonThreads()
         self._pool: ProcessPool | None = None
-        self._toolsets = RunToolsets(toolsets)
+        self._shared_toolsets = toolsets
+        self._toolsets: RunToolsets | None = None
         self._caller = caller
         self._fence = fence or Fence("none")
         self._make_tool = make_tool
@@ -144,7 +145,8 @@ class Runners:
 
     async def _close(self) -> None:
         self._threads.close()
-        await self._toolsets.close()
+        if self._toolsets is not None:
+            await self._toolsets.close()
         if self._pool is not None:
             await self._pool.close()
 
@@ -175,17 +177,18 @@ class Runners:
         # These imports take seconds; a run without a model never gets here.
         from leadhand.workers.agent import AgentWorker, as_agent
 
+        self._toolsets = toolsets = self._toolsets or RunToolsets(self._shared_toolsets)
         if worker.run is not None:
             return AgentWorker(
                 as_agent(worker),
                 caller,
                 self._fence,
-                toolsets=self._toolsets,
+                toolsets=toolsets,
                 deps=worker.deps,
                 retry_on=_retry_on(worker),
                 max_calls=worker.max_tool_calls,
             )
-        return self._or_by_code(worker, self._by_model(worker, caller))
+        return self._or_by_code(worker, self._by_model(worker, caller, toolsets))
 
     def _or_by_code(self, worker: Worker, by_model: Runner) -> Runner:
         """The worker, with its offline code where no model is available."""
@@ -201,7 +204,7 @@ class Runners:
             offline_s=worker.offline_s,
         )
 
-    def _by_model(self, worker: Worker, caller: "Caller") -> Runner:
+    def _by_model(self, worker: Worker, caller: "Caller", toolsets: RunToolsets) -> Runner:
         from leadhand.workers.loop import ModelWorker
         from leadhand.workers.toolsets import toolset_of
 
@@ -211,7 +214,7 @@ class Runners:
             worker,
             self._team.tiers,
             toolset=toolset,
-            toolsets=self._toolsets,
+            toolsets=toolsets,
             caller=caller,
             fence=self._fence,
         )

@@ -1,6 +1,7 @@
 """Runners around a runner: each changes the handoff that goes in or the outcome that comes out."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import cast
 
 from pydantic import JsonValue
@@ -11,70 +12,70 @@ from leadhand.ports import Runner
 from leadhand.workers.confidence import completed_or_escalated
 
 
+@dataclass(frozen=True, slots=True)
 class WithMinConfidence:
     """Escalates results of code whose confidence is below the worker's `min_confidence`."""
 
-    def __init__(self, runner: Runner, min_confidence: int) -> None:
-        self._runner = runner
-        self._min_confidence = min_confidence
+    runner: Runner
+    min_confidence: int
 
     async def run(self, handoff: Handoff) -> Outcome:
         """One attempt at one task."""
-        outcome = await self._runner.run(handoff)
+        outcome = await self.runner.run(handoff)
         if isinstance(outcome, Completed):
-            return completed_or_escalated(outcome.result, self._min_confidence)
+            return completed_or_escalated(outcome.result, self.min_confidence)
         return outcome
 
 
+@dataclass(frozen=True, slots=True)
 class WithUnreadInputs:
     """Adds to a model's results which inputs its tools could not read: models rarely say so."""
 
-    def __init__(self, runner: Runner, unread: Callable[[], tuple[str, ...]]) -> None:
-        self._runner = runner
-        self._unread = unread
+    runner: Runner
+    unread: Callable[[], tuple[str, ...]]
 
     async def run(self, handoff: Handoff) -> Outcome:
         """One attempt at one task."""
-        outcome = await self._runner.run(handoff)
-        if not isinstance(outcome, Completed) or not (unread := self._unread()):
+        outcome = await self.runner.run(handoff)
+        if not isinstance(outcome, Completed) or not (unread := self.unread()):
             return outcome
         missing = (*outcome.result.missing, *unread)
         return Completed(result=outcome.result.model_copy(update={"missing": missing}))
 
 
+@dataclass(frozen=True, slots=True)
 class WithInputs:
     """Gives offline code all inputs of the request if its task names no artifacts.
 
     The planner's model does not see the files. Workers that are models find them with their tools.
     """
 
-    def __init__(self, runner: Runner, inputs: Callable[[], tuple[str, ...]]) -> None:
-        self._runner = runner
-        self._inputs = inputs
+    runner: Runner
+    inputs: Callable[[], tuple[str, ...]]
 
     async def run(self, handoff: Handoff) -> Outcome:
         """One attempt at one task."""
-        if not handoff.artifacts and (inputs := self._inputs()):
+        if not handoff.artifacts and (inputs := self.inputs()):
             handoff = handoff.model_copy(update={"artifacts": inputs})
-        return await self._runner.run(handoff)
+        return await self.runner.run(handoff)
 
 
+@dataclass(frozen=True, slots=True)
 class WithTypedPayload:
     """Passes the payload as an instance of the worker's declared input type."""
 
-    def __init__(self, runner: Runner, form: DeclaredType) -> None:
-        self._runner = runner
-        self._form = form
+    runner: Runner
+    form: DeclaredType
 
     async def run(self, handoff: Handoff) -> Outcome:
         """One attempt at one task. It fails if the payload, after a reassignment, does not fit."""
         payload = cast("JsonValue", handoff.payload)
-        problems = self._form.problems(payload)
+        problems = self.form.problems(payload)
         if problems:
             message = f"the task has no payload that this worker takes: {'; '.join(problems)}"
             return Failed(kind="error", message=message)
-        typed = self._form.typed(payload)
-        return await self._runner.run(handoff.model_copy(update={"payload": typed}))
+        typed = self.form.typed(payload)
+        return await self.runner.run(handoff.model_copy(update={"payload": typed}))
 
 
 class WithOuterContext:
@@ -106,12 +107,12 @@ class WithOuterContext:
         )
 
 
+@dataclass(frozen=True, slots=True)
 class NotStarted:
     """Stands for a worker that did not start: each of its tasks fails and says why."""
 
-    def __init__(self, failure: Failed) -> None:
-        self._failure = failure
+    failure: Failed
 
     async def run(self, handoff: Handoff) -> Outcome:
         """The failure."""
-        return self._failure
+        return self.failure
