@@ -108,13 +108,6 @@ def test_what_the_person_refuses_is_missing(verdict: Verdict, text: str, said: s
     assert sorted(recorder.state.tasks) == ["fix", "look"]
 
 
-def test_the_plan_that_the_person_gives_instead_is_the_one_that_counts() -> None:
-    other = task("other", "look")
-    given = AMENDED.model_copy(update={"tasks": (LOOK, FIX, other)})
-    recorder, _ = run(Reply(verdict="approved", plan=given), FIX, MORE)
-    assert sorted(recorder.state.tasks) == ["fix", "look", "other"]
-
-
 def test_what_no_longer_holds_when_the_person_has_replied_is_refused() -> None:
     """They saw no problem in it; it is looked at once more."""
     bad = AMENDED.model_copy(update={"tasks": (LOOK, FIX, task("x", "gone"))})

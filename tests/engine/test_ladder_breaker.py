@@ -48,17 +48,6 @@ def run(
     return recorder
 
 
-def test_after_five_failures_in_a_row_tasks_go_straight_to_the_fallback() -> None:
-    recorder = run(works_from_s=10_000, tasks=12)
-    state = recorder.state
-    assert {one.status for one in state.tasks.values()} == {"completed"}
-    assert sum("main" in one.tried for one in state.tasks.values()) == 5
-    opened = [event for event in recorder.log() if isinstance(event, BreakerOpened)]
-    assert [(event.worker, event.failures, event.reason) for event in opened] == [
-        ("main", 5, "5 tasks in a row failed, the last with: down")
-    ]
-
-
 def test_after_a_pause_that_doubles_one_task_probes_and_a_success_closes() -> None:
     recorder = run(works_from_s=30)
     log = recorder.log()
@@ -75,19 +64,6 @@ def test_after_a_pause_that_doubles_one_task_probes_and_a_success_closes() -> No
 def attempts(recorder: LogRecorder) -> list[str]:
     """The worker of every attempt."""
     return [event.worker for event in recorder.log() if isinstance(event, TaskDispatched)]
-
-
-def test_without_a_fallback_further_tasks_fail_at_once_until_a_probe_succeeds() -> None:
-    recorder = run(works_from_s=10_000, tasks=12, fallback=None, max_attempts=1)
-    tasks = recorder.state.tasks.values()
-    assert {one.status for one in tasks} == {"failed"}
-    assert attempts(recorder) == ["main"] * 5
-    refused = [one for one in tasks if not one.attempts]
-    assert len(refused) == 7
-    assert {one.error for one in refused} == {
-        "the breaker of main is open: 5 tasks in a row failed, the last with: down"
-    }
-    assert {one.finished_s for one in refused} == {5.0}
 
 
 def test_a_task_that_fails_again_and_again_counts_once() -> None:

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leadhand.contracts.events.task import stuck_message
-from leadhand.contracts.ladder import JITTER_SHARE
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Limits, Plan
 from leadhand.contracts.team import RetryRules, Team, Worker
@@ -144,45 +143,6 @@ def test_a_failure_skips_what_needs_it_spares_its_siblings_and_is_told_to_the_to
     missing, there = told["t5"].context
     assert missing.why_missing == "needs 't1', which gave no result"
     assert (there.why_missing, there.excerpt) == (None, "output of t4")
-
-
-def test_a_transient_failure_is_tried_again_after_a_wait() -> None:
-    def work(handoff: Handoff) -> Outcome:
-        if handoff.attempt < 3:
-            return Failed(kind="error", message="busy", transient=True)
-        return completed()
-
-    state = run_virtual(schedule(plan(task("a")), work)).state
-    assert state.tasks["a"].status == "completed"
-    assert state.tasks["a"].attempts == 3
-    assert state.tasks["a"].finished_s == pytest.approx(3.0, rel=JITTER_SHARE)  # 1 s and 2 s
-
-
-def test_three_attempts_are_all_there_are() -> None:
-    def work(handoff: Handoff) -> Outcome:
-        return Failed(kind="error", message="busy", transient=True)
-
-    state = run_virtual(schedule(plan(task("a")), work)).state
-    assert (state.tasks["a"].status, state.tasks["a"].attempts) == ("failed", 3)
-
-
-def test_a_lasting_failure_goes_to_the_fallback_and_the_log_says_so() -> None:
-    pair = Team(
-        "t",
-        workers=(
-            Worker("first", "d", run=nothing, fallback="second"),
-            Worker("second", "d", run=nothing),
-        ),
-    )
-
-    def work(handoff: Handoff) -> Outcome:
-        if handoff.to_agent == "first":
-            return Failed(kind="tool_error", message="disk")
-        return completed()
-
-    recorder = run_virtual(schedule(plan(task("a", worker="first")), work, the_team=pair))
-    only = recorder.state.tasks["a"]
-    assert (only.status, only.worker, only.tried) == ("completed", "second", ("first", "second"))
 
 
 def test_escalations_end_by_their_reason() -> None:

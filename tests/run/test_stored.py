@@ -37,18 +37,6 @@ def supervisor(journal: CountingJournal) -> Supervisor:
     return Supervisor(Desk().team(), journal=StoreJournal(journal), approve=["escalation"])
 
 
-def test_resume_reads_and_folds_a_run_once(journal: CountingJournal) -> None:
-    assert asyncio.run(resumed(supervisor(journal), RUN)).status == "waiting"
-    assert journal.passes() == [1]
-
-
-def test_reply_reads_and_folds_a_run_once(journal: CountingJournal) -> None:
-    asyncio.run(supervisor(journal).handle(RUN).reply(BLUE, resume=False))
-    assert journal.passes() == [1]
-    assert asyncio.run(resumed(supervisor(journal), RUN)).status == "complete"
-    assert journal.passes() == [1, 1]
-
-
 def test_what_the_caller_has_read_is_not_read_again_and_becomes_the_live_state(
     journal: CountingJournal,
 ) -> None:
