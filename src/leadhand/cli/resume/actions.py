@@ -242,7 +242,8 @@ def _which(fitting: Sequence[Question], questions: Sequence[Question], *, approv
     asked = [one.task_id for one in questions if one.task_id is not None]
     tasks = [one.task_id for one in fitting if one.task_id is not None] if approval else asked
     if tasks:
-        return f"say which task the answer is for: --task {' or --task '.join(tasks)}"
+        kind = "plan" if approval and all(one.plan is not None for one in fitting) else "task"
+        return f"say which {kind} the answer is for: --task {' or --task '.join(tasks)}"
     if not approval:
         return "a plan waits for approval: give --approve, --refuse or --plan FILE"
     told = f"; a reply is asked for {', '.join(asked)}" if asked else ""
