@@ -21,7 +21,7 @@ of `ports.Remedies` and of the classes that implement it (`planners.remedies`, `
 with its prompt and the prompt's digest in `models/prompts.py`.
 
 If it has an event of its own: the event in `contracts.task_events` and `contracts.events`, its
-effect in `state.fold`, and how it is shown in `trace.steps` and `trace.logs`.
+effect in `state.fold`, and how it is shown in `trace.steps`.
 """
 
 from zlib import crc32

@@ -7,11 +7,11 @@ out by default. Logging is configured by the program, not here.
 
 import logging
 from collections.abc import Callable
-from typing import assert_never
 
 from leadhand.contracts import events
 from leadhand.state.run_events import RunLevelEvent
 from leadhand.tools.text import counted
+from leadhand.trace.steps import notice, step
 
 _LEVELS = {
     "task_dispatched": logging.DEBUG,
@@ -147,21 +147,8 @@ def _task(
             return "cancelled"
         case events.WorkerStuck():
             return f"has worker {event.worker} stuck"
-        case events.TaskRetried():
-            return f"tried again in {event.delay_s:g} s"
-        case events.TaskReassigned() if event.second_opinion:
-            return f"given to {event.worker} for a second opinion"
-        case events.TaskReassigned():
-            return f"reassigned to {event.worker}"
-        case events.TaskRefined():
-            return "intent refined"
-        case events.TierRaised():
-            return f"raised from tier {event.old_tier} to {event.new_tier}"
-        case events.TaskSplit():
-            return f"split into {', '.join(part.id for part in event.parts)}"
-        case events.OpinionJudged():
-            first, second = event.workers
-            return f"keeps the result of {first if event.taken == 'first' else second}"
+        case _:
+            return step(event).said
 
 
 def _finality(event: events.TaskFailed | events.TaskEscalated) -> str:
@@ -173,12 +160,6 @@ def _run(event: RunLevelEvent | events.BreakerOpened | events.BreakerClosed) -> 
         case events.RunStarted():
             after = f", following {event.after[0].run_id}" if event.after else ""
             return f"team {event.team} started, {event.engine}{after}"
-        case events.RunStopped():
-            return "told to stop"
-        case events.RunResumed():
-            changed = " with changed prompts" if event.prompts_changed else ""
-            tasks = f"{len(event.goes_on)} tasks continue, {len(event.again)} are done again"
-            return f"resumed{changed}, {tasks}"
         case events.PlanProposed():
             return f"plan of {len(event.plan.tasks):,} tasks proposed by {event.by}"
         case events.PlanRejected() if event.by:
@@ -191,19 +172,10 @@ def _run(event: RunLevelEvent | events.BreakerOpened | events.BreakerClosed) -> 
             added, changed, dropped = len(event.added), len(event.changed), len(event.dropped)
             changes = f"{counted(added, 'task')} added, {changed} changed, {dropped} dropped"
             return f"plan amended to revision {event.revision} after {event.task_id}: {changes}"
-        case events.RoundDecided():
-            end = f", {event.end}" if event.end else ""
-            tasks = f", {counted(len(event.tasks), 'task')}" if event.tasks else ""
-            return f"round {event.round} decided by {event.by}{tasks}{end}"
         case events.ApprovalRequested():
             return f"a person is asked about {_subject(event)}"
         case events.ApprovalGiven():
             return f"{event.by} said {event.verdict} to {_subject(event)}"
-        case events.BreakerOpened():
-            rows = f"{event.failures} failures in a row"
-            return f"breaker of {event.worker} open for {event.pause_s:g} s after {rows}"
-        case events.BreakerClosed():
-            return f"breaker of {event.worker} closed"
         case events.SynthesisStarted():
             return f"synthesis by {event.strategy} started"
         case events.ConflictFound():
@@ -211,15 +183,11 @@ def _run(event: RunLevelEvent | events.BreakerOpened | events.BreakerClosed) -> 
         case events.ConflictJudged():
             settled = "stands" if event.holds else "is none"
             return f"{event.conflict.kind} between {', '.join(event.conflict.task_ids)} {settled}"
-        case events.CritiqueGiven():
-            return f"critic on draft {event.round}: {event.verdict}"
-        case events.RunWaiting():
-            return f"stopped to wait for a person, {len(event.answer.waiting)} questions are open"
         case events.RunFinished():
             gaps, took = counted(len(event.answer.gaps), "gap"), event.answer.metrics.makespan_s
             return f"finished {event.answer.status} with {gaps} in {took:.2f} s"
         case _:
-            assert_never(event)
+            return notice(event).said
 
 
 def _subject(event: events.ApprovalRequested | events.ApprovalGiven) -> str:

@@ -116,7 +116,7 @@ def test_the_log_has_a_line_for_each_decision(
         logs(event)
     told = [record.getMessage() for record in caplog.records if "round " in record.getMessage()]
     assert [line.partition(": ")[2] for line in told] == [
-        "round 1 decided by steps",
-        "round 2 decided by steps, 1 task",
-        "round 3 decided by steps, done",
+        "round 1",
+        "round 2 starts z",
+        "round 3, and the planner is done",
     ]
