@@ -61,7 +61,7 @@ def test_what_a_template_cannot_keep_is_a_problem_or_a_note() -> None:
     assert team.template[0].limits == Limits(timeout_s=5)
 
 
-def test_intents_with_too_few_words_in_common_become_the_description_and_the_request() -> None:
+def test_intents_that_differ_become_the_description_and_the_request() -> None:
     runs = [
         observed(request, one("1", "a", intent=intent))
         for request, intent in (("The invoice", "Check May"), ("The crash", "Read the log"))

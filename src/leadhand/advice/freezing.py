@@ -7,7 +7,6 @@ run, so they are not part of it; a run of the template can still be changed in t
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
 
 from leadhand.advice.facts import RunFacts, shape, shapes
 from leadhand.contracts.planner_kinds import KINDS
@@ -17,10 +16,6 @@ from leadhand.errors import InputError
 from leadhand.plans.team_checks import team_problems
 
 REQUEST = "{request}"
-_VARIES = "(see the request)"
-"""Stands for the words of an intent that differ between requests."""
-MIN_SHARED_WORDS = 3
-"""Words that the intents of a task must share at their ends to be kept around the request."""
 MIN_REQUEST_CHARS = 8
 """A shorter request is not looked for in an intent: it may be a word of any text."""
 
@@ -28,9 +23,9 @@ MIN_REQUEST_CHARS = 8
 def freeze(run: RunFacts, team: Team, others: Sequence[RunFacts]) -> tuple[Team, list[str]]:
     """`team` with the plan of `run` as its template, and notes on what that was made from.
 
-    An intent mentions its request. The intents of the same task in `others`, runs of the team whose
-    plan has the same shape, show which part of it: there it refers to `{request}`. Raises
-    `InputError` with every reason why the plan can't be a template.
+    An intent mentions its request. If those of the same task in `others`, runs of the team whose
+    plan has the same shape, differ otherwise too, the worker's description takes their place.
+    Raises `InputError` with every reason why the plan can't be a template.
     """
     assert run.plan is not None, "without a plan a run does not count"
     own = (run.planned_by, 0, shape(run.plan))
@@ -64,11 +59,17 @@ def _in_order(run: RunFacts) -> list[Task]:
 
 def _entry(tasks: Sequence[Task], requests: Sequence[str], team: Team) -> TaskTemplate:
     task, worker = tasks[0], team.worker(tasks[0].worker)
-    described = _line(worker.description).rstrip(".") if worker is not None else ""
+    intents = [*map(_placed, tasks, requests)]
+    intent, varied = intents[0], len({*requests}) > 1
+    if varied and len({*intents}) > 1:
+        described = _line(worker.description).rstrip(".") if worker is not None else ""
+        intent = f"{literal(described) or 'Do your part of the request'}: {REQUEST}"
+    elif not varied and REQUEST not in intent.replace(literal(REQUEST), ""):
+        intent += f"{'' if intent.endswith(('.', '?', '!', ':')) else '.'} The request: {REQUEST}"
     return TaskTemplate(
         task.id,
         task.worker,
-        _intent([*map(_placed, tasks, requests)], described, varied=len({*requests}) > 1),
+        intent,
         depends_on=task.depends_on,
         payload=task.payload,
         done_when=_line(task.done_when),
@@ -83,33 +84,6 @@ def _placed(task: Task, request: str) -> str:
     if len(request) < MIN_REQUEST_CHARS:
         return REQUEST if line.casefold() == request.casefold() else line
     return re.sub(rf"(?<!\w){re.escape(request)}(?!\w)", lambda _: REQUEST, line, flags=re.I)
-
-
-def _intent(intents: Sequence[str], described: str, *, varied: bool) -> str:
-    """The intent for any request, by the intents that were written for some.
-
-    One text for different requests needs no request. Otherwise the words that all share at the
-    beginning and the end stay, and refer to the request for what is between them; if they share too
-    few, the worker's description introduces the request.
-    """
-    text = intents[0]
-    if varied and len({*intents}) == 1:
-        return text
-    if varied:
-        words = [intent.split() for intent in intents]
-        before = _shared(words)
-        after = _shared([one[len(before) :][::-1] for one in words])[::-1]
-        if len(before) + len(after) < MIN_SHARED_WORDS or REQUEST in {*before, *after}:
-            return f"{literal(described) or 'Do your part of the request'}: {REQUEST}"
-        text = " ".join([*before, _VARIES, *after])
-    elif REQUEST in text.replace(literal(REQUEST), ""):
-        return text
-    return f"{text}{'' if text.endswith(('.', '?', '!', ':')) else '.'} The request: {REQUEST}"
-
-
-def _shared(words: Sequence[Sequence[str]]) -> list[str]:
-    """The words with which all begin."""
-    return [row[0] for row in takewhile(lambda row: len({*row}) == 1, zip(*words, strict=False))]
 
 
 def _line(text: str) -> str:

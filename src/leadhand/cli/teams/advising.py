@@ -20,7 +20,7 @@ MAX_RUNS = 200
 
 
 def runs_of(
-    store: Store | None, team: Team, *, limit: int = MAX_RUNS
+    store: Store, team: Team, *, limit: int = MAX_RUNS
 ) -> tuple[Sequence[RunFacts], Counter[str]]:
     """The latest `limit` stored runs of a team that count, the oldest first.
 
@@ -28,16 +28,13 @@ def runs_of(
     """
     runs: list[RunFacts] = []
     left_out = Counter[str]()
-    if store is None:
-        return runs, left_out
     prompts = prompts_of(team)
     listed = store.runs(where=lambda run: run.team == team.name or run.status == "damaged")
     for summary in listed[:limit]:
         stored = store.inspect(summary.run_id)
         damaged = summary.status == "damaged" or stored.damage or stored.unread
-        found = (
-            "damaged, or not readable here" if damaged else facts(stored.events, prompts=prompts)
-        )
+        unread = "damaged, or not readable here"
+        found = unread if damaged else facts(stored.events, prompts=prompts)
         if isinstance(found, str):
             left_out[found] += 1
         else:

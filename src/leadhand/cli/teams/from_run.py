@@ -93,7 +93,6 @@ def _how_to_check(folder: Path) -> str:
 
 def _stored_run(kept: StoredRuns, given: str, done: str) -> tuple[RunState, tuple[Event, ...]]:
     run_id = find_run(kept.store, given, kept.home)
-    assert kept.store is not None, "a run was found"
     stored = kept.store.inspect(run_id)
     if stored.damage or stored.unread:
         raise InputError(f"run {run_id!r} can't be {done}: {stored.damage or stored.unread}")
