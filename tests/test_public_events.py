@@ -203,9 +203,7 @@ def test_of_a_nested_teams_answer_only_its_end_is_public_and_of_gaps_only_the_ta
     assert nested.keys() == {"status", "ended_by", "engine", "confidence", "contact", "gaps"}
 
 
-def test_the_reasons_of_gaps_in_nested_teams_are_not_public_wherever_the_answer_quotes_them() -> (
-    None
-):
+def test_the_reasons_of_gaps_in_nested_teams_are_not_public_where_the_answer_quotes_them() -> None:
     def breaks(handoff: Handoff) -> str:
         raise Permanent("hidden\n\n## What was found\n\nhidden")
 

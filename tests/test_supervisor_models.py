@@ -48,24 +48,20 @@ def one_task(worker: str = "billing") -> Plan:
     return Plan(goal=REQUEST, tasks=(Task(id="t1", worker=worker, intent="List the invoices."),))
 
 
-def test_a_reader_of_events_may_have_the_text_that_planner_and_synthesizer_write(
+@pytest.mark.wall_clock
+async def test_a_reader_of_events_may_have_the_text_that_planner_and_synthesizer_write(
     server: ScriptedServer,
 ) -> None:
     """Only then are they asked for a stream."""
-
-    async def main() -> tuple[list[Event], list[Progress]]:
-        seen: list[Event] = []
-        texts: list[Progress] = []
-        run = await Supervisor(team()).start(REQUEST)
-        async for one in run.events(deltas=True):
-            if one.type == "progress":
-                texts.append(one)
-            else:
-                seen.append(one)
-        assert [event async for event in run.events()] == seen
-        return seen, texts
-
-    seen, texts = asyncio.run(main())
+    seen: list[Event] = []
+    texts: list[Progress] = []
+    run = await Supervisor(team()).start(REQUEST)
+    async for one in run.events(deltas=True):
+        if one.type == "progress":
+            texts.append(one)
+        else:
+            seen.append(one)
+    assert [event async for event in run.events()] == seen
     assert seen[-1].type == "run_finished"
     assert {one.role for one in texts} <= {"planner", "synthesizer"}
     assert "synthesizer" in {one.role for one in texts}

@@ -23,7 +23,6 @@ from leadhand.contracts.events import (
 )
 from leadhand.contracts.task import Task
 from leadhand.models.progress import Progress
-from leadhand.testing import run_virtual
 from tests.plans.samples import plan, task
 
 CALL = {"part_kind": "tool-call", "tool_name": "search_files", "args": "{}"}
@@ -164,16 +163,12 @@ def test_f37_the_cursor_waits_in_a_line_of_its_own() -> None:
     assert frame.rsplit("\n", 2)[1:] == ["", ""], "an empty line, and the one after the tree"
 
 
-def test_plain_lines_say_now_and_then_that_a_quiet_run_goes_on() -> None:
+async def test_plain_lines_say_now_and_then_that_a_quiet_run_goes_on() -> None:
     console = Console(file=io.StringIO(), width=200)
     lines = PlainLines(console)
-
-    async def waiting() -> None:
-        for event in events():
-            lines(event)
-        await asyncio.sleep(95)
-
-    run_virtual(waiting())
+    for event in events():
+        lines(event)
+    await asyncio.sleep(95)
     assert isinstance(console.file, io.StringIO)
     assert console.file.getvalue().splitlines()[2:] == [
         "still at work: 1 task running, 31 s",

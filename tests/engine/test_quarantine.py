@@ -1,7 +1,6 @@
 """What was in flight at two crashes runs alone, after all that is innocent (F49)."""
 
 import asyncio
-from collections.abc import Sequence
 
 from leadhand.contracts.events import RunResumed, TaskDispatched
 from leadhand.contracts.outcome import Completed, Failed, Handoff, Outcome, PlanImpact, Result
@@ -9,7 +8,7 @@ from leadhand.contracts.team import Team, Worker
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.scheduler import Scheduler
 from leadhand.engine.shared_workers import Quarantine, SharedWorkers, Waiter
-from leadhand.testing import ScriptedRunner, completed, run_virtual
+from leadhand.testing import ScriptedRunner, completed
 from tests.engine.remedies import ScriptedRemedies
 from tests.engine.scheduling import Script, schedule
 from tests.plans.samples import accepted, nothing, plan, task, team
@@ -81,17 +80,13 @@ async def test_a_suspect_runs_alone_among_all_runs_of_the_loop() -> None:
     assert started(*(first, other)) == {"x": 0.0, "a": 3.0, "y": 4.0}
 
 
-def test_a_suspect_that_a_stopped_run_never_started_keeps_nobody_waiting() -> None:
-    async def story() -> Sequence[Recorder]:
-        first = lost(accepted(plan(task("a"))), "a")
-        other = accepted(plan(task("x"), task("y", "x")))
-        script = taking({"x": 3.0})
-        await asyncio.gather(
-            scheduler(other, script).run(), scheduler(first, script).run(work_ends_s=2.0)
-        )
-        return first, other
-
-    first, other = run_virtual(story())
+async def test_a_suspect_that_a_stopped_run_never_started_keeps_nobody_waiting() -> None:
+    first = lost(accepted(plan(task("a"))), "a")
+    other = accepted(plan(task("x"), task("y", "x")))
+    script = taking({"x": 3.0})
+    await asyncio.gather(
+        scheduler(other, script).run(), scheduler(first, script).run(work_ends_s=2.0)
+    )
     assert first.state.tasks["a"].status == "cancelled"
     assert started(other) == {"x": 0.0, "y": 3.0}
 

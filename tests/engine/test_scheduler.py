@@ -237,15 +237,12 @@ def test_the_deadline_stops_everything_and_says_what_is_missing() -> None:
     assert state.tasks["slow"].finished_s == 10.0
 
 
-def test_work_that_stops_for_the_answers_sake_says_how_long_before_the_deadline() -> None:
-    async def story() -> str | None:
-        recorder = accepted(plan(task("slow")))
-        recorder.state.resumed_s, recorder.state.due_s = 4.0, 7.0
-        runners = {"worker": ScriptedRunner(taking({"slow": 100.0}))}
-        await Scheduler(recorder, team(), runners, concurrency=1).run(work_ends_s=6.4)
-        return recorder.state.tasks["slow"].error
-
-    assert run_virtual(story()) == (
+async def test_work_that_stops_for_the_answers_sake_says_how_long_before_the_deadline() -> None:
+    recorder = accepted(plan(task("slow")))
+    recorder.state.resumed_s, recorder.state.due_s = 4.0, 7.0
+    runners = {"worker": ScriptedRunner(taking({"slow": 100.0}))}
+    await Scheduler(recorder, team(), runners, concurrency=1).run(work_ends_s=6.4)
+    assert recorder.state.tasks["slow"].error == (
         "stopped 0.6 s before the run's deadline of 3 s to leave time for the answer"
     )
 
@@ -305,25 +302,22 @@ def test_a_worker_that_returns_the_wrong_type_has_failed() -> None:
     assert state.tasks["a"].error == "the worker returned str, not an outcome"
 
 
-def test_cancelling_the_run_leaves_nothing_running() -> None:
-    async def main() -> tuple[RunState, int]:
-        begun = asyncio.Event()
+async def test_cancelling_the_run_leaves_nothing_running() -> None:
+    begun = asyncio.Event()
 
-        async def work(handoff: Handoff) -> Outcome:
-            begun.set()
-            await asyncio.sleep(1_000)
-            return completed()
+    async def work(handoff: Handoff) -> Outcome:
+        begun.set()
+        await asyncio.sleep(1_000)
+        return completed()
 
-        recorder = accepted(plan(task("a"), task("b", "a")))
-        scheduler = Scheduler(recorder, team(), {"worker": ScriptedRunner(work)}, concurrency=4)
-        running = asyncio.create_task(scheduler.run())
-        await begun.wait()
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
-        return recorder.state, len(asyncio.all_tasks())
-
-    state, left = run_virtual(main())
+    recorder = accepted(plan(task("a"), task("b", "a")))
+    scheduler = Scheduler(recorder, team(), {"worker": ScriptedRunner(work)}, concurrency=4)
+    running = asyncio.create_task(scheduler.run())
+    await begun.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    state, left = recorder.state, len(asyncio.all_tasks())
     assert statuses(state) == {"a": "cancelled", "b": "cancelled"}
     assert left == 1  # the test itself
 

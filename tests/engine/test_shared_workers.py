@@ -22,7 +22,7 @@ from leadhand.contracts.task import Task
 from leadhand.contracts.team import Ladder, Team, Worker
 from leadhand.engine.scheduler import Scheduler
 from leadhand.engine.shared_workers import SharedWorker, SharedWorkers, Waiter
-from leadhand.testing import ScriptedRunner, VirtualClock, run_virtual
+from leadhand.testing import ScriptedRunner, VirtualClock
 from tests.engine.remedies import ScriptedRemedies
 from tests.patience import HANG_S
 from tests.plans.samples import accepted, nothing, plan, task
@@ -54,69 +54,57 @@ def shared(concurrency: int | None = 1) -> SharedWorker:
     return SharedWorker("w", concurrency, contextlib.nullcontext())
 
 
-def test_runs_that_wait_for_a_worker_have_it_in_turn() -> None:
-    async def story() -> None:
-        runs, one = Runs("a", "b", "c"), shared()
-        assert one.may_start(runs["a"])
-        assert one.take(runs["a"], "a/1")
-        assert not one.take(runs["b"], "b/1")
-        assert one.running == 1
-        for name in ("b", "c", "b"):
-            one.line_up(runs[name], wants=True)
-        one.release(runs["a"], 2.0)
-        assert (runs.woken(), one.running, one.latency_s) == (["b"], 0, 2.0)
-        assert [one.may_start(runs[name]) for name in "abc"] == [False, True, False]
-        assert one.take(runs["b"], "b/1")
-        one.release(runs["b"], 2.0)
-        assert runs.woken() == ["c"]
-        assert [one.may_start(runs[name]) for name in "abc"] == [False, False, True]
-
-    run_virtual(story())
+async def test_runs_that_wait_for_a_worker_have_it_in_turn() -> None:
+    runs, one = Runs("a", "b", "c"), shared()
+    assert one.may_start(runs["a"])
+    assert one.take(runs["a"], "a/1")
+    assert not one.take(runs["b"], "b/1")
+    assert one.running == 1
+    for name in ("b", "c", "b"):
+        one.line_up(runs[name], wants=True)
+    one.release(runs["a"], 2.0)
+    assert (runs.woken(), one.running, one.latency_s) == (["b"], 0, 2.0)
+    assert [one.may_start(runs[name]) for name in "abc"] == [False, True, False]
+    assert one.take(runs["b"], "b/1")
+    one.release(runs["b"], 2.0)
+    assert runs.woken() == ["c"]
+    assert [one.may_start(runs[name]) for name in "abc"] == [False, False, True]
 
 
-def test_a_run_that_gives_up_its_turn_passes_it_on() -> None:
-    async def story() -> None:
-        runs, one = Runs("a", "b", "c"), shared(2)
-        for id in ("a/1", "a/2"):
-            assert one.take(runs["a"], id)
-        for name in ("a", "b", "c"):
-            one.line_up(runs[name], wants=True)
-        one.release(runs["a"], 1.0)
-        assert runs.woken() == [], "the run that gives back looks for itself"
-        one.line_up(runs["a"], wants=False)
-        assert runs.woken() == ["b"]
-        one.line_up(runs["b"], wants=True)
-        assert runs.woken() == ["c"], "whoever could start and does not, has other reasons to wait"
-        for name, ready in {"a": ["a/3"], "c": ["c/1", "c/2"]}.items():
-            one.join(runs[name], ready)
-        assert one.waiting == 3
-        one.leave(runs["c"])
-        assert (one.waiting, one.may_start(runs["a"])) == (1, True)
-
-    run_virtual(story())
+async def test_a_run_that_gives_up_its_turn_passes_it_on() -> None:
+    runs, one = Runs("a", "b", "c"), shared(2)
+    for id in ("a/1", "a/2"):
+        assert one.take(runs["a"], id)
+    for name in ("a", "b", "c"):
+        one.line_up(runs[name], wants=True)
+    one.release(runs["a"], 1.0)
+    assert runs.woken() == [], "the run that gives back looks for itself"
+    one.line_up(runs["a"], wants=False)
+    assert runs.woken() == ["b"]
+    one.line_up(runs["b"], wants=True)
+    assert runs.woken() == ["c"], "whoever could start and does not, has other reasons to wait"
+    for name, ready in {"a": ["a/3"], "c": ["c/1", "c/2"]}.items():
+        one.join(runs[name], ready)
+    assert one.waiting == 3
+    one.leave(runs["c"])
+    assert (one.waiting, one.may_start(runs["a"])) == (1, True)
 
 
-def test_the_last_task_counts_for_three_tenths_of_the_latency() -> None:
-    async def story() -> None:
-        runs, one = Runs("a"), shared(None)
-        known: list[float | None] = []
-        for took_s in (None, 2.0, 4.0, 2.6):
-            one.take(runs["a"], "a/1")
-            one.release(runs["a"], took_s)
-            known.append(one.latency_s)
-        assert known == [None, 2.0, 2.6, 2.6]
-
-    run_virtual(story())
+async def test_the_last_task_counts_for_three_tenths_of_the_latency() -> None:
+    runs, one = Runs("a"), shared(None)
+    known: list[float | None] = []
+    for took_s in (None, 2.0, 4.0, 2.6):
+        one.take(runs["a"], "a/1")
+        one.release(runs["a"], took_s)
+        known.append(one.latency_s)
+    assert known == [None, 2.0, 2.6, 2.6]
 
 
-def test_a_worker_without_a_limit_is_nobodys_turn() -> None:
-    async def story() -> None:
-        runs, one = Runs("a"), shared(None)
-        assert all(one.take(runs["a"], f"a/{n}") for n in range(100))
-        one.release(runs["a"], 1.0)
-        assert runs.woken() == []
-
-    run_virtual(story())
+async def test_a_worker_without_a_limit_is_nobodys_turn() -> None:
+    runs, one = Runs("a"), shared(None)
+    assert all(one.take(runs["a"], f"a/{n}") for n in range(100))
+    one.release(runs["a"], 1.0)
+    assert runs.woken() == []
 
 
 @pytest.mark.parametrize(
@@ -129,61 +117,62 @@ def test_a_worker_without_a_limit_is_nobodys_turn() -> None:
         (None, "open"),
     ],
 )
-def test_the_probes_end_wakes_those_who_wait_for_it(outcome: Outcome | None, breaker: str) -> None:
-    async def story() -> None:
-        runs, one = Runs("a", "b"), shared(None)
-        assert not one.ended("a/1", DONE, LADDER, 0.0)
-        assert one.ended("a/1", DOWN, LADDER, 0.0)
-        one.take(runs["a"], "a/2")
-        one.wake_after_probe(runs["b"])
-        assert not one.ended("late", DOWN, LADDER, 1.0)
-        assert runs.woken() == []
-        assert one.ended("a/2", outcome, LADDER, 5.0) == (breaker != "open")
-        assert runs.woken() == ["b"]
-        assert one.breaker.status == breaker.removesuffix(" again")
-        assert one.breaker.pause_s == (10.0 if breaker == "open again" else 5.0)
-        one.ended("a/3", None, LADDER, 5.0)
-        assert runs.woken() == [], "once"
-        one.wake_after_probe(runs["b"])
-        one.leave(runs["b"])
-        one.ended("a/3", None, LADDER, 5.0)
-        assert runs.woken() == [], "not after its end"
+async def test_the_probes_end_wakes_those_who_wait_for_it(
+    outcome: Outcome | None, breaker: str
+) -> None:
+    runs, one = Runs("a", "b"), shared(None)
+    assert not one.ended("a/1", DONE, LADDER, 0.0)
+    assert one.ended("a/1", DOWN, LADDER, 0.0)
+    one.take(runs["a"], "a/2")
+    one.wake_after_probe(runs["b"])
+    assert not one.ended("late", DOWN, LADDER, 1.0)
+    assert runs.woken() == []
+    assert one.ended("a/2", outcome, LADDER, 5.0) == (breaker != "open")
+    assert runs.woken() == ["b"]
+    assert one.breaker.status == breaker.removesuffix(" again")
+    assert one.breaker.pause_s == (10.0 if breaker == "open again" else 5.0)
+    one.ended("a/3", None, LADDER, 5.0)
+    assert runs.woken() == [], "once"
+    one.wake_after_probe(runs["b"])
+    one.leave(runs["b"])
+    one.ended("a/3", None, LADDER, 5.0)
+    assert runs.woken() == [], "not after its end"
 
-    run_virtual(story())
 
-
-def test_a_worker_with_several_places_is_one_and_each_is_told_once() -> None:
+async def test_a_worker_with_several_places_is_one_and_each_is_told_once() -> None:
     clerk = Worker("clerk", "d", run=nothing, concurrency=3)
     inner = Team("inner", workers=(clerk, Worker("own", "d", run=nothing)))
     team = Team("t", workers=(clerk, Worker("legal", "d", team=inner)))
-
-    async def story() -> tuple[WorkerHealth, ...]:
-        workers = SharedWorkers(team)
-        one = workers.of((), clerk)
-        assert one is workers.of(("legal",), clerk)
-        unknown = Worker("more", "d", run=nothing)
-        assert workers.of((), unknown) is workers.of((), unknown)
-        one.take(Waiter(asyncio.Event()), "a/1")
-        one.join(Waiter(asyncio.Event()), ["a/3", "a/4"])
-        one.latency_s = 1.5
-        one.ended("a/2", DOWN, LADDER, 0.0)
-        await asyncio.sleep(1)
-        return workers.health(VirtualClock())
-
     nobody = WorkerHealth(
         worker="legal", running=0, waiting=0, concurrency=None, latency_s=None, breaker="closed",
         breaker_until=None, failures=0, reason=None,
     )  # fmt: skip
-    assert run_virtual(story()) == (
+    workers = SharedWorkers(team)
+    one = workers.of((), clerk)
+    assert one is workers.of(("legal",), clerk)
+    unknown = Worker("more", "d", run=nothing)
+    assert workers.of((), unknown) is workers.of((), unknown)
+    one.take(Waiter(asyncio.Event()), "a/1")
+    one.join(Waiter(asyncio.Event()), ["a/3", "a/4"])
+    one.latency_s = 1.5
+    one.ended("a/2", DOWN, LADDER, 0.0)
+    await asyncio.sleep(1)
+    assert workers.health(VirtualClock()) == (
         WorkerHealth(
-            worker="clerk", running=1, waiting=2, concurrency=3, latency_s=1.5, breaker="open",
-            breaker_until=dt.datetime(2000, 1, 1, 0, 0, 5, tzinfo=dt.UTC), failures=1,
+            worker="clerk",
+            running=1,
+            waiting=2,
+            concurrency=3,
+            latency_s=1.5,
+            breaker="open",
+            breaker_until=dt.datetime(2000, 1, 1, 0, 0, 5, tzinfo=dt.UTC),
+            failures=1,
             reason="1 tasks in a row failed, the last with: down",
         ),
         nobody,
         replace(nobody, worker="legal/own"),
         replace(nobody, worker="more"),
-    )  # fmt: skip
+    )
 
 
 def test_a_run_in_another_thread_is_woken_and_one_whose_loop_has_ended_hurts_nobody() -> None:
@@ -254,7 +243,7 @@ async def _two_runs(shared_workers: SharedWorkers, team: Team, *, hold_by: str) 
 
 
 @pytest.mark.parametrize("hold_by", ["revision", "cancellation"])
-def test_a_run_that_starts_nothing_leaves_its_place_in_the_queue(hold_by: str) -> None:
+async def test_a_run_that_starts_nothing_leaves_its_place_in_the_queue(hold_by: str) -> None:
     team = Team(
         "t",
         workers=(
@@ -262,10 +251,6 @@ def test_a_run_that_starts_nothing_leaves_its_place_in_the_queue(hold_by: str) -
             Worker("other", "d", run=nothing),
         ),
     )
-
-    async def story() -> list[str]:
-        return await _two_runs(SharedWorkers(team), team, hold_by=hold_by)
-
-    order = run_virtual(story())
+    order = await _two_runs(SharedWorkers(team), team, hold_by=hold_by)
     assert order[:2] == ["two", "place was free for a second"]
     assert order[2:] == (["one"] if hold_by == "revision" else [])

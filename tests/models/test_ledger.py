@@ -141,24 +141,22 @@ async def test_a_judge_leaves_the_reserve_alone_until_the_synthesis_begins() -> 
 
 
 @pytest.mark.parametrize("budget", [None, Budget(tokens=10_000)])
-def test_a_nested_run_stays_within_the_limit_of_its_task(budget: Budget | None) -> None:
-    async def story() -> tuple[list[bool], str | None, int]:
-        outer = Account(Ledger(budget)) if budget is not None else None
-        inner = account_within(outer, max_tokens=1_000)
-        assert inner is not None
-        inner.keep_for_synthesis()
-        deeper = inner.nested()
-        made = [
-            await spent(inner, 500),
-            await spent(deeper, 301),  # 200 of the limit are for the inner synthesis
-            await spent(deeper, 300),
-            await spent(inner, 1),
-            await spent(inner, 200, role="synthesizer"),
-            await spent(inner, 1, role="synthesizer"),
-        ]
-        return made, inner.used_up, inner.ledger.settled.tokens
-
-    made, why, settled = asyncio.run(story())
+@pytest.mark.wall_clock
+async def test_a_nested_run_stays_within_the_limit_of_its_task(budget: Budget | None) -> None:
+    outer = Account(Ledger(budget)) if budget is not None else None
+    inner = account_within(outer, max_tokens=1_000)
+    assert inner is not None
+    inner.keep_for_synthesis()
+    deeper = inner.nested()
+    made = [
+        await spent(inner, 500),
+        await spent(deeper, 301),  # 200 of the limit are for the inner synthesis
+        await spent(deeper, 300),
+        await spent(inner, 1),
+        await spent(inner, 200, role="synthesizer"),
+        await spent(inner, 1, role="synthesizer"),
+    ]
+    why, settled = inner.used_up, inner.ledger.settled.tokens
     assert made == [True, False, True, False, True, False]
     assert why is not None
     assert why.startswith("the task's limit of 1,000 tokens is used up: 800 tokens used, and the")
@@ -192,19 +190,16 @@ def test_without_budget_and_limit_a_nested_run_has_no_account() -> None:
     assert account_within(None, max_tokens=None) is None
 
 
-def test_a_call_that_exceeds_the_budget_is_booked_and_reported_at_once() -> None:
-    async def story() -> tuple[list[str], int]:
-        told: list[str] = []
-        account = Account(Ledger(Budget(tokens=1_000)))
-        account.on_used_up = told.append
-        await account.reserve(tokens(600), role="worker")
-        account.settle(tokens(600), tokens(1_240))
-        at_once = list(told)
-        assert not await spent(account, 1)
-        assert account.used_up == told[0]
-        return at_once, account.ledger.settled.tokens
-
-    told, settled = run_virtual(story())
+async def test_a_call_that_exceeds_the_budget_is_booked_and_reported_at_once() -> None:
+    told: list[str] = []
+    account = Account(Ledger(Budget(tokens=1_000)))
+    account.on_used_up = told.append
+    await account.reserve(tokens(600), role="worker")
+    account.settle(tokens(600), tokens(1_240))
+    at_once = list(told)
+    assert not await spent(account, 1)
+    assert account.used_up == told[0]
+    told, settled = at_once, account.ledger.settled.tokens
     assert settled == 1_240
     assert told == [
         "the budget of 1,000 tokens was exceeded: 1,240 tokens used, because a call used more "

@@ -246,7 +246,7 @@ async def test_an_overloaded_model_holds_back_other_runs_as_well() -> None:
     assert min(endpoint.asked_s[4:]) >= 20.0
 
 
-def test_a_worker_that_has_a_nested_run_work_for_it_does_not_stand_in_its_way() -> None:
+async def test_a_worker_that_has_a_nested_run_work_for_it_does_not_stand_in_its_way() -> None:
     """There is one place at the model, and both runs need it again and again."""
 
     async def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
@@ -266,11 +266,8 @@ def test_a_worker_that_has_a_nested_run_work_for_it_does_not_stand_in_its_way() 
     asked = FunctionModel(answer, model_name="endpoint")
     lead = Worker("lead", "Leads", instructions="Lead.", tools=(ask_others,), model=asked)
 
-    async def story() -> str:
-        async with asyncio.timeout(1_000):
-            answer = await supervisor(team(asked, rate, lead)).run(plan=tasks(3, "lead"))
-        return answer.status
-
-    assert run_virtual(story()) == "complete"
+    async with asyncio.timeout(1_000):
+        done = await supervisor(team(asked, rate, lead)).run(plan=tasks(3, "lead"))
+    assert done.status == "complete"
     assert len(endpoint.asked_s) == 3 * (2 + 2)
     assert endpoint.most_inside == 1

@@ -58,35 +58,29 @@ def test_where_no_rule_takes_the_task_the_next_rung_of_the_ladder_follows() -> N
     assert "this is about the app" in answer.gaps[0].why
 
 
-def test_of_workers_with_the_same_role_the_one_with_the_shortest_wait_gets_the_request() -> None:
+async def test_of_workers_with_the_same_role_the_one_with_the_shortest_wait_is_asked() -> None:
     """Over all runs of the supervisor: the first run keeps the routed worker busy."""
+    started, end = asyncio.Event(), asyncio.Event()
 
-    async def two_runs() -> tuple[str, str]:
-        started, end = asyncio.Event(), asyncio.Event()
+    async def clerk(handoff: Handoff) -> str:
+        if handoff.intent == "long":
+            started.set()
+            await end.wait()
+        return handoff.to_agent
 
-        async def clerk(handoff: Handoff) -> str:
-            if handoff.intent == "long":
-                started.set()
-                await end.wait()
-            return handoff.to_agent
-
-        supervisor = Supervisor(
-            Team(
-                "desk",
-                workers=[
-                    Worker(name, "Letters", run=clerk, role="clerk") for name in ("ann", "bob")
-                ],
-                routes=[Route("ann")],
-                planner="routed",
-            )
+    supervisor = Supervisor(
+        Team(
+            "desk",
+            workers=[Worker(name, "Letters", run=clerk, role="clerk") for name in ("ann", "bob")],
+            routes=[Route("ann")],
+            planner="routed",
         )
-        first = asyncio.create_task(supervisor.run("long"))
-        await started.wait()
-        second = await supervisor.run("short")
-        end.set()
-        return (await first).answer, second.answer
-
-    assert asyncio.run(two_runs()) == ("ann", "bob")
+    )
+    first = asyncio.create_task(supervisor.run("long"))
+    await started.wait()
+    second = await supervisor.run("short")
+    end.set()
+    assert ((await first).answer, second.answer) == ("ann", "bob")
 
 
 @pytest.mark.parametrize(

@@ -292,9 +292,7 @@ def test_a_classifier_of_the_users_own_is_asked_like_a_trained_router() -> None:
     assert [task.worker for task in answer.tasks] == ["manager"]
 
 
-def test_workers_beside_the_first_get_the_request_at_once_and_the_answer_says_who_said_what() -> (
-    None
-):
+def test_workers_beside_the_first_get_the_request_at_once_and_the_answer_names_each() -> None:
     both = Route("billing", words=("refund",), also=("technical",))
     answer, events = run(team(both), "a refund, please")
     assert [(task.id, task.depends_on) for task in answer.tasks] == [

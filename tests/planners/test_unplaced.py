@@ -144,13 +144,11 @@ def test_a_person_who_names_no_worker_gets_an_error_and_the_question_stays_open(
     assert "a person refused the plan" in answer.gaps[0].why
 
 
-def test_a_run_waits_for_a_person_who_names_the_worker_later() -> None:
-    async def asked_and_answered() -> tuple[Answer, Answer]:
-        made = Supervisor(team(RULE, DEFAULT), approve=["escalation"], journal=MemoryJournal())
-        waiting = await made.run("Good morning", run_id="r1")
-        return waiting, await replied(made, "r1", Reply(verdict="refused", text="billing"))
-
-    waiting, answer = asyncio.run(asked_and_answered())
+@pytest.mark.wall_clock
+async def test_a_run_waits_for_a_person_who_names_the_worker_later() -> None:
+    made = Supervisor(team(RULE, DEFAULT), approve=["escalation"], journal=MemoryJournal())
+    waiting = await made.run("Good morning", run_id="r1")
+    answer = await replied(made, "r1", Reply(verdict="refused", text="billing"))
     assert waiting.status == "waiting"
     assert "no route leads from it to a worker" in waiting.waiting[0].text
     assert (answer.status, answer.answer) == ("complete", "billing replies")
@@ -350,13 +348,11 @@ def test_a_nested_team_in_doubt_takes_its_default_worker_if_people_answer_later(
         assert "no worker was found for this request (rules: no rule matches" in answer.gaps[0].why
 
 
-def test_a_reply_that_names_an_unknown_worker_is_an_error_and_the_question_stays_open() -> None:
-    async def asked_and_answered() -> Answer:
-        made = Supervisor(team(RULE, DEFAULT), approve=["escalation"], journal=MemoryJournal())
-        await made.run("Good morning", run_id="r1")
-        wrong = Reply(verdict="refused", text="nobody")
-        with pytest.raises(InputError, match="'nobody' names no worker: name one of billing"):
-            await made.handle("r1").reply(wrong)
-        return await replied(made, "r1", Reply(verdict="refused", text="billing"))
-
-    assert asyncio.run(asked_and_answered()).answer == "billing replies"
+async def test_a_reply_that_names_an_unknown_worker_is_an_error_and_leaves_the_question() -> None:
+    made = Supervisor(team(RULE, DEFAULT), approve=["escalation"], journal=MemoryJournal())
+    await made.run("Good morning", run_id="r1")
+    wrong = Reply(verdict="refused", text="nobody")
+    with pytest.raises(InputError, match="'nobody' names no worker: name one of billing"):
+        await made.handle("r1").reply(wrong)
+    answer = await replied(made, "r1", Reply(verdict="refused", text="billing"))
+    assert answer.answer == "billing replies"

@@ -10,7 +10,6 @@ from leadhand import Budget, InputError, JournalError, Supervisor, Team, Worker
 from leadhand.contracts.events import RunFinished, RunResumed, RunStopped
 from leadhand.contracts.outcome import Handoff
 from leadhand.errors import RunInterrupted
-from leadhand.testing import run_virtual
 from tests.handles import interrupted as interrupted_at
 from tests.handles import resumed
 from tests.plans.samples import plan, task
@@ -128,17 +127,14 @@ async def test_two_shutdowns_at_once_end_the_same_calls(steps: int) -> None:
         await running
 
 
-def test_a_caller_that_is_cancelled_itself_is_not_interrupted() -> None:
-    async def main() -> None:
-        gate = Gate()
-        supervisor = gate.supervisor(None)
-        running = asyncio.create_task(supervisor.run(plan=ONE, run_id=RUN))
-        await gate.begun.wait()
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
-
-    run_virtual(main())
+async def test_a_caller_that_is_cancelled_itself_is_not_interrupted() -> None:
+    gate = Gate()
+    supervisor = gate.supervisor(None)
+    running = asyncio.create_task(supervisor.run(plan=ONE, run_id=RUN))
+    await gate.begun.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
 
 
 async def test_wrong_arguments_of_a_shutdown_shut_nothing_down() -> None:

@@ -214,24 +214,20 @@ def test_a_dead_worker_is_left_alone_by_later_runs() -> None:
     assert opened == ["r4"], "the events of a run say what happened in it"
 
 
-def test_without_a_fallback_later_runs_fail_at_once_until_a_probe_succeeds() -> None:
+async def test_without_a_fallback_later_runs_fail_at_once_until_a_probe_succeeds() -> None:
     dead = Dead()
     supervisor = supervised(
         Worker("desk", "d", run=dead, retry=False), ladder=Ladder(breaker_pause_s=60.0)
     )
-
-    async def story() -> tuple[list[Answer], Answer, Answer]:
-        answers = await one_after_the_other(supervisor, 8)
-        health = supervisor.health().worker("desk")
-        assert (health.breaker, health.failures) == ("open", 5)
-        assert health.breaker_until == VirtualClock().now() + dt.timedelta(seconds=60)
-        dead.works = True
-        await asyncio.sleep(59)
-        early = await supervisor.run(plan=tasks("desk"), run_id="early")
-        await asyncio.sleep(1)
-        return answers, early, await supervisor.run(plan=tasks("desk"), run_id="probe")
-
-    answers, early, probe = run_virtual(story())
+    answers = await one_after_the_other(supervisor, 8)
+    health = supervisor.health().worker("desk")
+    assert (health.breaker, health.failures) == ("open", 5)
+    assert health.breaker_until == VirtualClock().now() + dt.timedelta(seconds=60)
+    dead.works = True
+    await asyncio.sleep(59)
+    early = await supervisor.run(plan=tasks("desk"), run_id="early")
+    await asyncio.sleep(1)
+    probe = await supervisor.run(plan=tasks("desk"), run_id="probe")
     assert dead.calls == 5 + 1
     whys = [answer.gaps[0].why for answer in (*answers[5:], early)]
     assert all("the breaker of desk is open: 5 tasks in a row failed" in why for why in whys)

@@ -12,7 +12,7 @@ from pydantic_ai import Agent
 from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.models.openai import OpenAIChatModel
 
-from leadhand import Answer, Limits, Plan, Supervisor, Task, Team, Worker
+from leadhand import Limits, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.events import Event, ToolCalled
 from leadhand.contracts.team import RetryRules
 from leadhand.synthesis.merge import Merge
@@ -216,7 +216,7 @@ async def test_runs_of_a_supervisor_that_is_ready_share_a_server_until_it_is_clo
     assert [*found, [is_there(pid) for pid in starts(tmp_path)]] == [[], [True], [True], [False]]
 
 
-def test_the_servers_of_an_agent_obey_the_same_limits(tmp_path: Path) -> None:
+async def test_the_servers_of_an_agent_obey_the_same_limits(tmp_path: Path) -> None:
     """F55"""
     quick, slow = tmp_path / "quick", tmp_path / "slow"
 
@@ -228,14 +228,11 @@ def test_the_servers_of_an_agent_obey_the_same_limits(tmp_path: Path) -> None:
         Worker("b", "Does b", run=agent("never_starts", folder=slow)),
     )
 
-    async def run() -> tuple[Answer, list[bool]]:
-        plan = tasks("a", "a", "b", limits=None)
-        late = plan.tasks[2].model_copy(update={"limits": SHORT})
-        plan = plan.model_copy(update={"tasks": (*plan.tasks[:2], late)})
-        answer = await supervisor(*workers).run(plan=plan)
-        return answer, [is_there(pid) for pid in (*starts(quick), *starts(slow))]
-
-    answer, running = asyncio.run(run())
+    plan = tasks("a", "a", "b", limits=None)
+    late = plan.tasks[2].model_copy(update={"limits": SHORT})
+    plan = plan.model_copy(update={"tasks": (*plan.tasks[:2], late)})
+    answer = await supervisor(*workers).run(plan=plan)
+    running = [is_there(pid) for pid in (*starts(quick), *starts(slow))]
     assert {one.id: one.status for one in answer.tasks} == {
         "t0": "completed", "t1": "completed", "t2": "timed_out"
     }  # fmt: skip

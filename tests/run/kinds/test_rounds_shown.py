@@ -1,6 +1,5 @@
 """Rounds are shown wherever a run is: live, in `show`, on the page, in the log and in spans."""
 
-import asyncio
 import io
 import logging
 import re
@@ -88,17 +87,15 @@ def test_a_round_that_a_person_refused_is_not_shown_as_started() -> None:
     assert "Round 2 adds y: to know more. Is the plan to be amended like this?" in told
 
 
-def test_the_question_about_a_round_says_what_is_done_and_what_is_new(
+@pytest.mark.wall_clock
+async def test_the_question_about_a_round_says_what_is_done_and_what_is_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async def started() -> None:
-        steps = Steps([start(find("x")), start(find("y", "x"))])
-        by = Supervisor(team(), planner=steps, home=tmp_path, approve=["plan"])
-        await by.run("Compare", run_id="r")
-        await replied(by, "r", Reply(verdict="approved"))
-        await by.close()
-
-    asyncio.run(started())
+    steps = Steps([start(find("x")), start(find("y", "x"))])
+    by = Supervisor(team(), planner=steps, home=tmp_path, approve=["plan"])
+    await by.run("Compare", run_id="r")
+    await replied(by, "r", Reply(verdict="approved"))
+    await by.close()
     monkeypatch.setattr(sys, "argv", ["leadhand", "answer", "r", "--home", str(tmp_path)])
     with pytest.raises(SystemExit):
         main()
