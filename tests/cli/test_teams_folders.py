@@ -59,7 +59,7 @@ def test_an_import_lists_what_changed_and_then_the_next_steps(
     screen = Screen(width=20)
     assert import_folder(Path("agents"), None, screen.console)
     assert screen.text == (
-        "changed  one.md:4: `color`: not carried over, only shown by the other program\n"
+        "changed  one.md:4: `color`: not carried over, it has no counterpart\n"
         "created a team in agents-team\n"
         "  leadhand teams check agents-team  # check it\n"
         "  leadhand run ... --team agents-team  # try it, with a model\n"

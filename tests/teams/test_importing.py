@@ -118,8 +118,8 @@ def test_a_sequential_crew_becomes_a_template_and_what_is_lost_is_listed(
     imported = import_team(write_crew(tmp_path), tmp_path / "team")
     assert imported.lost == (
         "config/agents.yaml:14: `spare`: not imported, the crew does not use it",
-        "config/tasks.yaml: {topic}: filled from the request of each run; elsewhere it stays as "
-        "<topic>, and the task says what that is",
+        "config/tasks.yaml: {topic}: is now <topic>; the request of each run has to say what it "
+        "stands for",
         "config/tasks.yaml:12: `output_file`: not carried over, redirect what `leadhand run` "
         "prints",
         "crew.py:13: tool 'MailTool': no ready-made tool does the same; write a function and name "
@@ -133,7 +133,7 @@ def test_a_sequential_crew_becomes_a_template_and_what_is_lost_is_listed(
     researcher, author = team.workers[1], team.workers[0]
     assert (researcher.name, author.name) == ("researcher", "author")
     assert researcher.description == "<topic> researcher: Find what is new about <topic>"
-    assert researcher.instructions.endswith("Your task states what <topic> stands for.")
+    assert researcher.instructions.endswith("Your goal: Find what is new about <topic>")
     assert (researcher.model, researcher.limits.max_steps) == ("openai:gpt-5-mini", 4)
     assert (researcher.tools, author.tools) == (("search_web",), ("read_file", "search_web"))
     assert [(one.id, one.worker, one.depends_on) for one in team.template] == [
@@ -141,10 +141,11 @@ def test_a_sequential_crew_becomes_a_template_and_what_is_lost_is_listed(
         ("check", "researcher", ("search",)),
         ("report", "author", ("search", "check")),
     ]
+    request = "The request, with the values of what is in <>: {request}"
     assert [one.intent for one in team.template] == [
-        "Search for {request}.",
-        "Check the points. Here <topic> is: {request}",
-        "Write a report.",
+        f"Search for <topic>. {request}",
+        f"Check the points. {request}",
+        f"Write a report. {request}",
     ]
     assert team.template[2].done_when == "A report It is formatted in Markdown."
     assert team.synthesis == "last"
@@ -191,7 +192,7 @@ def test_several_placeholders_are_stated_by_the_request(tmp_path: Path) -> None:
     agents = "writer: {role: Writer}"
     imported = import_team(write_crew(tmp_path, agents, tasks, ""), tmp_path / "team")
     assert imported.team.request == "a: ...; b: ..."
-    said = "{a}, {b}: not filled, stays as <a>, <b>; the request has to say what it stands for"
+    said = "{a}, {b}: is now <a>, <b>; the request of each run has to say what it stands for"
     assert f"config/tasks.yaml: {said}" in imported.lost
     assert load(imported.folder).template[0].intent == (
         "Compare <a> with <b>. The request, with the values of what is in <>: {request}"
@@ -244,7 +245,7 @@ def test_subagents_become_workers_with_the_tools_that_leadhand_has(
         "in quotes, and indent evenly; it is read as plain text",
         "review.md:4: tool 'Bash(git diff:*)': no ready-made tool does the same; write a function "
         "and name it as `module:function`",
-        "review.md:7: `color`: not carried over, only shown by the other program",
+        "review.md:7: `color`: not carried over, it has no counterpart",
     )
     team = load(imported.folder)
     writer, reviewer = team.workers

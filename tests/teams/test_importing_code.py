@@ -32,8 +32,8 @@ def test_all_python_of_a_crew_that_is_not_carried_over_is_listed(tmp_path: Path)
     (source / "other_crew.py").write_text(crew)
     imported = import_team(source, tmp_path / "team")
     assert [line for line in imported.lost if "agents.yaml" not in line] == [
-        "config/tasks.yaml: {topic}: filled from the request of each run; elsewhere it stays as "
-        "<topic>, and the task says what that is",
+        "config/tasks.yaml: {topic}: is now <topic>; the request of each run has to say what it "
+        "stands for",
         "config/tasks.yaml:8: `report`: not imported, the crew does not use it",
         "crew.py:3: `prepare` is code, not carried over: @before_kickoff def prepare(self, "
         "inputs): ...",

@@ -24,7 +24,10 @@ search:
 def test_tasks_keep_their_line_breaks(tmp_path: Path) -> None:
     source = write_crew(tmp_path, "writer: {role: Writer}", LINES, "")
     (task,) = load(import_team(source, tmp_path / "team").folder).template
-    assert task.intent == "Do this:\n- search for {request}\n\n- read it"
+    assert task.intent == (
+        "Do this:\n- search for <topic>\n\n- read it\n\n"
+        "The request, with the values of what is in <>: {request}"
+    )
     assert task.done_when == ("A list:\n1. points about <topic>\n\nIt is formatted in Markdown.")
 
 
@@ -45,5 +48,6 @@ def test_a_placeholder_in_what_is_expected_alone_is_explained_in_the_task(tmp_pa
     source = write_crew(tmp_path, "writer: {role: Writer}", tasks, "")
     (task,) = load(import_team(source, tmp_path / "team").folder).template
     assert (task.intent, task.done_when) == (
-        "Search. Here <topic> is: {request}", "All about <topic>",
-    )  # fmt: skip
+        "Search. The request, with the values of what is in <>: {request}",
+        "All about <topic>",
+    )

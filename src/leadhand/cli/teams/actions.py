@@ -119,12 +119,12 @@ def import_folder(source: Path, into: Path | None, console: Console) -> bool:
     for it.
     """
     several = plugins(source)
-    if several:
-        return min([_imported(one, into, console, named=True) for one in several])
-    return _imported(source, into, console)
+    named = bool(several)
+    done = [_imported(one, into, console, named=named) for one in several or [source]]
+    return all(done)
 
 
-def _imported(source: Path, into: Path | None, console: Console, *, named: bool = False) -> bool:
+def _imported(source: Path, into: Path | None, console: Console, *, named: bool) -> bool:
     try:
         folder, team, lost = import_team(source, into, named=named)
     except InputError as error:

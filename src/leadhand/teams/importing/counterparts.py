@@ -54,22 +54,16 @@ _LIMITS = {
 }
 _SETTINGS = ("temperature", "top_p")
 _WHY = {
-    "allow_code_execution": "no ready-made tool runs code",
     "allow_delegation": "workers give no tasks to each other, the planner assigns them",
     "async_execution": "the planner decides what runs side by side",
-    "background": "the scheduler decides what runs side by side",
     "callback": "read the run's events instead",
-    "color": "only shown by the other program",
-    "hooks": "hooks run commands",
     "human_input": "`leadhand run --approve plan,escalation` asks about plans and escalations",
-    "manager_agent": "the planner has a prompt of its own",
     "max_rpm": "set `rates` in team.yaml",
     "mcpServers": "MCP servers are toolsets of a worker in Python",
     "memory": "workers keep nothing between tasks",
     "output_file": "redirect what `leadhand run` prints",
     "output_json": "give the worker an `output`",
     "output_pydantic": "give the worker an `output`",
-    "permissionMode": "its tools only read",
     "planning": "set `planner` in team.yaml",
 }
 

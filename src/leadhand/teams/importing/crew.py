@@ -1,10 +1,10 @@
 """Reads a crewAI project: `agents.yaml`, `tasks.yaml`, and what is plain in its `crew.py`."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from leadhand.teams.files import TeamFile, Value, document_in
-from leadhand.teams.importing import placeholders
 from leadhand.teams.importing.counterparts import front_matter, model_keys, warn_of_lost
 from leadhand.teams.importing.crew_code import CrewCode
 from leadhand.teams.importing.definition import (
@@ -14,12 +14,12 @@ from leadhand.teams.importing.definition import (
     one_line,
     read_inside,
 )
-from leadhand.teams.importing.placeholders import added, in_intent, in_prompt, legend
 from leadhand.teams.notes import FileLine, Notes, suggestion
 
 _AGENTS = "agents.yaml"
 _PLACES = ("", "config/", "src/*/config/", "crews/*/config/", "src/*/crews/*/config/")
 _PROSE = ("role", "goal", "backstory", "description", "expected_output")
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w-]*)\}", re.ASCII)
 
 
 def crew_folders(source: Path) -> list[Path]:
@@ -46,24 +46,23 @@ def read(folder: Path, notes: Notes) -> TeamDefinition | None:
     hierarchical = crew.text("process") == "hierarchical"
     for number, task in enumerate(tasks):
         _check(task, tasks[:number], [agent.name for agent in agents], hierarchical, notes)
-    names = placeholders.placeholders_in(
-        one.text(key) for one in (*agents, *tasks) for key in _PROSE
-    )
-    workers = tuple(_worker(agent, names, notes) for agent in agents)
+    names = placeholders_in("\n".join(one.text(key) for one in (*agents, *tasks) for key in _PROSE))
+    workers = tuple(_worker(agent, notes) for agent in agents)
     if notes.problems:
         return None
     if hierarchical:
         planner = _planner(tasks, names) | model_keys(crew, "manager_llm", notes)
         settings: dict[str, Value] = {"planner": planner}
     else:
-        settings = _sequence(tasks, names, {one.name: one.instructions for one in workers})
+        settings = _sequence(tasks, names)
     known = ["process"] if crew.text("process") in ("sequential", "hierarchical") else []
     warn_of_lost(crew, [*known, "agents", "tasks", "manager_llm"], notes)
     if names:
-        filled = placeholders.REQUEST in str(settings)
-        notes.warn(FileLine(documents[1].file, 0), placeholders.outcome(names, filled=filled))
+        stays, is_now = (", ".join(f"{a}{name}{z}" for name in names) for a, z in ("{}", "<>"))
+        why = f"{stays}: is now {is_now}; the request of each run has to say what it stands for"
+        notes.warn(FileLine(documents[1].file, 0), why)
     name = folder.resolve().name[:90] or "crew"
-    request = placeholders.request_of(names)
+    request = "; ".join(f"{name}: ..." for name in names) or "..."
     return TeamDefinition(name, f"Imported from the crew {name}.", workers, settings, request)
 
 
@@ -109,15 +108,29 @@ def _items(
     ]
 
 
-def _worker(agent: Item, names: Sequence[str], notes: Notes) -> WorkerDefinition:
+def placeholders_in(text: str) -> list[str]:
+    """The names of the placeholders in a text, such as `{topic}`, each once."""
+    return [*dict.fromkeys(_PLACEHOLDER.findall(text))]
+
+
+def _plain(text: str) -> str:
+    """The text for every run: `{topic}`, whose value only the request has, becomes `<topic>`."""
+    return _PLACEHOLDER.sub(r"<\1>", text)
+
+
+def _added(text: str, sentence: str) -> str:
+    """`text` and a sentence more; a text of lines gets more lines."""
+    return ("\n\n" if "\n" in text else " ").join(filter(None, (text, sentence)))
+
+
+def _worker(agent: Item, notes: Notes) -> WorkerDefinition:
     own = ("role", "goal", "backstory")
-    role, goal, backstory = (in_prompt(agent.text(key)) for key in own)
+    role, goal, backstory = (_plain(agent.text(key)) for key in own)
     if not (role or goal or backstory):
         notes.problem(agent.place, f"agent {agent.name!r} has no `role`, `goal` or `backstory`")
     title = one_line(role) or agent.name
     front = front_matter(agent, f"{title}: {goal}" if goal else title, own, notes)
     prompt = [f"You are {title}.", backstory, f"Your goal: {goal}" if goal else ""]
-    prompt.append(legend("".join(prompt), names))
     return WorkerDefinition(agent.name, front, "\n\n".join(filter(None, prompt)))
 
 
@@ -153,12 +166,10 @@ def _context(task: Item) -> list[str] | None:
 
 def _expected(task: Item) -> str:
     markdown = "It is formatted in Markdown." if task.values.get("markdown") is True else ""
-    return in_prompt(added(task.text("expected_output"), markdown))
+    return _plain(_added(task.text("expected_output"), markdown))
 
 
-def _sequence(
-    tasks: Sequence[Item], names: Sequence[str], prompts: Mapping[str, str]
-) -> dict[str, Value]:
+def _sequence(tasks: Sequence[Item], names: Sequence[str]) -> dict[str, Value]:
     """A template in which each task depends on the tasks whose outputs crewAI would give it.
 
     These are all tasks before it, or only a group of asynchronous tasks that ends right before it.
@@ -171,14 +182,16 @@ def _sequence(
         is_async = task.values.get("async_execution") is True
         if running and not is_async:
             before, running = running, []
-        context, worker, expected = _context(task), task.text("agent"), _expected(task)
+        context = _context(task)
         needs = context if context is not None else before[-1:] if is_async else [*before]
         (running if is_async else before).append(task.name)
         needed.update(needs)
-        asks = bool(legend(prompts[worker] + expected, names)) or not (names or needs)
-        intent = in_intent(task.text("description"), names, asks)
-        entry: dict[str, Value] = {"id": task.name, "worker": worker, "intent": intent}
-        entry |= {"depends_on": [*needs], "done_when": expected}
+        intent = _plain(task.text("description"))
+        if names or not needs:
+            what = "The request, with the values of what is in <>" if names else "The request"
+            intent = _added(intent, f"{what}: {{request}}")
+        entry: dict[str, Value] = {"id": task.name, "worker": task.text("agent"), "intent": intent}
+        entry |= {"depends_on": [*needs], "done_when": _expected(task)}
         entries.append({key: value for key, value in entry.items() if value})
     settings: dict[str, Value] = {"planner": {"kind": "template", "template": entries}}
     if len(entries) - len(needed) == 1:
@@ -191,7 +204,7 @@ def _planner(tasks: Sequence[Item], names: Sequence[str]) -> dict[str, Value]:
     lines = ["The work consists of these tasks; each may use the results of those before it."]
     for number, task in enumerate(tasks, 1):
         parts = (
-            ("", in_prompt(task.text("description"))),
+            ("", _plain(task.text("description"))),
             (" Expected: ", _expected(task)),
             (" Worker: ", task.text("agent") and f"{task.text('agent')}."),
             (" It uses the results of: ", ", ".join(_context(task) or ()) + "."),

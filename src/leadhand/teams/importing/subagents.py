@@ -10,8 +10,8 @@ from pathlib import Path
 from leadhand.errors import InputError
 from leadhand.teams.files import Value, markdown_in
 from leadhand.teams.importing.counterparts import front_matter
+from leadhand.teams.importing.crew import placeholders_in
 from leadhand.teams.importing.definition import Item, TeamDefinition, WorkerDefinition, read_inside
-from leadhand.teams.importing.placeholders import placeholders_in
 from leadhand.teams.notes import FileLine, Notes
 from leadhand.tools.text import joined_names
 
@@ -136,7 +136,7 @@ def _worker(
     agent = Item(name, document.place(), values, places)
     description = description.replace("\\n", " ")
     front = front_matter(agent, description, ("name", "description"), notes)
-    if stays := placeholders_in([_FENCED.sub("", document.body)]):
+    if stays := placeholders_in(_FENCED.sub("", document.body)):
         named = joined_names([f"{{{one}}}" for one in stays])
         notes.warn(document.place(), f"{named}: not filled, stays in the prompt")
     return WorkerDefinition(name, front, document.body)
