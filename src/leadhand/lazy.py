@@ -37,3 +37,31 @@ def lazy_attributes(
         return home if homes[new] == new else getattr(home, new)
 
     return attribute
+
+
+def lazy_imports(module: str) -> "Callable[[str], object]":
+    """The `__getattr__` of `module` for the names that its source imports for type checkers.
+
+    `__all__` is all of them. The source is read when the first of them is needed.
+    """
+    homes: dict[str, str] = {}
+
+    def attribute(name: str) -> object:
+        import ast
+        import importlib
+        import sys
+
+        if not homes:
+            with open(vars(sys.modules[module])["__file__"], "rb") as source:
+                tree = ast.parse(source.read())
+            blocks = (node for node in tree.body if isinstance(node, ast.If))
+            for found in (node for block in blocks for node in block.body):
+                if isinstance(found, ast.ImportFrom) and found.module:
+                    homes.update((one.name, found.module) for one in found.names)
+        if name == "__all__":
+            return [*homes]
+        if name not in homes:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(homes[name]), name)
+
+    return attribute

@@ -24,48 +24,21 @@ the run, and resumes the run from a `StoredRun`.
 
 from typing import TYPE_CHECKING
 
-from leadhand.lazy import lazy_attributes
+from leadhand.lazy import lazy_imports
 
 if TYPE_CHECKING:
-    from leadhand.cli.added_commands import Command
-    from leadhand.cli.options import ResumeOptions
-    from leadhand.cli.run.command import follow_up, print_answer, watch_of
-    from leadhand.cli.run.execution import INTERRUPTED, LiveRun
-    from leadhand.cli.run.models import choose_models
-    from leadhand.cli.run.setup import RunSetup
-    from leadhand.cli.run.storage import RunStorage
-    from leadhand.contracts.team import model_name
-    from leadhand.run.stored import StoredRun
-    from leadhand.teams.loader import load
-
-__all__ = [
-    "INTERRUPTED",
-    "Command",
-    "LiveRun",
-    "ResumeOptions",
-    "RunSetup",
-    "RunStorage",
-    "StoredRun",
-    "choose_models",
-    "follow_up",
-    "load",
-    "model_name",
-    "print_answer",
-    "watch_of",
-]
-
-_MODULES = {
-    "cli.added_commands": "Command",
-    "cli.run.command": "follow_up print_answer watch_of",
-    "cli.run.execution": "INTERRUPTED LiveRun",
-    "cli.run.models": "choose_models",
-    "cli.options": "ResumeOptions",
-    "cli.run.setup": "RunSetup",
-    "cli.run.storage": "RunStorage",
-    "contracts.team": "model_name",
-    "run.stored": "StoredRun",
-    "teams.loader": "load",
-}
-
-if not TYPE_CHECKING:  # else checkers would take any name for one of the package's
-    __getattr__ = lazy_attributes(__name__, _MODULES, within="leadhand")
+    from leadhand.cli.added_commands import Command as Command
+    from leadhand.cli.options import ResumeOptions as ResumeOptions
+    from leadhand.cli.run.command import follow_up as follow_up
+    from leadhand.cli.run.command import print_answer as print_answer
+    from leadhand.cli.run.command import watch_of as watch_of
+    from leadhand.cli.run.execution import INTERRUPTED as INTERRUPTED
+    from leadhand.cli.run.execution import LiveRun as LiveRun
+    from leadhand.cli.run.models import choose_models as choose_models
+    from leadhand.cli.run.setup import RunSetup as RunSetup
+    from leadhand.cli.run.storage import RunStorage as RunStorage
+    from leadhand.contracts.team import model_name as model_name
+    from leadhand.run.stored import StoredRun as StoredRun
+    from leadhand.teams.loader import load as load
+else:  # checkers would take any name for one of the module's
+    __getattr__ = lazy_imports(__name__)

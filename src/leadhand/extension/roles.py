@@ -7,43 +7,20 @@
 
 from typing import TYPE_CHECKING
 
-from leadhand.lazy import lazy_attributes
+from leadhand.lazy import lazy_imports
 
 if TYPE_CHECKING:
-    from leadhand.contracts.answer import Conflict, Synthesis
-    from leadhand.contracts.outcome import TaskResult
-    from leadhand.contracts.team import MaterialFunction, ModelSpec, Tier
-    from leadhand.models.calls import Caller
-    from leadhand.models.prompts import joined, prompt
-    from leadhand.planners.template import TemplatePlanner
-    from leadhand.run.gaps import with_gaps
-    from leadhand.untrusted.fence import Fence
-
-__all__ = [
-    "Caller",
-    "Conflict",
-    "Fence",
-    "MaterialFunction",
-    "ModelSpec",
-    "Synthesis",
-    "TaskResult",
-    "TemplatePlanner",
-    "Tier",
-    "joined",
-    "prompt",
-    "with_gaps",
-]
-
-_MODULES = {
-    "contracts.answer": "Conflict Synthesis",
-    "contracts.outcome": "TaskResult",
-    "contracts.team": "MaterialFunction ModelSpec Tier",
-    "models.calls": "Caller",
-    "models.prompts": "joined prompt",
-    "planners.template": "TemplatePlanner",
-    "run.gaps": "with_gaps",
-    "untrusted.fence": "Fence",
-}
-
-if not TYPE_CHECKING:  # else checkers would take any name for one of the package's
-    __getattr__ = lazy_attributes(__name__, _MODULES, within="leadhand")
+    from leadhand.contracts.answer import Conflict as Conflict
+    from leadhand.contracts.answer import Synthesis as Synthesis
+    from leadhand.contracts.outcome import TaskResult as TaskResult
+    from leadhand.contracts.team import MaterialFunction as MaterialFunction
+    from leadhand.contracts.team import ModelSpec as ModelSpec
+    from leadhand.contracts.team import Tier as Tier
+    from leadhand.models.calls import Caller as Caller
+    from leadhand.models.prompts import joined as joined
+    from leadhand.models.prompts import prompt as prompt
+    from leadhand.planners.template import TemplatePlanner as TemplatePlanner
+    from leadhand.run.gaps import with_gaps as with_gaps
+    from leadhand.untrusted.fence import Fence as Fence
+else:  # checkers would take any name for one of the module's
+    __getattr__ = lazy_imports(__name__)
