@@ -123,10 +123,17 @@ def test_nested_teams_contradict_each_other_in_what_their_last_tasks_found() -> 
         assert "not compared" not in answer.answer
 
 
-def test_nested_teams_with_several_last_tasks_are_not_compared_and_the_answer_says_so() -> None:
+def test_nested_teams_with_several_last_tasks_are_compared_where_each_gave_one_value() -> None:
     """F56."""
     answer = answered(both(*(finding({"port": port}, ends=2) for port in (80, 443))))
-    assert (answer.status, answer.conflicts) == ("complete", ())
+    assert (answer.status, kinds(answer)) == ("partial", ["contradiction"])
+    assert answer.conflicts[0].about == "port is 80 in net and 443 in host"
+    assert "not compared" not in answer.answer
+    workers = [Worker(f"find{port}", "Finds", run=gives({"port": port})) for port in (1, 2)]
+    template = entries(find1="Find web's port", find2="Find db's port")
+    two = Team("inner", workers=workers, template=template, planner="template")
+    answer = answered(both(two, finding({"port": 443}, ends=2)))
+    assert answer.status == "complete"
     assert "net and host ask the same; their results were not compared" in answer.answer
 
 

@@ -2,8 +2,9 @@
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import TypeVar
 
 from leadhand.contracts import events
 from leadhand.contracts.answer import (
@@ -15,6 +16,7 @@ from leadhand.contracts.answer import (
     Gap,
     Synthesis,
 )
+from leadhand.contracts.data import Record
 from leadhand.contracts.people import Question
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan
@@ -30,6 +32,7 @@ from leadhand.run.gaps import (
     conflicts_of,
     engine_of,
     gaps_of,
+    leaves_of,
     results_of,
     status_of,
     with_gaps,
@@ -44,6 +47,7 @@ from leadhand.synthesis.conflicts import between_opinions, compare
 from leadhand.synthesis.merge import merge
 
 _log = logging.getLogger("leadhand")
+R = TypeVar("R", bound=Record)
 
 
 async def final_answer(context: StepContext) -> Answer:
@@ -93,7 +97,8 @@ def _with_conflicts(recorder: Recorder, team: Team, synthesis: Synthesis) -> Syn
     state = recorder.state
     found, note = compare(results_of(state), team, state.request)
     known = {(one.task_ids, one.about) for one in (*state.conflicts, *state.dismissed)}
-    for conflict in (*synthesis.conflicts, *_of_opinions(state), *found):
+    between = _between_levels(state, team)
+    for conflict in (*synthesis.conflicts, *_of_opinions(state), *found, *between):
         if (conflict.task_ids, conflict.about) not in known:
             known.add((conflict.task_ids, conflict.about))
             recorder.record(events.ConflictFound(**recorder.stamp(), conflict=conflict))
@@ -101,6 +106,17 @@ def _with_conflicts(recorder: Recorder, team: Team, synthesis: Synthesis) -> Syn
         return synthesis
     text = f"{synthesis.answer}\n\n*{note}*".strip()
     return synthesis.model_copy(update={"answer": text})
+
+
+def _between_levels(state: RunState, team: Team) -> Iterator[Conflict]:
+    """Contradictions between tasks of different plans of a recursive run, with their paths."""
+    if any(task.worker == SUBPLANNER for task in state.tasks.values()):
+        for one in compare([*leaves_of(state)], team, state.request)[0]:
+            plans = {id.rpartition("/")[0] for id in one.task_ids}
+            # Of the parts of one task, the plan that breaks it down says so.
+            parts = {id.partition("/")[0] for id in one.task_ids}
+            if one.kind == "contradiction" and len(plans) > 1 < len(parts):
+                yield one
 
 
 def _of_opinions(state: RunState) -> Iterator[Conflict]:
@@ -220,23 +236,9 @@ def _answer_of(
     conflicts = conflicts_of(state, team)
     if gaps or conflicts or any(one.error for one in reports):
         # They quote results and errors of tools; the results themselves are for the caller.
-        clean = Redactor.of(os.environ)
-        gaps = tuple(
-            Gap(task_id=one.task_id, why=clean(one.why), what=clean(one.what)) for one in gaps
-        )
-        conflicts = tuple(
-            one.model_copy(
-                update={
-                    "about": clean(one.about),
-                    "resolution": one.resolution and clean(one.resolution),
-                    "why": clean(one.why),
-                }
-            )
-            for one in conflicts
-        )
-        reports = tuple(
-            one.model_copy(update={"error": one.error and clean(one.error)}) for one in reports
-        )
+        gaps = _redacted(gaps, "what", "why")
+        conflicts = _redacted(conflicts, "about", "resolution", "why")
+        reports = _redacted(reports, "error")
     return Answer(
         run_id=recorder.run_id,
         status=status_of(state, gaps, cancelled=cancelled),
@@ -254,6 +256,14 @@ def _answer_of(
         sources=synthesis.sources,
         tasks=reports,
         metrics=metrics(state, recorder.elapsed_s()),
+    )
+
+
+def _redacted(given: Iterable[R], *names: str) -> tuple[R, ...]:
+    clean = Redactor.of(os.environ)
+    return tuple(
+        one.model_copy(update={name: clean(text) for name in names if (text := getattr(one, name))})
+        for one in given
     )
 
 

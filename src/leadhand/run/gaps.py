@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
@@ -16,6 +17,8 @@ from leadhand.contracts.answer import (
     Status,
 )
 from leadhand.contracts.outcome import TaskResult
+from leadhand.contracts.role import SUBPLANNER
+from leadhand.contracts.task import Task
 from leadhand.state.fold import RunState, TaskState
 from leadhand.untrusted.cutting import cut_line
 from leadhand.untrusted.markdown import code, prose
@@ -39,6 +42,26 @@ def results_of(state: RunState) -> list[TaskResult]:
         TaskResult(one.task, one.worker, one.status, one.result, one.error, _ends(one) or ())
         for one in state.tasks.values()
     ]
+
+
+def leaves_of(state: RunState, above: Task | None = None) -> Iterator[TaskResult]:
+    """The results of all levels of a recursive run, with their paths and all that they depend on.
+
+    `above` is the task that this run breaks down.
+    """
+    for one in results_of(state):
+        task, below = one.task, state.tasks[one.task.id].nested
+        if above is not None:
+            inputs = {
+                "id": f"{above.id}/{task.id}",
+                "depends_on": (*above.depends_on, *(f"{above.id}/{id}" for id in task.depends_on)),
+                "artifacts": (*above.artifacts, *task.artifacts),
+            }
+            task = task.model_copy(update=inputs)
+        if task.worker == SUBPLANNER and below is not None:
+            yield from leaves_of(below, task)
+        else:
+            yield replace(one, task=task)
 
 
 def _ends(task: TaskState) -> tuple[JsonValue, ...] | None:

@@ -117,10 +117,16 @@ def _not_compared(group: Sequence[TaskResult]) -> str:
     note = "ask the same; their results were not compared:"
     if len(group) > MAX_TASKS:
         return f"{len(group):,} tasks {note} they are too many."
-    ends = (end for one in group if len(one.ends) > 1 < len(group) for end in one.ends)
-    if all(isinstance(end, str | None) for end in ends):
+    if len(group) < 2 or not any(map(_gave_several, group)):
         return ""
     return f"{' and '.join(one.task.id for one in group)} {note} a nested team gave several."
+
+
+def _gave_several(one: TaskResult) -> bool:
+    """Whether the last tasks of a nested run gave different values under one key."""
+    first: dict[str, JsonValue] = {}
+    claims = (claim for end in one.ends if len(one.ends) > 1 for claim in _claims(end, asked=True))
+    return any(first.setdefault(path, value) != value for path, value in claims)
 
 
 def kind_between(
@@ -188,7 +194,7 @@ def _of_kinds(
     }
     for path, alike in _comparable(_outputs(given)):
         said_by = {kinds[claim.id] for claim in alike}
-        vague = _last(path) in _VAGUE or isinstance(alike[0].value, list)
+        vague = path.rpartition(".")[2].casefold() in _VAGUE or isinstance(alike[0].value, list)
         if vague or len(said_by) < len(alike):
             continue
         if any(all(claim.id in group for claim in alike) for group in compared):
@@ -199,8 +205,8 @@ def _of_kinds(
 
 
 def _outputs(given: Sequence[TaskResult]) -> Iterator[tuple[str, JsonValue]]:
-    whole = ((one, one.result.output) for one in given if one.result is not None)
-    return ((one.task.id, one.ends[0] if len(one.ends) == 1 else value) for one, value in whole)
+    whole = ((one, one.ends or (one.result.output,)) for one in given if one.result is not None)
+    return ((one.task.id, value) for one, values in whole for value in values)
 
 
 def _comparable(
@@ -212,9 +218,10 @@ def _comparable(
     """
     claims: defaultdict[str, list[_Claim]] = defaultdict(list)
     for id, output in outputs:
-        bare = asked and not isinstance(output, str | dict)  # the output itself is the value
-        for path, value in _said({"output": output} if bare else output, asked=asked):
-            claims[path].append(_Claim(id, value))
+        for path, value in _claims(output, asked=asked):
+            claim = _Claim(id, value)
+            if claims[path][-1:] != [claim]:  # which several ends of a nested run may repeat
+                claims[path].append(claim)
     for path, all_of_them in claims.items():
         kinds: defaultdict[str | None, list[_Claim]] = defaultdict(list)
         written = _aligned([claim.value for claim in all_of_them])
@@ -224,6 +231,11 @@ def _comparable(
             # Two claims of one task under one path are about two things.
             if 1 < len(alike) == len({claim.id for claim in alike}):
                 yield path, alike
+
+
+def _claims(output: JsonValue, *, asked: bool) -> Iterator[tuple[str, JsonValue]]:
+    bare = asked and not isinstance(output, str | dict)  # the output itself is the value
+    return _said({"output": output} if bare else output, asked=asked)
 
 
 def _said(
@@ -267,10 +279,6 @@ def _of_interest(value: JsonValue) -> JsonValue:
 
 def _names(key: str, value: JsonValue) -> bool:
     return key.casefold() in _NAMING and isinstance(value, str | int) and value != ""
-
-
-def _last(path: str) -> str:
-    return path.rpartition(".")[2].casefold()
 
 
 def _sides(claims: Sequence[_Claim]) -> list[list[_Claim]]:

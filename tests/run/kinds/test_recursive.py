@@ -284,3 +284,35 @@ def test_f29_a_run_that_waits_for_a_nested_plan_can_be_killed_at_any_commit() ->
         for path in ((), ("m",), ("m", "k")):
             started = [e for e in log if isinstance(e, RunStarted) and e.within == path]
             assert len(started) == 1, (stop, path)
+
+
+def test_tasks_of_different_plans_that_ask_the_same_contradict_each_other() -> None:
+    """F56: once, with their paths, and not if they were given other things."""
+
+    async def port(handoff: Handoff) -> object:
+        return {"port": {"x": 80, "y": 443}.get(handoff.task_id[-1], 80)}
+
+    class Asking(Tree):
+        async def plan(self, request: PlanRequest, team: Team) -> Plan:
+            plan = await super().plan(request, team)
+            tasks = [
+                task.model_copy(update={"intent": "Find the port"}) if task.worker == "a" else task
+                for task in plan.tasks
+            ]
+            first = ("m",) if request.text == "All" and "given" in self.tree else ()
+            tasks = [
+                task.model_copy(update={"depends_on": first}) if task.id == "y" else task
+                for task in tasks
+            ]
+            return plan.model_copy(update={"tasks": tasks})
+
+    deep: Parts = {"m": {"k": {"x": None, "p": None}, "q": None}, "n": {"y": None, "z": None}}
+    flat: Parts = {"m": {"x": None, "q": None}, "y": None}
+    for tree, ids in ((deep, ("m/k/x", "m/k/p", "m/q", "n/z", "n/y")), (flat, ("m/x", "m/q", "y"))):
+        answer, _ = ran(Asking(tree), team(port))
+        found = [one for one in answer.conflicts if one.kind == "contradiction"]
+        assert ids in [one.task_ids for one in found]
+        assert answer.status == "partial"
+        assert any("443" in gap.why and "m/q" in gap.why for gap in answer.gaps)
+    answer, _ = ran(Asking({**flat, "given": None}), team(port))
+    assert (answer.status, answer.conflicts) == ("complete", ())
