@@ -23,8 +23,14 @@ class Repo:
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         return file
 
-    def commit(self, message: str = "a commit") -> str:
-        """The id of a new commit of everything in the work tree, even of no change."""
+    def commit(
+        self,
+        message: str = "a commit",
+        files: Mapping[str, str | bytes] | Mapping[str, str] | None = None,
+    ) -> str:
+        """The id of a new commit of all in the work tree, with `files` in it, even of no change."""
+        for path, content in (files or {}).items():
+            self.write(path, content)
         self.git("add", "--all")
         self.git("commit", "-q", "--allow-empty", "--no-verify", "-m", message)
         return self.git("rev-parse", "HEAD")

@@ -41,8 +41,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, repo: Repo) -> Path:
 def repo(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     """A project with a branch, something staged, something uncommitted, and a team."""
     made = Repo(tmp_path_factory.mktemp("project"))
-    made.write("app.py", "def greet(name: str) -> str:\n    return name\n")
-    made.commit("Start")
+    made.commit("Start", {"app.py": "def greet(name: str) -> str:\n    return name\n"})
     made.git("checkout", "-q", "-b", "feature")
     made.write("app.py", "def greet(name: str) -> str:\n    return f'Hello {name}'\n")
     made.commit("Say hello")

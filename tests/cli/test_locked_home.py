@@ -65,8 +65,7 @@ def test_commands_at_once_do_their_work_while_another_process_locks_their_journa
 ) -> None:
     team = team_of("echo", tmp_path)
     repo = Repo(tmp_path / "repo")
-    repo.write("a.py", "x = 1\n")
-    repo.commit("Start")
+    repo.commit("Start", {"a.py": "x = 1\n"})
     run = ("run", "hello", "--team", team, "--json", "--home", str(home))
     review = ("review", "HEAD", "--json", "--home", str(home))
     with locked(home):

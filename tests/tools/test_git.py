@@ -27,10 +27,8 @@ def changed_paths(repository: Repository, ends: RevisionRange) -> list[str]:
 def repo(tmp_path: Path) -> Repo:
     """Two commits on main: a.py, then b.py."""
     repo = Repo(tmp_path / "theirs")
-    repo.write("a.py", "a = 1\n")
-    repo.commit("Add a")
-    repo.write("b.py", "b = 1\n")
-    repo.commit("Add b")
+    repo.commit("Add a", {"a.py": "a = 1\n"})
+    repo.commit("Add b", {"b.py": "b = 1\n"})
     return repo
 
 
@@ -60,11 +58,9 @@ class TestRanges:
     def test_three_dots_start_at_the_merge_base(self, repo: Repo, tmp_path: Path) -> None:
         fork = repo.git("rev-parse", "HEAD")
         repo.git("checkout", "-q", "-b", "side")
-        repo.write("side.py", "s = 1\n")
-        repo.commit("On the side")
+        repo.commit("On the side", {"side.py": "s = 1\n"})
         repo.git("checkout", "-q", "main")
-        repo.write("c.py", "c = 1\n")
-        repo.commit("Meanwhile")
+        repo.commit("Meanwhile", {"c.py": "c = 1\n"})
         repository = opened(repo.folder, tmp_path)
         ends = resolve_range(repository, "main...side")
         assert ends.base == fork
@@ -72,8 +68,7 @@ class TestRanges:
 
     def test_a_merge_is_compared_with_its_first_parent(self, repo: Repo, tmp_path: Path) -> None:
         repo.git("checkout", "-q", "-b", "side", "HEAD~1")
-        repo.write("side.py", "s = 1\n")
-        repo.commit("On the side")
+        repo.commit("On the side", {"side.py": "s = 1\n"})
         repo.git("checkout", "-q", "main")
         repo.git("merge", "-q", "--no-ff", "-m", "Merge side", "side")
         repository = opened(repo.folder, tmp_path)
@@ -153,8 +148,7 @@ class TestOpening:
     def test_a_subfolder_a_bare_clone_and_the_git_folder_itself_open(
         self, repo: Repo, tmp_path: Path
     ) -> None:
-        repo.write("deep/er/c.py", "c = 1\n")
-        head = repo.commit("Add c")
+        head = repo.commit("Add c", {"deep/er/c.py": "c = 1\n"})
         bare = tmp_path / "bare.git"
         repo.git("clone", "-q", "--bare", str(repo.folder), str(bare))
         for number, folder in enumerate((repo.folder / "deep/er", bare, repo.folder / ".git")):
@@ -186,8 +180,7 @@ class TestOpening:
 
     def test_sha256_repositories_open(self, tmp_path: Path) -> None:
         repo = Repo(tmp_path / "theirs", "--object-format=sha256")
-        repo.write("a.py", "a = 1\n")
-        head = repo.commit("Add a")
+        head = repo.commit("Add a", {"a.py": "a = 1\n"})
         repo.write("b.py", "b = 1\n")
         repository = opened(repo.folder, tmp_path)
         ends = resolve_range(repository)
@@ -280,11 +273,9 @@ class TestStagedAndWorkTree:
 
     def test_unmerged_files_can_not_be_reviewed_as_staged(self, repo: Repo, tmp_path: Path) -> None:
         repo.git("checkout", "-q", "-b", "side")
-        repo.write("a.py", "a = 'side'\n")
-        repo.commit("Side")
+        repo.commit("Side", {"a.py": "a = 'side'\n"})
         repo.git("checkout", "-q", "main")
-        repo.write("a.py", "a = 'main'\n")
-        repo.commit("Main")
+        repo.commit("Main", {"a.py": "a = 'main'\n"})
         subprocess.run(
             ["git", "merge", "side"], cwd=repo.folder, env=hermetic(), capture_output=True
         )
@@ -296,9 +287,7 @@ class TestStagedAndWorkTree:
     def test_the_work_tree_is_what_is_tracked_or_not_ignored(
         self, repo: Repo, tmp_path: Path
     ) -> None:
-        repo.write(".gitignore", "*.log\nbuild/\n")
-        repo.write("gone.py", "g = 1\n")
-        repo.commit("Ignore")
+        repo.commit("Ignore", {".gitignore": "*.log\nbuild/\n", "gone.py": "g = 1\n"})
         repo.write("a.py", "a = 2\n")
         (repo.folder / "gone.py").unlink()
         repo.write("new/n.py", "n = 1\n")
@@ -320,8 +309,7 @@ class TestStagedAndWorkTree:
         assert {file: file.stat().st_mtime_ns for file in git_dir.rglob("*")} == before
 
     def test_line_ends_that_git_converts_are_no_change(self, repo: Repo, tmp_path: Path) -> None:
-        repo.write(".gitattributes", "* text eol=crlf\n")
-        repo.commit("Convert")
+        repo.commit("Convert", {".gitattributes": "* text eol=crlf\n"})
         repo.write("a.py", "a = 1\r\n")
         repository = opened(repo.folder, tmp_path)
         assert changed_paths(repository, worktree_range(repository)) == []

@@ -14,10 +14,8 @@ from tests.repositories import Repo
 @pytest.fixture
 def repo(tmp_path: Path) -> Repo:
     made = Repo(tmp_path / "theirs")
-    made.write("a.py", "one = 1\ntwo = 2\n")
-    made.commit("Add numbers")
-    made.write("a.py", "one = 1\ntwo = 22\nthree = 'é'\n")
-    made.commit("Count on")
+    made.commit("Add numbers", {"a.py": "one = 1\ntwo = 2\n"})
+    made.commit("Count on", {"a.py": "one = 1\ntwo = 22\nthree = 'é'\n"})
     return made
 
 

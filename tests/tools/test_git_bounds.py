@@ -38,10 +38,8 @@ def write_tree(repo: Repo, *entries: tuple[str, str, str]) -> str:
 @pytest.fixture
 def repo(tmp_path: Path) -> Repo:
     made = Repo(tmp_path / "theirs")
-    made.write("a.py", "a = 1\n")
-    made.commit("First")
-    made.write("a.py", "a = 2\n")
-    made.commit("Second")
+    made.commit("First", {"a.py": "a = 1\n"})
+    made.commit("Second", {"a.py": "a = 2\n"})
     return made
 
 

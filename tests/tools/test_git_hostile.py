@@ -36,9 +36,7 @@ def hostile(tmp_path: Path, canaries: Path) -> Repo:
     repo.write("b.bin", b"\0\1")
     repo.write(".gitattributes", "* filter=evil diff=evil merge=evil\n")
     repo.commit("First")
-    repo.write("a.py", "a = 2\n")
-    repo.write("b.bin", b"\0\2")
-    repo.commit("Second")
+    repo.commit("Second", {"a.py": "a = 2\n", "b.bin": b"\0\2"})
 
     def script(name: str) -> str:
         file = tmp_path / f"{name}.sh"
@@ -183,8 +181,7 @@ class TestWorkTree:
     def repo(self, tmp_path: Path) -> Repo:
         (tmp_path / "secret").write_text("secret = 1\n")
         repo = Repo(tmp_path / "theirs")
-        repo.write("src/a.py", "a = 1\n")
-        repo.commit("First")
+        repo.commit("First", {"src/a.py": "a = 1\n"})
         return repo
 
     def blobs(self, repo: Repo, scratch: Path) -> tuple[Repository, str, dict[str, str]]:
@@ -249,8 +246,7 @@ class TestWorkTree:
 
     def test_another_repository_inside_is_listed(self, repo: Repo, tmp_path: Path) -> None:
         inner = Repo(repo.folder / "inner")
-        inner.write("x.py", "x = 1\n")
-        inner.commit("Inner")
+        inner.commit("Inner", {"x.py": "x = 1\n"})
         _, _, skipped = self.blobs(repo, tmp_path / "own.git")
         assert skipped == {"inner/": "another repository"}
 
@@ -258,9 +254,7 @@ class TestWorkTree:
 def test_f35_line_ends_in_names_stay_in_the_name(tmp_path: Path) -> None:
     repo = Repo(tmp_path / "theirs")
     names = ["a\nb.py", "diff --git a b.py", "t\tab.py", 'q"uote.py', "\x01\r.py"]
-    for name in names:
-        repo.write(name, "x = 1\n")
-    head = repo.commit("Odd names")
+    head = repo.commit("Odd names", dict.fromkeys(names, "x = 1\n"))
     repository = open_repository(repo.folder, tmp_path / "own.git")
     git_dir = repository.git_dir
     ends = resolve_range(repository)
@@ -283,9 +277,7 @@ def test_f28_huge_files_are_left_uncompared_where_memory_is_short(tmp_path: Path
     (repo.folder / "a*.dat").unlink()
     (repo.folder / "gone.dat").unlink()
     (repo.folder / "small.py").unlink()
-    repo.write("b.dat", b"line\n" * 900_000)
-    repo.write("moved.py", "x = 1\n" * 20 + "x = 2\n")
-    repo.commit("Second")
+    repo.commit("Second", {"b.dat": b"line\n" * 900_000, "moved.py": "x = 1\n" * 20 + "x = 2\n"})
     repository = open_repository(repo.folder, tmp_path / "own.git")
     ends = resolve_range(repository)
 

@@ -23,11 +23,9 @@ def change(tmp_path_factory: pytest.TempPathFactory) -> Change:
     repo.write("other.py", "from app import run\n\nrun()\n")
     repo.write("long.txt", LONG)
     repo.commit("Start")
-    repo.write("app.py", "def run():\n    return 2\n")
-    repo.commit("Return two, not one")
+    repo.commit("Return two, not one", {"app.py": "def run():\n    return 2\n"})
     (repo.folder / "link").symlink_to("/etc/passwd")
-    repo.write("app.py", "def run():\n    return 3\n")
-    repo.commit("Return three")
+    repo.commit("Return three", {"app.py": "def run():\n    return 3\n"})
     (tmp_path / "secret.txt").write_text("secret", encoding="utf-8")
     return write_snapshot(tmp_path / "change", repo=repo.folder)
 

@@ -21,8 +21,7 @@ from tests.repositories import Repo
 @pytest.fixture
 def repo(tmp_path: Path) -> Repo:
     repo = Repo(tmp_path / "theirs")
-    repo.write("kept.py", "kept = 1\n")
-    repo.commit("First")
+    repo.commit("First", {"kept.py": "kept = 1\n"})
     return repo
 
 
@@ -99,11 +98,9 @@ class TestFromARepository:
 
     def test_f28_a_renamed_file_has_both_paths(self, repo: Repo, tmp_path: Path) -> None:
         lines = "".join(f"line_{n} = {n}\n" for n in range(20))
-        repo.write("old.py", lines)
-        repo.commit("Add")
+        repo.commit("Add", {"old.py": lines})
         (repo.folder / "old.py").unlink()
-        repo.write("new.py", lines + "more = 1\n")
-        repo.commit("Rename")
+        repo.commit("Rename", {"new.py": lines + "more = 1\n"})
         (file,) = snapshot(repo, tmp_path).files
         assert (file.path, file.old_path, file.status) == ("new.py", "old.py", "renamed")
         assert (file.base, file.added) == (lines, {21: "more = 1"})
@@ -156,8 +153,7 @@ class TestFromARepository:
     def test_f26_a_mark_that_the_change_adds_hides_nothing(
         self, repo: Repo, tmp_path: Path
     ) -> None:
-        repo.write("kept.py", "# @generated\nkept = 2\n")
-        repo.commit("Hide")
+        repo.commit("Hide", {"kept.py": "# @generated\nkept = 2\n"})
         assert [file.path for file in snapshot(repo, tmp_path).files] == ["kept.py"]
 
     def test_f28_texts_keep_gits_line_numbers(self, repo: Repo, tmp_path: Path) -> None:
@@ -180,8 +176,7 @@ class TestFromARepository:
     def test_f28_python_whose_lines_end_in_a_return_alone_is_named_and_not_read(
         self, repo: Repo, tmp_path: Path
     ) -> None:
-        repo.write("odd.py", b"x = 1\n# harmless\rprint(undefined)\n")
-        repo.commit("Odd")
+        repo.commit("Odd", {"odd.py": b"x = 1\n# harmless\rprint(undefined)\n"})
         change = snapshot(repo, tmp_path)
         assert change.files == ()
         assert change.skipped == (("odd.py", "has lines that end in a carriage return alone"),)
@@ -189,18 +184,15 @@ class TestFromARepository:
     def test_f28_a_nul_far_into_a_text_file_is_shown_as_unknown(
         self, repo: Repo, tmp_path: Path
     ) -> None:
-        repo.write("late.py", b"x = 1\n" * 2000 + b"y = '\0'\n")
-        repo.commit("Late")
+        repo.commit("Late", {"late.py": b"x = 1\n" * 2000 + b"y = '\0'\n"})
         (file,) = snapshot(repo, tmp_path).files
         assert file.head_lines[2000] == "y = '\ufffd'"
 
     def test_f28_a_change_of_line_ends_touches_only_what_else_changed(
         self, repo: Repo, tmp_path: Path
     ) -> None:
-        repo.write("mixed.py", "a = 1\r\nb = 2\r\nc = 3\r\n")
-        repo.commit("Before")
-        repo.write("mixed.py", "a = 1\nb = 0\nc = 3\n")
-        repo.commit("After")
+        repo.commit("Before", {"mixed.py": "a = 1\r\nb = 2\r\nc = 3\r\n"})
+        repo.commit("After", {"mixed.py": "a = 1\nb = 0\nc = 3\n"})
         (file,) = snapshot(repo, tmp_path).files
         assert file.added == {2: "b = 0"}
 
@@ -292,8 +284,7 @@ class TestFromAPatch:
         repo.commit("Before")
         repo.write("kept.py", "".join(f"a{n} = {n * (n % 9)}\n" for n in range(1, 52)))
         (repo.folder / "gone.py").unlink()
-        repo.write("new.py", "n = 1")
-        repo.commit("After")
+        repo.commit("After", {"new.py": "n = 1"})
         text = repo.git("format-patch", "--stdout", "-1").encode() + b"\n"
         whole = snapshot(repo, tmp_path)
         change = write_snapshot(tmp_path / "patch", patch=io.BytesIO(text), patch_name="x.diff")
@@ -340,10 +331,8 @@ class TestSize:
         assert len(change.skipped) == 3
 
     def test_f28_too_many_separate_places_are_listed(self, repo: Repo, tmp_path: Path) -> None:
-        repo.write("kept.py", "".join(f"{n}\n" for n in range(40)))
-        repo.commit("Before")
-        repo.write("kept.py", "".join(f"{n if n % 2 else 'x'}\n" for n in range(40)))
-        repo.commit("After")
+        repo.commit("Before", {"kept.py": "".join(f"{n}\n" for n in range(40))})
+        repo.commit("After", {"kept.py": "".join(f"{n if n % 2 else 'x'}\n" for n in range(40))})
         change = snapshot(repo, tmp_path, hunks=10)
         assert change.skipped == (("kept.py", "changed in too many places"),)
 

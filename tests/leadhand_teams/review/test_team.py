@@ -30,8 +30,7 @@ def test_the_findings_are_the_same_in_one_process_and_in_many(tmp_path: Path) ->
     reviews: list[Review] = []
     for more in (0, SMALL_FILES):
         repo = Repo(tmp_path / str(more))
-        repo.write("README", "Prints.\n")
-        repo.commit("Begin")
+        repo.commit("Begin", {"README": "Prints.\n"})
         repo.write("app.py", CARELESS)
         for number in range(more):
             repo.write(f"data/{number}.txt", f"{number}\n")

@@ -26,9 +26,7 @@ def open_all(names):
 def usages(folder: Path, before: Mapping[str, str], after: Mapping[str, str]) -> Usages:
     repo = Repo(folder / "repository")
     for files in (before, after):
-        for path, code in files.items():
-            repo.write(path, code)
-        repo.commit()
+        repo.commit(files=files)
     return Usages.of(write_snapshot(folder / "change", repo=repo.folder))
 
 

@@ -41,9 +41,7 @@ def reviewed(folder: Path) -> tuple[int, Review]:
 @pytest.fixture
 def repo(tmp_path: Path) -> Repo:
     made = Repo(tmp_path)
-    for name in FACTS:
-        made.write(name, "x = 1\n")
-    made.commit("Start")
+    made.commit("Start", dict.fromkeys(FACTS, "x = 1\n"))
     return made
 
 
@@ -98,8 +96,7 @@ def test_a_stored_review_is_shown_in_its_own_format(repo: Repo) -> None:
 def test_a_new_file_outside_of_tests_that_does_not_parse_is_a_fact_whatever_its_name(
     repo: Repo, name: str
 ) -> None:
-    repo.write(name, "def f(x)\n    return x\n")
-    repo.commit("Add a file")
+    repo.commit("Add a file", {name: "def f(x)\n    return x\n"})
     status, review = reviewed(repo.folder)
     assert status == 1
     assert [one.rule for one in review.findings] == ["bugs/syntax-error"]

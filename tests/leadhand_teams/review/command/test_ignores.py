@@ -18,11 +18,8 @@ SETTINGS = 'lenses = ["bugs"]\n'
 def repository(folder: Path, before: str, after: str, name: str = "app.py") -> Repo:
     """A repository whose last commit changes a file from `before` to `after`."""
     made = Repo(folder)
-    made.write(".leadhand.toml", SETTINGS)
-    made.write(name, before)
-    made.commit("Begin")
-    made.write(name, after)
-    made.commit("Go on")
+    made.commit("Begin", {".leadhand.toml": SETTINGS, name: before})
+    made.commit("Go on", {name: after})
     return made
 
 

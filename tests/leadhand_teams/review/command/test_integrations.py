@@ -44,12 +44,9 @@ def hub() -> Iterator[GitHub]:
 def pull(tmp_path: Path) -> Repo:
     """A checkout whose branch has one careless commit more than `main`."""
     made = Repo(tmp_path / "checkout")
-    made.write(".leadhand.toml", 'lenses = ["bugs"]\n')
-    made.write("app.py", BEGIN)
-    made.commit("Begin")
+    made.commit("Begin", {".leadhand.toml": 'lenses = ["bugs"]\n', "app.py": BEGIN})
     made.git("checkout", "-q", "-b", "topic")
-    made.write("app.py", CARELESS)
-    made.commit("Print more")
+    made.commit("Print more", {"app.py": CARELESS})
     return made
 
 
@@ -122,8 +119,7 @@ def test_a_pull_request_gets_annotations_sarif_a_summary_and_one_comment_that_is
     assert "bugs/undefined-name" in hub.comments[122]
     assert {token for _, _, token in hub.requests} == {"Bearer a-token"}
 
-    pull.write("app.py", BEGIN.replace("1", "2"))
-    pull.commit("Print less")
+    pull.commit("Print less", {"app.py": BEGIN.replace("1", "2")})
     asked = len(hub.requests)
     assert step(pull, hub, event(pull)).status == 0
     assert ("PATCH", f"{EDIT}122", "Bearer a-token") in hub.requests[asked:]
@@ -133,8 +129,7 @@ def test_a_pull_request_gets_annotations_sarif_a_summary_and_one_comment_that_is
 
 
 def test_a_clean_pull_request_gets_no_comment(pull: Repo, hub: GitHub) -> None:
-    pull.write("app.py", BEGIN.replace("1", "2"))
-    pull.commit("Print less")
+    pull.commit("Print less", {"app.py": BEGIN.replace("1", "2")})
     assert step(pull, hub, event(pull)).status == 0
     assert hub.comments == {}
 

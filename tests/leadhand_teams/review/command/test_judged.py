@@ -72,12 +72,8 @@ def paying(folder: Path, after: Mapping[str, str]) -> Repo:
     """A repository whose last commit drops a check that a caller relies on and a test states."""
     made = Repo(folder)
     before = {"pay.py": BEFORE, "web.py": WEB, "tests/test_pay.py": TESTS, "broken.py": "x = 1\n"}
-    for path, code in before.items():
-        made.write(path, code)
-    made.commit("Pay")
-    for path, code in after.items():
-        made.write(path, code)
-    made.commit("Pay faster")
+    made.commit("Pay", before)
+    made.commit("Pay faster", after)
     return made
 
 

@@ -49,10 +49,8 @@ LENSES = {
 def repo(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     """A repository whose last commit is careless."""
     made = Repo(tmp_path_factory.mktemp("careless"))
-    made.write("app.py", BEFORE)
-    made.commit("Run commands")
-    made.write("app.py", AFTER)
-    made.commit("Let the browser say what to run")
+    made.commit("Run commands", {"app.py": BEFORE})
+    made.commit("Let the browser say what to run", {"app.py": AFTER})
     return made
 
 
@@ -132,10 +130,8 @@ def test_events_are_written_as_they_happen_and_fold_to_the_run(
 
 def test_a_finding_keeps_its_id_when_lines_shift_and_a_baseline_hides_it(tmp_path: Path) -> None:
     made = Repo(tmp_path / "r")
-    made.write("a.py", "x = 1\n")
-    made.commit("Start")
-    made.write("b.py", "def f():\n    return undefined_thing\n")
-    made.commit("Use a thing")
+    made.commit("Start", {"a.py": "x = 1\n"})
+    made.commit("Use a thing", {"b.py": "def f():\n    return undefined_thing\n"})
     first = leadhand("review", "--json", "--threshold", "0", folder=made.folder)
     report = tmp_path / "report.json"
     report.write_text(first.out, encoding="utf-8")
@@ -158,8 +154,7 @@ def test_a_clean_change_is_said_to_be_clean_and_what_was_not_assessed_is_named(
 ) -> None:
     """The review is still complete, and clean only where everything was analysed."""
     made = Repo(tmp_path / "r")
-    made.write("a.py", '"""A module."""\n')
-    made.commit("Start")
+    made.commit("Start", {"a.py": '"""A module."""\n'})
     made.write("a.py", '"""A module of its own."""\n')
     made.write("logo.bin", bytes(range(256)) * 8)
     made.commit("Say more, and add a file that is no text")
@@ -185,13 +180,10 @@ def test_a_clean_change_is_said_to_be_clean_and_what_was_not_assessed_is_named(
 
 def test_files_of_other_languages_are_counted_and_not_called_clean(tmp_path: Path) -> None:
     made = Repo(tmp_path)
-    made.write("a.py", "x = 1\n")
-    made.commit("Start")
+    made.commit("Start", {"a.py": "x = 1\n"})
     for n in range(130):
         made.write(f"web/{n}.js", f"let x = {n};\n")
-    made.write("conf.yaml", "a: 1\n")
-    made.write("lock/package-lock.json", "{}\n")
-    made.commit("Add a front end")
+    made.commit("Add a front end", {"conf.yaml": "a: 1\n", "lock/package-lock.json": "{}\n"})
     ended = leadhand("review", "-q", folder=made.folder)
     out = " ".join(ended.out.split())
     assert "Clean" not in out
@@ -204,10 +196,8 @@ def test_files_of_other_languages_are_counted_and_not_called_clean(tmp_path: Pat
 
 def test_python_2_is_not_called_newer_than_leadhands_python(tmp_path: Path) -> None:
     made = Repo(tmp_path)
-    made.write("a.py", "try:\n    go()\nexcept KeyError, e:\n    raise ValueError, e\n")
-    made.commit("Start")
-    made.write("a.py", "try:\n    go()\nexcept KeyError, e:\n    stop()\n")
-    made.commit("Stop")
+    made.commit("Start", {"a.py": "try:\n    go()\nexcept KeyError, e:\n    raise ValueError, e\n"})
+    made.commit("Stop", {"a.py": "try:\n    go()\nexcept KeyError, e:\n    stop()\n"})
     out = " ".join(leadhand("review", "-q", folder=made.folder).out.split())
     assert "leadhand's Python does not parse it" in out
     assert "newer" not in out
@@ -215,10 +205,8 @@ def test_python_2_is_not_called_newer_than_leadhands_python(tmp_path: Path) -> N
 
 def test_a_range_from_the_empty_tree_is_the_whole_repository(tmp_path: Path) -> None:
     made = Repo(tmp_path)
-    made.write("a.py", "x = 1\n")
-    made.commit("Start")
-    made.write("b.py", "x = 1\n")
-    made.commit("Add b")
+    made.commit("Start", {"a.py": "x = 1\n"})
+    made.commit("Add b", {"b.py": "x = 1\n"})
     empty = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
     ended = leadhand("review", "-q", f"{empty}..HEAD", folder=made.folder)
     assert ended.status == 0
@@ -238,10 +226,8 @@ def orders() -> str:
 
 def test_a_removed_protection_needs_a_look_and_fails_only_if_asked(tmp_path: Path) -> None:
     made = Repo(tmp_path)
-    made.write("orders.py", GUARDED)
-    made.commit("Show orders")
-    made.write("orders.py", GUARDED.replace("@login_required\n", ""))
-    made.commit("Simplify")
+    made.commit("Show orders", {"orders.py": GUARDED})
+    made.commit("Simplify", {"orders.py": GUARDED.replace("@login_required\n", "")})
     ended = leadhand("review", "-q", "--threshold", "100", folder=made.folder)
     assert ended.status == 0
     assert "No findings at or above confidence 100; 1 needs a look" in ended.out
@@ -269,8 +255,7 @@ def test_a_patch_on_stdin_is_reviewed_without_a_repository(repo: Repo, tmp_path:
 
 def test_staged_and_uncommitted_changes_are_reviewed(tmp_path: Path) -> None:
     made = Repo(tmp_path)
-    made.write("a.py", "x = 1\n")
-    made.commit("Start")
+    made.commit("Start", {"a.py": "x = 1\n"})
     made.write("a.py", "x = undefined_one\n")
     made.git("add", "a.py")
     made.write("b.py", "y = undefined_two\n")

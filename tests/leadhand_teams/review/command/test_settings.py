@@ -59,9 +59,7 @@ def test_the_settings_of_the_base_are_obeyed_and_named(
 ) -> None:
     text = f'{table}threshold = 0\nfail-on = "never"\nlenses = ["bugs"]\nexclude = ["legacy/"]\n'
     repo = repository(tmp_path, **{name: text})
-    repo.write("app.py", CARELESS)
-    repo.write("legacy/old.py", CARELESS)
-    repo.commit("Run what is asked for")
+    repo.commit("Run what is asked for", {"app.py": CARELESS, "legacy/old.py": CARELESS})
     review = reviewed(repo, status=0)
     assert {one.rule for one in review.findings} == {"bugs/undefined-name"}
     assert {one.path for one in review.findings} == {"app.py"}
@@ -75,8 +73,7 @@ def test_the_settings_of_the_base_are_obeyed_and_named(
 
 def test_options_win_over_settings(tmp_path: Path) -> None:
     repo = repository(tmp_path, _leadhand_toml='threshold = 0\nfail-on = "never"\n')
-    repo.write("app.py", CARELESS)
-    repo.commit("Run what is asked for")
+    repo.commit("Run what is asked for", {"app.py": CARELESS})
     review = reviewed(repo, "--threshold", "100", "--fail-on", "info", "--fail-on-look")
     assert not any(one.confidence < 100 for one in review.findings)
     assert leadhand("review", "--fail-on", "info", "-q", folder=repo.folder).status == 1
@@ -84,8 +81,7 @@ def test_options_win_over_settings(tmp_path: Path) -> None:
 
 def test_a_change_cannot_switch_its_own_review_off(tmp_path: Path) -> None:
     repo = repository(tmp_path)
-    repo.write("app.py", CARELESS)
-    repo.commit("Run what is asked for")
+    repo.commit("Run what is asked for", {"app.py": CARELESS})
     before = reviewed(repo)
     repo.write(".leadhand.toml", OFF)
     repo.git("add", "--all")
@@ -118,12 +114,10 @@ def test_what_is_staged_or_in_the_work_tree_sets_nothing(tmp_path: Path, where: 
 
 def test_a_file_that_the_change_moves_to_an_excluded_folder_is_reviewed(tmp_path: Path) -> None:
     repo = repository(tmp_path, _leadhand_toml='exclude = ["legacy"]\n')
-    repo.write("app.py", CARELESS.replace("undefined", "request"))
-    repo.commit("Run what is asked for")
+    repo.commit("Run what is asked for", {"app.py": CARELESS.replace("undefined", "request")})
     (repo.folder / "legacy").mkdir()
     (repo.folder / "app.py").unlink()
-    repo.write("legacy/app.py", CARELESS)
-    repo.commit("Move it")
+    repo.commit("Move it", {"legacy/app.py": CARELESS})
     assert "bugs/undefined-name" in rules(reviewed(repo))
 
 
@@ -145,8 +139,7 @@ def test_wrong_settings_are_one_line_with_file_and_key(
     tmp_path: Path, text: str, said: str
 ) -> None:
     repo = repository(tmp_path, _leadhand_toml=f"{text}\n")
-    repo.write("app.py", CARELESS)
-    repo.commit("Run what is asked for")
+    repo.commit("Run what is asked for", {"app.py": CARELESS})
     ended = leadhand("review", "-q", folder=repo.folder)
     assert (ended.status, ended.out) == (2, "")
     assert ".leadhand.toml: " in ended.err
@@ -156,22 +149,19 @@ def test_wrong_settings_are_one_line_with_file_and_key(
 
 def test_a_change_that_corrects_wrong_settings_can_be_reviewed(tmp_path: Path) -> None:
     repo = repository(tmp_path, _leadhand_toml="threshold = 300\n")
-    repo.write(".leadhand.toml", "threshold = 30\n")
-    repo.commit("Correct the settings")
+    repo.commit("Correct the settings", {".leadhand.toml": "threshold = 30\n"})
     first, second = reviewed(repo, status=0).notes
     assert "none were used: .leadhand.toml: threshold: input should be" in first.text
     assert second.attempt
     assert "threshold 30 instead of 80" in second.text
     repo.git("reset", "-q", "--soft", "HEAD~1")
-    repo.write(".leadhand.toml", "threshold = 301\n")
-    repo.commit("Correct the settings")
+    repo.commit("Correct the settings", {".leadhand.toml": "threshold = 301\n"})
     assert leadhand("review", folder=repo.folder).status == 2
 
 
 def test_settings_that_the_change_makes_wrong_are_reported(tmp_path: Path) -> None:
     repo = repository(tmp_path)
-    repo.write(".leadhand.toml", "threshold = 300\n")
-    repo.commit("Set the threshold")
+    repo.commit("Set the threshold", {".leadhand.toml": "threshold = 300\n"})
     [note] = reviewed(repo, status=0).notes
     assert note.attempt
     assert ".leadhand.toml: threshold: input should be" in note.text
@@ -179,15 +169,13 @@ def test_settings_that_the_change_makes_wrong_are_reported(tmp_path: Path) -> No
 
 def test_other_changes_of_a_pyproject_are_no_attempt(tmp_path: Path) -> None:
     repo = repository(tmp_path, pyproject_toml='[project]\nname = "leadhand-example"\n')
-    repo.write("pyproject.toml", '[project]\nname = "leadhand-examples"\n')
-    repo.commit("Rename it")
+    repo.commit("Rename it", {"pyproject.toml": '[project]\nname = "leadhand-examples"\n'})
     assert reviewed(repo, status=0).notes == ()
 
 
 def test_of_a_patch_it_is_said_that_no_settings_were_read(tmp_path: Path) -> None:
     repo = repository(tmp_path, _leadhand_toml="threshold = 300\n")
-    repo.write("app.py", CARELESS)
-    repo.commit("Run what is asked for")
+    repo.commit("Run what is asked for", {"app.py": CARELESS})
     repo.write("one.diff", repo.git("diff", "HEAD~1..HEAD") + "\n")
     said = "No settings were read: a patch has no base."
     assert reviewed(repo, "--diff", "one.diff").notes == (Note(kind="settings", text=said),)
@@ -240,9 +228,7 @@ def test_settings_that_cannot_be_read_do_not_stop_the_review_of_the_change_that_
     tmp_path: Path, text: str
 ) -> None:
     repo = repository(tmp_path, a_py="x = 1\n")
-    repo.write("careless.py", CARELESS)
-    repo.write(".leadhand.toml", text)
-    repo.commit("Run commands")
+    repo.commit("Run commands", {"careless.py": CARELESS, ".leadhand.toml": text})
     review = reviewed(repo, status=1)
     assert RULE in rules(review)
     [note] = [one for one in review.notes if one.attempt]

@@ -21,15 +21,11 @@ def look(
 ) -> tuple[Finding, ...]:
     """The findings for a change in a real repository that also has `others`."""
     repo = Repo(folder / "repo")
-    for path, text in {**before, **(others or {})}.items():
-        repo.write(path, text)
-    base = repo.commit()
+    base = repo.commit(files={**before, **(others or {})})
     for path in before:
         if path not in after:
             (repo.folder / path).unlink()
-    for path, text in after.items():
-        repo.write(path, text)
-    head = repo.commit()
+    head = repo.commit(files=after)
     (folder / "snapshot").mkdir()
     (folder / "scratch").mkdir()
     git_dir = open_repository(repo.folder, folder / "scratch").git_dir

@@ -161,9 +161,7 @@ class TestKeepInSync:
         }
         new = {"src/a.py": shape.replace("{}", "2")} | also
         for files in (old, new):
-            for path, text in files.items():
-                repo.write(path, text)
-            repo.commit()
+            repo.commit(files=files)
         own = open_repository(repo.folder, folder / "own.git")
         snapshot = folder / "snapshot"
         snapshot.mkdir()

@@ -35,9 +35,7 @@ class Past:
         self._count = 0
 
     def commit(self, message: str, files: dict[str, str]) -> str:
-        for path, text in files.items():
-            self.repo.write(path, text)
-        return self.repo.commit(message)
+        return self.repo.commit(message, files)
 
     def review(
         self,

@@ -183,8 +183,7 @@ def test_a_check_is_known_by_its_definition_in_a_file_that_did_not_change(tmp_pa
     )
     repo.write("app.py", "from rules import admit\n\ndef f(x):\n    admit(x)\n    save(x)\n")
     repo.commit("add")
-    repo.write("app.py", "def f(x):\n    save(x)\n")
-    repo.commit("change")
+    repo.commit("change", {"app.py": "def f(x):\n    save(x)\n"})
     change = write_snapshot(tmp_path / "change", repo=repo.folder, revision="HEAD")
     [finding] = run_lens(security.review, change).findings
     assert (finding.rule, finding.evidence) == ("security/removed-call", "admit(x)")
