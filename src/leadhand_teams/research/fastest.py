@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from leadhand.tools.sql import Growth, period_label
 from leadhand.tools.text import joined_names
 from leadhand_teams.research.figures import (
     PERIODS_PER_YEAR,
-    are_consecutive_years,
     change,
     number,
     periods_word,
 )
+from leadhand_teams.research.growth import Growth
+from leadhand_teams.research.periods import period_label
 from leadhand_teams.research.quoting import cited, inline
 from leadhand_teams.research.word_forms import lemma, stem, stems
 
@@ -195,22 +195,16 @@ def _sentence(lines: Sequence[str]) -> str:
 
 def _group_growths(followed: Sequence[Growth]) -> tuple[list[_GroupGrowth], str]:
     """The growth of each group over the same time for all, and a description of that time."""
-    grain = followed[0].grain
-    each = PERIODS_PER_YEAR.get(grain)
     by_group = [
         (one.group[1], {p.period: p.value for p in one.periods}) for one in followed if one.group
     ]
     every = sorted({period for _, values in by_group for period in values})
-    whole = [(group, values) for group, values in by_group if len(values) == len(every)]
-    has_years = each and len(every) >= 2 * each and len(whole) == len(by_group)
-    if each and has_years and are_consecutive_years(every[-2 * each], every[-each]):
-        before, last = every[-2 * each : -each], every[-each:]
-        parts = 1 if followed[0].aggregate == "sum" else each
-        unit = periods_word(grain)
-        return [
-            _GroupGrowth(g, sum(v[p] for p in before) / parts, sum(v[p] for p in last) / parts)
-            for g, v in whole
-        ], f"in the {each} {unit} up to {period_label(last[-1])}, against the {each} before"
+    years = [(one.group[1], one.years) for one in followed if one.group]
+    whole = [_GroupGrowth(group, *both) for group, both in years if both is not None]
+    if len(whole) == len(by_group) and all(len(values) == len(every) for _, values in by_group):
+        each, unit = PERIODS_PER_YEAR[followed[0].grain], periods_word(followed[0].grain)
+        span = f"in the {each} {unit} up to {period_label(every[-1])}, against the {each} before"
+        return whole, span
     ends = [(g, v) for g, v in by_group if every[0] in v and every[-1] in v]
     first, last_one = every[0], every[-1]
     if len(ends) < 2:

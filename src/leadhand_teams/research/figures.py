@@ -3,7 +3,7 @@
 import math
 from typing import Final
 
-from leadhand.tools.sql import is_number
+from leadhand_teams.research.roles import is_number
 
 PERIODS_PER_YEAR: Final = {"month": 12, "quarter": 4, "half": 2}
 """Grain -> how many of its periods make a year."""
@@ -41,11 +41,6 @@ def change(value: float | None) -> str:
 def periods_word(grain: str) -> str:
     """`months`, `quarters`, `halves`."""
     return "halves" if grain == "half" else f"{grain}s"
-
-
-def are_consecutive_years(first: str, second: str) -> bool:
-    """Whether the period `second` is a year after `first`, so that none between them is missing."""
-    return int(second[:4]) - int(first[:4]) == 1 and first[4:] == second[4:]
 
 
 def type_word(kind: str) -> str:

@@ -6,19 +6,7 @@ from typing import Final
 
 from leadhand import Handoff, Result
 from leadhand.tools.files import Inputs
-from leadhand.tools.sql import (
-    ColumnProfile,
-    RankedRow,
-    RequestFailed,
-    SqlTools,
-    Table,
-    TableProfile,
-    TableReading,
-    combined_table,
-    profile_table,
-    read_table,
-    unpivoted_by,
-)
+from leadhand.tools.sql import RequestFailed, SqlTools, Table
 from leadhand.tools.text import counted
 from leadhand_teams.research.fastest import (
     FALLING,
@@ -31,7 +19,15 @@ from leadhand_teams.research.fastest import (
 from leadhand_teams.research.figures import number, type_word, value
 from leadhand_teams.research.findings import Findings, MissingInput, ReportPart, ReportSection
 from leadhand_teams.research.focus import Focus, focus, totals
+from leadhand_teams.research.profile import RankedRow, TableProfile, profile_table
 from leadhand_teams.research.quoting import cited, inline, table
+from leadhand_teams.research.roles import ColumnProfile
+from leadhand_teams.research.table_readings import (
+    TableReading,
+    combined_table,
+    read_table,
+    unpivoted_by,
+)
 from leadhand_teams.research.trends import is_register, trends, whole_years
 from leadhand_teams.research.word_forms import matched, request_in, subject
 

@@ -1,32 +1,25 @@
 """How measures change over time: first and last value, growth, and year on year. Pure functions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
-from leadhand.tools.sql import Growth, PeriodTotal, TableProfile, period_label
 from leadhand_teams.research.figures import (
     PERIODS_PER_YEAR,
-    are_consecutive_years,
     change,
     number,
     periods_word,
 )
 from leadhand_teams.research.findings import ReportPart
 from leadhand_teams.research.focus import Focus
+from leadhand_teams.research.growth import Growth, PeriodTotal
+from leadhand_teams.research.periods import period_label
+from leadhand_teams.research.profile import TableProfile
 from leadhand_teams.research.quoting import cited, inline, table
 from leadhand_teams.research.word_forms import stems
 
 _ONCE: Final = "since joined born birth birthday founded hired registered signup established"
 """Names of times that a thing has once, so that its other values don't belong to that time."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Years:
-    """A measure in the last twelve months, or four quarters, and in the year before."""
-
-    before: float
-    last: float
 
 
 def trends(profile: TableProfile, focus: Focus, *, ranked: bool = False) -> list[ReportPart]:
@@ -75,14 +68,7 @@ def whole_years(one: Growth, profile: TableProfile) -> Growth:
         return one
     first = 1 if dated[0].minimum[5:7] != "01" else 0
     last = len(one.periods) - (1 if dated[0].maximum[5:7] != "12" else 0)
-    kept = one.periods[first:last]
-    if len(kept) == len(one.periods) or len(kept) < 2:
-        return replace(one, periods=kept)
-    low, high = kept[0], kept[-1]
-    years = int(high.period) - int(low.period)
-    positive = low.value > 0 and high.value > 0
-    rate = ((high.value / low.value) ** (1 / years) - 1) * 100 if positive else None
-    return replace(one, periods=kept, compound_percent=rate)
+    return replace(one, periods=one.periods[first:last])
 
 
 def _part(
@@ -96,7 +82,7 @@ def _part(
     ref += f" and {column}" if column else ""
     ends = (period_label(whole.periods[0].period), period_label(whole.periods[-1].period))
     header = [inline(column), *ends, "change", f"per {grain}"]
-    has_years = _years(whole) is not None
+    has_years = whole.years is not None
     if has_years:
         count = PERIODS_PER_YEAR[grain]
         header += [f"last {count} {periods_word(grain)}", f"on the {count} before"]
@@ -123,12 +109,8 @@ def _row(one: Growth, ends: tuple[str, str], *, has_years: bool) -> list[str]:
         change(one.compound_percent),
     ]
     if has_years:
-        years = _years(one)
-        row += (
-            [number(years.last), change(_percent(years.before, years.last))]
-            if years
-            else ["–", "–"]
-        )
+        years = one.years
+        row += [number(years[1]), change(_percent(*years))] if years else ["–", "–"]
     return row
 
 
@@ -136,18 +118,6 @@ def _value(point: PeriodTotal, period: str) -> str:
     """The value, with its period if that is not the whole table's first or last one."""
     text, own = number(point.value), period_label(point.period)
     return text if own == period else f"{text} ({own})"
-
-
-def _years(one: Growth) -> _Years | None:
-    length = PERIODS_PER_YEAR.get(one.grain)
-    if length is None or len(one.periods) < 2 * length:
-        return None
-    periods = one.periods[-2 * length :]
-    if not are_consecutive_years(periods[0].period, periods[length].period):
-        return None
-    each = 1 if one.aggregate == "sum" else length
-    before, last = periods[:length], periods[length:]
-    return _Years(sum(p.value for p in before) / each, sum(p.value for p in last) / each)
 
 
 def _steepest(one: Growth) -> str:
@@ -170,13 +140,13 @@ def _lead(one: Growth) -> str:
     of = f" of {inline(one.group[1])}" if one.group else ""
     kind = "" if one.aggregate == "sum" else "average "
     what = f"{kind}{inline(one.measure)}{of}:"
-    first, last, years = one.periods[0], one.periods[-1], _years(one)
-    if years:
-        rate = change(_percent(years.before, years.last))
+    first, last = one.periods[0], one.periods[-1]
+    if years := one.years:
+        rate = change(_percent(*years))
         unit = f"{PERIODS_PER_YEAR[one.grain]} {periods_word(one.grain)}"
         return (
-            f"{what} {number(years.last)} in the {unit} up to {period_label(last.period)}, {rate} "
-            f"on the {unit} before ({number(years.before)})"
+            f"{what} {number(years[1])} in the {unit} up to {period_label(last.period)}, {rate} "
+            f"on the {unit} before ({number(years[0])})"
         )
     rate = change(_percent(first.value, last.value))
     start = f"{number(first.value)} in {period_label(first.period)}"
@@ -185,8 +155,7 @@ def _lead(one: Growth) -> str:
 
 def _extremes(groups: Sequence[Growth]) -> list[str]:
     """The fastest and the slowest group: year on year if all have two years, else in all."""
-    years = [_years(one) for one in groups]
-    pairs = [(one.before, one.last) for one in years if one]
+    pairs = [one.years for one in groups if one.years]
     if len(pairs) < len(groups):
         pairs = [(one.periods[0].value, one.periods[-1].value) for one in groups]
     rates = [

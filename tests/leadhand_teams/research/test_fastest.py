@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.outcome import Result
-from leadhand.tools.sql.periods import parse_period, parse_periods, period_in_name
 from leadhand_teams.research import passages, report
 from leadhand_teams.research.fastest import grouping_word
+from leadhand_teams.research.periods import parse_period, parse_periods, period_in_name
 from tests.leadhand_teams.research.findings import handoff, work_out
 from tests.tools.sql.tables import write_parquet
 

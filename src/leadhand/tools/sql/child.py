@@ -7,6 +7,7 @@ its parent ends it when the time is up. A process that queries cannot write file
 
 import json
 import os
+import re
 import resource
 import sys
 import threading
@@ -26,8 +27,6 @@ from leadhand.tools.sql.messages import (
     SqlReply,
     SqlRequest,
 )
-from leadhand.tools.sql.periods import parse_periods
-from leadhand.tools.sql.roles import is_number
 from leadhand.untrusted.cutting import cut
 
 _MEMORY: Final = "1GB"
@@ -36,6 +35,8 @@ _COUNTING_S: Final = 3.0
 _WHOLE: Final = "compression = 'none', sample_size = -1"
 """Types are detected from the whole file, not from its beginning."""
 _MAX_ERROR_CHARS: Final = 600
+_PERIOD: Final = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])?")
+"""A year, or a year and its month."""
 
 
 def main() -> None:
@@ -158,11 +159,11 @@ def _has_periods_for_names(
     if not all(name.removeprefix("column").isdigit() for name, _ in described):
         return False
     first = connection.execute(f"SELECT COLUMNS(*)::VARCHAR FROM {table} LIMIT 1").fetchone() or ()
-    numbers = [
-        str(cell) for cell, (_, kind) in zip(first, described, strict=True) if is_number(kind)
-    ]
-    texts = [cell for cell, (_, kind) in zip(first, described, strict=True) if not is_number(kind)]
-    return bool(texts) and all(texts) and parse_periods(numbers) is not None
+    cells = [(str(cell or ""), kind) for cell, (_, kind) in zip(first, described, strict=True)]
+    texts = [cell for cell, kind in cells if kind == "VARCHAR"]
+    numbers = {cell for cell, kind in cells if kind != "VARCHAR"}
+    is_named = bool(texts) and all(texts) and len(numbers) > 1
+    return is_named and all(map(_PERIOD.fullmatch, numbers))
 
 
 def _query(request: SqlRequest) -> SqlReply:

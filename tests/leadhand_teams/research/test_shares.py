@@ -7,9 +7,10 @@ import pytest
 
 from leadhand.engine.current_attempt import attempt_time
 from leadhand.tools.files import Inputs
-from leadhand.tools.sql import SqlTools, profile_table
+from leadhand.tools.sql import SqlTools
 from leadhand.tools.sql.database import in_new_process
 from leadhand.tools.sql.messages import SqlRequest
+from leadhand_teams.research.profile import profile_table
 
 LEFT_S = 600.0
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Literal
 
-from leadhand.tools.sql.messages import Row
-from leadhand.tools.sql.names import quoted_name
-from leadhand.tools.sql.periods import Grain, period_number
-from leadhand.tools.sql.roles import TimeColumns, name_words
+from leadhand.tools.sql import Row, quoted_name
+from leadhand_teams.research.figures import PERIODS_PER_YEAR
+from leadhand_teams.research.periods import Grain, period_number
+from leadhand_teams.research.roles import TimeColumns, name_words
 
 MAX_PERIODS: Final = 20_000
 """Periods of all groups together; growth is not computed for more."""
@@ -43,32 +43,47 @@ class Growth:
     grain: Grain
     periods: tuple[PeriodTotal, ...]
     """At least two, in order."""
-    compound_percent: float | None
-    """Compound growth for each period from the first to the last; None unless both are positive."""
 
+    @property
+    def compound_percent(self) -> float | None:
+        """Compound growth for each period from the first to the last; None unless both are > 0."""
+        first, last = self.periods[0], self.periods[-1]
+        steps = period_number(last.period, self.grain) - period_number(first.period, self.grain)
+        if not (first.value > 0 and last.value > 0 and steps > 0):
+            return None
+        try:
+            # By logarithms, because the quotient may overflow.
+            return _percent(math.expm1((math.log(last.value) - math.log(first.value)) / steps), 1)
+        except OverflowError:
+            return None
 
-@dataclass(frozen=True, slots=True)
-class GrowthQuestion:
-    """The table and columns for which to compute growth."""
-
-    table: str
-    period: TimeColumns
-    group_by: str | None
-    """A column with few values, for growth of each of them too."""
+    @property
+    def years(self) -> tuple[float, float] | None:
+        """The measure in the year before the last twelve months or four quarters, and in those."""
+        length = PERIODS_PER_YEAR.get(self.grain)
+        if length is None or len(self.periods) < 2 * length:
+            return None
+        before, last = self.periods[-2 * length : -length], self.periods[-length:]
+        first, second = before[0].period, last[0].period
+        if int(second[:4]) - int(first[:4]) != 1 or first[4:] != second[4:]:
+            return None  # a period between them is missing
+        each = 1 if self.aggregate == "sum" else length
+        return sum(one.value for one in before) / each, sum(one.value for one in last) / each
 
 
 def growths(
     select: Callable[[list[str]], list[list[Row]]],
-    question: GrowthQuestion,
+    table: str,
+    when: TimeColumns,
+    *,
     measures: Sequence[str],
+    group_by: str | None,
     left_out: list[str],
 ) -> tuple[Growth, ...]:
     """The growth of all, then of each group; `left_out` gets measures with too many periods."""
-    groups: list[str | None] = [None]
-    if question.group_by is not None and question.group_by not in question.period.columns:
-        groups.append(question.group_by)
+    groups = [None, group_by] if group_by not in (None, *when.columns) else [None]
     pairs = [(measure, group) for measure in measures for group in groups]
-    results = select([_statement(question, measure, group) for measure, group in pairs])
+    results = select([_statement(table, when, measure, group) for measure, group in pairs])
     found: list[Growth] = []
     for (measure, group), rows in zip(pairs, results, strict=True):
         if len(rows) > MAX_PERIODS:
@@ -80,17 +95,17 @@ def growths(
             # A sum of finite values may be infinite.
             totals = [one for one in every if math.isfinite(one[1])]
             if len(totals) > 1:
-                found.append(_growth(measure, key, question.period.grain, totals))
+                found.append(_growth(measure, key, when.grain, totals))
     return tuple(found)
 
 
-def _statement(question: GrowthQuestion, measure: str, group: str | None) -> str:
+def _statement(table: str, when: TimeColumns, measure: str, group: str | None) -> str:
     value = f"{_function(measure)}({quoted_name(measure)})::DOUBLE"
     by = "NULL" if group is None else f"{quoted_name(group)}::VARCHAR"
     known = "" if group is None else f"AND {quoted_name(group)} IS NOT NULL "
     return (
-        f"SELECT {by}, {question.period.expression}, {value} FROM {question.table} "
-        f"WHERE {question.period.expression} IS NOT NULL "
+        f"SELECT {by}, {when.expression}, {value} FROM {table} "
+        f"WHERE {when.expression} IS NOT NULL "
         f"AND isfinite({quoted_name(measure)}::DOUBLE) "
         f"{known}GROUP BY 1, 2 ORDER BY 1, 2 LIMIT {MAX_PERIODS + 1}"
     )
@@ -110,20 +125,8 @@ def _growth(
         follows = places[n] - places[n - 1] == 1
         change = _percent(now - before, abs(before)) if follows and before else None
         periods.append(PeriodTotal(*totals[n], change))
-    first, last, steps = totals[0][1], totals[-1][1], places[-1] - places[0]
-    compound = _compound(first, last, steps)
     aggregate = "mean" if _function(measure) == "avg" else "sum"
-    return Growth(measure, aggregate, group, grain, tuple(periods), compound)
-
-
-def _compound(first: float, last: float, steps: int) -> float | None:
-    if not (first > 0 and last > 0 and steps > 0):
-        return None
-    try:
-        # By logarithms, because the quotient may overflow.
-        return _percent(math.expm1((math.log(last) - math.log(first)) / steps), 1)
-    except OverflowError:
-        return None
+    return Growth(measure, aggregate, group, grain, tuple(periods))
 
 
 def _percent(part: float, whole: float) -> float | None:

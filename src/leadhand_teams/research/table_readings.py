@@ -8,19 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from leadhand.tools.sql.database import RequestFailed
-from leadhand.tools.sql.names import quoted_name
-from leadhand.tools.sql.number_formats import NumberFormat, is_empty_cell, number_format
-from leadhand.tools.sql.periods import (
+from leadhand.tools.sql import Column, RequestFailed, SqlTools, Table, quoted_name
+from leadhand.tools.text import joined_names
+from leadhand_teams.research.number_formats import NumberFormat, is_empty_cell, number_format
+from leadhand_teams.research.periods import (
     NameWithPeriod,
     is_one_series,
     parse_periods,
     period_in_name,
     period_label,
 )
-from leadhand.tools.sql.roles import is_number, name_words
-from leadhand.tools.sql.tables import Column, SqlTools, Table
-from leadhand.tools.text import joined_names
+from leadhand_teams.research.roles import is_number, name_words
 
 MAX_COLUMNS: Final = 400
 """Columns of a table that are read."""

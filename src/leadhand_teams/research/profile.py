@@ -9,12 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from leadhand.tools.sql import roles
-from leadhand.tools.sql.database import RequestFailed
-from leadhand.tools.sql.growth import Growth, GrowthQuestion, growths
-from leadhand.tools.sql.messages import Cell, Row
-from leadhand.tools.sql.names import quoted_name
-from leadhand.tools.sql.tables import Column, SqlTools, Table
+from leadhand.tools.sql import Cell, Column, RequestFailed, Row, SqlTools, Table, quoted_name
+from leadhand_teams.research import roles
+from leadhand_teams.research.growth import Growth, growths
 
 MAX_COLUMNS: Final = 40
 """Columns of a table that are profiled."""
@@ -88,9 +85,14 @@ def profile_table(
     try:
         if when is not None:
             by = roles.group_column(figures, wanted)
-            question = GrowthQuestion(table.name, when, by.name if by else None)
-            names = [number.name for number in numbers]
-            growth = growths(tools.select, question, names, left_out)
+            growth = growths(
+                tools.select,
+                table.name,
+                when,
+                measures=[number.name for number in numbers],
+                group_by=by.name if by else None,
+                left_out=left_out,
+            )
     except RequestFailed as error:
         left_out.append(f"growth: {error}")
     columns = tuple(replace(one, top=tops.get(one.name, ())) for one in figures)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from leadhand.tools.sql.names import quoted_name
+from leadhand.tools.sql import quoted_name
 
 _NO_VALUE: Final = frozenset(
     ["", "-", "–", "—", ".", "?", "n/a", "na", "n.a.", "nan", "nil", "none", "null", "tbd"]

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from leadhand.tools.sql.names import quoted_name
-from leadhand.tools.sql.periods import Grain
+from leadhand.tools.sql import quoted_name
+from leadhand_teams.research.periods import Grain
 
 _NUMBERS: Final = re.compile(r"^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\))$")
 _WHOLE: Final = re.compile(r"^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$")

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from leadhand.tools.sql import SqlTools
-from leadhand.tools.sql.growth import Growth, PeriodTotal
-from leadhand.tools.sql.profile import RankedRow, TableProfile, profile_table
-from leadhand.tools.sql.roles import ColumnProfile
+from leadhand_teams.research.growth import Growth, PeriodTotal
+from leadhand_teams.research.profile import RankedRow, TableProfile, profile_table
+from leadhand_teams.research.roles import ColumnProfile
 from tests.tools.sql.tables import SALES, tools_over, write_parquet
 
 
