@@ -16,6 +16,7 @@ from typer.models import CommandInfo
 from leadhand.cli import options as opt
 from leadhand.cli import start_time
 from leadhand.cli.added_commands import added_command, command_info, command_infos
+from leadhand.cli.eval import commands as eval_commands
 from leadhand.cli.resume import commands as resume_commands
 from leadhand.cli.router.commands import router_app
 from leadhand.cli.run.first_line import announce, announce_team
@@ -93,6 +94,7 @@ def _begin(
 stored_commands.add_to(app)
 resume_commands.add_to(app)
 teams_commands.add_to(app)
+eval_commands.add_to(app)
 app.add_typer(router_app, name="router", no_args_is_help=True)
 
 

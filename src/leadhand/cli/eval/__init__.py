@@ -1,0 +1,1 @@
+"""`leadhand eval` and `leadhand compare`."""

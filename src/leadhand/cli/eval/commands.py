@@ -1,0 +1,133 @@
+"""The commands that measure teams, for `leadhand.cli.app`, which adds them. Imports typer alone."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from leadhand.cli import options as opt
+from leadhand.cli.run.first_line import announce_team
+
+ReportFormat = Literal["text", "json", "junit", "html"]
+
+_NO_LIMITS = opt.LimitOptions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureOptions:
+    """The options of both commands."""
+
+    repeat: Annotated[
+        int, typer.Option(help="Run each case so often.", metavar="COUNT", min=1, max=1_000)
+    ] = 1
+    at_once: Annotated[
+        int, typer.Option(help="Runs at the same time.", metavar="COUNT", min=1, max=256)
+    ] = 4
+    scorers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--scorer",
+            help="A function of yours that scores each trial; may be repeated.",
+            metavar="FILE.py:NAME",
+        ),
+    ] = None
+    faults: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fault",
+            help="A worker that fails, by name or number: 2=timeout, billing=error, "
+            "=invalid_output, =out_of_scope, =ambiguous_input. May be repeated.",
+            metavar="WORKER=KIND",
+        ),
+    ] = None
+    allow_writes: Annotated[
+        bool, typer.Option("--allow-writes", help="Call tools that may change something, too.")
+    ] = False
+    resume: Annotated[
+        str | None,
+        typer.Option(help="Go on with this evaluation: its runs are not repeated.", metavar="EVAL"),
+    ] = None
+    limits: opt.LimitOptions = _NO_LIMITS
+    format: Annotated[ReportFormat, typer.Option(help="How to print the report.")] = "text"
+    json: Annotated[bool, typer.Option("--json", help="The report as JSON on stdout.")] = False
+    quiet: opt.Quiet = False
+    home: opt.Home = None
+    trust: opt.Trust = False
+
+    @property
+    def report_format(self) -> ReportFormat:
+        """The format; `--json` is short for one."""
+        return "json" if self.json else self.format
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalOptions:
+    """The options of `leadhand eval`."""
+
+    teams: Annotated[list[str], typer.Argument(help=opt.TEAM_HELP, metavar="TEAM...")]
+    cases: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of cases, or a folder of them. Default: cases.jsonl or cases.yaml beside "
+            "the team.",
+            metavar="FILE|DIR",
+        ),
+    ] = None
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            help="An earlier report as JSON: what is better or worse beyond noise. Exit status 1: "
+            "something is worse.",
+            metavar="FILE",
+        ),
+    ] = None
+    measure: MeasureOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareOptions:
+    """The options of `leadhand compare`."""
+
+    cases: Annotated[Path, typer.Argument(help="A file or folder of cases.", metavar="CASES")]
+    teams: Annotated[
+        list[str],
+        typer.Option(
+            "--team", help=f"One team, or two to compare. {opt.TEAM_HELP}", metavar="TEAM"
+        ),
+    ]
+    single: Annotated[
+        bool,
+        typer.Option(
+            "--single", help="Compare with one worker that has all tools and all instructions."
+        ),
+    ] = False
+    measure: MeasureOptions
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add `eval` and `compare` to `app`."""
+    opt.command(app, "eval")(evaluate)
+    opt.command(app)(compare)
+
+
+def evaluate(options: EvalOptions) -> None:
+    """Measure teams on cases: routing, plans, single workers, answers, time and cost.
+
+    Each case is a run in the journal. Tools that may change something are not called.
+    """
+    announce_team(options.teams[0], quiet=options.measure.quiet)
+    from leadhand.cli.eval.command import eval_command
+
+    raise typer.Exit(eval_command(options))
+
+
+def compare(options: CompareOptions) -> None:
+    """Compare a team with one worker that does everything, or two teams, on the same cases.
+
+    Scores, seconds, tokens and dollars side by side.
+    """
+    announce_team(options.teams[0], quiet=options.measure.quiet)
+    from leadhand.cli.eval.command import compare_command
+
+    raise typer.Exit(compare_command(options))

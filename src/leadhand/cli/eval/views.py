@@ -1,0 +1,85 @@
+"""Shows evaluations as text: progress, figures, what failed, and what changed."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from leadhand.cli.views.consoles import print_line
+from leadhand.cli.views.terminal import safe, sentence
+from leadhand.evals.figures import FigureChange
+from leadhand.evals.formats import amount, failures, interval
+from leadhand.evals.report import TeamReport, TrialReport
+from leadhand.tools.text import counted
+
+_SHOWN_TRIALS = 20
+
+
+def show_trial(team: str, trial: TrialReport, done: int, total: int, console: Console) -> None:
+    """Print one line of progress."""
+    said = "passed" if trial.passed else f"failed: {next(iter(failures(trial)), '')}"
+    text = f"[{done}/{total}] {team}: {trial.title} {said} ({trial.seconds:.1f} s)"
+    print_line(console, sentence(text))
+
+
+def show_report(team: TeamReport, console: Console) -> None:
+    """Print a team's figures, and what was wrong with the trials that failed."""
+    trials = counted(len(team.trials), "trial")
+    print_line(console, sentence(f"{team.team}: {trials}, engine {team.engine}"))
+    rows = {**team.scores, **{name: one for name, one in team.costs.items() if one.mean}}
+    extra = {"judge agrees": team.judge_agreement, "judge abstains": team.judge_abstained}
+    rows |= {name: one for name, one in extra.items() if one is not None}
+    width = max(map(len, rows))
+    for name, found in rows.items():
+        around = interval(name, found)
+        noted = f"  (95 %: {around})" if around else ""
+        print_line(console, f"  {name:<{width}}  {amount(name, found.mean):>9}{noted}")
+    if team.speedup is not None:
+        print_line(console, f"  {'speed-up':<{width}}  {team.speedup.mean:>8.1f}x")
+    for pair in team.confused[:10]:
+        wanted, given = pair.wanted or "no worker", pair.given or "no worker"
+        print_line(console, sentence(f"  {pair.count} for {wanted} went to {given}"))
+    failed = [one for one in team.trials if not one.passed]
+    for trial in failed[:_SHOWN_TRIALS]:
+        print_line(console, sentence(f"failed: {trial.title}"))
+        for line in failures(trial):
+            print_line(console, f"  {sentence(line)}")
+    if len(failed) > _SHOWN_TRIALS:
+        print_line(console, f"and {len(failed) - _SHOWN_TRIALS} more; --json has all")
+
+
+def show_changes(changed: Sequence[FigureChange], console: Console, *, known: bool) -> None:
+    """Print what is better or worse than the baseline."""
+    if not known:
+        print_line(console, "against the baseline: it does not have this team")
+        return
+    told = [one for one in changed if one.verdict in ("better", "worse")]
+    for one in told:
+        print_line(console, f"{one.verdict}: {_moved(one)}")
+    if not told:
+        print_line(console, "against the baseline: nothing is better or worse beyond noise")
+    unknown = [one for one in changed if one.verdict == "unknown"]
+    if unknown:
+        names = ", ".join(one.name for one in unknown)
+        print_line(console, f"too few trials to tell, use --repeat: {names}")
+
+
+def _moved(one: FigureChange) -> str:
+    return f"{one.name} {amount(one.name, one.before)} -> {amount(one.name, one.now)}"
+
+
+def show_comparison(
+    one: TeamReport, other: TeamReport, changed: Sequence[FigureChange], console: Console
+) -> None:
+    """Print the figures of two side by side, and where they differ beyond noise."""
+    verdicts = {change.name: change.verdict for change in changed}
+    print_line(console, f"{'':<24}  {safe(one.team):>18}  {safe(other.team):>18}")
+    rows = {**one.scores, **one.costs}
+    others = {**other.scores, **other.costs}
+    names = [*dict.fromkeys([*rows, *others])]
+    for name in names:
+        cells = [
+            amount(name, found[name].mean) if name in found else "-" for found in (rows, others)
+        ]
+        verdict = verdicts.get(name, "")
+        noted = f"  {safe(other.team)} is {verdict}" if verdict in ("better", "worse") else ""
+        print_line(console, f"{safe(name):<24}  {cells[0]:>18}  {cells[1]:>18}{noted}")

@@ -1,0 +1,187 @@
+"""Scores of the answer: its status and data, and how its text uses the results. Pure.
+
+Code decides what it can: numbers, quotes and words. What only a reader can decide is for the judge.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from pydantic import JsonValue
+
+from leadhand.contracts import events
+from leadhand.contracts.outcome import Result
+from leadhand.evals.cases import ExpectedAnswer, ExpectedSynthesis
+from leadhand.evals.outputs import output_scores
+from leadhand.evals.trials import CaseScore, Trial, share
+from leadhand.synthesis.citations import check_citations
+
+_NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w)")
+_WORD = re.compile(r"[^\W\d_]{4,}")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[^\s\[])|\n+")
+_CITED = re.compile(r"\[([^\[\]\n]{1,400})\](?!\()")
+
+
+def answer_scores(expected: ExpectedAnswer | None, trial: Trial) -> Iterator[CaseScore]:
+    """Whether the answer has the status and the data that are expected."""
+    answer = trial.answer
+    wanted = (expected.status if expected else None) or "complete"
+    allowed = (
+        {wanted, "partial"}
+        if trial.case.faults and not (expected and expected.status)
+        else {wanted}
+    )
+    right = answer.status in allowed
+    why = "" if right else f"it is {answer.status}"
+    if not right and answer.gaps:
+        why += f": {answer.gaps[0].why:.200}"
+    yield CaseScore(name="answer.status", value=float(right), why=why)
+    if expected is not None:
+        yield from output_scores("answer", expected, answer.output)
+
+
+def synthesis_scores(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]:
+    """What the answer's text says, and how it uses the results."""
+    text = trial.answer.answer
+    if expected.facts:
+        missing = missing_facts(expected, text)
+        yield share("synthesis.facts", missing, len(expected.facts), "lacks ")
+    if expected.forbidden:
+        said = [one for one in expected.forbidden if states(text, one)]
+        yield share("synthesis.forbidden", said, len(expected.forbidden), "says ")
+    yield from _citations(expected, trial)
+    yield from _used(expected, trial)
+    if expected.conflicts:
+        known = " ".join(f"{one.about} {one.why}" for one in trial.answer.conflicts)
+        lost = [one for one in expected.conflicts if not states(f"{known} {text}", one)]
+        yield share("synthesis.conflicts", lost, len(expected.conflicts), "does not state ")
+    yield from _gaps(expected, trial)
+
+
+def missing_facts(expected: ExpectedSynthesis, text: str) -> list[str]:
+    """The facts that the text does not state in these words."""
+    facts = [(one,) if isinstance(one, str) else (*one,) for one in expected.facts]
+    return [" or ".join(fact) for fact in facts if not any(states(text, one) for one in fact)]
+
+
+def states(text: str, fact: str) -> bool:
+    """Whether a text has these words, in any case; `/.../` is a regular expression.
+
+    A number is not found within another one, and commas between digits don't count.
+    """
+    plain = re.sub(r"(?<=\d),(?=\d{3})", "", text)
+    if len(fact) > 2 and fact[0] == fact[-1] == "/":
+        return re.search(fact[1:-1], plain, re.IGNORECASE) is not None
+    fact = re.sub(r"(?<=\d),(?=\d{3})", "", fact)
+    words = r"\s+".join(map(re.escape, fact.split()))
+    before = r"(?<!\d)(?<!\d[.,])" if fact[:1].isdigit() else ""
+    after = r"(?!\d)(?![.,]\d)" if fact[-1:].isdigit() else ""
+    return re.search(f"{before}{words}{after}", plain, re.IGNORECASE) is not None
+
+
+def _citations(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]:
+    """Whether what is cited exists, and says what it is cited for."""
+    results, plan = trial.results, trial.plan
+    known = {task.id for task in plan.tasks} | {*results} if plan else {*results}
+    draft = _draft(trial)
+    found = check_citations(draft, known=known, given=results)
+    total = len(found.cited) + found.removed
+    if not total:
+        if expected.cites:
+            yield CaseScore(name="synthesis.citations", value=0.0, why="it cites no task")
+        return
+    why = f"{found.removed} of {total} cite no result" if found.removed else ""
+    yield CaseScore(name="synthesis.citations", value=1 - found.removed / total, why=why)
+    unsupported: list[str] = []
+    claims = 0
+    for sentence in _SENTENCE.split(found.text):
+        cited = [id for group in _CITED.findall(sentence) for id in re.split(r"\s*[,;]\s*", group)]
+        sources = [results[id] for id in cited if id in results]
+        if sources:
+            claims += 1
+            if not supports(sources, _CITED.sub("", sentence)):
+                unsupported.append(sentence.strip())
+    yield share("synthesis.supported", unsupported, claims, "no cited result says ")
+
+
+def supports(sources: Sequence[Result], sentence: str) -> bool:
+    """Whether results have every number of a sentence, and words of it."""
+    said = " ".join(text_of(one) for one in sources)
+    numbers = {one.replace(",", "") for one in _NUMBER.findall(sentence)}
+    there = {one.replace(",", "") for one in _NUMBER.findall(said)}
+    words = {one.casefold() for one in _WORD.findall(sentence)}
+    return numbers <= there and (not words or bool(words & _words(said)))
+
+
+def text_of(result: Result) -> str:
+    """All that a result says."""
+    return " ".join([result.summary, *_texts(result.output), *result.evidence, *result.missing])
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield key
+            yield from _texts(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
+    elif value is not None:
+        yield str(value)
+
+
+def _words(text: str) -> set[str]:
+    return {one.casefold() for one in _WORD.findall(text)}
+
+
+def _draft(trial: Trial) -> str:
+    """The text as the synthesizer's model wrote it, whose wrong citations code has not removed."""
+    draft = trial.answer.answer
+    for event in trial.own:
+        if not isinstance(event, events.ModelCalled) or event.role != "synthesizer":
+            continue
+        response = cast("dict[str, JsonValue]", event.response or {})
+        for part in cast("list[dict[str, JsonValue]]", response.get("parts") or []):
+            given = part.get("args") or {}
+            if isinstance(given, dict) and isinstance(given.get("answer"), str):
+                draft = str(given["answer"])
+    return draft
+
+
+def _used(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]:
+    """Whether the text uses the results: those that are named, else those of all last tasks."""
+    plan, results = trial.plan, trial.results
+    if plan is None or (len(plan.tasks) < 2 and not expected.uses):
+        return
+    needed = {id for task in plan.tasks for id in task.depends_on}
+    wanted = [
+        task
+        for task in plan.tasks
+        if ({task.id, task.worker} & {*expected.uses} if expected.uses else task.id not in needed)
+    ]
+    text = trial.answer.answer
+    numbers, words = {*_NUMBER.findall(text)}, _words(text)
+    cited = {id for group in _CITED.findall(text) for id in re.split(r"\s*[,;]\s*", group)}
+    unused: list[str] = []
+    for task in wanted:
+        result = results.get(task.id)
+        if result is None or task.id in cited:
+            continue
+        said = text_of(result)
+        own = (_words(said) - _words(trial.case.request)) | {*_NUMBER.findall(said)}
+        if own and len(own & (numbers | words)) < min(2, len(own)):
+            unused.append(task.id)
+    if wanted:
+        yield share("synthesis.used", unused, len(wanted), "does not use ")
+
+
+def _gaps(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]:
+    """Whether the answer says what is missing."""
+    answer = trial.answer
+    workers = {task.id: task.worker for task in answer.tasks}
+    known = {name for gap in answer.gaps for name in (gap.task_id, workers.get(gap.task_id, ""))}
+    lost = [one for one in expected.gaps if one not in known]
+    lost += [gap.task_id for gap in answer.gaps if not states(answer.answer, gap.task_id)]
+    if expected.gaps or answer.gaps:
+        total = len(expected.gaps) + len(answer.gaps)
+        yield share("synthesis.gaps", lost, total, "does not state ")

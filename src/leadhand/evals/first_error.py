@@ -1,0 +1,127 @@
+"""Finds where a failed trial first went wrong: the task and step, by code from the events. Pure.
+
+In this order: a plan that scored badly; the first step that states what must not be said; the first
+step that failed; for a fact that is missing, the synthesis if a result had it, else the first task
+that ended without it.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from leadhand.contracts import events
+from leadhand.evals.answers import missing_facts, states, text_of
+from leadhand.evals.report import FirstError
+from leadhand.evals.trials import CaseScore, Trial
+
+StepKind = Literal["plan", "task", "tool", "model", "synthesis"]
+_BROKEN = re.compile(
+    r"Traceback \(most recent call last\)|exitcode: [1-9]|\b\w*(?:Error|Exception):|"
+    r"\b(?:unable to|failed to|could not be (?:found|accessed)|not found|timed out)\b"
+)
+_OF_PLAN = ("routing.", "plan.")
+
+
+class LogStep(NamedTuple):
+    """One step of a run or of another log of agents."""
+
+    who: str | None
+    kind: StepKind
+    text: str
+    """What was said, returned, or reported as an error."""
+    failed: bool = False
+    task_id: str | None = None
+    seq: int = 0
+
+
+def first_error(trial: Trial, scores: Sequence[CaseScore]) -> FirstError | None:
+    """Where a failed trial first went wrong; None if no score failed."""
+    failed = [score for score in scores if score.failed]
+    if not failed:
+        return None
+    steps = [*steps_of(trial)]
+    plan = next((one for one in failed if one.name.startswith(_OF_PLAN)), None)
+    if plan is not None:
+        step = next((one for one in steps if one.kind == "plan"), None)
+        return _found(step or LogStep(None, "plan", ""), f"{plan.name}: {plan.why}", trial)
+    expected = trial.case.synthesis if trial.work is None else None
+    said = [
+        one for one in (expected.forbidden if expected else ()) if states(trial.answer.answer, one)
+    ]
+    lost = missing_facts(expected, trial.answer.answer) if expected else []
+    place, why = first_wrong(steps, said=said, lost=lost)
+    if place is None:
+        tasks = [one for one in steps if one.kind == "task"] if trial.work is not None else []
+        end = tasks[-1] if tasks else LogStep(None, "synthesis", "")
+        return _found(end, why or f"{failed[0].name}: {failed[0].why}", trial)
+    return _found(steps[place], why, trial)
+
+
+def first_wrong(
+    steps: Sequence[LogStep],
+    *,
+    said: Sequence[str] = (),
+    lost: Sequence[str] = (),
+    broken: Callable[[LogStep], bool] = lambda step: step.failed,
+) -> tuple[int | None, str]:
+    """The position of the step that is wrong first, and why; None: the synthesis, or unknown."""
+    for place, step in enumerate(steps):
+        if claim := next((one for one in said if states(step.text, one)), None):
+            return place, f"it states {claim!r:.80}"
+    for place, step in enumerate(steps):
+        if broken(step):
+            return place, step.text[:200]
+    for fact in lost:
+        words = fact.split(" or ")
+        if any(states(step.text, one) for step in steps for one in words):
+            return None, f"a result states {fact!r:.80}, and the answer does not"
+        ends = [place for place, step in enumerate(steps) if step.kind == "task"]
+        if ends:
+            return ends[0], f"no result states {fact!r:.80}"
+    return None, ""
+
+
+def reports_error(step: LogStep) -> bool:
+    """Whether the text of a step says that something failed."""
+    return step.failed or _BROKEN.search(step.text) is not None
+
+
+def steps_of(trial: Trial) -> Iterator[LogStep]:
+    """The steps of a run, in the order in which they happened."""
+    workers: dict[str, str] = {}
+    for event in trial.own:
+        seq = event.seq
+        match event:
+            case events.PlanRejected(task_id=None):
+                yield LogStep("planner", "plan", "; ".join(event.problems), True, seq=seq)
+            case events.PlanAccepted() | events.PlanProposed(task_id=None):
+                yield LogStep("planner", "plan", "", seq=seq)
+            case events.TaskDispatched():
+                workers[event.task_id] = event.worker
+            case events.ModelCalled(task_id=str(id)) if event.error is not None:
+                failed = event.retry_in_s is None
+                yield LogStep(workers.get(id), "model", event.error, failed, id, seq)
+            case events.ToolCalled():
+                text, failed = event.error or event.output, event.error is not None
+                yield LogStep(event.worker, "tool", text, failed, event.task_id, seq)
+            case events.TaskCompleted(task_id=id):
+                text = text_of(event.result)
+                doubtful = event.flag or "; ".join(event.result.missing)
+                yield LogStep(workers.get(id), "task", text, bool(doubtful), id, seq)
+            case events.TaskFailed(task_id=id) | events.TaskEscalated(task_id=id):
+                yield LogStep(workers.get(id), "task", event.message, True, id, seq)
+            case events.SynthesisStarted():
+                yield LogStep("synthesizer", "synthesis", "", seq=seq)
+            case _:
+                pass
+
+
+def _found(step: LogStep, why: str, trial: Trial) -> FirstError:
+    return FirstError(
+        task_id=step.task_id,
+        worker=step.who if step.task_id is not None else None,
+        step=step.kind,
+        seq=step.seq,
+        run_id=trial.answer.run_id,
+        why=why,
+    )

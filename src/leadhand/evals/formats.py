@@ -1,0 +1,130 @@
+"""Reports for programs and browsers: JUnit, which CI servers read, and one page of HTML. Pure."""
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from xml.sax.saxutils import escape, quoteattr
+
+from leadhand.evals.figures import Figure, FigureChange
+from leadhand.evals.report import EvalReport, TeamReport, TrialReport
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_STYLE = (
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
+    "table{border-collapse:collapse}td,th{padding:.2em .8em;text-align:left;"
+    "border-bottom:1px solid #ddd}td.n{text-align:right}.worse,.failed{color:#b00020}"
+    ".better{color:#0a6b2d}"
+)
+
+
+def percent(value: float) -> str:
+    """A share, as a reader wants it."""
+    return f"{100 * value:.0f} %"
+
+
+def amount(name: str, value: float) -> str:
+    """A figure, in the unit of its name."""
+    match name:
+        case "seconds":
+            return f"{value:.2f} s"
+        case "cost_usd":
+            return f"${value:.4f}"
+        case "requests" | "tokens":
+            return f"{value:,.1f}"
+        case _:
+            return percent(value)
+
+
+def interval(name: str, found: Figure) -> str:
+    """The 95 % interval of a figure; empty if it has none."""
+    if found.low is None or found.high is None:
+        return ""
+    return f"{amount(name, found.low)} to {amount(name, found.high)}"
+
+
+def failures(trial: TrialReport) -> Iterator[str]:
+    """What was wrong with a trial, a line each."""
+    if trial.error is not None:
+        yield f"it could not be run: {trial.error}"
+    for score in trial.scores:
+        if score.failed:
+            yield f"{score.name} {percent(score.value or 0)}{f': {score.why}' if score.why else ''}"
+    if trial.refused:
+        yield f"not called, because they may change something: {', '.join(trial.refused)}"
+    if (first := trial.first_error) is not None:
+        where = f"task {first.task_id!r} ({first.worker})" if first.task_id else f"the {first.step}"
+        step = f", {first.step}" if first.task_id else ""
+        at = f" (event {first.seq} of {first.run_id})" if first.run_id else ""
+        yield f"first wrong: {where}{step}{at}: {first.why}"
+
+
+def junit(report: EvalReport) -> str:
+    """The report as JUnit XML: a suite for each team, a test case for each trial."""
+    suites = [_suite(team) for team in report.teams]
+    return f'<?xml version="1.0" encoding="utf-8"?>\n<testsuites>\n{"".join(suites)}</testsuites>\n'
+
+
+def _suite(team: TeamReport) -> str:
+    failed = sum(not one.passed and one.error is None for one in team.trials)
+    errors = sum(one.error is not None for one in team.trials)
+    name = _attribute(team.team)
+    head = f'tests="{len(team.trials)}" failures="{failed}" errors="{errors}"'
+    cases = [_test_case(trial, name) for trial in team.trials]
+    return f"<testsuite name={name} {head}>\n{''.join(cases)}</testsuite>\n"
+
+
+def _test_case(trial: TrialReport, team: str) -> str:
+    head = f'<testcase classname={team} name={_attribute(trial.title)} time="{trial.seconds:.3f}"'
+    if trial.passed:
+        return f"{head}/>\n"
+    kind = "error" if trial.error is not None else "failure"
+    lines = [_xml(line) for line in failures(trial)]
+    said = f"<{kind} message={_attribute(lines[0])}>{escape(chr(10).join(lines))}</{kind}>"
+    return f"{head}>{said}</testcase>\n"
+
+
+def _xml(text: str) -> str:
+    return _NOT_XML.sub("\ufffd", text)
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_xml(text))
+
+
+def page(report: EvalReport, changed: Sequence[Sequence[FigureChange]] = ()) -> str:
+    """The report as one page of HTML. `changed` are the changes of each team."""
+    parts = [f"<h1>Evaluation {html.escape(report.id)}</h1>"]
+    for place, team in enumerate(report.teams):
+        parts += _team(team, changed[place] if place < len(changed) else ())
+    head = f'<meta charset="utf-8"><title>{html.escape(report.id)}</title><style>{_STYLE}</style>'
+    return f"<!doctype html><html lang=en><head>{head}</head><body>{''.join(parts)}</body></html>\n"
+
+
+def _team(team: TeamReport, changed: Sequence[FigureChange]) -> Iterator[str]:
+    yield f"<h2>{html.escape(team.team)}</h2><p>{len(team.trials)} trials, {team.engine}</p>"
+    yield "<table><tr><th>figure<th>mean<th>95 % interval<th>trials</tr>"
+    for name, found in {**team.scores, **team.costs}.items():
+        mean, around = amount(name, found.mean), interval(name, found)
+        cells = f"<td class=n>{mean}<td>{around}<td class=n>{found.trials}"
+        yield f"<tr><td>{html.escape(name)}{cells}</tr>"
+    yield "</table>"
+    if changed:
+        yield "<h3>Against the baseline</h3><table><tr><th>figure<th>before<th>now<th></tr>"
+        for one in changed:
+            before, now = amount(one.name, one.before), amount(one.name, one.now)
+            cells = f"<td class=n>{before}<td class=n>{now}<td class={one.verdict}>{one.verdict}"
+            yield f"<tr><td>{html.escape(one.name)}{cells}</tr>"
+        yield "</table>"
+    if team.confused:
+        yield "<h3>Confused routes</h3><table><tr><th>for<th>went to<th>times</tr>"
+        for pair in team.confused:
+            cells = [html.escape(one or "no worker") for one in (pair.wanted, pair.given)]
+            yield f"<tr><td>{cells[0]}<td>{cells[1]}<td class=n>{pair.count}</tr>"
+        yield "</table>"
+    yield "<h3>Trials</h3><table><tr><th>case<th>status<th>what was wrong</tr>"
+    for trial in team.trials:
+        said = "<br>".join(html.escape(line) for line in failures(trial)) or "passed"
+        mark = "passed" if trial.passed else "failed"
+        name = html.escape(trial.title)
+        yield f"<tr><td>{name}<td>{trial.status}<td class={mark}>{said}</tr>"
+    yield "</table>"

@@ -1,0 +1,233 @@
+"""Scores of routing and plans: who gets a request, and how a plan compares with a gold graph. Pure.
+
+Tasks are matched by worker and by the words of their intents, the most similar pairs first.
+Dependencies that follow from others don't count.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from rapidfuzz import fuzz
+
+from leadhand.contracts import events
+from leadhand.contracts.task import Plan
+from leadhand.evals.cases import ExpectedPlan, ExpectedRouting
+from leadhand.evals.trials import CaseScore, Trial
+from leadhand.plans.checks import check
+from leadhand.plans.graph import cycle
+
+ALIKE = 55.0
+"""The similarity of two intents, 0 to 100, from which they can be the same task."""
+OVERLAP = 90.0
+"""The similarity of two intents in one plan from which the tasks overlap."""
+
+
+class PlanNode(Protocol):
+    """A task of a plan or of a gold graph."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def worker(self) -> str: ...
+    @property
+    def intent(self) -> str: ...
+    @property
+    def depends_on(self) -> Sequence[str]: ...
+
+
+class GraphMatch(NamedTuple):
+    """How a graph of tasks compares with a gold graph."""
+
+    nodes: float
+    """F1 of the tasks."""
+    edges: float
+    """F1 of the dependencies between matched tasks."""
+    pairs: Mapping[str, str]
+    """The task of the plan for each gold task that has one."""
+
+
+def compared(gold: Sequence[PlanNode], found: Sequence[PlanNode]) -> GraphMatch:
+    """The F1 scores of `found` against `gold`."""
+    rated = sorted(
+        ((alike, -abs(len(one.depends_on) - len(other.depends_on)), i, j)
+         for i, one in enumerate(gold)
+         for j, other in enumerate(found)
+         if (alike := similarity(one, other)) >= ALIKE),
+        key=lambda row: (-row[0], -row[1], row[2], row[3]),
+    )  # fmt: skip
+    pairs: dict[str, str] = {}
+    for _, _, i, j in rated:
+        if gold[i].id not in pairs and found[j].id not in pairs.values():
+            pairs[gold[i].id] = found[j].id
+    wanted = {(pairs.get(a, ""), pairs.get(b, "")) for a, b in direct_edges(gold)}
+    given = direct_edges(found)
+    hits = len(wanted & given)
+    edges = _f1(hits, len(direct_edges(gold)), len(given))
+    return GraphMatch(_f1(len(pairs), len(gold), len(found)), edges, pairs)
+
+
+def similarity(gold: PlanNode, found: PlanNode) -> float:
+    """How likely it is that both are the same task, 0 to 100."""
+    if gold.worker and found.worker and gold.worker != found.worker:
+        return 0.0
+    if not gold.intent:
+        return 100.0 if gold.worker else 0.0
+    return fuzz.token_set_ratio(gold.intent.casefold(), found.intent.casefold())
+
+
+def direct_edges(tasks: Sequence[PlanNode]) -> set[tuple[str, str]]:
+    """The dependencies, first task first, without those that follow from others."""
+    ids = {task.id for task in tasks}
+    needs = {task.id: {*task.depends_on} & ids - {task.id} for task in tasks}
+    if cycle({id: sorted(before) for id, before in needs.items()}):
+        return {(before, id) for id in needs for before in needs[id]}
+    above: dict[str, set[str]] = {}
+
+    def ancestors(id: str) -> set[str]:
+        if id not in above:
+            above[id] = needs[id].union(*(ancestors(one) for one in needs[id]))
+        return above[id]
+
+    return {
+        (before, id)
+        for id in needs
+        for before in needs[id]
+        if not any(before in ancestors(other) for other in needs[id] - {before})
+    }
+
+
+def depth(tasks: Sequence[PlanNode]) -> int:
+    """The tasks on the longest chain; all of them if they form a cycle."""
+    needs = {task.id: [one for one in task.depends_on if one != task.id] for task in tasks}
+    if cycle(needs):
+        return len(needs)
+    found: dict[str, int] = {}
+
+    def of(id: str) -> int:
+        if id not in found:
+            found[id] = 1 + max((of(one) for one in needs[id] if one in needs), default=0)
+        return found[id]
+
+    return max(map(of, needs), default=0)
+
+
+def routing_scores(expected: ExpectedRouting, trial: Trial) -> Iterator[CaseScore]:
+    """Whether the right workers got the request, and no other."""
+    given = workers_of(trial)
+    first = given[0] if given else None
+    to = f"it went to {first!r}" if first else "no worker got it"
+    name = "routing.abstained" if expected.primary is None else "routing.primary"
+    right = first == expected.primary
+    wanted = f" and not to {expected.primary!r}" if expected.primary and first else ""
+    yield CaseScore(name=name, value=float(right), why="" if right else f"{to}{wanted}")
+    if expected.secondary is not None:
+        others, want = {*given[1:]}, {*expected.secondary}
+        value = _f1(len(others & want), len(want), len(others))
+        why = "" if value == 1 else f"also {sorted(others) or 'no worker'}, not {sorted(want)}"
+        yield CaseScore(name="routing.secondary", value=value, why=why)
+
+
+def workers_of(trial: Trial) -> list[str]:
+    """The workers that got the request, the first one first."""
+    return [*dict.fromkeys(task.worker for task in trial.plan.tasks)] if trial.plan else []
+
+
+def plan_scores(expected: ExpectedPlan, trial: Trial) -> Iterator[CaseScore]:
+    """Whether there is a valid plan, at once or after repairs, and how good it is."""
+    plan = trial.plan
+    rejected = [
+        event
+        for event in trial.own
+        if isinstance(event, events.PlanRejected) and event.task_id is None
+    ]
+    proposed = [event for event in trial.own if isinstance(event, events.PlanProposed)]
+    stood_in = next((one.why for one in proposed if one.by == "template" and one.why), "")
+    why = "; ".join(rejected[0].problems[:3]) if rejected else stood_in
+    valid = plan is not None and not stood_in
+    yield CaseScore(name="plan.valid_at_once", value=float(valid and not rejected), why=why, bar=0)
+    yield CaseScore(name="plan.valid", value=float(valid), why="" if valid else why or "no plan")
+    if plan is None:
+        return
+    if asked_planner(trial):
+        yield _clear(plan, trial)
+    if expected.tasks:
+        found = compared(expected.tasks, plan.tasks)
+        lost = [one.id for one in expected.tasks if one.id not in found.pairs]
+        extra = [one.id for one in plan.tasks if one.id not in found.pairs.values()]
+        why = f"no task for {lost}, and for no gold task {extra}" if lost or extra else ""
+        yield CaseScore(name="plan.nodes", value=found.nodes, why=why, bar=expected.at_least)
+        why = "" if found.edges == 1 else _edges_said(expected, plan, found)
+        yield CaseScore(name="plan.edges", value=found.edges, why=why, bar=expected.at_least)
+    limit = expected.max_depth or (depth(expected.tasks) if expected.tasks else None)
+    if limit is not None:
+        now = depth(plan.tasks)
+        why = f"its longest chain has {now} tasks and could have {limit}" if now > limit else ""
+        yield CaseScore(name="plan.parallelism", value=min(1.0, limit / max(now, 1)), why=why)
+
+
+def asked_planner(trial: Trial) -> bool:
+    """Whether a model wrote the plan."""
+    return any(isinstance(one, events.ModelCalled) and one.role == "planner" for one in trial.own)
+
+
+def _edges_said(expected: ExpectedPlan, plan: Plan, found: GraphMatch) -> str:
+    wanted = {
+        (found.pairs.get(a, f"({a})"), found.pairs.get(b, f"({b})"))
+        for a, b in direct_edges(expected.tasks)
+    }
+    given = direct_edges(plan.tasks)
+    lacks = ", ".join(f"{a} -> {b}" for a, b in sorted(wanted - given)[:3])
+    more = ", ".join(f"{a} -> {b}" for a, b in sorted(given - wanted)[:3])
+    return "; ".join([*([f"lacks {lacks}"] if lacks else []), *([f"adds {more}"] if more else [])])
+
+
+def _clear(plan: Plan, trial: Trial) -> CaseScore:
+    """The share of tasks that are neither vague nor overlap with another one."""
+    found = check(plan, trial.team, author="model", request=trial.case.request)
+    bad = {one.task_id: "is vague" for one in found if one.code == "vague_intent" and one.task_id}
+    tasks = plan.tasks
+    for i, one in enumerate(tasks):
+        for other in tasks[i + 1 :]:
+            alike = fuzz.token_sort_ratio(one.intent.casefold(), other.intent.casefold())
+            if alike >= OVERLAP and (one.artifacts, one.payload) == (
+                other.artifacts,
+                other.payload,
+            ):
+                bad.setdefault(other.id, f"overlaps with {one.id!r}")
+    why = "; ".join(f"task {id!r} {what}" for id, what in list(bad.items())[:3])
+    return CaseScore(name="plan.clear", value=1 - len(bad) / max(1, len(tasks)), why=why)
+
+
+class PlanShape(NamedTuple):
+    """What a plan is without the request: two plans of the same shape do the same."""
+
+    request: str
+    tasks: tuple[tuple[str, str], ...]
+    """The worker of each task, and its intent without the words of the request."""
+
+
+def shape_of(trial: Trial) -> PlanShape | None:
+    """The shape of a plan that a model wrote; None without one."""
+    plan, request = trial.plan, trial.case.request
+    if plan is None or not asked_planner(trial):
+        return None
+    said = {*request.casefold().split()}
+    rows = [
+        (task.worker, " ".join(w for w in task.intent.casefold().split() if w not in said))
+        for task in plan.tasks
+    ]
+    return PlanShape(request, tuple(sorted(rows)))
+
+
+def distinct_score(mine: PlanShape, others: Sequence[PlanShape]) -> CaseScore:
+    """Whether the plan is unlike those of all unlike requests."""
+    for other in others:
+        alike = fuzz.token_sort_ratio(mine.request.casefold(), other.request.casefold())
+        if alike < ALIKE and mine.tasks == other.tasks:
+            why = f"it is the same plan as for {other.request!r:.80}"
+            return CaseScore(name="plan.distinct", value=0.0, why=why)
+    return CaseScore(name="plan.distinct", value=1.0)
+
+
+def _f1(hits: int, wanted: int, given: int) -> float:
+    return 2 * hits / (wanted + given) if wanted + given else 1.0

@@ -1,0 +1,135 @@
+"""Reads cases: YAML and JSON lines, lists of requests, and datasets of pydantic-evals."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import cast
+
+import yaml
+from pydantic import ValidationError
+
+from leadhand.contracts.data import in_one_line
+from leadhand.errors import InputError
+from leadhand.evals.cases import Case
+
+SUFFIXES = (".jsonl", ".yaml", ".yml")
+NAMES = ("cases.jsonl", "cases.yaml", "cases.yml", "cases")
+"""What the cases of a team are called, beside its definition."""
+
+
+def read_cases(place: str | Path) -> list[Case]:
+    """The cases in a file, or in all files of a folder by name. Raises `InputError`.
+
+    A case without a name is named by its position.
+    """
+    place = Path(place)
+    files = [place]
+    if place.is_dir():
+        files = sorted(one for one in place.iterdir() if one.suffix in SUFFIXES)
+        if not files:
+            raise InputError(f"{place} has no cases: no file that ends with {', '.join(SUFFIXES)}")
+    cases: list[Case] = []
+    for file in files:
+        for number, (where, data) in enumerate(_entries(file), start=1):
+            case = _case(data, where)
+            inputs = tuple(str((file.parent / one).absolute()) for one in case.inputs)
+            if missing := [one for one in inputs if not Path(one).exists()]:
+                raise InputError(f"{where}: its input {missing[0]} does not exist")
+            prefix = f"{file.stem}-" if len(files) > 1 else "case-"
+            name = case.name or f"{prefix}{number}"
+            cases.append(case.model_copy(update={"inputs": inputs, "name": name}))
+    names = [case.name for case in cases]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InputError(f"{place}: two cases are called {twice[0]!r}: name them differently")
+    if not cases:
+        raise InputError(f"{place} has no cases: write a list of `- request: ...`")
+    return cases
+
+
+def cases_beside(folder: Path) -> Path | None:
+    """Where the cases of a team in `folder` are, if it has some."""
+    return next((folder / name for name in NAMES if (folder / name).exists()), None)
+
+
+def _entries(file: Path) -> Iterator[tuple[str, object]]:
+    """The cases of a file as data, each with its place."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not UTF-8 text: save it as UTF-8") from error
+    except OSError as error:
+        raise InputError(f"{file} can't be read: {error.strerror or error}") from error
+    if file.suffix == ".jsonl":
+        for number, line in enumerate(text.split("\n"), start=1):
+            if line.strip():
+                try:
+                    yield f"{file}:{number}", json.loads(line)
+                except json.JSONDecodeError as error:
+                    raise InputError(f"{file}:{number} is not JSON: {error.msg}") from error
+        return
+    try:
+        data: object = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise InputError(f"{file} is not YAML: {' '.join(str(error).split())}") from error
+    rows, common = data, list[object]()
+    if isinstance(data, dict):
+        dataset = cast("dict[str, object]", data)
+        rows, common = dataset.get("cases"), cast("list[object]", dataset.get("evaluators") or [])
+    if not isinstance(rows, list):
+        raise InputError(f"{file} is no list of cases: write `- request: ...` for each")
+    for number, row in enumerate(cast("list[object]", rows), start=1):
+        where = f"{file}, case {number}"
+        foreign = isinstance(row, dict) and "inputs" in row and "request" not in row
+        yield where, _of_dataset(cast("dict[str, object]", row), common, where) if foreign else row
+
+
+def _case(data: object, where: str) -> Case:
+    try:
+        return Case.model_validate(data)
+    except ValidationError as error:
+        raise InputError(f"{where}: {in_one_line(error)}") from None
+
+
+def _of_dataset(row: dict[str, object], common: list[object], where: str) -> object:
+    """A case of a dataset of pydantic-evals as one of ours."""
+    given = row["inputs"]
+    case: dict[str, object] = {"name": row.get("name") or ""}
+    case |= cast("dict[str, object]", given) if isinstance(given, Mapping) else {"request": given}
+    facts: list[object] = []
+    answer: dict[str, object] = {}
+    rubric: list[object] = []
+    wanted = row.get("expected_output")
+    if isinstance(wanted, str):
+        facts.append(wanted)
+    elif wanted is not None:
+        answer["output"] = wanted
+    for evaluator in (*common, *cast("list[object]", row.get("evaluators") or [])):
+        name, value = _evaluator(evaluator)
+        match name:
+            case "EqualsExpected":
+                pass  # the expected output is compared in any case
+            case "Contains":
+                facts.append(value)
+            case "Equals":
+                answer["output"] = value
+            case "LLMJudge":
+                rubric.append({"question": value})
+            case _:
+                raise InputError(
+                    f"{where}: there is no evaluator {name!r} here; Contains, Equals, "
+                    "EqualsExpected and LLMJudge are read, others are written as scorers"
+                )
+    if facts or rubric:
+        case["synthesis"] = {"facts": facts, "rubric": rubric}
+    return {**case, "answer": answer} if answer else case
+
+
+def _evaluator(given: object) -> tuple[str, object]:
+    """The name of an evaluator and its first argument."""
+    if not isinstance(given, Mapping):
+        return str(given), None
+    name, value = next(iter(cast("Mapping[str, object]", given).items()), ("", None))
+    if isinstance(value, Mapping):
+        arguments = cast("Mapping[str, object]", value)
+        value = arguments.get("value", arguments.get("rubric"))
+    return name, value

@@ -1,0 +1,190 @@
+"""What an evaluation found: trials, figures of each team, and the document that JSON holds."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from leadhand.contracts.answer import Engine
+from leadhand.contracts.data import Record, in_one_line
+from leadhand.errors import InputError
+from leadhand.evals.figures import Figure, FigureChange, Samples, change, figure
+from leadhand.evals.trials import CaseScore
+
+PASSED = "passed"
+"""The share of trials without a failed score."""
+COSTS = ("seconds", "requests", "tokens", "cost_usd")
+"""Figures of which less is better."""
+
+
+class FirstError(Record):
+    """Where a failed trial first went wrong."""
+
+    task_id: str | None
+    """None: in the plan, or in the synthesis."""
+    worker: str | None = None
+    step: str
+    """`plan`, `task`, `tool`, `model` or `synthesis`."""
+    seq: int
+    """The event in the run's log."""
+    run_id: str = ""
+    why: str
+
+
+class TrialReport(Record):
+    """One case, run once."""
+
+    case: str
+    repeat: int
+    """From 1."""
+    run_ids: tuple[str, ...] = ()
+    """The runs in the journal: of the team, then of each worker alone."""
+    status: str = ""
+    engine: Engine = "deterministic"
+    scores: tuple[CaseScore, ...] = ()
+    seconds: float = 0.0
+    requests: int = 0
+    tokens: int = 0
+    cost_usd: float | None = None
+    """None: unknown, or nothing was spent."""
+    speedup: float | None = None
+    refused: tuple[str, ...] = ()
+    """Tools that were not called, because they may change something."""
+    routed: tuple[str | None, str | None] | None = None
+    """The worker that the request is for and the one that got it; None if that is not scored."""
+    first_error: FirstError | None = None
+    error: str | None = None
+    """Why the case could not be run."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether no score failed."""
+        return self.error is None and not any(score.failed for score in self.scores)
+
+    @property
+    def title(self) -> str:
+        """The case, and which repeat of it."""
+        return self.case if self.repeat == 1 else f"{self.case} #{self.repeat}"
+
+
+class ConfusedRoute(Record):
+    """How often requests for one worker went to another."""
+
+    wanted: str | None
+    given: str | None
+    count: int
+
+
+class TeamReport(Record):
+    """What was found about one team."""
+
+    team: str
+    engine: Engine
+    scores: dict[str, Figure]
+    """By the names of scores, and `passed`."""
+    costs: dict[str, Figure]
+    speedup: Figure | None = None
+    confused: tuple[ConfusedRoute, ...] = ()
+    judge_agreement: Figure | None = None
+    """The share of labelled questions that the judge answered like the label."""
+    judge_abstained: Figure | None = None
+    trials: tuple[TrialReport, ...] = ()
+
+
+class EvalReport(Record):
+    """An evaluation."""
+
+    id: str
+    teams: tuple[TeamReport, ...]
+
+    @classmethod
+    def read(cls, file: Path) -> "EvalReport":
+        """The report in a file that `--format json` printed. Raises `InputError`."""
+        try:
+            return cls.model_validate_json(file.read_bytes())
+        except OSError as error:
+            raise InputError(f"can't read the baseline {file}: {error.strerror}") from error
+        except ValidationError as error:
+            raise InputError(f"{file} is no report of `eval`: {in_one_line(error)}") from error
+
+
+def team_report(team: str, trials: Sequence[TrialReport]) -> TeamReport:
+    """The figures of a team's trials."""
+    routes = Counter(one.routed for one in trials if one.routed is not None)
+    speedups = _samples((one, one.speedup) for one in trials)
+    labels = _scores(trials, "judge.agreement")
+    open_questions = _scores(trials, "judge.abstained")
+    names = dict.fromkeys(score.name for one in trials for score in one.scores)
+    found = {name: _scores(trials, name) for name in names if not name.startswith("judge.")}
+    return TeamReport(
+        team=team,
+        engine="model" if any(one.engine == "model" for one in trials) else "deterministic",
+        scores={
+            PASSED: figure(_scores(trials, PASSED)),
+            **{name: figure(values) for name, values in sorted(found.items()) if values},
+        },
+        costs={name: figure(values) for name in COSTS if (values := _costs(trials, name))},
+        speedup=figure(speedups) if speedups else None,
+        confused=tuple(
+            ConfusedRoute(wanted=wanted, given=given, count=count)
+            for (wanted, given), count in routes.most_common()
+            if wanted != given
+        ),
+        judge_agreement=figure(labels) if labels else None,
+        judge_abstained=figure(open_questions) if open_questions else None,
+        trials=tuple(trials),
+    )
+
+
+def changes(now: TeamReport, before: TeamReport) -> list[FigureChange]:
+    """How each figure changed that both have, in `now`'s order."""
+    noisy = "model" in (now.engine, before.engine)
+    found = [
+        change(
+            name,
+            _scores(now.trials, name),
+            _scores(before.trials, name),
+            noisy=noisy,
+            lower_is_better=False,
+        )
+        for name in now.scores
+    ]
+    # The clock always has noise, and so does what a busy machine adds to it.
+    found += [
+        change(
+            name,
+            _costs(now.trials, name),
+            _costs(before.trials, name),
+            noisy=noisy or name == "seconds",
+            lower_is_better=True,
+        )
+        for name in now.costs
+    ]
+    return [one for one in found if one is not None]
+
+
+def is_worse(found: Iterable[FigureChange]) -> bool:
+    """Whether anything is worse but the time, which depends on the machine."""
+    return any(one.verdict == "worse" and one.name != "seconds" for one in found)
+
+
+def _scores(trials: Sequence[TrialReport], name: str) -> Samples:
+    if name == PASSED:
+        return _samples((one, float(one.passed)) for one in trials)
+    return _samples(
+        (one, score.value) for one in trials for score in one.scores if score.name == name
+    )
+
+
+def _costs(trials: Sequence[TrialReport], name: str) -> Samples:
+    ran = [one for one in trials if one.error is None]
+    return _samples((one, getattr(one, name)) for one in ran)
+
+
+def _samples(rows: Iterable[tuple[TrialReport, float | None]]) -> Samples:
+    found: defaultdict[str, list[float]] = defaultdict(list)
+    for trial, value in rows:
+        if value is not None:
+            found[trial.case].append(float(value))
+    return found

@@ -1,0 +1,297 @@
+"""Runs cases with a team: each is a run in the journal, so that an evaluation can be resumed.
+
+The team gets the request of a case as it would get it from a user. If only routing and the plan are
+scored, the run ends with the plan. Workers that are scored alone get a task each, in a run of its
+own.
+"""
+
+import asyncio
+import datetime as dt
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Protocol
+
+from leadhand.contracts.budget import Budget
+from leadhand.contracts.events import ToolCalled
+from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.team import Team
+from leadhand.errors import InputError, LeadhandError
+from leadhand.evals.answers import answer_scores, synthesis_scores
+from leadhand.evals.cases import Case, Fault
+from leadhand.evals.first_error import first_error
+from leadhand.evals.planning import (
+    PlanShape,
+    distinct_score,
+    plan_scores,
+    routing_scores,
+    shape_of,
+    workers_of,
+)
+from leadhand.evals.preparation import REFUSED, SINGLE, alone, plan_for, prepared, single
+from leadhand.evals.report import EvalReport, TeamReport, TrialReport, team_report
+from leadhand.evals.trials import CaseScore, Scorer, Trial, scored_by
+from leadhand.evals.work import work_scores
+from leadhand.ports import Journal
+from leadhand.run.settings import StartArguments
+from leadhand.supervisor import Supervisor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalSettings:
+    """How cases are run."""
+
+    repeat: int = 1
+    """How often each case is run."""
+    at_once: int = 4
+    """Runs at the same time."""
+    deadline_s: float | None = 600.0
+    """Of each run."""
+    budget: Budget | None = None
+    """Of each run."""
+    allow_writes: bool = False
+    """Whether tools are called that may change something."""
+    faults: tuple[Fault, ...] = ()
+    """Besides those of the cases."""
+
+
+class Contender(Protocol):
+    """What is evaluated: a team, or a command's way to run one."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def team(self) -> Team: ...
+    def start(
+        self, case: Case, plan: Plan | None, run_id: str
+    ) -> tuple[Supervisor, StartArguments[object]]:
+        """The supervisor for a case, and what its run is started with.
+
+        With a `plan`, its tasks are all that is done. Raises `InputError`.
+        """
+        ...
+
+
+class Judging(Protocol):
+    """A model that answers what code can't decide."""
+
+    async def scores(self, trial: Trial, scores: Sequence[CaseScore]) -> Sequence[CaseScore]:
+        """The scores of a trial with those of the judge."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TeamContender:
+    """A team as a supervisor runs it."""
+
+    team: Team
+    settings: EvalSettings = EvalSettings()
+    journal: Journal | None = None
+    as_single: bool = False
+    """Whether one worker does everything, without a planner."""
+
+    @property
+    def name(self) -> str:
+        """The team's name, and whether one worker stands for it."""
+        return f"{self.team.name} ({SINGLE})" if self.as_single else self.team.name
+
+    def start(
+        self, case: Case, plan: Plan | None, run_id: str
+    ) -> tuple[Supervisor, StartArguments[object]]:
+        """The supervisor for a case. Raises `InputError` if the case does not fit the team."""
+        settings = self.settings
+        team = single(self.team) if self.as_single else self.team
+        faults = () if self.as_single else settings.faults
+        case = case.model_copy(update={"faults": ()}) if self.as_single else case
+        team = prepared(team, case, faults=faults, allow_writes=settings.allow_writes)
+        if self.as_single:
+            task = Task(id=SINGLE, worker=SINGLE, intent=case.request, artifacts=case.inputs)
+            plan = Plan(goal=case.request, tasks=[task])
+        elif plan is not None:
+            team = alone(team)
+        ends_with_plan = plan is None and case.ends_with_plan
+        supervisor: Supervisor[object, object] = Supervisor(
+            team,
+            deadline_s=settings.deadline_s,
+            budget=settings.budget,
+            journal=self.journal,
+            approve=["plan"] if ends_with_plan else None,
+        )
+        arguments: StartArguments[object] = {"inputs": case.inputs}
+        return supervisor, {**arguments, "plan": plan} if plan is not None else arguments
+
+
+Progress = Callable[[str, TrialReport, int, int], None]
+"""Called after each trial: the team's name, the trial, how many are done, and of how many."""
+
+
+def new_eval_id(now: dt.datetime) -> str:
+    """An id that no other evaluation has; those of its runs begin with it."""
+    return f"eval-{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+async def evaluate(
+    *contenders: Team | Contender,
+    cases: Sequence[Case],
+    settings: EvalSettings | None = None,
+    scorers: Sequence[Scorer] = (),
+    judge: Judging | None = None,
+    eval_id: str | None = None,
+    progress: Progress | None = None,
+) -> EvalReport:
+    """Run all cases with each team, and score them.
+
+    The runs of an evaluation with the same `eval_id` are not repeated, as far as the journal has
+    them. Raises `InputError` if a case does not fit a team.
+    """
+    settings = settings or EvalSettings()
+    eval_id = eval_id or new_eval_id(dt.datetime.now(dt.UTC))
+    given = [TeamContender(one, settings) if isinstance(one, Team) else one for one in contenders]
+    total = len(given) * len(cases) * settings.repeat
+    done = 0
+
+    def tell(team: str, trial: TrialReport) -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(team, trial, done, total)
+
+    found: list[TeamReport] = []
+    for place, one in enumerate(given, start=1):
+        prefix = f"{eval_id}-{place}"
+        work = _Evaluation(one, settings, (*scorers,), judge, prefix, partial(tell, one.name))
+        found.append(await work.report(cases))
+    return EvalReport(id=eval_id, teams=tuple(found))
+
+
+@dataclass(slots=True)
+class _Evaluation:
+    """All cases with one team."""
+
+    contender: Contender
+    settings: EvalSettings
+    scorers: tuple[Scorer, ...]
+    judge: Judging | None
+    prefix: str
+    tell: Callable[[TrialReport], None]
+    shapes: dict[tuple[str, int], PlanShape] = field(
+        default_factory=dict[tuple[str, int], PlanShape]
+    )
+
+    async def report(self, cases: Sequence[Case]) -> TeamReport:
+        slots = asyncio.Semaphore(self.settings.at_once)
+
+        async def one(place: int, case: Case, repeat: int) -> TrialReport:
+            async with slots:
+                trial = await self._trial(case, repeat, f"{self.prefix}-{place}-{repeat}")
+            self.tell(trial)
+            return trial
+
+        rows = [
+            (place, case, repeat)
+            for place, case in enumerate(cases, start=1)
+            for repeat in range(1, self.settings.repeat + 1)
+        ]
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(one(*row)) for row in rows]
+        except ExceptionGroup as failed:  # each would name the same mistake
+            raise failed.exceptions[0] from None
+        return team_report(self.contender.name, [*self._distinct(task.result() for task in tasks)])
+
+    async def _trial(self, case: Case, repeat: int, run_id: str) -> TrialReport:
+        """One case, run once: by the team, and by each worker that is scored alone."""
+        report = TrialReport(case=case.name, repeat=repeat)
+        try:
+            if case.has_whole_run:
+                trial = await self._run(case, None, run_id)
+                if shape := shape_of(trial):
+                    self.shapes[case.name, repeat] = shape
+                report = await self._scored(trial, report)
+            for place, work in enumerate(case.workers, start=1):
+                plan = plan_for(work, case)
+                trial = await self._run(case, plan, f"{run_id}-{place}")
+                report = await self._scored(replace(trial, work=work), report)
+        except InputError:
+            raise
+        except LeadhandError as error:
+            return report.model_copy(update={"error": str(error)})
+        return report
+
+    async def _run(self, case: Case, plan: Plan | None, run_id: str) -> Trial:
+        supervisor, arguments = self.contender.start(case, plan, run_id)
+        given: StartArguments[object] = {
+            **arguments,
+            "run_id": run_id,
+            "if_exists": "join",
+            "origin": {"command": "eval", "case": case.name},
+        }
+        answer = await supervisor.run(case.request, **given)
+        log = await supervisor.journal.events(run_id)
+        return Trial(case, supervisor.team, answer, log)
+
+    async def _scored(self, trial: Trial, report: TrialReport) -> TrialReport:
+        """The report with the scores and costs of one of the case's runs added."""
+        scores = [*scores_of(trial, self.scorers)]
+        if self.judge is not None:
+            scores = [*await self.judge.scores(trial, scores)]
+        answer, metrics = trial.answer, trial.answer.metrics
+        costs = [one for one in (report.cost_usd, metrics.cost_usd) if one is not None]
+        routing = trial.case.routing
+        routed = (routing.primary, next(iter(workers_of(trial)), None)) if routing else None
+        return report.model_copy(
+            update={
+                "run_ids": (*report.run_ids, answer.run_id),
+                "status": report.status or answer.status,
+                "engine": "model" if "model" in (report.engine, answer.engine) else answer.engine,
+                "scores": (*report.scores, *scores),
+                "seconds": report.seconds + metrics.makespan_s,
+                "requests": report.requests + metrics.requests,
+                "tokens": report.tokens + metrics.input_tokens + metrics.output_tokens,
+                "cost_usd": sum(costs) if costs else None,
+                "speedup": report.speedup if trial.work else metrics.speedup or None,
+                "refused": (*dict.fromkeys((*report.refused, *_refused(trial))),),
+                "routed": report.routed if trial.work else routed,
+                "first_error": report.first_error or first_error(trial, scores),
+            }
+        )
+
+    def _distinct(self, trials: Iterable[TrialReport]) -> Iterator[TrialReport]:
+        """The trials, with a score for plans that are the same for unlike requests."""
+        for trial in trials:
+            mine = self.shapes.get((trial.case, trial.repeat))
+            others = [one for key, one in self.shapes.items() if key[0] != trial.case]
+            if mine is None or not others:
+                yield trial
+                continue
+            score = distinct_score(mine, others)
+            yield trial.model_copy(update={"scores": (*trial.scores, score)})
+
+
+def scores_of(trial: Trial, scorers: Sequence[Scorer] = ()) -> Iterator[CaseScore]:
+    """All scores of a trial that code gives."""
+    case = trial.case
+    if trial.work is not None:
+        for score in work_scores(trial.work, trial):
+            why = f"{trial.work.worker}: {score.why}" if score.why else ""
+            yield score.model_copy(update={"why": why})
+        return
+    if case.routing is not None:
+        yield from routing_scores(case.routing, trial)
+    if case.plan is not None:
+        yield from plan_scores(case.plan, trial)
+    if case.synthesis is not None:
+        yield from synthesis_scores(case.synthesis, trial)
+    if not case.ends_with_plan:
+        yield from answer_scores(case.answer, trial)
+    for scorer in scorers:
+        yield from scored_by(scorer, trial)
+
+
+def _refused(trial: Trial) -> list[str]:
+    return [
+        event.tool
+        for event in trial.log
+        if isinstance(event, ToolCalled) and REFUSED in event.output
+    ]

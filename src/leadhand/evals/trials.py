@@ -1,0 +1,109 @@
+"""A trial: one run of a case, and the scores that it gets."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pydantic import Field, JsonValue
+
+from leadhand.contracts import events
+from leadhand.contracts.answer import Answer
+from leadhand.contracts.data import Record
+from leadhand.contracts.outcome import Result
+from leadhand.contracts.task import Plan
+from leadhand.contracts.team import Team
+from leadhand.evals.cases import Case, ExpectedWork
+
+
+class CaseScore(Record):
+    """One figure about a trial."""
+
+    name: str
+    """`level.figure`, such as `plan.edges`."""
+    value: float | None = Field(default=None, ge=0, le=1)
+    """1 is best; None: nothing could be decided."""
+    why: str = ""
+    """What was wrong; empty if nothing was."""
+    bar: float = 1.0
+    """The value from which the trial passes."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the trial fails because of it."""
+        return self.value is not None and self.value < self.bar
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One run of a case, as scorers see it."""
+
+    case: Case
+    team: Team
+    answer: Answer
+    log: Sequence[events.Event]
+    """The events of the run."""
+    work: ExpectedWork | None = None
+    """What is expected of the worker that got the request alone; None: the team got it."""
+
+    @property
+    def plan(self) -> Plan | None:
+        """The first plan, accepted or waiting for approval; None if there was none."""
+        plan: Plan | None = None
+        for event in self.own:
+            if isinstance(event, events.PlanProposed) and event.task_id is None:
+                plan = event.plan
+            elif isinstance(event, events.PlanRejected) and event.task_id is None:
+                plan = None
+            elif isinstance(event, events.PlanAccepted):
+                break
+        return plan
+
+    @property
+    def own(self) -> list[events.Event]:
+        """The events of the run itself, without those of nested runs."""
+        return [event for event in self.log if not event.within]
+
+    @property
+    def results(self) -> dict[str, Result]:
+        """The result of each task that has one, even a partial one."""
+        found: dict[str, Result] = {}
+        for event in self.own:
+            if isinstance(event, events.TaskCompleted):
+                found[event.task_id] = event.result
+            elif isinstance(event, events.TaskEscalated | events.TaskFailed) and event.partial:
+                found.setdefault(event.task_id, event.partial)
+        return found
+
+
+Scorer = Callable[[Trial], CaseScore | Sequence[CaseScore] | bool | float | None]
+"""A scorer of the user's own: `True`, or a number from 0 to 1, is a score with the function's name;
+`None` means that it has nothing to say about the case."""
+
+
+def scored_by(scorer: Scorer, trial: Trial) -> list[CaseScore]:
+    """The scores that a user's scorer gives. One that raises gives a failed score."""
+    name = getattr(scorer, "__name__", type(scorer).__name__)
+    try:
+        given = scorer(trial)
+        if given is None:
+            return []
+        if isinstance(given, CaseScore):
+            return [given]
+        if isinstance(given, bool | int | float):
+            return [CaseScore(name=name, value=float(given))]
+        return [*given]
+    except Exception as error:  # a scorer may raise anything
+        why = f"the scorer raised {type(error).__name__}: {error}"
+        return [CaseScore(name=name, value=0.0, why=why)]
+
+
+def share(name: str, missing: Sequence[str], total: int, why: str = "") -> CaseScore:
+    """The score of a list of which `missing` are not there."""
+    value = 1.0 if total == 0 else 1 - len(missing) / total
+    shown = ", ".join(f"{one!r:.80}" for one in missing[:5])
+    more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+    return CaseScore(name=name, value=max(0.0, value), why=f"{why}{shown}{more}" if missing else "")
+
+
+def shown_json(value: JsonValue) -> str:
+    """A value as a message shows it."""
+    return f"{value!r:.80}"

@@ -1,0 +1,147 @@
+"""`leadhand eval`: what it measures, how it prints it, and what its exit status says."""
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import leadhand
+from tests.evals.desks import desk
+from tests.programs import Ended
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Has a team and cases, and is where runs are stored."""
+    return desk(tmp_path)
+
+
+def program(*words: str, folder: Path) -> Ended:
+    return leadhand(*words, folder=folder, env={"LEADHAND_HOME": str(folder / "runs")})
+
+
+def test_each_level_is_scored_apart_and_what_failed_is_named(folder: Path) -> None:
+    shown = program("eval", "desk.py", folder=folder)
+    assert shown.status == 0, shown.err
+    lines = {" ".join(line.split()) for line in shown.out.splitlines()}
+    assert "desk: 5 trials, engine deterministic" in lines
+    assert lines >= {
+        "routing.primary 50 %",
+        "routing.secondary 100 %",
+        "routing.abstained 100 %",
+        "1 for shout went to count",
+        "answer.output 100 %",
+        "synthesis.facts 100 %",
+        "synthesis.forbidden 100 %",
+        "workers.output 100 %",
+        "workers.escalated 100 %",
+        "failed: confused",
+        "routing.primary 0 %: it went to 'count' and not to 'shout'",
+    }
+    assert "first wrong: the plan (event 2 of eval-" in shown.out
+    assert "] desk: confused failed: routing.primary 0 %" in shown.err
+
+
+def test_each_case_is_a_run_in_the_journal_and_is_not_run_twice(folder: Path) -> None:
+    found = json.loads(program("eval", "desk.py", "--json", folder=folder).out)
+    trials = found["teams"][0]["trials"]
+    ids = [one for trial in trials for one in trial["run_ids"]]
+    assert len(ids) == 8
+    kept = program("runs", "--json", folder=folder).out
+    assert all(one in kept for one in ids)
+    assert "task count" not in program("show", trials[0]["run_ids"][0], folder=folder).out, (
+        "only planned"
+    )
+    again = json.loads(
+        program("eval", "desk.py", "--json", "--resume", found["id"], folder=folder).out
+    )
+    assert again == found, "the same runs, with the same times"
+
+
+def test_worse_than_the_baseline_is_exit_status_1(folder: Path) -> None:
+    (folder / "base.json").write_text(
+        program("eval", "desk.py", "--json", folder=folder).out, encoding="utf-8"
+    )
+    same = program("eval", "desk.py", "--baseline", "base.json", folder=folder)
+    assert same.status == 0
+    moved = [line for line in same.out.splitlines() if line.startswith(("worse", "better"))]
+    assert [line for line in moved if "seconds" not in line] == [], "time depends on the machine"
+    worse = program(
+        "eval", "desk.py", "--baseline", "base.json", "--fault", "1=timeout", folder=folder
+    )
+    assert worse.status == 1
+    assert "worse: workers.output 100 % -> 0 %" in worse.out
+    (folder / "bad.json").write_text(
+        program("eval", "desk.py", "--json", "--fault", "count=error", folder=folder).out
+    )
+    better = program("eval", "desk.py", "--baseline", "bad.json", folder=folder)
+    assert better.status == 0
+    assert "better: workers.output 0 % -> 100 %" in better.out
+
+
+def test_a_report_for_a_ci_server_and_one_for_a_browser(folder: Path) -> None:
+    xml = ET.fromstring(program("eval", "desk.py", "--format", "junit", folder=folder).out)
+    (suite,) = xml
+    assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == ("desk", "5", "1")
+    (failed,) = xml.iter("failure")
+    assert "it went to 'count'" in (failed.text or "")
+    page = program("eval", "desk.py", "--format", "html", "--repeat", "2", folder=folder).out
+    assert page.startswith("<!doctype html>")
+    assert "confused #2" in page
+
+
+def test_a_fault_makes_partial_answers_that_are_scored(folder: Path) -> None:
+    (folder / "cases.yaml").write_text(
+        "- request: count these words\n"
+        "  faults: [{worker: 2, fails: timeout}]\n"
+        "  synthesis: {gaps: [shout], facts: [words]}\n",
+        encoding="utf-8",
+    )
+    found = json.loads(program("eval", "desk.py", "--json", folder=folder).out)
+    (trial,) = found["teams"][0]["trials"]
+    assert trial["status"] == "partial"
+    values = {score["name"]: score["value"] for score in trial["scores"]}
+    assert values["answer.status"] == values["synthesis.gaps"] == values["synthesis.facts"] == 1
+
+
+def test_a_function_of_the_user_scores_each_trial(folder: Path) -> None:
+    (folder / "tone.py").write_text(
+        "from leadhand.evals import Trial\n\n\n"
+        "def calm(trial: Trial) -> float | None:\n"
+        "    return 0.5 if trial.answer.answer else None\n\n\n"
+        "def broken(trial: Trial) -> bool:\n"
+        "    raise KeyError('x')\n",
+        encoding="utf-8",
+    )
+    shown = program(
+        "eval", "desk.py", "--scorer", "tone.py:calm", "--scorer", "tone.py:broken", folder=folder
+    )
+    assert shown.status == 0, shown.err
+    lines = [" ".join(line.split()) for line in shown.out.splitlines()]
+    assert "calm 50 %" in lines
+    assert "broken 0 %: the scorer raised KeyError: 'x'" in lines
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("desk.py", "--fault", "2"), "give WORKER=KIND, KIND one of timeout, error"),
+        (("desk.py", "--fault", "x=error"), "a fault is for worker 'x', and team 'desk' has count"),
+        (("desk.py", "--scorer", "tone.py:x"), "there is no file 'tone.py'"),
+        (("desk.py", "--baseline", "no.json"), "can't read the baseline no.json"),
+        (("desk.py", "--baseline", "cases.yaml"), "is no report of `eval`"),
+        (("desk.py", "--cases", "no.yaml"), "no.yaml can't be read"),
+    ],
+)
+def test_what_can_not_be_used_is_named(words: tuple[str, ...], why: str, folder: Path) -> None:
+    refused = program("eval", *words, folder=folder)
+    assert refused.status == 2
+    assert why in refused.err
+
+
+def test_a_team_without_cases_says_how_to_name_some(folder: Path) -> None:
+    (folder / "cases.yaml").unlink()
+    refused = program("eval", "desk.py", folder=folder)
+    assert refused.status == 2
+    assert "no cases beside it: name a file of `- request: ...` with --cases" in refused.err
