@@ -27,6 +27,7 @@ from tests.scripted_server import start_over
 
 gc.disable()  # until all is imported: that creates many objects and no garbage
 os.environ["LEADHAND_LOOPBACK_ONLY"] = "1"
+os.environ["LEADHAND_LOCAL_MODELS"] = "0"  # or a developer's own model server would answer
 _home = tempfile.mkdtemp(prefix="leadhand-tests-")
 atexit.register(shutil.rmtree, _home, ignore_errors=True)
 os.environ["LEADHAND_HOME"] = _home

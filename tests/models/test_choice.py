@@ -195,6 +195,8 @@ def test_a_server_on_this_machine_is_used_last_and_its_address_given(
     assert choice.why == f"ollama:house-model for every role, found at Ollama on port {port}"
     with_key = chosen(environ={"OPENAI_API_KEY": "k"}, servers=(local,))
     assert with_key.why.endswith("because OPENAI_API_KEY is set")
+    barred = chosen(environ={"LEADHAND_LOCAL_MODELS": "0"}, servers=(local,))
+    assert (barred.team.model, barred.environ) == (None, {})
 
 
 def test_a_worker_named_like_a_role_is_shown_beside_it() -> None:

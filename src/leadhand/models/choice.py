@@ -18,6 +18,8 @@ from leadhand.plans.nesting import with_inherited_models
 NO_MODEL = "none"
 """The value of `--model` and `LEADHAND_MODEL` for no model."""
 VARIABLE = "LEADHAND_MODEL"
+LOCAL_MODELS = "LEADHAND_LOCAL_MODELS"
+"""The environment variable that is 0 where no model server of this machine may be found."""
 AUTO = "auto"
 """The value of a team's `model` to look for models in Python as the command line does."""
 LISTING_TIMEOUT_S = 10.0
@@ -179,7 +181,7 @@ async def _at_hand(
         models = {tier: (spec,) for tier, spec in usable.tiers.items()}
         chosen = dataclasses.replace(team, models=models)
         return ModelChoice(chosen, f"{_tiers_line(chosen)}, because {usable.variable} is set")
-    local = await local_model(servers)
+    local = await local_model(servers) if environ.get(LOCAL_MODELS) != "0" else None
     if local is not None:
         where = f"{local.server.name} on port {local.server.port}"
         return ModelChoice(
