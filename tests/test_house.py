@@ -35,6 +35,11 @@ TEAMS = sorted(file.parent.name for file in TEAM_SOURCE.glob("*/team.yaml"))
 LONGEST = 400
 
 
+@functools.cache
+def tree_of(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
 WITHOUT_MODELS = """
 import asyncio
 from leadhand.contracts.team import Team
@@ -146,8 +151,7 @@ def test_a_command_shows_its_first_line_before_it_loads_what_runs(
 
 
 def test_ports_are_protocols_only() -> None:
-    tree = ast.parse((SOURCE / "ports.py").read_text(encoding="utf-8"))
-    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    classes = [node for node in tree_of(SOURCE / "ports.py").body if isinstance(node, ast.ClassDef)]
     assert len(classes) > 5
     assert {ast.unparse(node.bases[-1]) for node in classes} == {"Protocol"}
 
@@ -169,7 +173,7 @@ def test_a_function_of_more_than_sixty_lines_says_why() -> None:
     for file in SOURCES:
         text = file.read_text(encoding="utf-8")
         lines = text.splitlines()
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(tree_of(file)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
                 if (node.end_lineno or first) - node.lineno < 60:
@@ -185,7 +189,7 @@ def test_a_function_of_more_than_sixty_lines_says_why() -> None:
 def test_no_two_public_classes_share_a_name() -> None:
     found: dict[str, list[str]] = {}
     for file in SOURCES:
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        for node in tree_of(file).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found.setdefault(node.name, []).append(file.name)
     assert len(found) > 500
@@ -196,7 +200,7 @@ def test_no_two_public_classes_share_a_name() -> None:
 def test_the_pure_floor_asks_no_clock(file: Path) -> None:
     calls = [
         node.func.attr
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in ast.walk(tree_of(file))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
     ]
     assert not {"now", "utcnow", "today"} & set(calls)
@@ -256,7 +260,7 @@ def test_leadhand_names_no_ready_made_team_in_its_command_line() -> None:
     named = [
         f"{file.relative_to(SOURCE)}:{node.lineno}: {node.value}"
         for file in (SOURCE / "cli").rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in ast.walk(tree_of(file))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
         if node.value in TEAMS or re.search(rf"leadhand_teams|team ({'|'.join(TEAMS)})", node.value)
     ]
@@ -268,7 +272,7 @@ def test_ready_made_teams_import_only_names_that_are_public() -> None:
     imported = {
         (node.module, alias.name)
         for file in TEAM_SOURCE.rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in ast.walk(tree_of(file))
         if isinstance(node, ast.ImportFrom) and node.module is not None
         if node.module.split(".")[0] == "leadhand"
         for alias in node.names

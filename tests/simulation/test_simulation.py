@@ -46,7 +46,8 @@ def _quiet(caplog: pytest.LogCaptureFixture) -> None:
 
 @pytest.mark.parametrize("kind", [None, *KINDS])
 def test_no_seed_breaks_a_promise(kind: PlannerKind | None) -> None:
-    found = failures(range(IN_TESTS), kind)
+    every = kind is None or "LEADHAND_TEST_ALL" in os.environ
+    found = failures(range(IN_TESTS if every else IN_TESTS // 2), kind)
     assert not found, "\n".join(found)
 
 

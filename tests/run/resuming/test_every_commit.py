@@ -1,6 +1,7 @@
 """A run that was stopped at any of its commits ends as if it had not been (F29)."""
 
 import asyncio
+import os
 
 import pytest
 
@@ -31,7 +32,7 @@ def test_a_run_goes_on_from_each_of_its_commits_to_the_same_answer() -> None:
     events = [*journal.store.events(RUN)]
     assert len(plan().tasks) == 100
     assert len(journal.commits) > 40
-    for stop in journal.commits:
+    for stop in journal.commits[:: 1 if "LEADHAND_TEST_ALL" in os.environ else 3]:
         past, shop = events[:stop], Workshop()
         left = kept(past)
         answer = run_virtual(resumed(supervisor(shop, left), RUN))
