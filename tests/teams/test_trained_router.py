@@ -11,7 +11,7 @@ from leadhand.teams.trained_router import name_in_team_file
     ("before", "after"),
     [
         ("name: desk", "name: desk\ntrained_router: router.json\n"),
-        ("# mine\r\nname: desk\r\n", "# mine\r\nname: desk\r\ntrained_router: router.json\n"),
+        ("# mine\r\nname: desk\r\n", "# mine\r\nname: desk\r\ntrained_router: router.json\r\n"),
         ("", "trained_router: router.json\n"),
         ("trained_router: router.json\n", "trained_router: router.json\n"),
     ],

@@ -135,9 +135,8 @@ def _spans(node: yaml.Node | None, lines: list[str]) -> dict[str, tuple[int, int
     pairs: object = node.value if isinstance(node, yaml.MappingNode) else []  # pyright: ignore[reportUnknownMemberType]
     entries = cast("list[tuple[yaml.ScalarNode, yaml.Node]]", pairs)
     starts = [key.start_mark.line for key, _ in entries]
-    for (key, value), start, following in zip(
-        entries, starts, [*starts[1:], len(lines)], strict=True
-    ):
+    ends = [*starts[1:], len(lines)]
+    for (key, value), start, following in zip(entries, starts, ends, strict=False):
         end = min(following, value.end_mark.line + (value.end_mark.column > 0))
         while end > start + 1 and (lines[end - 1].lstrip() or "#").startswith("#"):
             end -= 1

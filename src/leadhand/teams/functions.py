@@ -1,12 +1,11 @@
 """Imports what a team's files name as `module:name`.
 
 Importing runs the module: a team's folder is code that its user chose to run, like any program.
-Every failure is returned as `Unusable` with a message, never raised.
+Every failure is an `InputError` that says what is wrong and how to fix it.
 """
 
 import importlib
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import cast
@@ -19,14 +18,6 @@ from leadhand.errors import InputError
 from leadhand.plans.signatures import handoff_problem
 from leadhand.teams.notes import closest
 from leadhand.workers.reference import FunctionReference
-
-
-@dataclass(frozen=True, slots=True)
-class Unusable:
-    """The named object can't be imported or does not fit its purpose."""
-
-    why: str
-    """What is wrong and how to fix it."""
 
 
 def make_importable(folder: Path) -> None:
@@ -45,47 +36,41 @@ def shadowing(folder: Path) -> list[str]:
 
 def work_function(
     name: str, folder: Path, *, isolate: Isolation, agents: bool = False, own: bool = True
-) -> WorkFunction | AgentLike | Unusable:
-    """The function `module:function`, which takes a handoff, or `Unusable`.
+) -> WorkFunction | AgentLike:
+    """The function `module:function`, which takes a handoff.
 
     `agents`: a pydantic-ai agent is accepted too. `own`: the team is the user's; functions of a
     ready-made team may have further parameters, which its command binds before a run.
     """
     found = resolve(name, folder)
-    if isinstance(found, Unusable):
-        return found
     if agents and not callable(found) and isinstance(found, AgentLike):
         if isolate == "process":
-            return Unusable(f"{name!r} is an agent and can't run in a process: leave out `isolate`")
+            raise InputError(
+                f"{name!r} is an agent and can't run in a process: leave out `isolate`"
+            )
         return found
     if not callable(found):
         kind = type(found).__name__
-        return Unusable(f"{name!r} is {kind} and must be a function that takes a handoff")
+        raise InputError(f"{name!r} is {kind} and must be a function that takes a handoff")
     problem = handoff_problem(found) if own else None
     if problem is not None:
-        return Unusable(f"{name!r} does not take a handoff: {problem}")
+        raise InputError(f"{name!r} does not take a handoff: {problem}")
     if isolate == "process":
-        try:
-            FunctionReference.of(found)
-        except InputError as error:
-            return Unusable(str(error))
+        FunctionReference.of(found)
     return found
 
 
 def resolve(name: str, folder: Path | None) -> object:
-    """The object `module:name`, or `Unusable`."""
+    """The object `module:name`."""
     path, _, attributes = name.partition(":")
-    imported = import_module(path, folder)
-    if isinstance(imported, Unusable):
-        return imported
-    found: object = imported
+    found: object = (imported := import_module(path, folder))
     for attribute in attributes.split("."):
         if not hasattr(found, attribute):
             guess = closest(
                 attribute, [name for name in vars(imported) if not name.startswith("_")]
             )
             hint = f"did you mean {guess!r}?" if guess else "define it there"
-            return Unusable(f"module {path!r} has no {attributes!r}: {hint}")
+            raise InputError(f"module {path!r} has no {attributes!r}: {hint}")
         found = cast("object", getattr(found, attribute))
     return found
 
@@ -98,40 +83,44 @@ def is_of_pydantic_ai(found: object, kind: str) -> bool:
     )
 
 
-def import_module(path: str, folder: Path | None) -> ModuleType | Unusable:
-    """The imported module, or `Unusable`; `folder` has the team's own modules, if any."""
+def import_module(path: str, folder: Path | None) -> ModuleType:
+    """The imported module; `folder` has the team's own modules, if any."""
     try:
         found = importlib.import_module(path)
     except ModuleNotFoundError as error:
         if error.name is not None and f"{path}.".startswith(f"{error.name}."):
             where = "" if "." in error.name else f"put {error.name}.py into the team's folder, or "
-            return Unusable(
+            raise InputError(
                 f"there is no module {error.name!r}: {where}install the package that has it"
-            )
-        return Unusable(f"module {path!r} needs {error.name!r}, which is not installed: install it")
+            ) from error
+        raise InputError(
+            f"module {path!r} needs {error.name!r}, which is not installed: install it"
+        ) from error
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         # A module may raise anything while it is imported, `SystemExit` too.
         known = isinstance(error, ValidationError)
         why = in_one_line(error) if known else " ".join(str(error).split())
-        return Unusable(
+        raise InputError(
             f"module {path!r} can't be imported ({type(error).__name__}: {why}): fix it"
-        )
-    return found if folder is None else _shadowed(path, folder) or found
+        ) from error
+    if folder is not None:
+        _check_is_own(path, folder)
+    return found
 
 
-def _shadowed(path: str, folder: Path) -> Unusable | None:
-    """The problem if another module of the same name was imported instead of the folder's own."""
+def _check_is_own(path: str, folder: Path) -> None:
+    """Raise if another module of the same name was imported instead of the folder's own."""
     top = path.partition(".")[0]
     candidates = [folder / f"{top}.py", folder / top / "__init__.py"]
     own = next((file for file in candidates if file.is_file()), None)
     if own is None:
-        return None
+        return
     file = getattr(sys.modules[top], "__file__", None)
     if isinstance(file, str) and Path(file).resolve() == own.resolve():
-        return None
+        return
     shown = own.relative_to(folder).as_posix()
-    return Unusable(
+    raise InputError(
         f"{shown} is hidden by another module called {top!r} ({file or 'built in'}): rename it"
     )

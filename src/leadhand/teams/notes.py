@@ -1,10 +1,13 @@
 """Collects the problems of a team's folder with file and line, and suggests what was meant."""
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
+
+from leadhand.errors import InputError
 
 
 class FileLine(NamedTuple):
@@ -33,6 +36,14 @@ class Notes:
     def warn(self, place: FileLine, text: str) -> None:
         """Add what is doubtful and what would be better."""
         self._warnings.append((place, text))
+
+    @contextmanager
+    def problems_at(self, place: FileLine) -> Generator[None]:
+        """A block in which an `InputError` is a problem at `place`."""
+        try:
+            yield
+        except InputError as error:
+            self.problem(place, str(error))
 
     @property
     def problems(self) -> tuple[str, ...]:

@@ -98,13 +98,11 @@ def _exceptions(
         return None
     found: list[type[BaseException]] = []
     for name in names:
-        kind = functions.resolve(name, folder) if ":" in name else getattr(builtins, name)
-        if isinstance(kind, functions.Unusable):
-            notes.problem(worker.document.place("retry", "on"), kind.why)
-        elif isinstance(kind, type) and issubclass(kind, BaseException):
+        with notes.problems_at(worker.document.place("retry", "on")):
+            kind = functions.resolve(name, folder) if ":" in name else getattr(builtins, name)
+            if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+                raise InputError(f"{name!r} is no exception class")
             found.append(kind)
-        else:
-            notes.problem(worker.document.place("retry", "on"), f"{name!r} is no exception class")
     return tuple(found)
 
 
@@ -114,27 +112,20 @@ def _work(
     if name is None:
         return None
     isolate = worker.fields.isolate
-    found = functions.work_function(name, folder, isolate=isolate, agents=key == "run", own=own)
-    if isinstance(found, functions.Unusable):
-        notes.problem(worker.document.place(key), found.why)
-        return None
-    return found
+    with notes.problems_at(worker.document.place(key)):
+        return functions.work_function(name, folder, isolate=isolate, agents=key == "run", own=own)
+    return None
 
 
 def _agent(worker: WorkerDraft, folder: Path, notes: Notes) -> object:
     name = worker.fields.agent
     if name is None:
         return None
-    found = functions.resolve(name, folder)
-    if isinstance(found, functions.Unusable):
-        notes.problem(worker.document.place("agent"), found.why)
-        return None
-    try:
+    with notes.problems_at(worker.document.place("agent")):
+        found = functions.resolve(name, folder)
         adapter_of(found)
-    except InputError as error:
-        notes.problem(worker.document.place("agent"), str(error))
-        return None
-    return found
+        return found
+    return None
 
 
 def declared_form(
@@ -145,31 +136,26 @@ def declared_form(
     notes: Notes,
 ) -> object:
     """A `declared` input or output, a type or a schema; `None` if there is none or it is wrong."""
+    found: object = declared
     if isinstance(declared, str):
-        found = functions.resolve(declared, folder)
-        if not isinstance(found, functions.Unusable | Mapping):
-            found = _typed(found, declared)
-        if isinstance(found, functions.Unusable):
-            notes.problem(document.place(key), found.why)
-            return None
-        if not isinstance(found, Mapping):
-            return found
-        schema = cast("Mapping[str, JsonValue]", found)
-    elif isinstance(declared, dict):
-        schema = declared
-    else:
+        with notes.problems_at(document.place(key)):
+            found = functions.resolve(declared, folder)
+            if not isinstance(found, Mapping):
+                _check_type(found, declared)
+                return found
+    if not isinstance(found, Mapping):
         return None
+    schema = cast("Mapping[str, JsonValue]", found)
     for path, why in schema_mistakes(schema):
         notes.problem(document.place(key, *path), why)
     return schema
 
 
-def _typed(found: object, name: str) -> object | functions.Unusable:
+def _check_type(found: object, name: str) -> None:
+    """Raise `InputError` if the object of that name can't describe data."""
     if inspect.isroutine(found) or inspect.ismodule(found):
         kind = type(found).__name__
-        return functions.Unusable(
-            f"{name!r} is a {kind} and must be a class, or a JSON Schema as a dict"
-        )
+        raise InputError(f"{name!r} is a {kind} and must be a class, or a JSON Schema as a dict")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -177,8 +163,7 @@ def _typed(found: object, name: str) -> object | functions.Unusable:
     except Exception as error:
         # A class may have schema hooks of its own, which may raise anything.
         why = " ".join(str(error).partition("\n")[0].split())
-        return functions.Unusable(
+        raise InputError(
             f"{name!r} can't describe JSON data ({type(error).__name__}: {why}): name a pydantic "
             "model, a dataclass or a TypedDict"
-        )
-    return found
+        ) from error

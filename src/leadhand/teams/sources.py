@@ -114,16 +114,17 @@ def _imported(python: PythonTeam, *, trust: bool) -> Team:
                 f"{python.folder / shadowing[0]} hides Python's own module of that name: rename it"
             )
         functions.make_importable(python.folder)
-    found = functions.import_module(python.module, python.folder)
-    if isinstance(found, functions.Unusable):
-        raise InputError(f"team {python.shown!r}: {found.why}")
+    there = ""
+    try:
+        found = functions.import_module(python.module, python.folder)
+        if teams := _teams(vars(found).items()):
+            there = f" (its teams: {', '.join(teams)})"
+        place = f"{python.module}:{python.attribute}"
+        named = functions.resolve(place, python.folder) if python.attribute else None
+    except InputError as error:
+        raise InputError(f"team {python.shown!r}: {error}{there}") from error
     if not python.attribute:
         return _only(vars(found).items(), python.shown)
-    named = functions.resolve(f"{python.module}:{python.attribute}", python.folder)
-    if isinstance(named, functions.Unusable):
-        teams = _teams(vars(found).items())
-        there = f" (its teams: {', '.join(teams)})" if teams else ""
-        raise InputError(f"team {python.shown!r}: {named.why}{there}")
     return _made(named, f"{python.shown}:{python.attribute}")
 
 

@@ -15,8 +15,9 @@ from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapt
 
 from leadhand.contracts.team import tool_name
 from leadhand.contracts.worker_factory import READY_MADE_TOOLS
+from leadhand.errors import InputError
 from leadhand.teams.draft import Draft, WorkerDraft
-from leadhand.teams.functions import Unusable, is_of_pydantic_ai, resolve
+from leadhand.teams.functions import is_of_pydantic_ai, resolve
 from leadhand.teams.notes import FileLine, Notes, closest, intended_name
 from leadhand.teams.values import is_reference
 
@@ -62,49 +63,48 @@ def _loaded(
     found: list[object] = []
     for index, name in enumerate(names):
         place = place_of(index)
-        tool = _tool(name, folder) if is_reference(name) else name
-        if isinstance(tool, Unusable):
-            notes.problem(place, tool.why)
-        elif tool == name and name not in READY_MADE_TOOLS:
-            _note_unknown(name, place, notes, label=labels)
-            found.append(name)
+        if is_reference(name):
+            with notes.problems_at(place):
+                found.append(tool := _tool(name, folder))
+                for doubt in _doubts(tool):
+                    notes.warn(place, doubt)
         else:
-            for doubt in _doubts(tool):
-                notes.warn(place, doubt)
-            found.append(tool)
+            if name not in READY_MADE_TOOLS:
+                _note_unknown(name, place, notes, label=labels)
+            found.append(name)
     return tuple(found)
 
 
-def _tool(name: str, folder: Path) -> object | Unusable:
+def _tool(name: str, folder: Path) -> object:
+    """Raises `InputError`."""
     tool = resolve(name, folder)
-    if isinstance(tool, Unusable):
-        return tool
     if is_of_pydantic_ai(tool, "AbstractToolset") or is_of_pydantic_ai(tool, "Tool"):
         return tool
     if not callable(tool) or isinstance(tool, type) or tool_name(tool) is None:
         kind = "a class" if isinstance(tool, type) else type(tool).__name__
-        return Unusable(
+        raise InputError(
             f"{name!r} is {kind} and must be a function with a name, or a pydantic-ai toolset"
         )
-    return _unfillable(tool, name) or tool
+    _check_parameters(tool, name)
+    return tool
 
 
-def _unfillable(tool: Callable[..., object], name: str) -> Unusable | None:
+def _check_parameters(tool: Callable[..., object], name: str) -> None:
+    """Raise `InputError` unless a model can fill in the parameters of a tool."""
     try:
         parameters = inspect.signature(tool).parameters.values()
         contexts = ("RunContext", "ToolContext")
         if any(name in str(one.annotation) for one in parameters for name in contexts):
-            return None  # that one is filled in, and checked later
+            return  # that one is filled in, and checked later
         with warnings.catch_warnings():
             # About defaults that JSON can't represent, which a model never sets.
             warnings.simplefilter("ignore")
             TypeAdapter(cast("type[object]", tool)).json_schema()
     except (PydanticSchemaGenerationError, PydanticUserError, NameError, ValueError) as error:
         why = " ".join(str(error).split(". ")[0].split())
-        return Unusable(
+        raise InputError(
             f"a model can't fill in the parameters of {name!r} ({why}): give them plain types"
-        )
-    return None
+        ) from error
 
 
 def _note_unknown(name: str, place: FileLine, notes: Notes, *, label: bool) -> None:

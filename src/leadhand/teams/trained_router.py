@@ -5,7 +5,8 @@ from pathlib import Path
 from leadhand.errors import InputError
 from leadhand.routing.trained import MAX_BYTES, TrainedRouter
 from leadhand.teams.draft import TEAM_FILE, Draft
-from leadhand.teams.files import document_in, read_yaml
+from leadhand.teams.edits import edit
+from leadhand.teams.files import read_yaml
 from leadhand.teams.notes import Notes
 
 ROUTER_FILE = "router.json"
@@ -19,19 +20,15 @@ def trained_router(draft: Draft, notes: Notes) -> TrainedRouter | None:
     if named is None:
         return None
     place = draft.document.place(KEY)
-    try:
+    with notes.problems_at(place):
         router = _read(draft.folder / named, repr(named))
-    except InputError as error:
-        notes.problem(place, str(error))
-        return None
-    routes = draft.team.routes if draft.team is not None else []
-    reached = {*router.workers, *(name for one in routes for name in (one.worker, *one.also))}
-    if new := ", ".join(repr(name) for name in draft.names if name not in reached):
-        notes.warn(
-            place,
-            f"the trained router has no examples of {new}, so never chooses it: train it again",
-        )
-    return router
+        routes = draft.team.routes if draft.team is not None else []
+        reached = {*router.workers, *(name for one in routes for name in (one.worker, *one.also))}
+        if new := ", ".join(repr(name) for name in draft.names if name not in reached):
+            why = f"the trained router has no examples of {new}, so never chooses it"
+            notes.warn(place, f"{why}: train it again")
+        return router
+    return None
 
 
 def _read(path: Path, name: str) -> TrainedRouter:
@@ -51,18 +48,13 @@ def _read(path: Path, name: str) -> TrainedRouter:
 def name_in_team_file(folder: Path, file: str) -> bool:
     """Add `trained_router: FILE` to the team.yaml of a folder, unless it names a router already.
 
-    Returns whether it names `file` now. The file is changed only if everything else in it reads
-    the same afterwards.
+    Returns whether it names `file` now; it does not if anything else would change.
     """
-    path, notes = folder / TEAM_FILE, Notes()
-    before = read_yaml(path, TEAM_FILE, notes)
+    before = read_yaml(folder / TEAM_FILE, TEAM_FILE, Notes())
     if before is None or KEY in before.values:
         return before is not None and before.values.get(KEY) == file
-    text = path.read_text(encoding="utf-8-sig")
-    line = "\n" * (text[-1:] not in ("", "\n")) + f"{KEY}: {file}\n"
-    after = document_in(text + line, TEAM_FILE, notes)
-    if after is None or after.values != {**before.values, KEY: file}:
+    try:
+        edit(folder, {KEY: file})
+    except InputError:
         return False
-    with path.open("a", encoding="utf-8", newline="") as stream:
-        stream.write(line)
     return True

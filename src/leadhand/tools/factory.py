@@ -1,7 +1,8 @@
 """Makes the ready-made tools of a run by name; each loads its libraries on first use."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, cast
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from leadhand.contracts.worker_factory import READY_MADE_TOOLS
 from leadhand.errors import InputError
@@ -19,26 +20,29 @@ class ToolFactory:
 
     def __init__(self, inputs: "Inputs | None", environ: Mapping[str, str]) -> None:
         """`environ` switches web tools on; see `WebSettings`."""
-        self._inputs = inputs
+        self._given = inputs
         self._environ = environ
-        self._files: FileTools | None = None
-        self._sql: SqlTools | None = None
-        self._web: WebTools | None = None
+        self._reading: list[FileTools | SqlTools] = []
+        """Those that are in use."""
         self._reported: set[tuple[str, str]] = set()
 
     def make(self, name: str) -> Callable[..., object] | None:
         """The tool of that name; None if it is switched off. Raises `InputError` if unknown."""
         match name:
-            case "list_files" | "search_files" | "read_file":
-                return cast("Callable[..., object]", getattr(self._file_tools(), name))
-            case "list_tables" | "query":
-                return cast("Callable[..., object]", getattr(self._sql_tools(), name))
+            case "list_files":
+                return self._files.list_files
+            case "search_files":
+                return self._files.search_files
+            case "read_file":
+                return self._files.read_file
+            case "list_tables":
+                return self._sql.list_tables
+            case "query":
+                return self._sql.query
             case "search_web":
-                web = self._web_tools()
-                return web.search_web if web is not None and web.can_search else None
+                return self._web.search_web if self._web and self._web.can_search else None
             case "read_page":
-                web = self._web_tools()
-                return web.read_page if web is not None and web.can_read else None
+                return self._web.read_page if self._web and self._web.can_read else None
             case "calculate":
                 from leadhand.tools.calculate import calculate
 
@@ -49,44 +53,41 @@ class ToolFactory:
 
     def unread(self) -> tuple[str, ...]:
         """The inputs that tools could not read, one line for each reason, each file only once."""
-        found = [
-            *(self._files.unread() if self._files is not None else ()),
-            *(self._sql.unread() if self._sql is not None else ()),
-        ]
+        found = [pair for tools in self._reading for pair in tools.unread()]
         new = [one for one in dict.fromkeys(found) if one not in self._reported]
         self._reported.update(new)
         return tuple(f"{names}: {why}" for names, why in grouped_by_reason(new))
 
     def close(self) -> None:
         """Delete databases and temporary files."""
-        if self._sql is not None:
+        if "_sql" in vars(self):
             self._sql.close()
 
-    def _file_tools(self) -> "FileTools":
-        if self._files is None:
-            from leadhand.tools.files.toolset import FileTools
+    @cached_property
+    def _files(self) -> "FileTools":
+        from leadhand.tools.files.toolset import FileTools
 
-            self._files = FileTools(self._all_inputs())
-        return self._files
+        tools = FileTools(self._inputs)
+        self._reading.append(tools)
+        return tools
 
-    def _sql_tools(self) -> "SqlTools":
-        if self._sql is None:
-            from leadhand.tools.sql import SqlTools
+    @cached_property
+    def _sql(self) -> "SqlTools":
+        from leadhand.tools.sql import SqlTools
 
-            self._sql = SqlTools(self._all_inputs())
-        return self._sql
+        tools = SqlTools(self._inputs)
+        self._reading.append(tools)
+        return tools
 
-    def _web_tools(self) -> "WebTools | None":
-        if self._web is None:
-            from leadhand.tools.web import WebSettings, WebTools
+    @cached_property
+    def _web(self) -> "WebTools | None":
+        from leadhand.tools.web import WebSettings, WebTools
 
-            settings = WebSettings.from_environment(self._environ)
-            self._web = None if settings is None else WebTools(settings)
-        return self._web
+        settings = WebSettings.from_environment(self._environ)
+        return None if settings is None else WebTools(settings)
 
-    def _all_inputs(self) -> "Inputs":
-        if self._inputs is None:
-            from leadhand.tools.files.inputs import Inputs
+    @cached_property
+    def _inputs(self) -> "Inputs":
+        from leadhand.tools.files.inputs import Inputs
 
-            self._inputs = Inputs.of([])
-        return self._inputs
+        return Inputs.of([]) if self._given is None else self._given
