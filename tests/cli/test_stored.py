@@ -11,11 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from leadhand import Team, Worker
+from leadhand.cli.app import app
 from leadhand.cli.duration import parse_duration
+from leadhand.cli.home import find_run
 from leadhand.cli.runs.history_text import history_lines
-from leadhand.cli.runs.views import find_run, list_runs, prune_runs, show_run, trace_run
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import ApprovalRequested, Event, RunStarted, RunWaiting, parse
 from leadhand.contracts.summary import RunSummary
@@ -60,6 +62,14 @@ def _journal(tmp_path: Path) -> Iterator[Store]:
 @pytest.fixture(name="home")
 def _home(tmp_path: Path) -> str:
     return str(tmp_path / "home")
+
+
+def printed(home: str, *words: str) -> str:
+    """What `leadhand WORDS` prints on stdout. Raises what the command does."""
+    ended = CliRunner().invoke(app, words, env={"LEADHAND_HOME": home})
+    if ended.exception is not None and not isinstance(ended.exception, SystemExit):
+        raise ended.exception
+    return ended.stdout
 
 
 # Which run
@@ -115,52 +125,45 @@ def test_what_is_no_run_or_several_is_one_line_with_the_nearest(
         find_run(journal, "", home)
 
 
-def test_what_can_be_no_id_is_no_run(
-    journal: Store, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_can_be_no_id_is_no_run(journal: Store, home: str, flow: Sequence[Event]) -> None:
     keep(journal, flow, "run-1")
     for given in ("\udcff", "x" * 100_000, "a\0b"):
         with pytest.raises(InputError, match="there is no run") as refused:
             find_run(journal, given, home)
         assert len(str(refused.value)) < 200
-    list_runs(journal, home, limit=10**30, as_json=False)
-    assert capsys.readouterr().out.startswith("run-1 ")
+    assert printed(home, "runs", "--limit", str(10**30)).startswith("run-1 ")
 
 
 # The list
 
 
 def test_runs_are_listed_a_line_each_the_last_first(
-    journal: Store, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
+    journal: Store, home: str, flow: Sequence[Event]
 ) -> None:
     keep(journal, flow, "run-1", days_ago=1)
     keep(journal, flow[:8], "run-2")
-    list_runs(journal, home, limit=None, as_json=False)
-    later, earlier = capsys.readouterr().out.splitlines()
+    later, earlier = printed(home, "runs").splitlines()
     assert later.split()[:1] == ["run-2"]
     assert later.split()[3] == "interrupted"
     assert earlier.split()[3:5] == ["partial", "4/6"]
     assert earlier.endswith("$0.5000  six  get it all done")
-    list_runs(journal, home, limit=1, as_json=True)
-    out, note = capsys.readouterr()
-    assert note == "this is the last one; --limit shows more\n"
-    (listed,) = json.loads(out)
+    only = CliRunner().invoke(app, ["runs", "--limit", "1", "--json", "--home", home])
+    assert only.stderr == "this is the last one; --limit shows more\n"
+    (listed,) = json.loads(only.stdout)
     assert (listed["run_id"], listed["status"]) == ("run-2", "interrupted")
 
 
 def test_f34_f35_a_request_stays_one_line_and_does_nothing_to_the_terminal(
-    journal: Store, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
+    journal: Store, home: str, flow: Sequence[Event]
 ) -> None:
     started = flow[0]
     assert isinstance(started, RunStarted)
     started = replace(started, request="do\r\n\x1b]52;c;eA==\x07 \u202ethis " + "x" * 500)
     keep(journal, [started, *flow[1:]], "run-1")
-    list_runs(journal, home, limit=None, as_json=False)
-    (line,) = capsys.readouterr().out.splitlines()
+    (line,) = printed(home, "runs").splitlines()
     assert line.isprintable()
     assert len(line) < 200
-    show_run(journal, "run-1", home, as_json=False)
-    assert all(map(str.isprintable, capsys.readouterr().out.splitlines()))
+    assert all(map(str.isprintable, printed(home, "show", "run-1").splitlines()))
 
 
 def test_on_a_terminal_a_run_is_one_line_of_it(
@@ -178,23 +181,20 @@ def test_on_a_terminal_a_run_is_one_line_of_it(
 
 
 def test_only_what_is_older_goes_and_a_dry_run_says_the_same_and_deletes_nothing(
-    journal: Store, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
+    journal: Store, home: str, flow: Sequence[Event]
 ) -> None:
     keep(journal, flow, "run-old", "run-held", days_ago=40)
     keep(journal, flow, "run-new", days_ago=20)
-    before = dt.datetime.now(dt.UTC) - dt.timedelta(seconds=parse_duration("30d"))
-
-    def prune(*, dry_run: bool) -> str:
-        prune_runs(journal, home, before=before, dry_run=dry_run, as_json=False)
-        return capsys.readouterr().out
-
+    prune = ["runs", "prune", "--older-than", "30d"]
     with journal.hold("run-held"):
-        told = prune(dry_run=True)
+        told = printed(home, *prune, "--dry-run")
         assert told.splitlines()[0] == "run-old"
         assert "1 run older than" in told
         assert "would be deleted" in told
         assert {run.run_id for run in journal.runs()} == {"run-old", "run-held", "run-new"}
-        assert prune(dry_run=False) == told.replace("would be deleted", "deleted")
+        done = printed(home, *prune)
+        assert done.startswith("run-old\n1 run older than")
+        assert done.endswith("UTC deleted\n")
     assert {run.run_id for run in journal.runs()} == {"run-held", "run-new"}
 
 
@@ -208,17 +208,9 @@ def test_durations_may_be_days_and_weeks() -> None:
 # One run
 
 
-def shown(journal: Store, home: str, capsys: pytest.CaptureFixture[str], **how: object) -> str:
-    """What `show` prints of the last run."""
-    show_run(journal, "last", home, as_json=False, **how)  # pyright: ignore[reportArgumentType]
-    return capsys.readouterr().out
-
-
-def test_a_run_is_shown_with_every_attempt_in_80_columns(
-    journal: Store, home: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_is_shown_with_every_attempt_in_80_columns(journal: Store, home: str) -> None:
     keep(journal, runs.trouble().log(), "run-1")
-    text = shown(journal, home, capsys)
+    text = printed(home, "show", "last")
     assert all(len(line) <= 80 and line == line.rstrip() for line in text.splitlines())
     lines = [line.strip() for line in text.splitlines()]
     assert "✓ fails completed · second · 0 ms" in lines
@@ -237,11 +229,9 @@ def test_a_run_is_shown_with_every_attempt_in_80_columns(
     assert "continue with: leadhand resume run-1 --team TEAM" in lines
 
 
-def test_nested_teams_stand_within_the_task_that_they_do(
-    journal: Store, home: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nested_teams_stand_within_the_task_that_they_do(journal: Store, home: str) -> None:
     keep(journal, runs.nested()[1], "run-1")
-    lines = shown(journal, home, capsys).splitlines()
+    lines = printed(home, "show", "last").splitlines()
     depth = {
         line.split()[1]: line.index(line.split()[0]) for line in lines if "completed ·" in line
     }
@@ -252,7 +242,7 @@ def test_nested_teams_stand_within_the_task_that_they_do(
 
 
 def test_what_a_run_waits_for_is_told_with_the_command_to_answer(
-    journal: Store, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
+    journal: Store, home: str, flow: Sequence[Event]
 ) -> None:
     asked = ApprovalRequested(
         seq=9, at=flow[7].at, elapsed_s=9.0, run_id="run-1", task_id="e", question="Which archive?"
@@ -260,12 +250,15 @@ def test_what_a_run_waits_for_is_told_with_the_command_to_answer(
     answer = Answer(run_id="r", status="waiting", engine="model", team="t", request="r")
     waits = RunWaiting(seq=10, at=asked.at, elapsed_s=9.0, run_id="run-1", answer=answer)
     keep(journal, [*flow[:8], asked, waits], "run-1")
-    text = shown(journal, home, capsys, options=" --home /h")
+    text = printed(home, "show", "last", "--home", home)
     assert "run-1  waiting\n" in text
-    assert "  e: Which archive?\n  continue with: leadhand answer run-1 --home /h\n" in text
-    long = f" --home '/{'a long folder/' * 20}'"
-    text = shown(journal, home, capsys, options=long)
-    assert f"continue with: leadhand answer run-1{long}\n" in text, "to copy: in one piece"
+    assert f"  e: Which archive?\n  continue with: leadhand answer run-1 --home {home}\n" in text
+    long = f"{home}/../{'a long folder/../' * 20}home"
+    (Path(home).parent / "a long folder").mkdir()
+    text = printed(home, "show", "last", "--home", long)
+    assert f"continue with: leadhand answer run-1 --home '{long}'\n" in text, (
+        "to copy: in one piece"
+    )
 
 
 def test_a_run_without_its_first_event_is_named_in_the_command_too(flow: Sequence[Event]) -> None:
@@ -276,14 +269,12 @@ def test_a_run_without_its_first_event_is_named_in_the_command_too(flow: Sequenc
     assert f"leadhand resume {flow[0].run_id} --home /h" in text
 
 
-def test_many_quiet_tasks_are_counted_and_what_went_wrong_is_not(
-    journal: Store, home: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_many_quiet_tasks_are_counted_and_what_went_wrong_is_not(journal: Store, home: str) -> None:
     team = Team("t", workers=(Worker("w", "d", run=nothing), Worker("bad", "d", run=runs.broken)))
     tasks = [task(f"t{number}", worker="w") for number in range(60)]
     _, events = runs.ran(team, plan(*tasks, task("late", worker="bad")))
     keep(journal, events, "run-1")
-    text = shown(journal, home, capsys)
+    text = printed(home, "show", "last")
     assert "✓ 20 more tasks completed at the first attempt (w 20)" in text
     assert "✗ late failed" in text
 
@@ -308,12 +299,9 @@ def test_an_interrupted_run_of_thousands_of_tasks_is_shown_on_a_few_screens() ->
     assert re.search(r"^✗ \d+ more failed \(bad \d+\)$", text, re.MULTILINE)
 
 
-def test_a_run_is_shown_as_data_too(
-    journal: Store, home: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_is_shown_as_data_too(journal: Store, home: str) -> None:
     keep(journal, runs.nested()[1], "run-1")
-    show_run(journal, "run-1", home, as_json=True)
-    told = json.loads(capsys.readouterr().out)
+    told = json.loads(printed(home, "show", "run-1", "--json"))
     assert told["status"] == "partial"
     (t1, t2) = told["tasks"]
     assert (t1["id"], t2["status"]) == ("t1", "completed")
@@ -325,14 +313,12 @@ def test_a_run_is_shown_as_data_too(
     assert gap["what"]
 
 
-def test_the_answer_can_be_read_again(
-    journal: Store, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_answer_can_be_read_again(journal: Store, home: str, flow: Sequence[Event]) -> None:
     keep(journal, flow, "run-1")
-    assert "said a" in shown(journal, home, capsys, answer=True)
+    assert "said a" in printed(home, "show", "last", "--answer")
     keep(journal, flow[:8], "run-2")
     with pytest.raises(InputError, match="no answer yet"):
-        show_run(journal, "run-2", home, as_json=False, answer=True)
+        printed(home, "show", "run-2", "--answer")
 
 
 def test_a_trace_is_written_where_it_is_wanted(
@@ -340,14 +326,14 @@ def test_a_trace_is_written_where_it_is_wanted(
 ) -> None:
     keep(journal, flow, "run-1")
     data, document = tmp_path / "run.json", tmp_path / "run.html"
-    trace_run(journal, "run-1", home, format="json", out=data)
-    trace_run(journal, "run-1", home, format="html", out=document)
+    printed(home, "trace", "run-1", "--out", str(data))
+    printed(home, "trace", "run-1", "--format", "html", "--out", str(document))
     trace = json.loads(data.read_text(encoding="utf-8"))
     state = fold(parse(json.dumps(event)) for event in trace["events"])
     assert state.answer == fold(flow).answer
     assert document.read_text(encoding="utf-8").startswith("<!doctype html>")
     with pytest.raises(InputError, match="can't write the trace"):
-        trace_run(journal, "run-1", home, format="json", out=tmp_path / "none" / "run.json")
+        printed(home, "trace", "run-1", "--out", str(tmp_path / "none" / "run.json"))
 
 
 def test_a_reader_of_a_trace_that_leaves_is_no_error(

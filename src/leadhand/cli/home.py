@@ -1,7 +1,9 @@
 """Where leadhand stores its state, and the runs that are stored there."""
 
+import difflib
 import os
 import re
+import shlex
 import stat
 import sys
 from collections.abc import Mapping
@@ -9,11 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leadhand import redaction
+from leadhand.cli.views.terminal import safe
 from leadhand.errors import InputError
+from leadhand.tools.text import counted
 
 if TYPE_CHECKING:
     from leadhand.journal.store import Store
 
+MAX_SHOWN_CHARS = 60
+"""How much of a request or of a wrong id is shown."""
+MAX_ID_CHARS = 200
+"""No run has a longer id."""
+MAX_NEAREST = 3
+"""Similar ids that are named if there is no run of the given id."""
 _PASSWORDS = (
     re.compile(r"([?&](?:ssl)?password=)[^&#]*", re.IGNORECASE),
     re.compile(r"(?<=://)([^/@:]*:).*(?=@)", re.DOTALL),  # however little of it is escaped
@@ -106,3 +116,46 @@ def stored_runs(home: Path | str) -> "Store":
     except OSError as error:
         raise InputError(f"can't look for runs in {home}: {error.strerror}") from error
     return open_store(home)
+
+
+def find_run(store: "Store", given: str, home: Path | str) -> str:
+    """The id of the run that `given` means: an id, the start of only one, or `last`.
+
+    Raises `InputError` naming similar ids.
+    """
+    if _may_be_an_id(given) and store.last_seq(given):
+        return given
+    ids = [run.run_id for run in store.runs(limit=1 if given == "last" else None)]
+    if not ids:
+        raise InputError(f"no runs are stored in {shown_home(home)}")
+    if given == "last":
+        return ids[0]
+    asked = repr(cut(given))
+    begun = [id for id in ids if given and id.startswith(given)]
+    if len(begun) == 1:
+        return begun[0]
+    if begun:
+        more = f" and {len(begun) - MAX_NEAREST:,} more" if len(begun) > MAX_NEAREST else ""
+        names = ", ".join(begun[:MAX_NEAREST])
+        raise InputError(f"{asked} may be any of {counted(len(begun), 'run')}: {names}{more}")
+    like = given[:MAX_ID_CHARS]
+    near = difflib.get_close_matches(like, ids, n=MAX_NEAREST, cutoff=0.5) or ids[:1]
+    hint = "the nearest: " if near != ids[:1] else "the last one is "
+    raise InputError(f"there is no run {asked}; {hint}{', '.join(near)}")
+
+
+def home_options(home: str | None) -> str:
+    """The options with which other commands find the same runs."""
+    return f" --home {shlex.quote(safe(shown_home(home)))}" if home is not None else ""
+
+
+def _may_be_an_id(text: str) -> bool:
+    """Whether it can be the id of a run; no database takes every text."""
+    try:
+        return len(text.encode()) <= MAX_ID_CHARS and "\0" not in text
+    except UnicodeEncodeError:  # an argument that is not UTF-8
+        return False
+
+
+def cut(text: str) -> str:
+    return text if len(text) <= MAX_SHOWN_CHARS else f"{text[: MAX_SHOWN_CHARS - 1]}…"

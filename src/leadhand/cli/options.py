@@ -54,7 +54,7 @@ BudgetTokens = Annotated[
 Concurrency = Annotated[
     int, typer.Option(help="Tasks at once.", metavar="COUNT", min=1, max=10_000)
 ]
-Json = Annotated[bool, typer.Option("--json", help="The answer document as JSON on stdout.")]
+Json = Annotated[bool, typer.Option("--json", help="As JSON on stdout.")]
 Events = Annotated[
     str | None,
     typer.Option(help="Write one JSON event a line, as they happen; - is stdout.", metavar="FILE"),
@@ -63,6 +63,7 @@ TEAM_HELP = (
     "A ready-made team, a folder, a file.py[:name], or a module:name; the Python of all but "
     "ready-made ones is imported."
 )
+Team = Annotated[str, typer.Argument(help=TEAM_HELP, metavar="TEAM")]
 TeamOfRun = Annotated[str | None, typer.Option("--team", help=TEAM_HELP, metavar="TEAM")]
 OtherTeam = Annotated[
     str | None,
@@ -115,7 +116,9 @@ class OutputOptions:
     """How a run is shown and its answer printed."""
 
     format: Annotated[AnswerFormat, typer.Option(help="How to print the answer.")] = "text"
-    json: Json = False
+    json: Annotated[bool, typer.Option("--json", help="The answer document as JSON on stdout.")] = (
+        False
+    )
     events: Events = None
     quiet: Quiet = False
     no_input: NoInput = False

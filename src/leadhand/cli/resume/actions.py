@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 
 from leadhand.cli.added_commands import added_command
+from leadhand.cli.home import find_run
 from leadhand.cli.options import OutputOptions, ReplyOptions, ResumeOptions
 from leadhand.cli.run.arguments import read_plan
 from leadhand.cli.run.command import (
@@ -21,7 +22,6 @@ from leadhand.cli.run.models import choose_models, print_models
 from leadhand.cli.run.person import TerminalPerson
 from leadhand.cli.run.setup import TeamSetup
 from leadhand.cli.run.storage import RunStorage
-from leadhand.cli.runs.views import find_run
 from leadhand.cli.views.consoles import DataConsole, error_console, print_line, print_note
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import print_json, safe_block

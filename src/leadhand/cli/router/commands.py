@@ -5,14 +5,12 @@ from typing import Annotated
 
 import typer
 
-from leadhand.cli.options import TEAM_HELP, Home, Trust, command
+from leadhand.cli.options import Home, Json, Team, Trust, command
 
 router_app = typer.Typer(help="Routers: train one on examples, test routing, explain a choice.")
 
-Team = Annotated[str, typer.Argument(help=TEAM_HELP, metavar="TEAM")]
 _FORM = 'One example a line: {"text": ..., "worker": NAME or null}.'
 Examples = Annotated[Path, typer.Option(help=_FORM, metavar="FILE.jsonl")]
-Json = Annotated[bool, typer.Option("--json", help="The result as JSON on stdout.")]
 AskModel = Annotated[
     bool, typer.Option("--ask-model", help="Ask the router's model too, which may cost money.")
 ]

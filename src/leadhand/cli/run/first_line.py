@@ -25,8 +25,7 @@ def announce_team(team: str, *files: Path | None, quiet: bool) -> None:
 
 def announce_run(run: str, home: str | None, *, quiet: bool) -> None:
     """Say which stored run is read: `run` is an id, the start of one or `last`."""
-    from leadhand.cli.home import home_of, stored_runs
-    from leadhand.cli.runs.views import find_run
+    from leadhand.cli.home import find_run, home_of, stored_runs
 
     with contextlib.suppress(LeadhandError, OSError):
         where = home_of(home, os.environ)

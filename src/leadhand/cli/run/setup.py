@@ -12,11 +12,10 @@ from typing import Self, cast
 from pydantic import JsonValue
 
 from leadhand.cli.duration import parse_duration
-from leadhand.cli.home import home_of, stored_runs
+from leadhand.cli.home import find_run, home_of, stored_runs
 from leadhand.cli.options import LimitOptions, PlanOptions, RunCommandOptions
 from leadhand.cli.run.arguments import load_team
 from leadhand.cli.run.storage import RunStorage
-from leadhand.cli.runs.views import find_run
 from leadhand.cli.start_time import remaining_s
 from leadhand.cli.views.consoles import print_note
 from leadhand.contracts.budget import Budget

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Self
 
-from leadhand.cli.home import home_of, state_folder, why_no_folder
+from leadhand.cli.home import home_of, home_options, run_folder, why_no_folder
 from leadhand.cli.views.consoles import print_note
 from leadhand.cli.views.terminal import sentence
 from leadhand.errors import InputError, JournalError, JournalLocked
@@ -32,7 +32,6 @@ class RunStorage:
         self._options = options
         where = home_of(home, os.environ)
         self.home = where
-        self._folder = where if isinstance(where, Path) else state_folder(os.environ)
         self.lost: str | None = None
         """Why the run can't be resumed; None if it can."""
         self.store: Store = MemoryStore()
@@ -76,7 +75,7 @@ class RunStorage:
 
     def folder(self, run_id: str) -> Path:
         """The folder for a run's files besides its events; it need not exist."""
-        return self._folder / "runs" / run_id
+        return run_folder(self.home, run_id, os.environ)
 
     def forget(self, run_id: str) -> None:
         """Delete that folder, once the run can't be resumed any more."""
@@ -84,8 +83,6 @@ class RunStorage:
 
     def command(self, verb: str, run_id: str) -> str:
         """A command about a run, as in `leadhand resume RUN`."""
-        from leadhand.cli.runs.views import home_options
-
         return f"leadhand {verb} {run_id}{home_options(self.named)}{self._options}"
 
 

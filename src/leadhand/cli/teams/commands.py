@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from leadhand.cli.options import TEAM_HELP, Home, Json, RunId, Trust, command
+from leadhand.cli.options import Home, Json, RunId, Team, Trust, command
 
 teams_app = typer.Typer(
     help="Teams: list the ready-made ones, show one, check, create or import your own, get advice."
@@ -28,7 +28,7 @@ def teams_list() -> None:
 
 @command(teams_app, "show")
 def teams_show(
-    name: Annotated[str, typer.Argument(help=TEAM_HELP, metavar="TEAM")],
+    team: Team,
     json: Json = False,
     trust: Trust = False,
 ) -> None:
@@ -36,7 +36,7 @@ def teams_show(
     from leadhand.cli.teams.actions import show_team
     from leadhand.cli.views.consoles import DataConsole
 
-    show_team(name, DataConsole(), as_json=json, trust=trust)
+    show_team(team, DataConsole(), as_json=json, trust=trust)
 
 
 @command(teams_app, "check")
@@ -96,7 +96,7 @@ def teams_import(
 
 @command(teams_app, "advise")
 def teams_advise(
-    name: Annotated[str, typer.Argument(help=TEAM_HELP, metavar="TEAM")],
+    team: Team,
     runs: Annotated[int, typer.Option(help="Read at most this many of its runs.", min=1)] = 200,
     home: Home = None,
     json: Json = False,
@@ -110,7 +110,7 @@ def teams_advise(
     from leadhand.cli.teams.advising import advise
 
     with StoredRuns(home) as kept:
-        advise(kept, name, limit=runs, as_json=json, trust=trust)
+        advise(kept, team, limit=runs, as_json=json, trust=trust)
 
 
 @command(teams_app, "freeze")

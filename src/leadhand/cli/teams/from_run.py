@@ -7,8 +7,8 @@ from typing import cast
 
 from leadhand.advice.facts import facts
 from leadhand.advice.freezing import freeze
+from leadhand.cli.home import find_run
 from leadhand.cli.runs.commands import StoredRuns
-from leadhand.cli.runs.views import find_run
 from leadhand.cli.teams.advising import print_result, runs_of
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.events import Event
