@@ -1,11 +1,13 @@
 """What goes wrong with a file is told in words, and what can be read of it is read (F31)."""
 
+import gc
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from leadhand.contracts.people import RunMessage
 from leadhand.journal.sqlite import FILE, SqliteStore
 from leadhand.journal.sqlite_database import SqliteDatabase, explain
 from leadhand.testing.journal_stories import Story, keep
@@ -93,3 +95,13 @@ def test_a_connection_waits_for_locks_as_long_as_the_journal_says(tmp_path: Path
         assert reader is not None
         assert reader.execute("PRAGMA busy_timeout").fetchone() == (1250,)
     database.close()
+
+
+def test_a_store_that_is_forgotten_closes_its_file(tmp_path: Path) -> None:
+    """From Python 3.13 on, a connection that is not closed is a warning, and here an error."""
+    for number in range(20):
+        store = SqliteStore(tmp_path / str(number))
+        store.post(RunMessage(run_id="r", reason="stop"))
+        gc.collect(number % 3)  # the order of finalization depends on what was collected before
+        del store
+        gc.collect()

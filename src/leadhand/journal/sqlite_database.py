@@ -9,6 +9,7 @@ import sqlite3
 import stat
 import threading
 import time
+import weakref
 from collections.abc import Generator, Sequence
 from pathlib import Path
 
@@ -71,6 +72,8 @@ class SqliteDatabase:
             if connection is None:
                 self._make()
                 connection = self._opening.enter_context(self._opened(writing=True))
+                # A store that is forgotten is garbage whose parts are finalized in any order.
+                self._opening.callback(weakref.finalize(self, connection.close).detach)
                 self._connection = connection
                 self._file = self.path.stat()
             try:
