@@ -11,6 +11,7 @@ from leadhand.testing.exchange import (
     Speaker,
     Tool,
     pieces,
+    tokens_in,
 )
 from leadhand.testing.json_data import Json, Object, compact, items, mapping, text, wire
 from leadhand.testing.schema import schema_in
@@ -35,10 +36,6 @@ def read(body: Object) -> Request:
     tools = tuple(_tool(mapping(tool)) for tool in items(body.get("tools")))
     choice = mapping(body.get("tool_choice"))
     form = mapping(mapping(body.get("output_config")).get("format"))
-    chars = sum(len(message.text) for message in messages)
-    calls = [call for message in messages for call in message.tool_calls]
-    chars += sum(len(call.name) + len(call.argument_text) for call in calls)
-    chars += sum(len(compact(part)) for part in (body.get("tools"), form) if part)
     return Request(
         protocol="anthropic",
         model=text(body.get("model")),
@@ -48,7 +45,7 @@ def read(body: Object) -> Request:
         schema=mapping(form.get("schema")) if form else None if tools else schema_in(system),
         must_call=choice.get("type") in ("any", "tool"),
         stream=body.get("stream") is True,
-        prompt_tokens=chars // 4,
+        prompt_tokens=tokens_in(messages, body.get("tools"), form),
     )
 
 

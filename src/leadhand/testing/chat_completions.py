@@ -9,8 +9,9 @@ from leadhand.testing.exchange import (
     Speaker,
     Tool,
     pieces,
+    tokens_in,
 )
-from leadhand.testing.json_data import Json, Object, compact, items, mapping, text, wire
+from leadhand.testing.json_data import Json, Object, items, mapping, text, wire
 from leadhand.testing.schema import schema_in
 
 PATH = "/chat/completions"
@@ -38,7 +39,7 @@ def read(body: Object) -> Request:
         must_call=_must_call(body.get("tool_choice")),
         stream=body.get("stream") is True,
         stream_usage=mapping(body.get("stream_options")).get("include_usage") is True,
-        prompt_tokens=(_chars(messages) + _spelt(body.get("tools")) + _spelt(form)) // 4,
+        prompt_tokens=tokens_in(messages, body.get("tools"), form),
     )
 
 
@@ -100,16 +101,6 @@ def _schema(form: Object, messages: tuple[Message, ...]) -> Object | None:
             return schema_in("\n".join(prompts))
         case _:
             return None
-
-
-def _chars(messages: tuple[Message, ...]) -> int:
-    said = sum(len(message.text) for message in messages)
-    calls = [call for message in messages for call in message.tool_calls]
-    return said + sum(len(call.name) + len(call.arguments) for call in calls)
-
-
-def _spelt(value: Json) -> int:
-    return len(compact(value)) if value else 0
 
 
 def write(request: Request, completion: Completion, *, tokens: int, number: int) -> Response:

@@ -1,7 +1,7 @@
 """Requests to a model and its replies, independent of the protocol."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -144,6 +144,14 @@ class Response:
     def events(self) -> list[bytes]:
         """The body as the events of a stream."""
         return re.split(rb"(?<=\n\n)", self.body)
+
+
+def tokens_in(messages: Sequence[Message], *parts: Json) -> int:
+    """The characters of messages, tools and schemas, divided by four."""
+    calls = [call for message in messages for call in message.tool_calls]
+    chars = sum(len(message.text) for message in messages)
+    chars += sum(len(call.name) + len(call.argument_text) for call in calls)
+    return (chars + sum(len(compact(part)) for part in parts if part)) // 4
 
 
 def pieces(text: str, size: int) -> list[str]:

@@ -36,7 +36,7 @@ class HttpConnection(asyncio.Protocol):
         self._handlers = handlers
         self._received = bytearray()
         self._transport: asyncio.Transport | None = None
-        self._timer: asyncio.Handle | None = None
+        self._sending: asyncio.Task[None] | None = None
         self._busy = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -45,8 +45,8 @@ class HttpConnection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
-        if self._timer is not None:
-            self._timer.cancel()
+        if self._sending is not None:
+            self._sending.cancel()
         self._done(0)
 
     def data_received(self, data: bytes) -> None:
@@ -70,46 +70,36 @@ class HttpConnection(asyncio.Protocol):
         self._handlers.started()
         answer = self._handlers.answer
         response = request if isinstance(request, Response) else answer(request, path, body)
-        loop = asyncio.get_running_loop()
-        # Never immediately: requests that arrive together are in flight together.
-        self._timer = loop.call_later(response.delay_s, self._send, response)
+        self._sending = asyncio.get_running_loop().create_task(self._send(response))
 
-    def _send(self, response: Response) -> None:
+    async def _send(self, response: Response) -> None:
+        """Send a response; cancelled if the connection is lost."""
+        # Never immediately: requests that arrive together are in flight together.
+        await asyncio.sleep(response.delay_s)
         transport = self._transport
         if transport is None:
             return
-        if response.reset_after == -1:
-            self._reset()
-            return
-        transport.write(_head(response))
+        if response.reset_after != -1:
+            transport.write(_head(response))
         if response.reset_after is not None:
-            transport.write(response.body[: response.reset_after])
-            self._later(_RESET_AFTER_S, self._reset)
-        elif response.byte_every_s > 0:
-            self._drip([bytes([one]) for one in response.body], response, response.byte_every_s)
-        elif response.event_every_s > 0:
-            self._drip(response.events, response, response.event_every_s)
-        else:
-            transport.write(response.body)
-            self._done(response.status)
-
-    def _drip(self, parts: list[bytes], response: Response, every_s: float) -> None:
+            transport.write(response.body[: max(response.reset_after, 0)])
+            await asyncio.sleep(_RESET_AFTER_S)
+            plug = cast("socket.socket", transport.get_extra_info("socket"))
+            plug.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            transport.abort()
+            return
+        every_s, parts = response.event_every_s, response.events
+        if response.byte_every_s > 0:
+            every_s, parts = response.byte_every_s, [bytes([one]) for one in response.body]
+        elif every_s <= 0:
+            parts = [response.body]
         loop = asyncio.get_running_loop()
         began_s = loop.time()
-
-        def send(sent: int) -> None:
-            if self._transport is None:
-                return
-            self._transport.write(b"".join(parts[sent : sent + 1]))
-            if sent + 1 >= len(parts):
-                self._done(response.status)
-            else:  # by the clock, as late timers would add up
-                self._timer = loop.call_at(began_s + (sent + 1) * every_s, send, sent + 1)
-
-        send(0)
-
-    def _later(self, seconds: float, action: Callable[[], None]) -> None:
-        self._timer = asyncio.get_running_loop().call_later(seconds, action)
+        for number, part in enumerate(parts):
+            if number:  # by the clock, as late timers would add up
+                await asyncio.sleep(began_s + number * every_s - loop.time())
+            transport.write(part)
+        self._done(response.status)
 
     def _done(self, status: int) -> None:
         if self._busy:
@@ -117,12 +107,6 @@ class HttpConnection(asyncio.Protocol):
             self._handlers.ended(status)
             if self._received:
                 asyncio.get_running_loop().call_soon(self._next)
-
-    def _reset(self) -> None:
-        if self._transport is not None:
-            plug = cast("socket.socket", self._transport.get_extra_info("socket"))
-            plug.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            self._transport.abort()
 
 
 def _head(response: Response) -> bytes:

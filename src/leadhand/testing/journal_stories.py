@@ -105,11 +105,9 @@ def reopening(reopen: Callable[[], S]) -> Generator[Callable[[], S]]:
 
 
 def only_run(journal: Store) -> RunSummary:
-    """The summary of the only run there is."""
     (summary,) = journal.runs()
     return summary
 
 
 def task(id: str) -> Task:
-    """A task of the team that counts."""
     return Task(id=id, worker="count", intent=f"count {id}")

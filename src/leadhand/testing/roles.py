@@ -216,7 +216,6 @@ def _described(words: Phrases) -> Object:
 
 
 def _workers(task: Object, root: Object) -> list[str]:
-    """The names that a task's `worker` may have."""
     return _named(task, root) or [_WORKER]
 
 

@@ -14,12 +14,10 @@ class ScriptedRunner:
         """Every handoff it received, in order."""
 
     async def run(self, handoff: Handoff) -> Outcome:
-        """The script's outcome for this handoff."""
         self.handoffs.append(handoff)
         outcome = self._script(handoff)
         return await outcome if isinstance(outcome, Awaitable) else outcome
 
 
 def completed(output: str = "done") -> Completed:
-    """A completed outcome with a text output."""
     return Completed(result=Result(output=output))

@@ -137,11 +137,7 @@ class _Filler:
             [] if depth >= _DEEPEST else [name for name in known if self._hint(name) is not None]
         )
         named = dict.fromkeys([*required, *wished])
-        made = {name: self.value(known.get(name), name, depth + 1) for name in named}
-        extra = shape.get("additionalProperties")
-        for number in range(len(made) + 1, _whole(shape.get("minProperties")) + 1):
-            made[f"key{number}"] = self.value(mapping(extra), f"key{number}", depth + 1)
-        return made
+        return {name: self.value(known.get(name), name, depth + 1) for name in named}
 
     def _array(self, shape: Object, name: str, depth: int) -> Json:
         wish = self._hint(name)
@@ -154,10 +150,7 @@ class _Filler:
         else:
             made = [self.value(one, name, depth + 1) for one in prefix]
         while len(made) < _whole(shape.get("minItems")) and inner is not False:
-            one = self.value(inner, name, depth + 1)
-            if shape.get("uniqueItems") and one in made:
-                one = _another(one, len(made), items(kind.get("enum")), made)
-            made.append(one)
+            made.append(self.value(inner, name, depth + 1))
         return made
 
     def _accepts(self, value: Json, shape: Object) -> bool:
@@ -202,33 +195,22 @@ def _suits(value: Json, shape: Object) -> bool:
 
 
 def _number(shape: Object, wish: Json, *, whole: bool) -> float:
-    step = _bound(shape.get("multipleOf")) or (1.0 if whole else 0.0)
-    nudge = step or 1e-6
-    least = _bound(shape.get("minimum"))
-    above = _bound(shape.get("exclusiveMinimum"))
-    most = _bound(shape.get("maximum"))
-    below = _bound(shape.get("exclusiveMaximum"))
+    nudge = 1.0 if whole else 1e-6
+    least, most = _bound(shape.get("minimum")), _bound(shape.get("maximum"))
+    above, below = _bound(shape.get("exclusiveMinimum")), _bound(shape.get("exclusiveMaximum"))
     wished = float(wish) if isinstance(wish, int | float) else 1.0
     if most is not None and most <= 1 < wished:
         wished /= 100.0  # the wish is a percentage, the schema a fraction
-    low = max((bound for bound in (least, _moved(above, nudge)) if bound is not None), default=None)
-    high = min(
-        (bound for bound in (most, _moved(below, -nudge)) if bound is not None), default=None
-    )
-    number = wished if high is None else min(wished, high)
-    number = number if low is None else max(number, low)
-    if not step:
+    low = max(-math.inf if least is None else least, -math.inf if above is None else above + nudge)
+    high = min(math.inf if most is None else most, math.inf if below is None else below - nudge)
+    number = max(min(wished, high), low)
+    if not whole:
         return number
-    stepped = math.floor(number / step + 1e-9) * step
-    return stepped if low is None or stepped >= low else math.ceil(low / step - 1e-9) * step
+    return math.floor(number) if math.floor(number) >= low else math.ceil(low)
 
 
 def _bound(value: Json) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _moved(value: float | None, by: float) -> float | None:
-    return None if value is None else value + by
 
 
 def _whole(value: Json, *, otherwise: int = 0) -> int:
@@ -243,18 +225,3 @@ def _string(shape: Object, wish: Json, otherwise: Json) -> str:
         made = next((one for one in _SHAPES if re.search(pattern, one)), made)
     least = _whole(shape.get("minLength"))
     return made[: _whole(shape.get("maxLength"), otherwise=len(made))].ljust(least, "x")
-
-
-def _another(value: Json, number: int, options: list[Json], taken: list[Json]) -> Json:
-    """A value similar to `value` that is not among those taken, if its type allows that."""
-    if options:
-        return next((option for option in options if option not in taken), value)
-    match value:
-        case bool():
-            return not value
-        case int() | float():
-            return value + number
-        case str():
-            return f"{value}{number}"
-        case _:
-            return value

@@ -46,7 +46,6 @@ class ScriptedModel(httpx2.AsyncBaseTransport):
         self._server.configure(given)
 
     def stats(self) -> Stats:
-        """The counts of requests and responses."""
         return Stats.from_json(self._server.counts.snapshot())
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:

@@ -131,7 +131,7 @@ class ModelServer:
             if name in TO_ANSWERS:
                 completion = TO_ANSWERS[name](completion, request, parameter)
         tokens, rate = _tokens(completion), self._settings.tokens_per_s
-        self.counts.answered(tokens)
+        self.counts.stats.completion_tokens += tokens
         completion = replace(completion, piece_chars=_TOKEN_CHARS if rate else 0)
         response = protocol.write(request, completion, tokens=tokens, number=self._number)
         if not rate:
