@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
@@ -36,10 +36,12 @@ MAX_REPAIRS = 2
 MAX_SENT_BACK_BYTES = 200_000
 """A longer answer is not sent back to its model for repair: that would cost more than the answer
 did, or exceed the model's context."""
+_MAX_PROBLEMS = 10
 _KEPT_CHARS = 1_000
 """How much of a text that was refused as too long is sent back."""
 
 T = TypeVar("T")
+F = TypeVar("F", bound=BaseModel)
 
 
 class BadAnswer(Exception):
@@ -114,6 +116,28 @@ def object_schema(**properties: JsonValue) -> dict[str, JsonValue]:
         "required": list(properties),
         "additionalProperties": False,
     }
+
+
+def output_tool(name: str, description: str, /, **properties: JsonValue) -> ToolDefinition:
+    """The tool whose arguments are a model's answer."""
+    schema = object_schema(**properties)
+    return ToolDefinition(
+        name=name, description=description, parameters_json_schema=schema, kind="output"
+    )
+
+
+def read_form(form: type[F], answer: StructuredAnswer, *, otherwise: str) -> F:
+    """The answer's data as `form`. Raises `BadAnswer`, with `otherwise` if there are none."""
+    if answer.data is None:
+        raise BadAnswer(otherwise)
+    try:
+        return form.model_validate(answer.data)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"`{'.'.join(map(str, row['loc']))}`: {row['msg']}"
+            for row in error.errors()[:_MAX_PROBLEMS]
+        )
+        raise BadAnswer(f"Your answer does not have the right form. {problems}.") from error
 
 
 def first_message(text: str, request: CallRequest) -> ModelRequest:

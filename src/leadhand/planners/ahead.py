@@ -24,8 +24,8 @@ from leadhand.planners.early_tasks import EarlyTasks, SoundTasks, told
 from leadhand.planners.levels import Level
 from leadhand.planners.proposal import (
     catalogue,
+    data_in,
     form,
-    object_in,
     proposed,
     proposed_task,
     roster,
@@ -103,9 +103,7 @@ class ModelPlanner:
         self, answer: StructuredAnswer, request: ports.PlanRequest, team: Team
     ) -> tuple[Plan | None, Sequence[Problem]]:
         """The plan in an answer, None if it can't be parsed, and its problems."""
-        data = answer.data if answer.data is not None else object_in(answer.text)
-        if data is None:
-            raise BadAnswer("This is not a plan. Give the whole plan in the required form.")
+        data = data_in(answer, "plan")
         plan = proposed(data, request.text, team, with_artifacts=bool(request.after))
         if not isinstance(plan, Plan):
             return None, plan

@@ -6,14 +6,20 @@ It can do nothing else: whatever a request says, the result is names of workers.
 from collections.abc import Sequence
 from typing import Annotated, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_ai.tools import ToolDefinition
 
 from leadhand.contracts.task import EarlierRun
 from leadhand.contracts.team import ModelSpec, Role, Worker
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured, object_schema
+from leadhand.models.structured import (
+    BadAnswer,
+    StructuredAnswer,
+    ask_structured,
+    output_tool,
+    read_form,
+)
 from leadhand.planners import earlier
 from leadhand.untrusted.fence import Fence
 
@@ -61,11 +67,8 @@ class ModelChooser:
         names = [worker.name for worker in among]
 
         def read(answer: StructuredAnswer) -> tuple[str, ...]:
-            try:
-                choice = _Choice.model_validate(answer.data)
-            except ValidationError as error:
-                problem = "Answer with `why`, `worker` and `confidence` (0 to 100)."
-                raise BadAnswer(problem) from error
+            how = "Answer with `why`, `worker` and `confidence` (0 to 100)."
+            choice = read_form(_Choice, answer, otherwise=how)
             if choice.worker == NO_WORKER or choice.confidence < MIN_CONFIDENCE:
                 return ()
             chosen = tuple(dict.fromkeys((choice.worker, *choice.also)))
@@ -92,14 +95,11 @@ class ModelChooser:
 
 
 def _form(names: Sequence[str]) -> ToolDefinition:
-    return ToolDefinition(
-        name="choose_worker",
-        description="Name the worker, and others that are needed too, or none.",
-        parameters_json_schema=object_schema(
-            why={"type": "string"},
-            worker={"type": "string", "enum": [*names, NO_WORKER]},
-            also={"type": "array", "items": {"type": "string", "enum": [*names]}},
-            confidence={"type": "integer", "minimum": 0, "maximum": 100},
-        ),
-        kind="output",
+    return output_tool(
+        "choose_worker",
+        "Name the worker, and others that are needed too, or none.",
+        why={"type": "string"},
+        worker={"type": "string", "enum": [*names, NO_WORKER]},
+        also={"type": "array", "items": {"type": "string", "enum": [*names]}},
+        confidence={"type": "integer", "minimum": 0, "maximum": 100},
     )

@@ -16,8 +16,6 @@ from leadhand.state.fold import RunState
 
 @dataclass
 class EarlyTasks:
-    """The early tasks of one run."""
-
     state: RunState
     start: Callable[[Task], None] | None = None
     """Starts a task; None while none may start early."""

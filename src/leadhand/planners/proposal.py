@@ -24,7 +24,7 @@ from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import EarlierRun, Plan, PlannedWorker, Task
 from leadhand.contracts.team import TIERS, Team, Tier, Worker, WorkerFactory
 from leadhand.models.prompts import joined
-from leadhand.models.structured import object_schema
+from leadhand.models.structured import BadAnswer, StructuredAnswer, object_schema, output_tool
 from leadhand.planners.earlier import artifacts_field
 from leadhand.plans.checks import MAX_TASKS, Problem, too_many_tasks
 from leadhand.plans.payloads import DeclaredType, compact_schema
@@ -90,7 +90,6 @@ class _Task(_Form):
     break_down: bool = False
 
     def task(self, *, with_artifacts: bool, may_break_down: bool) -> Task:
-        """The task of a plan."""
         dropped = {"break_down"} if with_artifacts else {"break_down", "artifacts"}
         fields = self.model_dump(exclude=dropped)
         if self.break_down and may_break_down:
@@ -182,7 +181,6 @@ def catalogue(factory: WorkerFactory) -> str:
 
 
 def _worker_fields(factory: WorkerFactory) -> dict[str, JsonValue]:
-    """The schemas of a described worker's fields."""
     text: JsonValue = {"type": "string"}
     tools: JsonValue = {"type": "array", "items": {"type": "string", "enum": [*factory.catalogue]}}
     return {
@@ -209,17 +207,13 @@ def form(
         tasks["worker"] = {"anyOf": [tasks["worker"], text]} if team.workers else text
         described = object_schema(**_worker_fields(factory))
         workers["workers"] = {"type": "array", "items": described}
-    schema = object_schema(
+    return output_tool(
+        "propose_plan",
+        "Propose the whole plan.",
         **workers,
         tasks={"type": "array", "items": object_schema(**tasks)},
         synthesis={"type": "string", "enum": list(STRATEGIES)},
         instruction={"type": "string"},
-    )
-    return ToolDefinition(
-        name="propose_plan",
-        description="Propose the whole plan.",
-        parameters_json_schema=schema,
-        kind="output",
     )
 
 
@@ -230,6 +224,22 @@ def object_in(text: str) -> dict[str, JsonValue] | None:
     except ValueError:
         return None
     return cast("dict[str, JsonValue]", data) if isinstance(data, dict) else None
+
+
+def data_in(answer: StructuredAnswer, what: str) -> dict[str, JsonValue]:
+    """The JSON object of an answer, sent as a call or as text. Raises `BadAnswer`."""
+    data = answer.data if answer.data is not None else object_in(answer.text)
+    if data is None:
+        raise BadAnswer(f"This is not a {what}. Give the whole {what} in the required form.")
+    return data
+
+
+def plan_in(data: Mapping[str, JsonValue], goal: str, team: Team, *, with_artifacts: bool) -> Plan:
+    """The plan as in `proposed`. Raises `BadAnswer` if it can't be parsed."""
+    plan = proposed(data, goal, team, with_artifacts=with_artifacts)
+    if not isinstance(plan, Plan):
+        raise BadAnswer("; ".join(shortened([problem.message for problem in plan])))
+    return plan
 
 
 def proposed(

@@ -5,6 +5,7 @@ and code checks its answers before they are used.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
 from pydantic import JsonValue
@@ -16,10 +17,10 @@ from leadhand.contracts.team import Team
 from leadhand.engine.handoffs import digest, excerpt
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured, object_schema
+from leadhand.models.structured import StructuredAnswer, ask_structured, output_tool
 from leadhand.planners import earlier
 from leadhand.planners.choosing import NO_WORKER
-from leadhand.planners.proposal import form, object_in, proposed, roster, shortened
+from leadhand.planners.proposal import data_in, form, plan_in, roster
 from leadhand.ports import Arbiter
 from leadhand.state.fold import RunState
 from leadhand.untrusted.fence import Fence
@@ -60,17 +61,15 @@ class ModelRemedies:
         self._after = after
 
     async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
-        given = await self._ask(
-            "refine", object_schema(intent={"type": "string"}), self._failed(task, outcome)
-        )
+        given = await self._ask("refine", self._failed(task, outcome), intent={"type": "string"})
         return _text(given, "intent") or None
 
     async def reassign(
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
-        answer = object_schema(worker={"type": "string", "enum": [*workers, NO_WORKER]})
+        names: JsonValue = {"type": "string", "enum": [*workers, NO_WORKER]}
         text = joined("Choose from:", self._roster(workers), self._failed(task, outcome))
-        chosen = _text(await self._ask("route", answer, text), "worker")
+        chosen = _text(await self._ask("route", text, worker=names), "worker")
         return chosen if chosen in workers else None
 
     async def split(self, task: Task, outcome: Escalated | Failed) -> Sequence[Task]:
@@ -144,25 +143,16 @@ class ModelRemedies:
 
     async def _plan(self, name: str, text: str, *, goal: str) -> Plan:
         def read(answer: StructuredAnswer) -> Plan:
-            data, with_artifacts = _data(answer), bool(self._after)
-            plan = proposed(data, goal, self._team, with_artifacts=with_artifacts)
-            if not isinstance(plan, Plan):
-                raise BadAnswer("; ".join(shortened([problem.message for problem in plan])))
-            return plan
+            data = data_in(answer, "plan")
+            return plan_in(data, goal, self._team, with_artifacts=bool(self._after))
 
         instructions = joined(prompt(_PACKAGE, name), earlier.rules(self._after))
         return await self._asked(instructions, form(self._team, self._after), text, read)
 
-    async def _ask(
-        self, name: str, schema: dict[str, JsonValue], text: str
-    ) -> Mapping[str, JsonValue]:
-        output = ToolDefinition(
-            name="decide",
-            description="Give your decision.",
-            parameters_json_schema=schema,
-            kind="output",
-        )
-        return await self._asked(prompt(_PACKAGE, name), output, text, _data)
+    async def _ask(self, name: str, text: str, **properties: JsonValue) -> Mapping[str, JsonValue]:
+        output = output_tool("decide", "Give your decision.", **properties)
+        read = partial(data_in, what="decision")
+        return await self._asked(prompt(_PACKAGE, name), output, text, read)
 
     async def _asked(
         self,
@@ -180,13 +170,6 @@ class ModelRemedies:
             models=self._team.models_of(role),
             read=read,
         )
-
-
-def _data(answer: StructuredAnswer) -> Mapping[str, JsonValue]:
-    data = answer.data if answer.data is not None else object_in(answer.text)
-    if data is None:
-        raise BadAnswer("This answer does not have the required form. Give it in that form.")
-    return data
 
 
 def _text(given: Mapping[str, JsonValue], name: str) -> str:

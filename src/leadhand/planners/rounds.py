@@ -28,7 +28,6 @@ class StepwisePlanner:
 
     @property
     def name(self) -> str:
-        """The decider's."""
         return self.decider.name
 
     async def plan(self, request: PlanRequest, team: Team) -> Plan:
@@ -98,7 +97,6 @@ def stepwise(
 
 
 def _checked(plan: Plan, request: PlanRequest, team: Team) -> Sequence[Problem]:
-    """The errors of a plan."""
     found = check(plan, team, author="model", request=request.text, earlier=request.earlier)
     repeated = (Problem("repeated_task", message) for message in repeats(plan.tasks, ()))
     return (*errors_in(found), *repeated)

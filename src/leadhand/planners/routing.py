@@ -64,8 +64,6 @@ class Opinion(NamedTuple):
 
 
 class Router:
-    """Chooses workers of one team."""
-
     def __init__(
         self,
         team: Team,

@@ -12,14 +12,20 @@ from pydantic_ai.tools import ToolDefinition
 
 from leadhand.contracts.outcome import Result, TaskResult
 from leadhand.contracts.planner_kinds import Decision, Round
-from leadhand.contracts.task import EarlierRun, Plan
+from leadhand.contracts.task import EarlierRun, Task
 from leadhand.contracts.team import Team
 from leadhand.engine.handoffs import excerpt
 from leadhand.models.calls import Caller, CallRequest
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured, object_schema
+from leadhand.models.structured import (
+    BadAnswer,
+    StructuredAnswer,
+    ask_structured,
+    object_schema,
+    output_tool,
+)
 from leadhand.planners import earlier
-from leadhand.planners.proposal import object_in, proposed, roster, shortened, task_fields
+from leadhand.planners.proposal import data_in, plan_in, roster, shortened, task_fields
 from leadhand.untrusted.cutting import cut_line
 from leadhand.untrusted.fence import Fence
 
@@ -148,36 +154,27 @@ def _has_ended(one: TaskResult) -> bool:
 
 
 def _form(team: Team, after: Sequence[EarlierRun]) -> ToolDefinition:
-    """The tool whose arguments are a decision."""
     fields = task_fields(team, after)
     del fields["limits"]  # the team's are enough, and every round pays for the schema
-    return ToolDefinition(
-        name="decide_next",
-        description="Decide what is next.",
-        parameters_json_schema=object_schema(
-            reason={"type": "string"},
-            tasks={"type": "array", "items": object_schema(**fields)},
-            ask_again={"type": "string", "enum": ["all", "first"]},
-            done={"type": "boolean"},
-        ),
-        kind="output",
+    return output_tool(
+        "decide_next",
+        "Decide what is next.",
+        reason={"type": "string"},
+        tasks={"type": "array", "items": object_schema(**fields)},
+        ask_again={"type": "string", "enum": ["all", "first"]},
+        done={"type": "boolean"},
     )
 
 
 def _decision(answer: StructuredAnswer, now: Round, team: Team) -> Decision:
-    data = answer.data if answer.data is not None else object_in(answer.text)
-    if data is None:
-        raise BadAnswer("This is not a decision. Give the whole decision in the required form.")
-    plan = None
+    data = data_in(answer, "decision")
+    tasks: Sequence[Task] = ()
     if data.get("tasks"):
-        plan = proposed({"tasks": None, **data}, now.request, team, with_artifacts=bool(now.after))
-    if plan is not None and not isinstance(plan, Plan):
-        raise BadAnswer("; ".join(shortened([problem.message for problem in plan])))
-    tasks = tuple(plan.tasks) if plan is not None else ()
+        tasks = plan_in(data, now.request, team, with_artifacts=bool(now.after)).tasks
     runs = any(not _has_ended(one) for one in now.tasks)
     done = data.get("done")
     return Decision(
-        tasks=tasks,
+        tasks=tuple(tasks),
         reason=_text(data, "reason"),
         asks_after="first" if _text(data, "ask_again") == "first" else "all",
         # Nothing to start and nothing to wait for: that is done, whatever else is said.

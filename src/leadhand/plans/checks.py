@@ -44,8 +44,6 @@ _NOT_A_WORD = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with a plan."""
-
     code: str
     """Stable name of the kind of problem, for example `unknown_worker`."""
     message: str

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
 
 class NestedTeam(NamedTuple):
-    """A team in a tree of teams."""
-
     team: "Team"
     path: tuple[str, ...]
     """The names of the teams from the outermost to this one."""

@@ -26,7 +26,6 @@ SchemaPath = tuple[str | int, ...]
 
 
 def is_too_deep(value: JsonValue) -> bool:
-    """Whether a payload is nested deeper than `MAX_LEVELS`."""
     level: list[JsonValue] = [value]
     for _ in range(MAX_LEVELS + 1):
         level = [

@@ -30,7 +30,6 @@ def route_of(routes: Iterable[Route], text: str) -> Route | None:
 
 
 def is_routed(team: Team) -> bool:
-    """Whether the team has anything that routes requests."""
     routers = team.routes or team.router or team.trained_router
     return bool(routers) or KINDS[team.planner.kind].must_route
 

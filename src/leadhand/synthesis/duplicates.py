@@ -38,7 +38,6 @@ SameRule = Callable[[str], str]
 
 
 def same_rules(equivalent: Iterable[AbstractSet[str]] = ()) -> SameRule:
-    """The mapping for these sets of equivalent rules."""
     names = {rule: min(rules) for rules in equivalent for rule in rules}
     return lambda rule: names.get(rule, rule)
 

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Literal, NamedTuple, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from leadhand.contracts.answer import Basis, Finding, LensReport, NotAssessed
+from leadhand.contracts.data import Record
 from leadhand.synthesis.duplicates import (
     SEVERITIES,
     LensFinding,
@@ -41,10 +42,8 @@ class Rating(NamedTuple):
     why: str = ""
 
 
-class Quote(BaseModel):
+class Quote(Record):
     """The place of a finding's evidence in the change."""
-
-    model_config = ConfigDict(frozen=True)
 
     side: Literal["added", "removed"]
     """Whether the change adds or removes the quoted lines."""
@@ -53,28 +52,20 @@ class Quote(BaseModel):
 
 
 class Quotes(Protocol):
-    """Finds quotes in the change."""
-
     def quoted(self, finding: Finding) -> Quote | None:
         """Where the change contains the finding's evidence verbatim; None if it does not."""
         ...
 
 
-class Dropped(BaseModel):
+class Dropped(Record):
     """A finding that was dropped because the change does not contain its evidence."""
-
-    model_config = ConfigDict(frozen=True)
 
     rule: str
     path: str
     line: int
 
 
-class Note(BaseModel):
-    """Something about the review itself that its reader has to know."""
-
-    model_config = ConfigDict(frozen=True)
-
+class Note(Record):
     kind: Literal["settings", "ignore", "model"]
     path: str | None = None
     """The file that the note is about."""
@@ -87,10 +78,8 @@ class Note(BaseModel):
 RefutationOutcome = Literal["agreed", "disagreed", "not judged", "refused"]
 
 
-class Refutation(BaseModel):
+class Refutation(Record):
     """A model's claim that an analyser's finding is wrong, and what came of it."""
-
-    model_config = ConfigDict(frozen=True)
 
     finding: str
     """The id of the finding; empty if the model named none that it was given."""
@@ -107,10 +96,8 @@ class Refutation(BaseModel):
     """The words of the scorer, or why it was refused."""
 
 
-class Coverage(BaseModel):
+class Coverage(Record):
     """How many changed files of one kind there are, and how much of them was analysed."""
-
-    model_config = ConfigDict(frozen=True)
 
     kind: str
     """What one of them is called: `Python file`, `binary file`."""
@@ -120,10 +107,8 @@ class Coverage(BaseModel):
     """Why they were not analysed, if `kind` does not say it."""
 
 
-class Review(BaseModel):
+class Review(Record):
     """The result of a review; as JSON it is the `output` of the answer document."""
-
-    model_config = ConfigDict(frozen=True)
 
     findings: tuple[Finding, ...] = ()
     """At or above the threshold, the most important first."""
@@ -147,10 +132,8 @@ class Review(BaseModel):
     """The place of each finding's evidence, by id."""
 
 
-class Gathered(BaseModel):
+class Gathered(Record):
     """The merged findings of all lenses, before they are ranked and filtered."""
-
-    model_config = ConfigDict(frozen=True)
 
     findings: tuple[Finding, ...]
     """Each problem once, with its id; those of models have no confidence yet."""

@@ -2,18 +2,23 @@
 
 import math
 from collections.abc import Collection, Sequence
-from typing import Annotated, TypeVar
+from dataclasses import replace
+from typing import Annotated
 
-from pydantic import BaseModel, JsonValue, StringConstraints, ValidationError
+from pydantic import BaseModel, JsonValue, StringConstraints
 from pydantic_ai.tools import ToolDefinition
 
 from leadhand.contracts.answer import Conflict, CritiquePoint
-from leadhand.models.structured import BadAnswer, StructuredAnswer, object_schema
+from leadhand.models.structured import (
+    BadAnswer,
+    StructuredAnswer,
+    object_schema,
+    output_tool,
+    read_form,
+)
 from leadhand.plans.payloads import DeclaredType
 
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-_MAX_PROBLEMS = 10
-_Form = TypeVar("_Form", bound=BaseModel)
 
 
 class Contradiction(BaseModel):
@@ -27,8 +32,6 @@ class Contradiction(BaseModel):
 
 
 class Merged(BaseModel):
-    """An answer to the request."""
-
     answer: _Text
     output: JsonValue = None
     confidence: float | None = None
@@ -36,16 +39,12 @@ class Merged(BaseModel):
 
 
 class BestResult(BaseModel):
-    """The best of several results."""
-
     choice: str
     why: str = ""
     confidence: float | None = None
 
 
 class Judgement(BaseModel):
-    """A judge's decision about results that seem to contradict each other."""
-
     why: _Text
     contradict: bool = True
     winners: list[str] = []
@@ -84,31 +83,24 @@ def merged_form(output: DeclaredType | None = None) -> ToolDefinition:
     # `$ref`s start at the root, which is now the tool's schema.
     shared = {name: schema.pop(name) for name in ("$defs", "definitions") if name in schema}
     typed: dict[str, JsonValue] = {"output": schema} if output is not None else {}
-    return ToolDefinition(
-        name="final_answer",
-        description="Give the answer, and every contradiction between results.",
-        parameters_json_schema={
-            **object_schema(
-                answer={"type": "string", "description": "Markdown that cites tasks by their ids."},
-                **typed,
-                confidence=_CONFIDENCE,
-                contradictions={"type": "array", "items": _CONTRADICTION},
-            ),
-            **shared,
-        },
+    tool = output_tool(
+        "final_answer",
+        "Give the answer, and every contradiction between results.",
+        answer={"type": "string", "description": "Markdown that cites tasks by their ids."},
+        **typed,
+        confidence=_CONFIDENCE,
+        contradictions={"type": "array", "items": _CONTRADICTION},
     )
+    return replace(tool, parameters_json_schema={**tool.parameters_json_schema, **shared})
 
 
 def choice_form(task_ids: Sequence[str]) -> ToolDefinition:
-    """The output tool for the choice of one of these tasks."""
-    return ToolDefinition(
-        name="choose",
-        description="Name the task with the best result.",
-        parameters_json_schema=object_schema(
-            choice={"type": "string", "enum": list(task_ids)},
-            why={"type": "string", "description": "What makes it better, in one sentence."},
-            confidence=_CONFIDENCE,
-        ),
+    return output_tool(
+        "choose",
+        "Name the task with the best result.",
+        choice={"type": "string", "enum": list(task_ids)},
+        why={"type": "string", "description": "What makes it better, in one sentence."},
+        confidence=_CONFIDENCE,
     )
 
 
@@ -121,31 +113,28 @@ def judgement_form(task_ids: Sequence[str], *, with_fields: bool = False) -> Too
         "items": named,
         "description": "The tasks whose expert is the wrong one for this text, if any.",
     }
-    return ToolDefinition(
-        name="judge",
-        description="Give your judgement on the contradiction.",
-        parameters_json_schema=object_schema(
-            why={"type": "string", "description": "Why they differ, and what decides it."},
-            contradict={"type": "boolean", "description": "False if all can be right."},
-            winners={"type": "array", "items": named, "description": "The tasks that are right."},
-            resolution={**_TEXT_OR_NULL, "description": "What to take as right, or null."},
-            **({"misrouted": misrouted} if with_fields else {}),
-            confidence=_CONFIDENCE,
-        ),
+    return output_tool(
+        "judge",
+        "Give your judgement on the contradiction.",
+        why={"type": "string", "description": "Why they differ, and what decides it."},
+        contradict={"type": "boolean", "description": "False if all can be right."},
+        winners={"type": "array", "items": named, "description": "The tasks that are right."},
+        resolution={**_TEXT_OR_NULL, "description": "What to take as right, or null."},
+        **({"misrouted": misrouted} if with_fields else {}),
+        confidence=_CONFIDENCE,
     )
 
 
 def critique_form() -> ToolDefinition:
-    """The output tool for a critique."""
     point = object_schema(
         point={"type": "string", "description": "One fault, and how to fix it."},
         severity={"type": "string", "enum": ["must", "should"]},
         where={"type": "string", "description": "The few words of the draft that it is about."},
     )
-    return ToolDefinition(
-        name="critique",
-        description="Give your points against the draft; none if it can be given as it is.",
-        parameters_json_schema=object_schema(points={"type": "array", "items": point}),
+    return output_tool(
+        "critique",
+        "Give your points against the draft; none if it can be given as it is.",
+        points={"type": "array", "items": point},
     )
 
 
@@ -153,7 +142,7 @@ def read_merged(answer: StructuredAnswer) -> Merged:
     """The answer; plain text is an answer too. Raises `BadAnswer`."""
     if answer.data is None:
         return Merged(answer=answer.text)
-    return _read(Merged, answer)
+    return read_form(Merged, answer, otherwise="")
 
 
 def check_output(merged: Merged, output: DeclaredType) -> None:
@@ -168,9 +157,8 @@ def check_output(merged: Merged, output: DeclaredType) -> None:
 
 def read_choice(answer: StructuredAnswer, task_ids: Collection[str]) -> BestResult:
     """The choice, which is one of `task_ids`. Raises `BadAnswer`."""
-    if answer.data is None:
-        raise BadAnswer("Choose by calling `choose` with the id of one task.")
-    chosen = _read(BestResult, answer)
+    how = "Choose by calling `choose` with the id of one task."
+    chosen = read_form(BestResult, answer, otherwise=how)
     if chosen.choice not in task_ids:
         raise BadAnswer(f"{chosen.choice!r} is not one of the tasks: {', '.join(task_ids)}.")
     return chosen
@@ -178,9 +166,8 @@ def read_choice(answer: StructuredAnswer, task_ids: Collection[str]) -> BestResu
 
 def read_judgement(answer: StructuredAnswer, task_ids: Collection[str]) -> Judgement:
     """The judgement, with or without winners among `task_ids`. Raises `BadAnswer`."""
-    if answer.data is None:
-        raise BadAnswer("Give your judgement by calling `judge`.")
-    judged = _read(Judgement, answer)
+    how = "Give your judgement by calling `judge`."
+    judged = read_form(Judgement, answer, otherwise=how)
     unknown = [id for id in (*judged.winners, *judged.misrouted) if id not in task_ids]
     if unknown:
         raise BadAnswer(f"{unknown[0]!r} is not one of the tasks: {', '.join(task_ids)}.")
@@ -193,11 +180,9 @@ def read_judgement(answer: StructuredAnswer, task_ids: Collection[str]) -> Judge
 
 def read_critique(answer: StructuredAnswer) -> tuple[CritiquePoint, ...]:
     """The points against a draft. Raises `BadAnswer`."""
-    if answer.data is None:
-        raise BadAnswer(
-            "Give your points by calling `critique`, with an empty list if you have none."
-        )
-    return tuple(point for point in _read(_Critique, answer).points if point.point.strip())
+    how = "Give your points by calling `critique`, with an empty list if you have none."
+    critique = read_form(_Critique, answer, otherwise=how)
+    return tuple(point for point in critique.points if point.point.strip())
 
 
 def conflicts(contradictions: Sequence[Contradiction], *, given: Collection[str]) -> list[Conflict]:
@@ -230,14 +215,3 @@ def percent(confidence: float | None) -> int | None:
     # Some models return a fraction of one in spite of the prompt.
     scaled = confidence * 100 if 0 < confidence < 1 else confidence
     return round(min(max(scaled, 0), 100))
-
-
-def _read(form: type[_Form], answer: StructuredAnswer) -> _Form:
-    try:
-        return form.model_validate(answer.data)
-    except ValidationError as error:
-        problems = "; ".join(
-            f"`{'.'.join(map(str, one['loc']))}`: {one['msg']}"
-            for one in error.errors()[:_MAX_PROBLEMS]
-        )
-        raise BadAnswer(f"Your answer does not have the right form. {problems}.") from error

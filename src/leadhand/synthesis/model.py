@@ -90,7 +90,6 @@ class ModelSynthesizer:
         return declares and not self._output.problems(result.output)
 
     def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """The unchanged results, by the plan's strategy."""
         return combine(plan, results)
 
     async def _choose(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:

@@ -70,7 +70,6 @@ class ConflictResolver:
 
 
 def differs(verdict: ConflictVerdict, draft: Conflict) -> bool:
-    """Whether the `draft`'s view of a conflict disagrees with the verdict."""
     judged = verdict.conflict
     if not verdict.holds or (judged.resolution is None) != (draft.resolution is None):
         return True

@@ -8,15 +8,20 @@ import asyncio
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_ai.tools import ToolDefinition
+from pydantic import BaseModel, ConfigDict
 
 from leadhand.contracts.answer import Finding
 from leadhand.contracts.team import ModelSpec, Tier
 from leadhand.errors import ModelError
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured, object_schema
+from leadhand.models.structured import (
+    BadAnswer,
+    StructuredAnswer,
+    ask_structured,
+    output_tool,
+    read_form,
+)
 from leadhand.synthesis.findings import UNSCORED
 from leadhand.untrusted.cutting import cut
 from leadhand.untrusted.fence import Fence
@@ -31,23 +36,17 @@ _REFUTED_AT_MOST = 24
 _MAX_WHY_CHARS = 400
 _REQUESTER = Requester("scorer")
 
-_FORM = ToolDefinition(
-    name="score",
-    description="Give your verdict on the finding.",
-    parameters_json_schema=object_schema(
-        why={
-            "type": "string",
-            "description": "What decides it, in one sentence that names the code.",
-        },
-        verdict={"type": "string", "enum": ["confirmed", "refuted", "undecided"]},
-        score={
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 100,
-            "description": "How likely the finding is true and worth fixing, 0 to 100.",
-        },
-    ),
-    kind="output",
+_FORM = output_tool(
+    "score",
+    "Give your verdict on the finding.",
+    why={"type": "string", "description": "What decides it, in one sentence that names the code."},
+    verdict={"type": "string", "enum": ["confirmed", "refuted", "undecided"]},
+    score={
+        "type": "integer",
+        "minimum": 0,
+        "maximum": 100,
+        "description": "How likely the finding is true and worth fixing, 0 to 100.",
+    },
 )
 
 
@@ -58,8 +57,6 @@ class Surroundings(Protocol):
 
 
 class Score(BaseModel):
-    """A model's verdict on a finding."""
-
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     why: str
@@ -155,15 +152,7 @@ def _claim(finding: Finding) -> str:
 
 
 def _read(answer: StructuredAnswer) -> Score:
-    if answer.data is None:
-        raise BadAnswer("Give your verdict by calling `score`.")
-    try:
-        score = Score.model_validate(answer.data)
-    except ValidationError as error:
-        problems = "; ".join(
-            f"`{'.'.join(map(str, row['loc']))}`: {row['msg']}" for row in error.errors()
-        )
-        raise BadAnswer(f"Your verdict does not have the right form. {problems}.") from error
+    score = read_form(Score, answer, otherwise="Give your verdict by calling `score`.")
     if not 0 <= score.score <= 100:
         raise BadAnswer(f"`score` is {score.score:g}; it must be 0 to 100.")
     return score

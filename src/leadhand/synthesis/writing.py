@@ -66,7 +66,6 @@ class Writer:
         return material, _uncited(material, results) if condensed else ()
 
     def question(self, instruction: str) -> str:
-        """The request, with the plan's instruction if there is one."""
         return joined(
             f"Request: {self._request}", f"Instruction: {instruction}" if instruction else ""
         )
