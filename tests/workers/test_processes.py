@@ -5,7 +5,6 @@ import contextlib
 import functools
 import os
 import signal
-import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -148,12 +147,6 @@ async def test_an_output_over_the_limit_is_a_failure_and_the_process_is_reused()
         assert "more than the 100,000" in outcome.message
         assert output_of(await worker.run(make_handoff("3"))) == "xxx"
         assert pool.pids == pids
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="address space has no limit elsewhere")
-def test_memory_can_be_limited() -> None:
-    outcome = run_alone(samples.allocate, max_memory_bytes=2 * 1024**3)
-    assert message_of(outcome) == "MemoryError"
 
 
 def test_a_function_may_open_a_pool_of_its_own_when_it_is_called(bench: Bench) -> None:

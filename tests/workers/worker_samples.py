@@ -133,10 +133,6 @@ def much(handoff: Handoff) -> str:
     return "x" * int(handoff.intent)
 
 
-def allocate(handoff: Handoff) -> int:
-    return len(bytearray(4_000_000_000))
-
-
 def unserialisable(handoff: Handoff) -> object:
     return {"lock": threading.Lock()}
 

@@ -12,9 +12,8 @@ from leadhand.errors import RunTaken
 from leadhand.journal.codec import Redact, decode_message, encode_message
 from leadhand.journal.group_commit import EventBatch, GroupCommit
 from leadhand.journal.integrity import Stored, inspect_run, last_seq, read_events
-from leadhand.journal.locks import describe_holder
 from leadhand.journal.postgres_database import STEPS, PostgresDatabase, Row
-from leadhand.journal.postgres_holds import LAST
+from leadhand.journal.postgres_holds import LAST, described
 from leadhand.journal.postgres_sessions import SessionPool
 from leadhand.journal.postgres_writer import PostgresWriter
 from leadhand.journal.summaries import run_summary
@@ -129,13 +128,8 @@ class PostgresStore:
             self._writer.release(run_id)
 
     def holder(self, run_id: str) -> str | None:
-        for host, pid, since in self._read(
-            "SELECT host, pid, since FROM leadhand.held WHERE run = %s", run_id
-        ):
-            assert isinstance(pid, int)
-            assert isinstance(since, dt.datetime)
-            return describe_holder(pid, str(host), since.astimezone())
-        return None
+        rows = self._read("SELECT since, host, pid FROM leadhand.held WHERE run = %s", run_id)
+        return described(*rows[0]) if rows else None
 
     def post(self, message: RunMessage) -> None:
         body = encode_message(message, redact=self._redact)

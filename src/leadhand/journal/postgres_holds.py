@@ -119,7 +119,8 @@ class Holds:
         if not rows or rows[0][:2] != (hold.backend, hold.since):
             if locked:
                 self._unlock([run_id])
-            hold.taken_by = _words(rows[0]) if rows else "another process, which has ended since,"
+            other = described(*rows[0][1:]) if rows else "another process, which has ended since,"
+            hold.taken_by = other
         elif locked:
             sign = (_SIGN_AGAIN, run_id, *_this_process())
             ((_, backend, since),) = self._session.ask(*sign, again=False)
@@ -147,8 +148,8 @@ def _hold(backend: object, since: object) -> _Hold:
     return _Hold(backend, since)
 
 
-def _words(row: tuple[object, ...]) -> str:
-    _, since, host, pid = row
+def described(since: object, host: object, pid: object) -> str:
+    """A holder in words, from its row."""
     assert isinstance(since, dt.datetime)
     assert isinstance(pid, int)
     return describe_holder(pid, str(host), since.astimezone())

@@ -128,7 +128,7 @@ class SqliteStore:
             if connection is None:
                 return []
             found = tables.summaries(connection, cursor=cursor, held=lambda id: id in held)
-            return [*itertools.islice(filter(where, found) if where else found, limit)]
+            return [*itertools.islice(filter(where, found), limit)]
 
     def inspect(self, run_id: str) -> Inspection:
         with self._database.reading() as connection:

@@ -47,7 +47,6 @@ def _digest_seq(connection: sqlite3.Connection, run_id: str) -> int | None:
 
 
 def inspection(connection: sqlite3.Connection, run_id: str) -> Inspection:
-    """What can be read of a run, and whether it is intact."""
     try:
         known = connection.execute("SELECT digest FROM runs WHERE run_id = ?", (run_id,)).fetchone()
         if known is None:

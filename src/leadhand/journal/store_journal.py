@@ -246,7 +246,7 @@ class MemoryStore:
             )
             for id in ids
         )
-        return [*itertools.islice(filter(where, found) if where else found, limit)]
+        return [*itertools.islice(filter(where, found), limit)]
 
     def inspect(self, run_id: str) -> Inspection:
         return Inspection(run_id, tuple(self.events(run_id)))

@@ -121,7 +121,7 @@ class StoredSummary:
             case "run_resumed":
                 self.status = self.makespan_s = self.cost_usd = None
                 if event.again:
-                    self.completed = len(_completed(before()) - set(event.again))
+                    self.completed = _completed([*before(), event])
             case "plan_proposed":
                 self.proposed = len(event.plan.tasks)
             case "task_planned":
@@ -129,7 +129,7 @@ class StoredSummary:
             case "plan_accepted":
                 self.tasks = self.proposed
                 if self.completed:  # before there was a plan, which may not have these tasks
-                    self.completed = _completed_in([*before(), event])
+                    self.completed = _completed([*before(), event])
             case "plan_amended":
                 self.tasks += len(event.added) - len(event.dropped)
             case "round_decided" if not event.needs_approval:
@@ -198,18 +198,8 @@ def _place(event: "ApprovalRequested | ApprovalGiven") -> str:
     return ":".join(("/".join(event.within), event.task_id or ""))
 
 
-def _completed_in(events: "Iterable[Event]") -> int:
+def _completed(events: "Iterable[Event]") -> int:
+    """How many tasks of the outermost run are completed after `events`."""
     from leadhand.state.fold import fold
 
     return sum(task.status == "completed" for task in fold(events).tasks.values())
-
-
-def _completed(events: "Iterable[Event]") -> set[str]:
-    """The completed tasks of the outermost run after `events`."""
-    ids = set[str]()
-    for event in events:
-        if event.type == "task_completed" and not event.within:
-            ids.add(event.task_id)
-        elif event.type == "run_resumed" and not event.within:
-            ids.difference_update(event.again)
-    return ids

@@ -13,8 +13,6 @@ from leadhand.ports import Journal
 
 POLL_S = 0.5
 """Seconds between two polls."""
-POLL_LIMIT_S = 60.0
-"""How long a poll may take."""
 
 _log = logging.getLogger("leadhand")
 
@@ -65,14 +63,7 @@ class Watcher:
     async def _poll_forever(self) -> None:
         while True:
             await asyncio.sleep(POLL_S)
-            ids = tuple(self._runs)
-            try:
-                async with asyncio.timeout(POLL_LIMIT_S):
-                    seen = await self._poll(ids)
-            except TimeoutError:
-                error = JournalError(f"the journal did not answer within {POLL_LIMIT_S:g} s")
-                seen = dict.fromkeys(ids, RunActivity(error=error))
-            for run_id, one in seen.items():
+            for run_id, one in (await self._poll(tuple(self._runs))).items():
                 if run_id in self._runs:
                     await self._tell(self._runs[run_id], one)
 

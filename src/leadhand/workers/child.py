@@ -8,7 +8,6 @@ import functools
 import gc
 import inspect
 import os
-import resource
 import socket
 import struct
 import sys
@@ -33,8 +32,6 @@ HEADER = struct.Struct(">Qd")
 
 
 class Call(Record):
-    """What a worker process is asked to do."""
-
     reference: FunctionReference
     handoff: Handoff | None
     """What to call the function with; None: import it and complete without output."""
@@ -44,13 +41,11 @@ class Call(Record):
     """The context of the run."""
 
 
-def main(descriptor: int, max_output_bytes: int, max_memory_bytes: int) -> None:
-    """Serve the socket `descriptor` until it closes; 0 for `max_memory_bytes` means no limit."""
+def main(descriptor: int, max_output_bytes: int) -> None:
+    """Serve the socket `descriptor` until it closes."""
     del sys.argv[1:]
     # As in the command line's own process: work that keeps many objects would take twice as long.
     gc.set_threshold(50_000, 20, 20)
-    if max_memory_bytes:
-        resource.setrlimit(resource.RLIMIT_AS, (max_memory_bytes, max_memory_bytes))
     os.set_inheritable(descriptor, False)
     # A fork of this process must not keep the socket open after this process has ended.
     os.register_at_fork(after_in_child=functools.partial(os.close, descriptor))

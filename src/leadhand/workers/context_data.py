@@ -16,8 +16,6 @@ from leadhand.workers.reference import FunctionReference
 
 
 class ContextData(Record):
-    """What a context is sent as."""
-
     kind: FunctionReference
     """Its class."""
     data: str = Field(repr=False)

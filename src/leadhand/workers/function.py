@@ -46,7 +46,6 @@ class FunctionWorker:
         self._retry_on = retry_on
 
     async def run(self, handoff: Handoff) -> Outcome:
-        """One attempt at one task."""
         handoff = _with_own_data(handoff)
         try:
             if not self._is_async:

@@ -26,7 +26,6 @@ def key(task: str, tool: str, arguments: Mapping[str, JsonValue], *, occurrence:
 
 
 def takes_key(tool: ToolDefinition) -> bool:
-    """Whether a tool has a parameter for the key."""
     return PARAMETER in _properties(tool)
 
 

@@ -37,8 +37,6 @@ _MAX_GAPS = 5
 
 
 class NestedWorker:
-    """A `Runner` that runs a team."""
-
     def __init__(self, worker: Worker, team: Team, teams: TeamRunner) -> None:
         self._worker = worker
         self._team = team

@@ -97,7 +97,6 @@ class OfflineFallback:
         self._patience_s = patience_s
 
     async def run(self, handoff: Handoff) -> Outcome:
-        """One attempt at one task."""
         offline_switch = self._offline_switch
         why = offline_switch.why
         if why is None:
@@ -130,7 +129,6 @@ class OfflineFallback:
         return max(limit_s - code_s - CODE_SLACK_S, limit_s / 2)
 
     def _means_no_model(self, outcome: Outcome, handoff: Handoff) -> bool:
-        """Whether the attempt failed because no model was available."""
         if not isinstance(outcome, Failed):
             return False
         if outcome.kind == "budget":

@@ -50,8 +50,6 @@ class _Server(OpensOnce, Protocol):
 
 
 class ToolsNotStarted(Exception):
-    """A worker's tools can't be used."""
-
     def __init__(self, worker: str, error: BaseException) -> None:
         cause = failure_of(error)
         why = f"the tools of worker {worker!r} did not start: {cause.message}"
@@ -97,8 +95,6 @@ class OpenToolsets:
 
 
 class RunToolsets:
-    """The toolsets that one run uses."""
-
     def __init__(self, shared: OpenToolsets | None = None) -> None:
         self._shared = shared or OpenToolsets()
 
@@ -124,13 +120,10 @@ class RunToolsets:
                 one.attempts -= 1
 
     async def close(self) -> None:
-        """End the run's use of them."""
         await self._shared.release(self)
 
 
 class _Held:
-    """An open toolset."""
-
     def __init__(self, toolset: OpensOnce, before: "_Held | None") -> None:
         """`before` held it until now, and ends first."""
         self._toolset = toolset
@@ -152,7 +145,6 @@ class _Held:
 
     @property
     def is_open(self) -> bool:
-        """Whether it can be used."""
         return self._ready.is_set() and not self.has_ended
 
     def end(self, *, force: bool = False) -> None:

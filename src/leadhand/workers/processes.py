@@ -13,7 +13,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter
 
 from leadhand.contracts.outcome import Completed, Failed, Handoff, Outcome, Result
 from leadhand.engine.current_attempt import time_limit_paused
@@ -97,10 +97,8 @@ class ProcessPool:
         size: int,
         *,
         max_output_bytes: int = MAX_OUTPUT_BYTES,
-        max_memory_bytes: int | None = None,
         max_start_s: float = MAX_START_S,
     ) -> None:
-        """`max_memory_bytes` limits the address space of each process."""
         if reference.is_loading():
             raise InputError(
                 "this program starts a run as soon as it is imported, and a worker process has to "
@@ -108,7 +106,6 @@ class ProcessPool:
             )
         self._size = size
         self._max_output_bytes = max_output_bytes
-        self._max_memory_bytes = max_memory_bytes
         self._max_start_s = max_start_s
         self._slots = asyncio.Semaphore(size)
         self._idle: list[_Process] = []
@@ -160,7 +157,7 @@ class ProcessPool:
                 return Failed(kind="crashed", message=str(error), transient=True)
             except ConnectionError:
                 return await self._crashed(process)
-            except (_TooMuch, ValidationError) as error:
+            except ValueError as error:
                 await self._kill(process)
                 return Failed(kind="crashed", message=f"the worker's process misbehaved: {error}")
             except BaseException:
@@ -215,7 +212,7 @@ class ProcessPool:
 
     def _start(self) -> "_Process":
         self._alive = {process for process in self._alive if process.status() is None}
-        process = _Process(self._max_output_bytes, self._max_memory_bytes)
+        process = _Process(self._max_output_bytes)
         self._alive.add(process)
         return process
 
@@ -245,18 +242,12 @@ class ProcessPool:
         return status
 
 
-class _TooMuch(Exception):
-    pass
-
-
 class _NotReady(Exception):
     """The process did not start, or did not import its function, in time."""
 
 
 class _Process:
-    """One worker process and the socket to it."""
-
-    def __init__(self, max_output_bytes: int, max_memory_bytes: int | None) -> None:
+    def __init__(self, max_output_bytes: int) -> None:
         self.worked_s = 0.0
         """The seconds of work behind its last answer; 0 before there is one."""
         self.imported: set[str] = set()
@@ -264,10 +255,9 @@ class _Process:
         self._channel, theirs = socket.socketpair()
         with theirs:
             self._channel.setblocking(False)
-            limits = (theirs.fileno(), max_output_bytes, max_memory_bytes or 0)
             try:
                 self._process = subprocess.Popen(
-                    [*python_command(_MAIN), *map(str, limits)],
+                    [*python_command(_MAIN), str(theirs.fileno()), str(max_output_bytes)],
                     stdin=subprocess.DEVNULL,
                     # Standard output is the program's own: what workers print goes to stderr.
                     stdout=2,
@@ -286,14 +276,17 @@ class _Process:
         return self._process.poll()
 
     async def exchange(self, call: Call, max_bytes: int) -> Outcome:
-        """The outcome of `call`. Raises ConnectionError if the process ends before it answers."""
+        """The outcome of `call`.
+
+        Raises ConnectionError if the process ends before it answers, ValueError for no outcome.
+        """
         self.worked_s = 0.0
         request = call.model_dump_json().encode()
         loop = asyncio.get_running_loop()
         await loop.sock_sendall(self._channel, HEADER.pack(len(request), 0.0) + request)
         size, self.worked_s = HEADER.unpack(await self._exactly(HEADER.size))
         if size > max_bytes:
-            raise _TooMuch(f"its answer takes {size:,} bytes")
+            raise ValueError(f"its answer takes {size:,} bytes")
         return _OUTCOME.validate_json(await self._exactly(size))
 
     async def _exactly(self, size: int) -> bytearray:

@@ -9,7 +9,6 @@ from typing import Any, cast, get_args, get_origin, is_typeddict
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from leadhand.contracts.outcome import Completed, Failed, Outcome, Result
-from leadhand.workers.output import outcome_of
 
 _ANY_CLASS = ConfigDict(arbitrary_types_allowed=True)
 
@@ -22,17 +21,8 @@ def outcome_of_none(function: Callable[..., object], output: object, *, worker: 
     If the declared type, or else the function's annotation, excludes `None`, the task fails
     permanently. Without either the task completes without output, and a warning is logged.
     """
-    if output is None:
-        declared = _annotation(function)
-        excluded = _excludes_none(declared)
-    else:
-        declared = output
-        excluded = (
-            _schema_excludes_null(cast("Mapping[str, object]", output))
-            if isinstance(output, Mapping)
-            else isinstance(outcome_of(None, output), Failed)
-        )
-    if not excluded:
+    declared = _annotation(function) if output is None else output
+    if not _excludes_none(declared):
         if declared is inspect.Signature.empty:
             _warn(worker)
         return Completed(result=Result())
@@ -65,11 +55,14 @@ def _annotation(function: Callable[..., object]) -> object:
 
 
 def _excludes_none(declared: object) -> bool:
-    """Whether an annotation definitely excludes `None`."""
+    """Whether an annotation, a type or a JSON Schema definitely excludes `None`."""
     if declared is None or declared is Any or declared is inspect.Signature.empty:
         return False
     if get_origin(declared) in (Awaitable, Coroutine) and get_args(declared):
         return _excludes_none(get_args(declared)[-1])
+    if isinstance(declared, Mapping):
+        kinds = cast("Mapping[str, object]", declared).get("type")
+        return kinds is not None and "null" not in (kinds if isinstance(kinds, list) else [kinds])
     try:
         # In a tuple, because some types do not take another config.
         kind: object = tuple[declared]
@@ -79,12 +72,6 @@ def _excludes_none(declared: object) -> bool:
     except Exception:  # for example a protocol, which any value may satisfy
         return is_typeddict(declared)
     return False
-
-
-def _schema_excludes_null(schema: Mapping[str, object]) -> bool:
-    kinds = schema.get("type")
-    allowed = cast("list[object]", kinds) if isinstance(kinds, list) else [kinds]
-    return kinds is not None and "null" not in allowed
 
 
 def _name(declared: object) -> str:

@@ -268,7 +268,6 @@ def needs_model(team: Team) -> bool:
 
 
 def processor_count() -> int:
-    """How many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

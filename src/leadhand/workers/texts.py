@@ -37,8 +37,6 @@ READ_MORE = ToolDefinition(
 
 @dataclass(frozen=True, slots=True)
 class KeptText:
-    """A text, cut at `KEPT_CHARS`."""
-
     text: str
     chars: int
     """Of the whole text."""

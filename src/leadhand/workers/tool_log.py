@@ -18,8 +18,6 @@ LOGGED_CHARS = 2_000
 
 
 class ToolLog:
-    """What happened to the calls of one attempt."""
-
     def __init__(self, recorder: Recorder, handoff: Handoff) -> None:
         self._recorder = recorder
         self._handoff = handoff

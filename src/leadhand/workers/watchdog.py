@@ -162,7 +162,6 @@ def _stack(thread: int) -> list[FrameType]:
 
 
 def _place(stack: list[FrameType]) -> str:
-    """The line of code that a thread is at."""
     if not stack:
         return "an unknown place"
     code = stack[0].f_code
@@ -170,7 +169,6 @@ def _place(stack: list[FrameType]) -> str:
 
 
 def _has_worker_code(stack: list[FrameType]) -> bool:
-    """Whether the function or a tool of a worker is being called."""
     modules = [_module(frame) for frame in stack]
     beside = [one for one in modules if one.partition(".")[0] not in sys.stdlib_module_names]
     return any(

@@ -20,7 +20,6 @@ class WithMinConfidence:
     min_confidence: int
 
     async def run(self, handoff: Handoff) -> Outcome:
-        """One attempt at one task."""
         outcome = await self.runner.run(handoff)
         if isinstance(outcome, Completed):
             return completed_or_escalated(outcome.result, self.min_confidence)
@@ -35,7 +34,6 @@ class WithUnreadInputs:
     unread: Callable[[], tuple[str, ...]]
 
     async def run(self, handoff: Handoff) -> Outcome:
-        """One attempt at one task."""
         outcome = await self.runner.run(handoff)
         if not isinstance(outcome, Completed) or not (unread := self.unread()):
             return outcome
@@ -54,7 +52,6 @@ class WithInputs:
     inputs: Callable[[], tuple[str, ...]]
 
     async def run(self, handoff: Handoff) -> Outcome:
-        """One attempt at one task."""
         if not handoff.artifacts and (inputs := self.inputs()):
             handoff = handoff.model_copy(update={"artifacts": inputs})
         return await self.runner.run(handoff)
@@ -68,7 +65,6 @@ class WithTypedPayload:
     form: DeclaredType
 
     async def run(self, handoff: Handoff) -> Outcome:
-        """One attempt at one task. It fails if the payload, after a reassignment, does not fit."""
         payload = cast("JsonValue", handoff.payload)
         problems = self.form.problems(payload)
         if problems:
@@ -94,7 +90,6 @@ class WithOuterContext:
         self._origin = outer.origin
 
     async def run(self, handoff: Handoff) -> Outcome:
-        """One attempt at one task."""
         return await self._runner.run(
             handoff.model_copy(
                 update={
@@ -114,5 +109,4 @@ class NotStarted:
     failure: Failed
 
     async def run(self, handoff: Handoff) -> Outcome:
-        """The failure."""
         return self.failure

@@ -86,7 +86,6 @@ class Meter:
         self._in_loop(lambda: self._end(call, model, tokens, None))
 
     def failed(self, call: object, error: object) -> None:
-        """Note that a call failed."""
         self._in_loop(lambda: self._end(call, None, (0, 0), bounded(str(error))))
 
     def rest(self, model: str | None, requests: int, tokens_in: int, tokens_out: int) -> None:
