@@ -5,7 +5,6 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 
@@ -14,7 +13,6 @@ from leadhand.contracts.team import PlannerKind
 from tests.simulation.drive import simulate
 from tests.simulation.planners import KINDS
 from tests.simulation.promises import broken
-from tests.simulation.recording import Recording
 
 IN_TESTS = 80
 """The first seeds are those of `make test`, of each kind of planner and of none."""
@@ -52,22 +50,13 @@ def told(seed: int, lines: list[str], kind: PlannerKind | None = None) -> str:
     return f"seed {seed}: run it again with: make simulate {again}{listed}"
 
 
-def _ends(recording: Recording) -> Iterator[str]:
-    """How each process before the last one ended."""
-    past = recording.before
-    if past is not None:
-        yield from _ends(past)
-        how = "was lost" if past.store.lost else "ended"
-        yield f"process {past.process.number} {how} after event {len(past.events)}"
-
-
 def _one(seed: int, kind: PlannerKind | None) -> int:
     recording = simulate(seed, kind)
     for event in recording.events:
         print(dump(event))
     lines = broken(recording)
     end = told(seed, lines, kind) if lines else f"seed {seed}: every promise was kept"
-    print(*_ends(recording), end, sep="\n", file=sys.stderr)
+    print(end, file=sys.stderr)
     return 1 if lines else 0
 
 

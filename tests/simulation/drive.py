@@ -48,7 +48,6 @@ class Workers:
         self.account: Account | None = None
         self.recorder: Recorder | None = None
         self.process = 1
-        self.handoffs: list[tuple[int, str, Handoff]] = []
         self.noticed: list[str] = []
         self.returned: list[tuple[int, str, int]] = []
 
@@ -61,13 +60,12 @@ class Workers:
         """From now on they work in the process of `recording`, which takes down what they do."""
         self.process = recording.process.number
         self.account = self.recorder = None
-        self.handoffs, self.returned = recording.handoffs, recording.returned
+        self.returned = recording.returned
         self.noticed = recording.noticed
 
     async def work(self, handoff: Handoff) -> object:
         """What chance and the worker's mood say; the same for the same attempt whatever else."""
         way = way_of(asyncio.current_task())
-        self.handoffs.append((self.seq, way, handoff))
         lives = f" {self.process}" if self.process > 1 else ""
         chance = Random(f"{self._seed} {way} {handoff.attempt} {handoff.to_agent}{lives}")
         returned = self.returned
@@ -140,7 +138,6 @@ def _following(before: Recording, process: Process) -> Recording:
         process,
         before,
         events=before.events,
-        handoffs=[one for one in before.handoffs if one[0] <= last],
         returned=[one for one in before.returned if one[0] <= last],
     )
 

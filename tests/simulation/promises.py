@@ -21,13 +21,11 @@ from leadhand.contracts.events import (
     dump,
     parse,
 )
-from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.team import Worker
-from leadhand.engine.shared_workers import SUSPECT_CRASHES
 from leadhand.models.ledger import NOTHING, nano_usd
 from leadhand.run.questions import open_questions
 from leadhand.state.fold import apply, fold
-from leadhand.state.run_state import RunState, find_task
+from leadhand.state.run_state import RunState
 from tests.simulation.drive import spent
 from tests.simulation.recording import Recording
 from tests.simulation.rules import rules, worker_of
@@ -49,11 +47,9 @@ def broken(recording: Recording) -> list[str]:
         *_order(recording),
         *rules(recording.events, team),
         *_slots(recording),
-        *_handoffs(recording),
         *_end(recording),
         *_state(recording),
         *_answer(recording),
-        *_waits(recording),
         *_spent(recording),
     ]
 
@@ -88,15 +84,14 @@ def _order(recording: Recording) -> Iterator[str]:
 
 
 def _slots(recording: Recording) -> Iterator[str]:
-    """Never more at once than the run, or a worker, may have; and a suspect is alone.
+    """Never more at once than the run, or a worker, may have.
 
-    A slot is taken by a dispatch, and free again once the worker has returned or was abandoned. A
-    suspect is a task that was in flight at two crashes in a row.
+    A slot is taken by a dispatch, and free again once the worker has returned or was abandoned.
     """
     state, team = RunState(), recording.scenario.team
     most_in = _concurrency(recording)
     most = most_in[1]
-    holding: dict[tuple[str, int], tuple[tuple[str, ...], Worker, bool]] = {}
+    holding: dict[tuple[str, int], tuple[tuple[str, ...], Worker]] = {}
     returned = iter([*recording.returned, (len(recording.events) + 1, "", 0)])
     seq, way, attempt = next(returned)
     for event in recording.events:
@@ -112,18 +107,13 @@ def _slots(recording: Recording) -> Iterator[str]:
             holding.clear()
             most = most_in.get(event.seq, most)
         elif isinstance(event, TaskDispatched) and (worker := worker_of(state, team, event)):
-            _, task = find_task(state, event.task_id)
-            suspect = worker.team is None and task is not None and task.crashes >= SUSPECT_CRASHES
-            working = [alone for _, one, alone in holding.values() if one.team is None]
-            if worker.team is None and working and (suspect or any(working)):
-                yield f"event {event.seq}: {event.task_id} was started beside {[*holding]}"
-            holding[event.task_id, event.attempt] = (event.within, worker, suspect)
-            teams = Counter(within for within, one, _ in holding.values() if one.team is not None)
+            holding[event.task_id, event.attempt] = (event.within, worker)
+            teams = Counter(within for within, one in holding.values() if one.team is not None)
             if len(holding) - teams.total() > most:
                 yield f"event {event.seq}: {len(holding) - teams.total()} tasks at once, of {most}"
             if max(teams.values(), default=0) > most:
                 yield f"event {event.seq}: {max(teams.values())} teams at once, of {most}"
-            same = sum(1 for _, one, _ in holding.values() if one is worker)
+            same = sum(1 for _, one in holding.values() if one is worker)
             if worker.concurrency is not None and same > worker.concurrency:
                 yield f"event {event.seq}: {worker.name} has {same} tasks of {worker.concurrency}"
         apply(state, event)
@@ -138,35 +128,6 @@ def _concurrency(recording: Recording) -> dict[int, int]:
         found.setdefault(first, past.scenario.concurrency)
         past = past.before
     return found
-
-
-def _handoffs(recording: Recording) -> Iterator[str]:
-    """Every worker learns how each task that it depends on has ended, and gets its output."""
-    state, handoffs = RunState(), iter([*recording.handoffs, None])
-    handed = next(handoffs)
-    for event in recording.events:
-        apply(state, event)
-        while handed is not None and handed[0] <= event.seq:
-            yield from _handed(state, *handed[1:])
-            handed = next(handoffs)
-
-
-def _handed(state: RunState, way: str, handoff: Handoff) -> Iterator[str]:
-    around, task = find_task(state, way)
-    run = state
-    for id in around:
-        run = run.tasks[id].nested or RunState()
-    if task is None or task.attempts != handoff.attempt:
-        return  # it was cancelled or planned anew meanwhile
-    needs = [(id, run.tasks[id].status) for id in task.task.depends_on]
-    own = [one for one in handoff.context if not one.task_id.startswith("../")]
-    if [(one.task_id, one.status) for one in own] != needs:
-        yield f"{way}, attempt {handoff.attempt}, was told of {own}, not of {needs}"
-    for one in own:
-        if (one.why_missing is None) != (one.status == "completed"):
-            yield f"{way} was not told why {one.task_id} is missing"
-        if (one.task_id in handoff.inputs) != (one.status == "completed"):
-            yield f"{way} was not given what {one.task_id} found, or more than that"
 
 
 def _spent(recording: Recording) -> Iterator[str]:
@@ -221,6 +182,8 @@ def _answer(recording: Recording) -> Iterator[str]:
         if not recording.was_cancelled:
             yield "there is no answer"
         return
+    if (answer.status == "waiting") != bool(answer.waiting):
+        yield f"the answer is {answer.status}, and waits for {answer.waiting}"
     if answer.waiting:
         return
     last = recording.events[-1]
@@ -254,25 +217,3 @@ def _status(recording: Recording, answer: Answer, *, done: bool) -> Iterator[str
         yield f"the answer is {answer.status} where it should be {right}"
     if (answer.ended_by == "person") != (stopped and bool(answer.gaps)):
         yield f"the answer was ended by {answer.ended_by}"
-
-
-def _waits(recording: Recording) -> Iterator[str]:
-    """A run that waits for people waits for nothing else."""
-    answer, state = recording.answer, recording.state
-    if answer is None:
-        return
-    if (answer.status == "waiting") != bool(answer.waiting):
-        yield f"the answer is {answer.status}, and waits for {answer.waiting}"
-    if not answer.waiting:
-        return
-    asked = {one.task_id for one in open_questions(state)}
-    if {one.task_id for one in answer.waiting} != asked:
-        yield f"the answer waits for {answer.waiting}, and the run for {asked}"
-    if recording.process.people == "nobody":
-        yield "somebody is waited for, and there is nobody"
-    for id, task in state.tasks.items():
-        within = any(one is not None and f"{one}/".startswith(f"{id}/") for one in asked)
-        open_needs = any(not state.tasks[need].ended for need in task.task.depends_on)
-        # No task starts while a person is asked about an amendment; splits wait for each other.
-        if not (task.ended or within or open_needs or state.amendment_open or id in asked):
-            yield f"{id} is {task.status} while the run waits for people"

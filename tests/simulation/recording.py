@@ -8,7 +8,6 @@ from typing import TypeVarTuple, Unpack
 
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import Event
-from leadhand.contracts.outcome import Handoff
 from leadhand.journal.store_journal import MemoryStore
 from leadhand.state.fold import RunState
 from leadhand.testing import VirtualTimeLoop
@@ -103,8 +102,6 @@ class Recording:
     answer: Answer | None = None
     error: BaseException | None = None
     """What came out of the run in place of an answer."""
-    handoffs: list[tuple[int, str, Handoff]] = field(default_factory=list[tuple[int, str, Handoff]])
-    """The last event before each, the whole path of its task, and what was handed over."""
     noticed: list[str] = field(default_factory=list[str])
     """What was seen to be wrong while it went on."""
     returned: list[tuple[int, str, int]] = field(default_factory=list[tuple[int, str, int]])

@@ -8,26 +8,19 @@ from dataclasses import dataclass, field
 
 from leadhand.contracts.events import (
     Event,
-    PlanAmended,
-    RoundDecided,
     RunFinished,
     RunResumed,
     RunStarted,
     TaskDispatched,
     TaskEvent,
     TaskPlanned,
-    TaskSkipped,
-    TaskSplit,
     WorkerStuck,
     unnested,
 )
-from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team, Worker
-from leadhand.contracts.tools import may_start_early
 from leadhand.plans.planned_workers import with_planned_workers
 from leadhand.state.fold import apply
 from leadhand.state.run_state import RunState, TaskState
-from tests.simulation.scenario import MAX_ROUNDS
 
 
 @dataclass(slots=True)
@@ -107,59 +100,31 @@ def _worker(team: Team, run: RunState, name: str) -> Worker | None:
 
 
 def _of_run(run: RunState, event: Event, path: str, begun: _Begun) -> Iterator[str]:
-    match event:
-        case RoundDecided():
-            if event.round > MAX_ROUNDS and event.end is None:
-                yield f"round {event.round} is one too many"
-            if run.plan is not None and not event.needs_approval:
-                yield from _added(run, event.tasks)
-        case PlanAmended():
-            for id in (*event.dropped, *(task.id for task in event.changed)):
-                if id not in run.tasks or run.tasks[id].attempts or run.tasks[id].ended:
-                    yield f"{id} was changed or dropped, and had begun"
-            yield from _added(run, event.added)
-        case RunResumed():
-            done = [id for id in event.goes_on if run.tasks[id].status == "completed"]
-            lost = {id for id, one in run.tasks.items() if one.status in ("running", "cancelled")}
-            if done or lost - {*event.goes_on, *event.again}:
-                yield f"{sorted(event.goes_on)} go on, {done} were done and {sorted(lost)} were not"
-            for id in event.goes_on:
-                if run.tasks[id].status == "running":  # it was lost, and keeps its number
-                    begun.attempts[path + id] -= 1
-                else:
-                    begun.open.add(path + id)
-            for id in event.again:
-                begun.attempts.pop(path + id, None)
-        case RunFinished():
-            for id, task in run.tasks.items():
-                if not task.ended:
-                    yield f"{id} had not ended when the run was finished"
-        case _:
-            pass
-
-
-def _added(run: RunState, tasks: Sequence[Task]) -> Iterator[str]:
-    known = {*run.tasks, *(task.id for task in tasks)}
-    for task in tasks:
-        if task.id in run.tasks or task.id in run.retired:
-            yield f"{task.id} was added, and is no new id"
-        if not known.issuperset(task.depends_on):
-            yield f"{task.id} needs a task that is not there"
+    if isinstance(event, RunResumed):
+        done = [id for id in event.goes_on if run.tasks[id].status == "completed"]
+        lost = {id for id, one in run.tasks.items() if one.status in ("running", "cancelled")}
+        if done or lost - {*event.goes_on, *event.again}:
+            yield f"{sorted(event.goes_on)} go on, {done} were done and {sorted(lost)} were not"
+        for id in event.goes_on:
+            if run.tasks[id].status == "running":  # it was lost, and keeps its number
+                begun.attempts[path + id] -= 1
+            else:
+                begun.open.add(path + id)
+        for id in event.again:
+            begun.attempts.pop(path + id, None)
+    elif isinstance(event, RunFinished):
+        for id, task in run.tasks.items():
+            if not task.ended:
+                yield f"{id} had not ended when the run was finished"
 
 
 def _of_task(
     run: RunState, team: Team, event: TaskEvent, path: str, begun: _Begun
 ) -> Iterator[str]:
     task = run.tasks.get(event.task_id)
-    if isinstance(event, WorkerStuck):
+    if isinstance(event, WorkerStuck | TaskPlanned):
         return
-    if isinstance(event, TaskPlanned):
-        worker = team.worker(event.task.worker)
-        if run.plan is not None or task is not None:
-            yield "it was planned early, and is no new id"
-        if worker is None or not may_start_early(worker, team):
-            yield f"it was planned early, and {event.task.worker} does more than read"
-    elif task is None:
+    if task is None:
         yield "it is about a task that is not in the plan"
     elif task.ended:
         yield f"the task had ended as {task.status} before"
@@ -171,14 +136,6 @@ def _of_task(
             yield f"attempt {event.attempt} followed attempt {last}"
         begun.attempts[number] = event.attempt
         begun.open.discard(number)
-    elif isinstance(event, TaskSkipped):
-        blamed = run.tasks.get(event.blame)
-        if blamed is None or not blamed.ended or blamed.status in ("completed", "skipped"):
-            yield f"{event.blame} is blamed, and did not end without a result of its own"
-        if task.status == "running" or task.task.tolerates_missing:
-            yield "it was skipped, and runs or tolerates missing results"
-    elif isinstance(event, TaskSplit) and task.status == "running":
-        yield "it was split while it ran"
 
 
 def _dispatched(run: RunState, team: Team, task: TaskState, event: TaskDispatched) -> Iterator[str]:
