@@ -4,19 +4,20 @@ import asyncio
 
 import pytest
 
-from leadhand import InputError, Plan, Supervisor, Task, Team, Worker
+from leadhand import InputError, Plan, Supervisor, Task, Team, Worker, events
 from leadhand.contracts.events import (
     ConflictFound,
     ConflictJudged,
     Event,
     ModelCalled,
     PlanProposed,
+    RunFinished,
     RunStarted,
     SynthesisStarted,
     TaskCompleted,
 )
 from leadhand.contracts.team import Role, TaskTemplate
-from leadhand.models.progress import Progress
+from leadhand.events import TextDelta
 from leadhand.testing import ScriptedServer
 from tests.hanging import run_hanging
 
@@ -49,22 +50,28 @@ def one_task(worker: str = "billing") -> Plan:
 
 
 @pytest.mark.wall_clock
-async def test_a_reader_of_events_may_have_the_text_that_planner_and_synthesizer_write(
-    server: ScriptedServer,
-) -> None:
-    """Only then are they asked for a stream."""
+async def test_a_reader_of_events_may_have_what_models_write(server: ScriptedServer) -> None:
+    """End users may see the final answer of it."""
     seen: list[Event] = []
-    texts: list[Progress] = []
+    texts: list[TextDelta] = []
     run = await Supervisor(team()).start(REQUEST)
     async for one in run.events(deltas=True):
-        if one.type == "progress":
+        if one.type == "text_delta":
             texts.append(one)
         else:
             seen.append(one)
     assert [event async for event in run.events()] == seen
     assert seen[-1].type == "run_finished"
-    assert {one.role for one in texts} <= {"planner", "synthesizer"}
-    assert "synthesizer" in {one.role for one in texts}
+    finished = seen[-1]
+    assert isinstance(finished, RunFinished)
+    tasks = {task.id for task in finished.answer.tasks}
+    assert {(one.role, one.task_id) for one in texts} == {
+        ("planner", None), ("synthesizer", None), *(("worker", id) for id in tasks),
+    }  # fmt: skip
+    shown = [events.public(one) for one in texts]
+    final = "".join(one.text for one in texts if one.role == "synthesizer")
+    assert final.strip() in finished.answer.answer
+    assert final == "".join(str(one["text"]) for one in shown if one)
 
 
 def test_a_request_is_planned_worked_on_and_answered_by_models(server: ScriptedServer) -> None:

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
 
 from pydantic import JsonValue
 from pydantic.main import IncEx
@@ -35,13 +37,39 @@ PUBLIC: _Parts = {
 """The fields of events that end users may see, or which parts; what is not listed is private."""
 
 
-def public(event: Event) -> dict[str, JsonValue]:
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of what a model is writing, as `Run.events(deltas=True)` gives it.
+
+    It is no event: it has no `seq`, is not stored, and is only read in the process of the run.
+    Secrets in it are redacted, and control characters and workflow commands escaped.
+    """
+
+    task_id: str | None
+    """The task that is worked on, with its path as in `legal/draft`; of the planner or synthesizer
+    of a nested team that team's task. None: the run's own."""
+    role: str
+    """`worker`, `planner`, `synthesizer`, ...; a planner writes JSON."""
+    text: str
+    """Follows the text before of the same `task_id` and `role`."""
+    reset: bool = False
+    """Whether that text begins again with this piece: the model is called once more, its answer was
+    lost, or pieces were dropped because they were not read in time."""
+    type: Literal["text_delta"] = "text_delta"
+    """Tells it from an event."""
+
+
+def public(event: Event | TextDelta) -> dict[str, JsonValue]:
     """What end users may see of an event, as JSON: how far the run is, and at its end the answer.
 
     Nothing that is written for or by planners, workers, tools and people who are asked: requests,
     instructions, intents, arguments, results, reasons, errors. Nor the program's settings. Of gaps
-    and doubts there are only the tasks, and of a nested team's answer only how it ended.
+    and doubts there are only the tasks, and of a nested team's answer only how it ended. Of what
+    models write there is only the final answer; everything else is an empty object.
     """
+    if isinstance(event, TextDelta):
+        final = event.task_id is None and event.role == "synthesizer"
+        return {"type": event.type, "text": event.text, "reset": event.reset} if final else {}
     shown = to_jsonable_python(event, include=PUBLIC)
     if isinstance(event, RunFinished) and not event.within:
         text = event.answer.answer

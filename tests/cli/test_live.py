@@ -22,7 +22,7 @@ from leadhand.contracts.events import (
     nested,
 )
 from leadhand.contracts.task import Task
-from leadhand.models.progress import Progress
+from leadhand.events import TextDelta
 from tests.plans.samples import plan, task
 
 CALL = {"part_kind": "tool-call", "tool_name": "search_files", "args": "{}"}
@@ -103,13 +103,15 @@ def test_up_to_forty_tasks_have_a_row_each_that_says_what_it_is_for(width: int) 
     assert len(tree_of_tasks(41, width=width)) == 1
 
 
-def tree_with(*given: Progress | Event) -> str:
+def tree_with(*given: TextDelta | Event) -> str:
     """What stands at the end of the tree after these."""
     console = Console(file=io.StringIO(), width=60, force_terminal=True, color_system=None)
     with LiveTree(console, "team t") as tree:
         for one in given:
-            if isinstance(one, Progress):
-                tree.progress(one)
+            if isinstance(one, TextDelta):
+                shows = tree.reads(one.role)
+                assert shows is not None
+                shows(one)
             else:
                 tree(one)
     assert isinstance(console.file, io.StringIO)
@@ -118,16 +120,24 @@ def tree_with(*given: Progress | Event) -> str:
 
 def test_the_end_of_what_a_planner_writes_is_shown() -> None:
     text = '{"goal": "g", "tasks": [{"id": "a"}, {"id": "b", "worker": "billing", "intent": "Look'
-    shown = tree_with(Progress("planner", "legal/", text))
+    shown = tree_with(TextDelta("legal", "planner", text))
     assert 'legal/planner writes: … "worker": "billing", "intent": "Look' in shown
 
 
-@pytest.mark.parametrize("start", ["", '{"confidence": 80, "answer": "'])
-def test_the_end_of_what_a_synthesizer_writes_is_shown_safely(start: str) -> None:
+def test_the_newest_lines_of_the_answer_are_shown_as_they_are_written() -> None:
     """F34"""
-    shown = tree_with(Progress("synthesizer", "", start + "word " * 500 + "\x1b[31mred end"))
-    (line,) = [line for line in shown.splitlines() if "synthesizer writes: …" in line]
-    assert line.rstrip().endswith("\\x1b[31mred end")
+    written = [TextDelta(None, "synthesizer", f"line {n}\n") for n in range(40)]
+    shown = tree_with(*written, TextDelta(None, "synthesizer", "word " * 15 + "\x1b[31mred end"))
+    lines = [line.rstrip() for line in shown.splitlines()]
+    assert lines[lines.index("writes the answer:") + 1] == "line 34"
+    assert any(line.endswith("\\x1b[31mred end") for line in lines)
+    assert "line 39" not in tree_with(*written, TextDelta(None, "synthesizer", "new", reset=True))
+
+
+def test_the_answer_of_a_nested_team_is_shown_by_its_end() -> None:
+    shown = tree_with(TextDelta("legal", "synthesizer", "word " * 500 + "the end"))
+    (line,) = [line for line in shown.splitlines() if "legal/synthesizer writes: …" in line]
+    assert line.rstrip().endswith("the end")
     assert len(line) <= 60
 
 
@@ -135,8 +145,8 @@ def test_what_was_written_leaves_the_tree_with_the_call_s_end() -> None:
     called = ModelCalled(
         seq=1, at=NOW, elapsed_s=1.0, run_id="r", role="planner", model="m", duration_s=1.0
     )
-    assert "writes" not in tree_with(Progress("planner", "", "{"), called)
-    begun = [*events()[:3], Progress("planner", "a/", "{")]
+    assert "writes" not in tree_with(TextDelta(None, "planner", "{"), called)
+    begun = [*events()[:3], TextDelta("a", "planner", "{")]
     assert "a/planner writes" in tree_with(*begun)
     inner = tree_with(*begun, nested(called, "a"))
     assert "writes" not in inner

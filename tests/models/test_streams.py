@@ -1,9 +1,8 @@
-"""Answers of planner and synthesizer as streams: shown while they come, and otherwise as ever."""
+"""Answers as streams: shown while they come, and otherwise as ever."""
 
 import asyncio
 import json
 from collections.abc import Sequence
-from itertools import pairwise
 
 import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -11,11 +10,12 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from leadhand.contracts.events import Event, ModelCalled
 from leadhand.contracts.outcome import Usage
 from leadhand.errors import ModelError
+from leadhand.events import TextDelta
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.clients import MAX_RESPONSE
 from leadhand.models.connections import Connections
-from leadhand.models.progress import Progress, watching
 from leadhand.models.structured import answer_in, first_message
+from leadhand.models.writing import watching
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object
 from tests.models.asking import BOTH, COLOUR, OPENAI, PLAIN, body, misbehaving, recorder, replies
@@ -31,7 +31,7 @@ class Asked:
     """What a role that is watched, or not, was answered."""
 
     def __init__(self, model: str, *, role: str, request: CallRequest, watched: bool) -> None:
-        self.shown: list[Progress] = []
+        self.shown: list[TextDelta] = []
         self.calls: list[ModelCalled] = []
 
         async def story() -> tuple[ModelResponse, Usage]:
@@ -39,10 +39,11 @@ class Asked:
             async with Connections(seed=1) as connections:
                 caller = Caller(connections, pen)
                 messages: list[ModelMessage] = [first_message("What colour?", request)]
-                return await caller.ask(Requester(role), messages, request=request, models=[model])
+                asking = Requester(role, shown=True)
+                return await caller.ask(asking, messages, request=request, models=[model])
 
         if watched:
-            with watching(self.shown.append):
+            with watching(lambda _: self.shown.append):
                 self.response, self.usage = asyncio.run(story())
         else:
             self.response, self.usage = asyncio.run(story())
@@ -70,17 +71,16 @@ def streamed(server: ScriptedServer) -> list[Json]:
 
 
 @both
-@pytest.mark.parametrize("role", ["planner", "synthesizer"])
+@pytest.mark.parametrize("role", ["planner", "synthesizer", "worker"])
 def test_a_watched_answer_is_shown_as_it_grows(
     model_server: ScriptedServer, model: str, role: str
 ) -> None:
     answering(model_server)
     asked = ask(model, role=role)
-    texts = [shown.text for shown in asked.shown]
+    text = "".join(shown.text for shown in asked.shown)
     assert streamed(model_server) == [True]
-    assert len(texts) > 1
-    assert all(later.startswith(earlier) for earlier, later in pairwise(texts))
-    assert json.loads(texts[-1]) == BLUE
+    assert (json.loads(text) if role == "planner" else {"answer": text}) == BLUE
+    assert [shown.reset for shown in asked.shown] == [True, *[False] * (len(asked.shown) - 1)]
     assert {shown.role for shown in asked.shown} == {role}
 
 
@@ -97,10 +97,10 @@ def test_a_stream_gives_what_a_whole_answer_gives_and_is_written_down_alike(
     assert [call.request for call in stream.calls] == [call.request for call in whole.calls]
 
 
-def test_workers_and_the_unwatched_are_not_streamed(model_server: ScriptedServer) -> None:
+def test_what_no_one_reads_is_not_streamed(model_server: ScriptedServer) -> None:
     answering(model_server)
-    assert ask(OPENAI, role="worker").shown == ask(OPENAI, watched=False).shown == []
-    assert streamed(model_server) == [False, False]
+    assert ask(OPENAI, watched=False).shown == []
+    assert streamed(model_server) == [False]
 
 
 @both
@@ -117,6 +117,8 @@ def test_a_stream_that_fails_is_asked_again_whole_and_nothing_of_it_is_kept(
     assert asked.calls[0].response is None
     if model == OPENAI:
         assert streamed(model_server) == [True, False]
+    if asked.shown:
+        assert asked.shown[-1] == TextDelta(None, "planner", "", reset=True)
 
 
 class Refusing(RawEndpoint):
@@ -215,14 +217,16 @@ def test_a_stream_without_end_is_read_to_the_limit(
 def test_a_view_that_breaks_does_not_break_the_run(model_server: ScriptedServer) -> None:
     answering(model_server)
 
-    def broken(progress: Progress) -> None:
-        raise RuntimeError(progress.text)
+    def broken(delta: TextDelta) -> None:
+        raise RuntimeError(delta.text)
 
     async def story() -> Sequence[object]:
         async with Connections() as connections:
             caller = Caller(connections, recorder())
             messages: list[ModelMessage] = [first_message("hello", PLAIN)]
-            return await caller.ask(Requester("planner"), messages, request=PLAIN, models=[OPENAI])
+            return await caller.ask(
+                Requester("planner", shown=True), messages, request=PLAIN, models=[OPENAI]
+            )
 
-    with watching(broken):
+    with watching(lambda _: broken):
         assert asyncio.run(story())

@@ -5,7 +5,6 @@ tier's next model. None of this counts as an attempt of a task.
 """
 
 import asyncio
-import contextlib
 import itertools
 import logging
 import math
@@ -31,13 +30,13 @@ from leadhand.engine.turns import turn
 from leadhand.errors import ModelError
 from leadhand.models.admission import CallReservation
 from leadhand.models.connections import Connection, Connections
-from leadhand.models.exchange import CUT_OFF, PieceListener, exchange
+from leadhand.models.exchange import CUT_OFF, CallListener, PieceListener, exchange
 from leadhand.models.failures import Failure
 from leadhand.models.gate import pause_s
 from leadhand.models.ledger import Account
-from leadhand.models.progress import Progress, progress_listener
 from leadhand.models.replay import Replay, dump_response, request_hash
 from leadhand.models.usage import usage_of
+from leadhand.models.writing import Writing, text_listener
 
 MAX_TRIES = 4
 """Calls to one model for one answer, including the first."""
@@ -49,9 +48,6 @@ MAX_MALFORMED = 2
 """How many of them may return something that is not a response."""
 MAX_OUTPUT_BYTES = 1_000_000
 """The default limit for an answer, and for the arguments of a tool call."""
-
-_STREAMED = ("planner", "synthesizer")
-"""Roles whose answers are shown as they are written. Workers are too many for that."""
 
 _log = logging.getLogger("leadhand")
 
@@ -68,6 +64,8 @@ class Requester:
     role: str
     task_id: str | None = None
     attempt: int | None = None
+    shown: bool = False
+    """Whether those who read what models write may see this."""
     patient_until_s: float = -math.inf
     """Until when, in the event loop's time, it asks more than `MAX_TRIES` times if the model is
     overloaded or loses calls."""
@@ -142,7 +140,8 @@ class Caller:
         """The requester of a role that plans, from now on."""
         limit_s, now_s = self.recorder.state.deadline_s, asyncio.get_running_loop().time()
         share_s = math.inf if limit_s is None else PATIENCE_SHARE * limit_s
-        return Requester(role, patient_until_s=now_s + min(share_s, MAX_PATIENCE_S))
+        until_s = now_s + min(share_s, MAX_PATIENCE_S)
+        return Requester(role, shown=True, patient_until_s=until_s)
 
     def model(self, spec: ModelSpec) -> Model:
         """The pydantic-ai model of `spec`. Raises `InputError` if it can't be connected."""
@@ -215,7 +214,8 @@ class Caller:
         came, since_s = connection.gate.round, asyncio.get_running_loop().time()
         failure = _OVERLOADED
         malformed = 0
-        watch = self._watch(question, connection)
+        writing = self._writing(question, connection)
+        watch = self._watch(question, connection, writing)
         paused_s = 0.0
         for number in itertools.count(1):
             reservation = CallReservation(
@@ -243,6 +243,8 @@ class Caller:
                 except asyncio.CancelledError:
                     self._failed(requester, connection, _CANCELLED, started_s, queued_s)
                     raise
+                if writing is not None and watch is not None:
+                    writing.drop() if isinstance(answer, Failure) else writing.end()
                 if not isinstance(answer, Failure):
                     answer = (
                         answer,
@@ -287,33 +289,30 @@ class Caller:
             failure = replace(failure, message=message)
         return failure
 
-    def _watch(self, question: _Question, connection: Connection) -> PieceListener | None:
+    def _watch(
+        self, question: _Question, connection: Connection, writing: Writing | None
+    ) -> CallListener | None:
         """Hears an answer as it is written, to show it or for its `follow`; None: neither."""
         follow = question.follow() if question.follow is not None else None
-        show = self._show(question.requester) if connection.streams else None
         if follow is None or not connection.can_stream:
-            return show
+            return writing.hear if writing is not None else None
 
-        def hear(part: int, piece: str) -> None:
+        def hear(part: int, piece: str, tool: str | None) -> None:
             follow(part, piece)
-            if show is not None:
-                show(part, piece)
+            if writing is not None:
+                writing.hear(part, piece, tool)
 
         return hear
 
-    def _show(self, requester: Requester) -> PieceListener | None:
-        """Shows an answer as it is written; None for workers, and if the run is not watched."""
-        watch, text = progress_listener(), ""
-        if watch is None or requester.role not in _STREAMED:
+    def _writing(self, question: _Question, connection: Connection) -> Writing | None:
+        """Shows an answer as it is written; None if no one reads it."""
+        requester, forms = question.requester, question.parameters.output_tools
+        listener = text_listener(requester.role) if requester.shown else None
+        if listener is None or not connection.can_stream:
             return None
-
-        def show(_: int, piece: str) -> None:
-            nonlocal text
-            text += piece
-            with contextlib.suppress(Exception):  # a view that breaks must not break the run
-                watch(Progress(requester.role, self.recorder.path, text))
-
-        return show
+        task_id = f"{self.recorder.path}{requester.task_id or ''}".rstrip("/") or None
+        form = forms[0].name if forms else None
+        return Writing(listener, role=requester.role, task_id=task_id, form=form)
 
     def _wait_s(self, connection: Connection, failure: Failure, number: int) -> float:
         """Seconds until the next try: the longer of this call's pause and the gate's."""

@@ -35,6 +35,8 @@ T = TypeVar("T")
 PieceListener = Callable[[int, str], None]
 """Called with each piece of an answer's text, or of a tool call's arguments, as it arrives, after
 the index of the part of the response that it belongs to."""
+CallListener = Callable[[int, str, str | None], None]
+"""The same, with the name of the tool that the part calls; None for text."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -46,7 +48,7 @@ async def exchange(
     settings: ModelSettings | None,
     parameters: ModelRequestParameters,
     *,
-    watch: PieceListener | None,
+    watch: CallListener | None,
 ) -> ModelResponse | Failure:
     """The result of one call, streamed if there is a `watch`. Leaves the gate afterwards."""
     ending: Ending = "lost"
@@ -80,10 +82,13 @@ async def _streamed(
     messages: list[ModelMessage],
     settings: ModelSettings | None,
     parameters: ModelRequestParameters,
-    watch: PieceListener,
+    watch: CallListener,
 ) -> ModelResponse:
+    tools: dict[int, str] = {}
     async with model.request_stream(messages, settings, parameters) as stream:
         async for event in stream:
+            if isinstance(event, PartStartEvent) and isinstance(event.part, ToolCallPart):
+                tools[event.index] = event.part.tool_name
             match event:
                 case (
                     PartStartEvent(index=part, part=TextPart(content=str(piece)))
@@ -91,7 +96,7 @@ async def _streamed(
                     | PartDeltaEvent(index=part, delta=TextPartDelta(content_delta=piece))
                     | PartDeltaEvent(index=part, delta=ToolCallPartDelta(args_delta=str(piece)))
                 ):
-                    watch(part, piece)
+                    watch(part, piece, tools.get(part))
                 case _:
                     pass
         return stream.get()

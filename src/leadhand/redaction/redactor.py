@@ -46,6 +46,10 @@ class Redactor:
             text = redacted  # which may uncover another secret right beside the first
         return text
 
+    def spans(self, text: str) -> list[encodings.Span]:
+        """Where secrets are in `text`, in no order; what stands beside them may hide more."""
+        return self._spans(text, _MAX_DEPTH)
+
     def _redacted(self, text: str) -> str:
         if text.lstrip().startswith(("{", "[", '"')):
             # Searching it as one string is quick, and most documents have no secrets.
@@ -53,7 +57,7 @@ class Redactor:
                 return text
             if _is_json(text):
                 return self._redacted_json(text)
-        return _without(text, self._spans(text, _MAX_DEPTH))
+        return without(text, self._spans(text, _MAX_DEPTH))
 
     def _redacted_json(self, document: str) -> str:
         """A JSON document without secrets: each is within one string, so no syntax is lost.
@@ -76,7 +80,7 @@ class Redactor:
                 if end > len(before)
             ]
             key = text if string[2] else ""
-            clean = _without(content, encodings.JSON_STRING.outside(content, found))
+            clean = without(content, encodings.JSON_STRING.outside(content, found))
             if string[2] and clean != content:
                 name = names.get(content, clean)
                 while content not in names and name in taken:
@@ -105,7 +109,7 @@ class Redactor:
         return spans
 
 
-def _without(text: str, spans: Iterable[encodings.Span]) -> str:
+def without(text: str, spans: Iterable[encodings.Span]) -> str:
     """`text` with `spans` replaced, overlapping and adjacent ones by one `[redacted]`."""
     ordered = sorted(spans)
     if not ordered:

@@ -19,7 +19,7 @@ from leadhand.run.stored import StoredRun
 
 if TYPE_CHECKING:
     from leadhand.contracts.events import Event
-    from leadhand.models.progress import Progress
+    from leadhand.events import TextDelta
     from leadhand.run.hosting import RunHost
 
 
@@ -79,15 +79,15 @@ class Run(Generic[C, Out_co]):
     @overload
     def events(
         self, *, after_seq: int = 0, deltas: Literal[True]
-    ) -> "AsyncGenerator[Event | Progress]": ...
+    ) -> "AsyncGenerator[Event | TextDelta]": ...
     def events(self, *, after_seq: int = 0, deltas: bool = False) -> "AsyncGenerator[Any]":
         """The events after `after_seq`: those that are stored, then each as it is stored.
 
         They end with the outermost `RunFinished` if nothing follows it; while the run waits for a
         person or is interrupted, the next event is that of its resumption. It makes no difference
-        which process works on the run. With `deltas`, also what planner and synthesizer have
-        written so far, while they write in this process; it is not stored. Raises what the work
-        raises that this handle has begun, and `RunInterrupted` if the supervisor is shut down.
+        which process works on the run. With `deltas`, also what its models write, while they write
+        it in this process. Raises what the work raises that this handle has begun, and
+        `RunInterrupted` if the supervisor is shut down.
         """
         return self._host.readers.events(
             self.id, after_seq=after_seq, deltas=deltas, work=self._work

@@ -22,7 +22,7 @@ from leadhand.errors import (
     RunTaken,
 )
 from leadhand.journal.store_journal import MemoryJournal
-from leadhand.models.progress import also_watching
+from leadhand.models.writing import watching
 from leadhand.planners.routing import plan_or_default
 from leadhand.plans.checks import check, errors_in
 from leadhand.plans.nesting import with_inherited_models
@@ -323,7 +323,7 @@ class RunHost:
         people = People.of(recorder, self.journal, occasions=common.occasions, ask=common.person)
         try:
             await people.take_replies(replies)
-            with also_watching(lambda: self.readers.text_listener(run_id)):
+            with watching(lambda _: self.readers.text_listener(run_id)):
                 async with (
                     watch_messages(self.journal, run_id, active, people),
                     self._roles(recorder, request, given, settings, context) as roles,

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from collections import deque
+from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import get_args
 
 from pydantic import JsonValue
@@ -11,7 +13,8 @@ from leadhand.contracts.answer import Answer, Status
 from leadhand.contracts.events import Event, RunFinished
 from leadhand.contracts.summary import RunStatus, RunSummary, RunView, TaskView
 from leadhand.errors import InputError, JournalError, RunInterrupted
-from leadhand.models.progress import Progress, ProgressListener
+from leadhand.events import TextDelta
+from leadhand.models.writing import TextListener
 from leadhand.ports import Journal
 from leadhand.run.calls import Calls
 from leadhand.run.intake import check_known_id, origin_of
@@ -22,6 +25,8 @@ from leadhand.state.fold import TaskState
 _STATUSES = (*get_args(Status), "running", "interrupted")
 COMMIT_S = 60.0
 """How long a reader waits until an event of this process is stored."""
+MAX_TEXTS = 1_000
+"""How many pieces of text wait for a slow reader; more are dropped."""
 
 
 class News:
@@ -31,7 +36,8 @@ class News:
         self.deltas = deltas
         self._loop = asyncio.get_running_loop()
         self._events: list[Event] = []
-        self._texts: dict[tuple[str, str], Progress] = {}
+        self._texts = deque[TextDelta]()
+        self._dropped: set[tuple[str | None, str]] = set()
         self._arrived = asyncio.Event()
 
     def add(self, event: Event) -> None:
@@ -39,15 +45,22 @@ class News:
         self._events.append(event)
         self.wake()
 
-    def add_text(self, progress: Progress) -> None:
-        """Add what a role has written so far, and wake the reader."""
-        self._texts[progress.role, progress.path] = progress
+    def add_text(self, delta: TextDelta) -> None:
+        """Add what a model has written, and wake the reader."""
+        writer = (delta.task_id, delta.role)
+        if len(self._texts) >= MAX_TEXTS:
+            self._dropped.add(writer)
+            return
+        if writer in self._dropped:
+            self._dropped.remove(writer)
+            delta = replace(delta, reset=True)
+        self._texts.append(delta)
         self.wake()
 
-    def texts(self) -> list[Progress]:
-        """The newest text of each role since the last call."""
-        found, self._texts = [*self._texts.values()], {}
-        return found
+    def texts(self) -> Iterator[TextDelta]:
+        """The pieces since the last call."""
+        while self._texts:
+            yield self._texts.popleft()
 
     def wake(self) -> None:
         """Let `wait` return."""
@@ -79,15 +92,15 @@ class Readers:
         for news in self._news.get(event.run_id, ()):
             news.add(event)
 
-    def text_listener(self, run_id: str) -> ProgressListener | None:
-        """Passes on what the roles of a run write; `None` if no one reads that."""
+    def text_listener(self, run_id: str) -> TextListener | None:
+        """Passes on what the models of a run write; `None` if no one reads that."""
         readers = [news for news in self._news.get(run_id, ()) if news.deltas]
         if not readers:
             return None
 
-        def pass_on(progress: Progress) -> None:
+        def pass_on(delta: TextDelta) -> None:
             for news in readers:
-                news.add_text(progress)
+                news.add_text(delta)
 
         return pass_on
 
@@ -104,10 +117,10 @@ class Readers:
         after_seq: int = 0,
         deltas: bool = False,
         work: asyncio.Future[Answer] | None = None,
-    ) -> AsyncGenerator[Event | Progress]:
+    ) -> AsyncGenerator[Event | TextDelta]:
         """The events of a run after `after_seq`, each once it is stored, until the run is finished.
 
-        Those of a run of this process come from its recorder, and with `deltas` also what its roles
+        Those of a run of this process come from its recorder, and with `deltas` also what models
         write; the journal is polled for others. Raises `InputError` if there is no such run, what
         `work` on it raises, and `RunInterrupted` after `close`.
         """

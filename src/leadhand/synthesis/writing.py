@@ -26,7 +26,8 @@ from leadhand.untrusted.fence import Fence
 
 CONTEXT_TOKENS = 128_000
 """The assumed context window of a model, if it is unknown."""
-_REQUESTER = Requester("synthesizer")
+_REQUESTER = Requester("synthesizer", shown=True)
+_CONDENSING = Requester("synthesizer")
 
 T = TypeVar("T")
 
@@ -153,13 +154,18 @@ class Writer:
 
         question = self.question(f"{instruction} {length}".strip())
         text = joined(question, self._fence.around(chunk, source="results"))
-        return await self._ask(text, self._prompted("reduce"), read)
+        return await self._ask(text, self._prompted("reduce"), read, requester=_CONDENSING)
 
     async def _ask(
-        self, text: str, request: CallRequest, read: Callable[[StructuredAnswer], T]
+        self,
+        text: str,
+        request: CallRequest,
+        read: Callable[[StructuredAnswer], T],
+        *,
+        requester: Requester = _REQUESTER,
     ) -> T:
         return await ask_structured(
-            self._caller, _REQUESTER, text, request=request, models=self._models, read=read
+            self._caller, requester, text, request=request, models=self._models, read=read
         )
 
     def _prompted(self, name: str, *more: str, output: ToolDefinition | None = None) -> CallRequest:

@@ -95,7 +95,7 @@ class AgentWorker:
 
     async def run(self, handoff: Handoff) -> Outcome:
         """One attempt at one task."""
-        requester = Requester("worker", handoff.task_id, handoff.attempt)
+        requester = Requester("worker", handoff.task_id, handoff.attempt, shown=True)
         try:
             paused = handoff.paused
             kept = StoredConversation.of(paused) if paused is not None else None

@@ -116,7 +116,7 @@ class _Attempt:
         self._worker = runner.worker
         self._handoff = handoff
         self._models = models
-        self._requester = Requester("worker", handoff.task_id, handoff.attempt)
+        self._requester = Requester("worker", handoff.task_id, handoff.attempt, shown=True)
         self._said = Conversation(self._worker.name)
         self._instructions = runner.instructions
         self._requested_calls = 0

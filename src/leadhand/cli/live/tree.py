@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
@@ -10,11 +10,11 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from leadhand import events
 from leadhand.cli.live.notices import WatchedRun, short_usage, waits
 from leadhand.cli.views.marks import MARKS
-from leadhand.cli.views.terminal import safe, sentence
-from leadhand.contracts import events
-from leadhand.models.progress import Progress
+from leadhand.cli.views.terminal import safe, safe_block, sentence
+from leadhand.models.writing import TextListener
 from leadhand.state.fold import RunState, TaskState
 
 MAX_ROWS = 40
@@ -31,6 +31,9 @@ _MARKS = {
     "doubtful": ("✓", "yellow"),
     "retired": ("-", "dim"),
 }
+_ANSWER = ("", "synthesizer")
+"""Who writes the answer of the run."""
+_SHOWN = ("planner", "synthesizer")
 _Row = tuple[Text, Text, Text, Text]
 """Task, worker, time, status."""
 
@@ -54,7 +57,8 @@ class LiveTree:
         """The last activity of each task, or the last decision about it, by its full path."""
         self._split: dict[str, str] = {}
         """Why and into what tasks were split."""
-        self._writing: dict[tuple[str, str], Progress] = {}
+        self._writing: dict[tuple[str, str], str] = {}
+        """What a role is writing, by the task of its nested team, if any, and its name."""
         self._latest: list[str] = []
         self._zero = console.get_time()
         self._live = self._new_live()
@@ -102,7 +106,7 @@ class LiveTree:
                 failed = " failed" if event.error else ""
                 self._doing[event.task_id] = f"called {event.tool}{failed}, asks its model"
             case events.ModelCalled():
-                self._writing.pop((event.role, "/".join(event.within)), None)
+                self._writing.pop(("/".join(event.within), event.role), None)
                 if event.task_id is not None:
                     self._doing[event.task_id] = waits(event) or _calling(event)
             case events.ApprovalRequested() if self._live.is_started:
@@ -110,9 +114,14 @@ class LiveTree:
             case _:
                 pass
 
-    def progress(self, progress: Progress) -> None:
-        """Take note of what a role is writing; the next redraw shows it."""
-        self._writing[progress.role, progress.path.rstrip("/")] = progress
+    def reads(self, role: str) -> TextListener | None:
+        """Takes note of what planners and synthesizers write; workers are too many for that."""
+        return self._add_text if role in _SHOWN else None
+
+    def _add_text(self, delta: events.TextDelta) -> None:
+        writer = (delta.task_id or "", delta.role)
+        before = "" if delta.reset else self._writing.get(writer, "")
+        self._writing[writer] = before + delta.text
 
     def _print_long_command(self) -> None:
         """Print how to answer above the tree if it is too long for it, so that it can be copied."""
@@ -131,14 +140,21 @@ class LiveTree:
         if len(parts) > 1 and cell_len(hint) <= width:
             parts.append(Text(hint, "yellow"))
         parts.append(self._table(width))
-        for one in self._writing.values():
-            start = f"{one.path}{one.role} writes: …"
-            end = sentence(one.text[-width:])[-max(width - cell_len(start), 1) :]
-            parts.append(_one_line(start + end, "cyan"))
+        for (task, role), text in self._writing.items():
+            parts += (
+                self._written(text) if (task, role) == _ANSWER else [_tail(task, role, text, width)]
+            )
         parts += [_one_line(sentence(text), "dim") for text in self._latest]
         # The cursor waits in a line of its own. After a full line the terminal's `^C` would take a
         # new line, and the next redraw would start a line too low.
         return Group(*parts, Text())
+
+    def _written(self, text: str) -> Sequence[Text]:
+        """The newest lines of the answer, which is checked and printed once it is complete."""
+        most = max(self._console.height // 3, 3)
+        newest = safe_block(text[-most * self._console.width :].lstrip("\n"))
+        lines = Text(newest, "cyan").wrap(self._console, self._console.width)
+        return [Text("writes the answer:", "dim"), *lines[-most:]]
 
     def _head(self) -> Text:
         state = self._run.state
@@ -229,6 +245,13 @@ def _calling(event: events.ModelCalled) -> str:
     if tools:
         return f"calls {', '.join(tools)}"
     return "has its answer" if response is not None else "has asked its model"
+
+
+def _tail(task: str, role: str, text: str, width: int) -> Text:
+    """The end of what a role writes, as one line."""
+    start = f"{task}/{role} writes: …".removeprefix("/")
+    end = sentence(text[-width:])[-max(width - cell_len(start), 1) :]
+    return _one_line(start + end, "cyan")
 
 
 def _one_line(text: str, style: str) -> Text:

@@ -24,7 +24,7 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import Event, dump, parse
 from leadhand.engine.recorder import Listener
 from leadhand.errors import InputError
-from leadhand.models.progress import watching
+from leadhand.models.writing import watching
 from leadhand.redaction import Redactor
 from leadhand.supervisor import Supervisor
 from leadhand.tools.scratch import remove_scratch_folders
@@ -125,7 +125,7 @@ class LiveRun:
                 console, watch.title, past=watch.past, how_to_answer=watch.how_to_answer
             ) as tree:
                 self._tree = tree
-                with watching(tree.progress):
+                with watching(tree.reads):
                     yield tree
         else:
             yield PlainLines(

@@ -1,63 +1,20 @@
-"""Makes untrusted text safe to print on a terminal, in a log line or in a report.
-
-File names, code, messages and results may hold escape sequences that recolour or retitle the
-terminal, write the clipboard or forge links, and characters that are invisible or reverse the
-reading order. All of them are shown as escapes: in a review an invisible character matters.
-"""
+"""What the command line writes: in ASCII where a stream lacks characters, without commands."""
 
 import json
-import re
 import sys
-import unicodedata
 from typing import TextIO
 
 from leadhand.cli.views.marks import ASCII
-
-_INVISIBLE = frozenset(
-    {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}
-    | set(range(0x180B, 0x1810))
-    | set(range(0xFE00, 0xFE0E))
-    | set(range(0xE0100, 0xE01F0))
-)
-"""Characters that Unicode counts as printable and a screen does not show: fillers and variation
-selectors, except the two that choose between text and emoji."""
-
-_COMMAND = re.compile(r"((?:^|[\r\n])[^\S\r\n]*:)(?=:)|(##)(?=\[)")
-"""What a runner of GitHub Actions reads as a command: `::` at the start of a line, or `##[`."""
-_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
-
-
-def safe(text: str) -> str:
-    """`text` as one line in which control, format and invisible characters are shown as escapes.
-
-    Covers ANSI and OSC sequences (their escape character is shown, so they do nothing), C1
-    controls, bidirectional marks, zero-width characters, line and paragraph separators, lone
-    surrogates, private and unassigned code points.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(map(_shown, text))
-
-
-def safe_block(text: str) -> str:
-    """`safe` for code and paragraphs: line ends stay, and a tab becomes four spaces."""
-    lines = text.replace("\r\n", "\n").split("\n")
-    return "\n".join(safe(line.replace("\t", "    ")) for line in lines)
-
-
-def sentence(text: str) -> str:
-    """`safe` for a sentence: white space of any length becomes one space."""
-    return safe(" ".join(text.split()))
+from leadhand.untrusted.terminal import InertText
+from leadhand.untrusted.terminal import inert as inert
+from leadhand.untrusted.terminal import safe as safe
+from leadhand.untrusted.terminal import safe_block as safe_block
+from leadhand.untrusted.terminal import sentence as sentence
 
 
 def encodable(text: str, encoding: str) -> str:
     """`text` with characters that `encoding` lacks as escapes, so that printing can't fail."""
     return text.encode(encoding, "backslashreplace").decode(encoding)
-
-
-def inert(text: str) -> str:
-    """`text` with a space in what a runner of GitHub Actions would read as a command."""
-    return _COMMAND.sub(r"\g<0> ", text)
 
 
 def inert_json(data: object, *, indent: int | None = None) -> str:
@@ -81,29 +38,12 @@ class InertStream:
         marks = "".join(ASCII)
         lacks = encodable(marks, stream.encoding or "utf-8") != marks
         self._drawn = str.maketrans(ASCII if lacks else {})
-        self._line = ""
-        """The line so far, or a part of it that tells as much about a command."""
+        self._inert = InertText()
 
     def write(self, text: str) -> int:
         """Write the text without commands."""
-        whole = inert(self._line + text)
-        self._stream.write(whole[len(self._line) :].translate(self._drawn))
-        line = re.split(r"[\r\n]", whole)[-1]
-        self._line = line if line.strip() in ("", ":") else f".{line[-2:]}"
+        self._stream.write(self._inert.next(text).translate(self._drawn))
         return len(text)
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._stream, name)
-
-
-def _shown(character: str) -> str:
-    code = ord(character)
-    if code not in _INVISIBLE and (
-        character.isprintable() or unicodedata.category(character) == "Zs"
-    ):
-        return character
-    if character in _SHORT:
-        return _SHORT[character]
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

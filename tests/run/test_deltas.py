@@ -1,0 +1,64 @@
+"""`run.events(deltas=True)`: what models write, as they write it."""
+
+import asyncio
+
+from leadhand import Plan, Supervisor, Task, Team, Worker
+from leadhand.events import TextDelta
+from leadhand.run.reading import MAX_TEXTS, News
+from leadhand.testing import ScriptedModel
+
+WORDS = "Refunds take five working days and are paid to the card that was used. " * 20
+MODEL = ScriptedModel(tokens_per_s=400)
+TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
+
+
+def team(**reply: object) -> Team:
+    MODEL.configure(script=[{"reply": reply}])
+    worker = Worker("desk", "Answers", instructions="Answer.", plain=True)
+    return Team("desk", model=MODEL.model, workers=[worker])
+
+
+async def deltas_of(team: Team) -> list[tuple[float, TextDelta]]:
+    """The deltas of a run of one task, and when they came."""
+    plan = Plan(goal="How long?", tasks=(Task(id="a", worker="desk", intent="Say how long."),))
+    run = await Supervisor(team).start(plan=plan)
+    loop = asyncio.get_running_loop()
+    return [
+        (loop.time(), each) async for each in run.events(deltas=True) if isinstance(each, TextDelta)
+    ]
+
+
+async def test_a_worker_s_text_comes_at_most_twenty_times_a_second_while_it_is_written() -> None:
+    deltas = await deltas_of(team(text=WORDS))
+    times = [time for time, _ in deltas]
+    assert "".join(delta.text for _, delta in deltas) == WORDS
+    assert {(delta.role, delta.task_id) for _, delta in deltas} == {("worker", "a")}
+    assert times[-1] - times[0] > 0.5 * len(WORDS) / 4 / 400
+    assert len(times) <= 20 * (times[-1] - times[0]) + 2
+
+
+async def test_a_secret_in_what_a_model_writes_is_redacted() -> None:
+    """F58"""
+    deltas = await deltas_of(team(text=f"The token is {TOKEN} and nothing else. {WORDS}"))
+    text = "".join(delta.text for _, delta in deltas)
+    assert text.startswith("The token is [redacted] and nothing else.")
+
+
+async def test_terminal_controls_and_workflow_commands_are_escaped() -> None:
+    """F34"""
+    deltas = await deltas_of(team(text=f"first\n::error::forged \x1b[31mred\n{WORDS}"))
+    text = "".join(delta.text for _, delta in deltas)
+    assert text.startswith("first\n: :error::forged \\x1b[31mred\n")
+
+
+async def test_pieces_that_are_not_read_in_time_are_dropped_and_the_text_begins_again() -> None:
+    news = News(deltas=True)
+    for number in range(MAX_TEXTS + 5):
+        news.add_text(TextDelta("a", "worker", f"{number} "))
+    assert len([*news.texts()]) == MAX_TEXTS
+    news.add_text(TextDelta("b", "worker", "first"))
+    news.add_text(TextDelta("a", "worker", "newest"))
+    assert [(each.text, each.reset) for each in news.texts()] == [
+        ("first", False),
+        ("newest", True),
+    ]
