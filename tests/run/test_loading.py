@@ -29,6 +29,8 @@ class Never:
 def by_code(handoff: Handoff) -> str:
     return f"code did {handoff.intent}"
 
+# What is leadhand's own is loaded before the deadline counts: a busy machine takes long for it.
+Supervisor(Team("first", workers=[Worker("a", "Knows a", run=by_code)])).run_sync("Which port?")
 sys.meta_path.insert(0, Never())
 """
 MODEL = 'model="openai-chat:silent"'

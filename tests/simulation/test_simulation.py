@@ -4,10 +4,8 @@ import dataclasses
 import logging
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from functools import cache, partial
-from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -29,13 +27,12 @@ from leadhand.contracts.events import (
     dump,
 )
 from leadhand.contracts.team import PlannerKind
+from tests.programs import ROOT, forkserver
 from tests.simulation.__main__ import IN_TESTS, failures, told
 from tests.simulation.drive import simulate
 from tests.simulation.planners import KINDS
 from tests.simulation.promises import broken
 from tests.simulation.recording import Recording
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -84,18 +81,11 @@ def test_a_failing_seed_is_told_with_the_command_that_replays_it() -> None:
 
 def test_seeds_replay_exactly_in_another_process() -> None:
     seeds = (6, _seed(_was_lost))
-    again = subprocess.run(
-        [sys.executable, "-m", "tests.simulation", "--seed", *map(str, seeds)],
-        env={**os.environ, "PYTHONHASHSEED": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-    )
+    again = forkserver().run("-m", "tests.simulation", "--seed", *map(str, seeds), folder=ROOT)
     recordings = [simulate(seed) for seed in seeds]
     events = [event for recording in recordings for event in recording.events]
-    assert again.stdout.splitlines() == [dump(event) for event in events]
-    assert again.stderr.splitlines()[-1] == f"seed {seeds[-1]}: every promise was kept"
+    assert again.out.splitlines() == [dump(event) for event in events]
+    assert again.err.splitlines()[-1] == f"seed {seeds[-1]}: every promise was kept"
 
 
 # What is tampered with

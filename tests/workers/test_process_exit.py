@@ -1,10 +1,6 @@
 """A tool that never returns holds neither the run nor the process."""
 
-import subprocess
-import sys
-from pathlib import Path
-
-from tests.patience import HANG_S
+from tests.programs import ROOT, forkserver
 
 PROGRAM = """
 import threading
@@ -33,13 +29,6 @@ print(answer.status, "-", answer.gaps[0].why)
 
 def test_a_process_exits_though_a_tool_of_its_run_never_returns() -> None:
     """F38"""
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        capture_output=True,
-        text=True,
-        timeout=HANG_S,
-        cwd=Path(__file__).parents[2],
-    )
-    assert done.stdout == "failed - no answer within 100 s\n"
-    assert done.returncode == 0
-    assert "Traceback" not in done.stderr
+    ended = forkserver().run("-c", PROGRAM, folder=ROOT)
+    assert (ended.status, ended.out) == (0, "failed - no answer within 100 s\n"), ended.err
+    assert "Traceback" not in ended.err
