@@ -175,14 +175,15 @@ def main() -> None:
         with writing_output():
             sys.exit(_run_typed())
     except LeadhandError as error:
-        from leadhand.cli.views.terminal import sentence
+        from leadhand.cli.views.terminal import safe_block, sentence
         from leadhand.redaction import Redactor
 
+        redact = Redactor.of(os.environ)
+        line = sentence(redact(str(error)))
         if opt.is_debugging():
-            from leadhand.cli.debugging import show_error
+            import traceback
 
-            show_error(error)
-        line = sentence(Redactor.of(os.environ)(str(error)))
+            sys.stderr.write(safe_block(redact("".join(traceback.format_exception(error)))))
         with contextlib.suppress(OSError):  # a full disk doesn't change the exit status
             sys.stderr.write(f"leadhand: {line}\n")
             sys.stderr.flush()

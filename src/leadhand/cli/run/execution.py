@@ -14,14 +14,13 @@ from pathlib import Path
 from types import FrameType
 from typing import TextIO, cast
 
-from leadhand.cli.debugging import show_failure
 from leadhand.cli.live.lines import PlainLines
 from leadhand.cli.live.tree import LiveTree
 from leadhand.cli.options import is_debugging
 from leadhand.cli.views.consoles import error_console, print_note
-from leadhand.cli.views.terminal import InertStream, inert_json, sentence
+from leadhand.cli.views.terminal import InertStream, inert_json, safe_block, sentence
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.events import Event, dump, parse
+from leadhand.contracts.events import Event, TaskFailed, dump, parse
 from leadhand.engine.recorder import Listener
 from leadhand.errors import InputError
 from leadhand.models.writing import watching
@@ -88,7 +87,7 @@ class LiveRun:
             if spans is not None:
                 listeners.append(spans)
             if is_debugging():
-                listeners.append(show_failure)
+                listeners.append(_show_traceback)
             if not watch.quiet:
                 listeners.append(stack.enter_context(self._progress()))
 
@@ -135,6 +134,15 @@ class LiveRun:
 
 def _nobody(event: Event) -> None:
     pass
+
+
+def _show_traceback(event: Event) -> None:
+    """Print the traceback of a worker's exception on stderr, if the event has one."""
+    if isinstance(event, TaskFailed) and event.raised is not None and event.raised.traceback:
+        text = safe_block(event.raised.traceback.rstrip("\n"))
+        sys.stderr.write(
+            f"{safe_block(f'task {event.task_id}, attempt {event.attempt}')}:\n{text}\n"
+        )
 
 
 def _warn(line: str) -> None:

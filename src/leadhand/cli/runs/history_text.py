@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from rich.text import Text
 
 from leadhand.cli.options import is_debugging
+from leadhand.cli.views.answer import conflict_line
 from leadhand.cli.views.consoles import Line
 from leadhand.cli.views.marks import MARKS
 from leadhand.cli.views.plan import worker_lines
@@ -267,12 +268,7 @@ def _gaps(history: RunHistory) -> Iterator[Line]:
 
 def _conflicts(history: RunHistory) -> Iterator[Line]:
     for conflict in history.conflicts:
-        between = ", ".join(safe(id) for id in conflict.task_ids)
-        about = f" ({conflict.kind}): {sentence(conflict.about)}"
-        yield 2, Text.assemble((between, "bold"), about)
-        end = conflict.resolution
-        said = f"taken as right: {sentence(end)}" if end else "open"
-        yield 4, Text(f"→ {said}{f' ({sentence(conflict.why)})' if conflict.why else ''}")
+        yield 2, Text(conflict_line(conflict, safe, sentence))
 
 
 def _critical_path(history: RunHistory) -> Iterator[Line]:

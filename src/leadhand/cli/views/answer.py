@@ -4,7 +4,7 @@ Formatted on a terminal, plain text elsewhere, or Markdown on request. No markup
 of a model or worker takes effect.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -15,10 +15,10 @@ from rich.theme import Theme
 from leadhand.cli.views.consoles import print_page
 from leadhand.cli.views.markdown_text import code
 from leadhand.cli.views.terminal import inert, safe, safe_block, sentence
-from leadhand.contracts.answer import FOUND_HEADING, Answer, Conflict, Gap, Metrics
+from leadhand.contracts.answer import FOUND_HEADING, Answer, Conflict, Gap
 from leadhand.run.gaps import reason, without_gaps
 from leadhand.tools.text import counted
-from leadhand.trace.formatting import format_gain, format_price
+from leadhand.trace.formatting import format_duration, format_gain, format_price
 from leadhand.untrusted.markdown import prose
 
 MAX_SOURCES = 20
@@ -42,18 +42,16 @@ _STATUS_STYLES = {
 
 def show_answer(answer: Answer, console: Console) -> None:
     """Print `answer`: formatted on a terminal, else as plain text."""
-    text = _laid_out(answer, console) if console.is_terminal else inert(_plain(answer))
+    if console.is_terminal:
+        text = _laid_out(answer, console)
+    else:
+        text = inert(_document(answer, name=_quoted, said=sentence, ref=str))
     console.file.write(text)
 
 
 def markdown(answer: Answer) -> str:
     """The answer as Markdown: its gaps, its text, then conflicts, sources and the footer."""
     return inert(_document(answer, name=code, said=_prose, ref=code))
-
-
-def _plain(answer: Answer) -> str:
-    """The answer as plain text, with texts of models and workers as they are."""
-    return _document(answer, name=_quoted, said=sentence, ref=str)
 
 
 def _document(answer: Answer, *, name: _Shown, said: _Shown, ref: _Shown) -> str:
@@ -63,7 +61,7 @@ def _document(answer: Answer, *, name: _Shown, said: _Shown, ref: _Shown) -> str
         _section("What is missing", gaps),
         f"{FOUND_HEADING}\n\n{body}" if gaps and body.strip() else body,
         safe_block(answer.contact or ""),
-        _section("Conflicts", [_conflict(one, name, said) for one in answer.conflicts]),
+        _section("Conflicts", [conflict_line(one, name, said) for one in answer.conflicts]),
         _section("Sources", _sources(answer, ref)),
         f"---\n\n{' · '.join(footer(answer))}",
     ]
@@ -76,37 +74,18 @@ def _section(title: str, lines: Sequence[str]) -> str:
 
 def footer(answer: Answer) -> list[str]:
     """Status, engine, tasks, time, and what was used, each in a few words."""
+    metrics, total = answer.metrics, len(answer.tasks)
     done = sum(task.status == "completed" for task in answer.tasks)
-    total = len(answer.tasks)
     tasks = counted(total, "task") if done == total else f"{done:,} of {counted(total, 'task')}"
-    asked = answer.metrics.requests > 0
-    unused = "no output of a model" if asked else "no model"
+    unused = "no output of a model" if metrics.requests else "no model"
     engine = "model" if answer.engine == "model" else f"deterministic, {unused} was used"
-    asked = asked or answer.engine == "model"
-    times = _time(answer.metrics)
-    return [answer.status, f"engine: {engine}", tasks, *times, *_use(answer.metrics, asked)]
-
-
-def _time(metrics: Metrics) -> Iterator[str]:
-    yield seconds(metrics.makespan_s)
-    if gained := format_gain(metrics):
-        yield gained
-
-
-def _use(metrics: Metrics, asked: bool) -> Iterator[str]:
-    if not asked:
-        return
-    yield counted(metrics.requests, "request")
-    yield f"{metrics.input_tokens:,} tokens in, {metrics.output_tokens:,} out"
-    yield format_price(metrics.cost_usd)
-
-
-def seconds(taken_s: float) -> str:
-    """A duration as people read it."""
-    if taken_s < 60:
-        return f"{taken_s:.1f} s"
-    minutes, rest = divmod(round(taken_s), 60)
-    return f"{minutes} min {rest} s"
+    parts = [answer.status, f"engine: {engine}", tasks, format_duration(metrics.makespan_s)]
+    parts += filter(None, [format_gain(metrics)])
+    if metrics.requests or answer.engine == "model":
+        parts.append(counted(metrics.requests, "request"))
+        parts.append(f"{metrics.input_tokens:,} tokens in, {metrics.output_tokens:,} out")
+        parts.append(format_price(metrics.cost_usd))
+    return parts
 
 
 def _gaps(answer: Answer, name: _Shown, said: _Shown) -> list[str]:
@@ -124,7 +103,8 @@ def _gaps(answer: Answer, name: _Shown, said: _Shown) -> list[str]:
     return lines
 
 
-def _conflict(conflict: Conflict, name: _Shown, said: _Shown) -> str:
+def conflict_line(conflict: Conflict, name: _Shown, said: _Shown) -> str:
+    """Between which tasks it is, what it is about, and how it ended."""
     between = ", ".join(map(name, conflict.task_ids))
     end = f"taken as right: {said(conflict.resolution)}" if conflict.resolution else "open"
     why = f" ({said(conflict.why)})" if conflict.why else ""
@@ -161,7 +141,7 @@ def _laid_out(answer: Answer, console: Console) -> str:
     parts = _titled("missing", "yellow", _gaps(answer, _quoted, sentence))
     parts += [SafeMarkdown(body), Text()] if body.strip() else []
     parts += [SafeMarkdown(answer.contact), Text()] if answer.contact else []
-    conflicts = [_conflict(one, _quoted, sentence) for one in answer.conflicts]
+    conflicts = [conflict_line(one, _quoted, sentence) for one in answer.conflicts]
     parts += _titled("conflicts", "yellow", conflicts)
     parts += _titled("sources", "dim", _sources(answer, str))
     status, *rest = footer(answer)
