@@ -73,12 +73,8 @@ def _fallbacks(draft: Draft, notes: Notes) -> None:
         fallback, place = worker.fields.fallback, worker.document.place("fallback")
         if fallback == worker.name:
             notes.problem(place, f"{fallback!r} is its own fallback: name another worker, or none")
-        elif fallback is not None and fallback not in draft.names:
-            notes.problem(
-                place,
-                f"{worker.name!r} falls back to {fallback!r}, who is not in the team: "
-                f"{suggestion(fallback, draft.names)}",
-            )
+        elif fallback is not None:
+            _check_member(draft, fallback, place, f"{worker.name!r} falls back to", notes)
         if worker.fields.max_queue is not None and fallback is None:
             notes.warn(
                 worker.document.place("max_queue"),
@@ -86,17 +82,20 @@ def _fallbacks(draft: Draft, notes: Notes) -> None:
             )
 
 
+def _check_member(draft: Draft, name: str, place: FileLine, what: str, notes: Notes) -> None:
+    if name not in draft.names:
+        who = f"{name!r}, who is not in the team: {suggestion(name, draft.names)}"
+        notes.problem(place, f"{what} {who}")
+
+
 def _routes(draft: Draft, notes: Notes) -> None:
     routes = draft.team.routes if draft.team else []
     for index, route in enumerate(routes):
         named = [("worker", route.worker), ("secondary", route.secondary)]
         for key, name in (*named, *(("also", name) for name in route.also)):
-            if name is not None and name not in draft.names:
-                notes.problem(
-                    draft.document.place("routes", index, key),
-                    f"the route leads to {name!r}, who is not in the team: "
-                    f"{suggestion(name, draft.names)}",
-                )
+            if name is not None:
+                place = draft.document.place("routes", index, key)
+                _check_member(draft, name, place, "the route leads to", notes)
         if not (route.words or route.pattern or route.labels) and index + 1 < len(routes):
             notes.problem(
                 draft.document.place("routes", index),
@@ -197,24 +196,15 @@ def _template(draft: Draft, notes: Notes) -> None:
         ids.setdefault(entry.id, place("id"))
     known = sorted(draft.written_in_entries("id"))
     for place, entry in _entries(draft):
-        if entry.worker not in draft.names:
-            notes.problem(
-                place("worker"),
-                f"template entry {entry.id!r} is for {entry.worker!r}, who is not in the team: "
-                f"{suggestion(entry.worker, draft.names)}",
-            )
+        who = f"template entry {entry.id!r}"
+        _check_member(draft, entry.worker, place("worker"), f"{who} is for", notes)
         for index, needed in enumerate(entry.depends_on):
             where = place("depends_on", index)
             if needed == entry.id:
-                notes.problem(
-                    where, f"template entry {entry.id!r} depends on itself: remove {needed!r}"
-                )
+                notes.problem(where, f"{who} depends on itself: remove {needed!r}")
             elif needed not in known:
-                notes.problem(
-                    where,
-                    f"template entry {entry.id!r} depends on {needed!r}, which is not an entry: "
-                    f"{suggestion(needed, known)}",
-                )
+                hint = f"which is not an entry: {suggestion(needed, known)}"
+                notes.problem(where, f"{who} depends on {needed!r}, {hint}")
     cycle = graph.cycle({entry.id: entry.depends_on for _, entry in _entries(draft)})
     if cycle is not None:
         notes.problem(

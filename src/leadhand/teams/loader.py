@@ -6,9 +6,8 @@ my-team/
 """
 
 import os
-from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from pydantic import JsonValue
 
@@ -33,7 +32,7 @@ from leadhand.plans.team_checks import team_problems
 from leadhand.routing.trained import TrainedRouter
 from leadhand.teams import consistency
 from leadhand.teams.draft import TEAM_FILE, Draft, WorkerDraft, read
-from leadhand.teams.fields import RoleFields, TeamFields
+from leadhand.teams.fields import Fields, RoleFields, TeamFields
 from leadhand.teams.installed import team_folders, unusable_teams
 from leadhand.teams.notes import Notes, closest
 from leadhand.teams.parts import ImportedParts, declared_form, imported
@@ -202,7 +201,6 @@ def find(source: str | Path) -> Path:
     )
 
 
-# Long because it names every field of a team once.
 def _team(
     draft: Draft,
     fields: TeamFields,
@@ -219,53 +217,28 @@ def _team(
         workers=tuple(_worker(worker, parts[worker.name]) for worker in draft.workers),
         model=fields.model,
         models={tier: tuple(names) for tier, names in fields.models.by_tier.items()},
-        planner=replace(
-            _role(planner),
-            kind=planner.kind,
-            max_rounds=planner.max_rounds,
-            max_levels=planner.max_levels,
-        ),
+        planner=_role(planner, "template", "synthesis"),
         early_start=fields.early_start,
-        synthesizer=_role(synthesizer, plain=synthesizer.plain),
+        synthesizer=_role(synthesizer, "strategy"),
         judge=_role(fields.judge),
         same_subject=fields.same_subject,
         critic=_role(fields.critic) if fields.critic is not None else None,
-        routes=tuple(
-            Route(
-                route.worker,
-                words=tuple(route.words),
-                pattern=route.pattern,
-                labels=tuple(route.labels),
-                secondary=route.secondary,
-                also=tuple(route.also),
-            )
-            for route in fields.routes
-        ),
+        routes=tuple(Route(**_values(route)) for route in fields.routes),
         router=_role(fields.router) if fields.router is not None else None,
         trained_router=trained,
-        rates={name: Rate(**rate.model_dump()) for name, rate in fields.rates.items()},
+        rates={name: Rate(**_values(rate)) for name, rate in fields.rates.items()},
         contact=fields.contact,
         max_depth=_max_depth(fields),
         worker_factory=_worker_factory(fields, granted),
         shared_tools=_shared(draft, fields, parts),
         template=tuple(
-            TaskTemplate(
-                entry.id,
-                entry.worker,
-                entry.intent,
-                depends_on=tuple(entry.depends_on),
-                for_each=entry.for_each,
-                payload=entry.payload,
-                done_when=entry.done_when,
-                tolerates_missing=entry.tolerates_missing,
-                limits=Limits(timeout_s=entry.timeout_s),
-            )
+            TaskTemplate(**_values(entry, "timeout_s"), limits=Limits(timeout_s=entry.timeout_s))
             for entry in planner.template
         ),
         synthesis=synthesizer.strategy,
         template_synthesis=planner.synthesis,
         output=output,  # pyright: ignore[reportArgumentType]
-        limits=Limits(**fields.limits.model_dump()),
+        limits=Limits(**_values(fields.limits)),
         retry=RetryRules(
             max_attempts=ladder.max_attempts or defaults.max_attempts,
             backoff_s=defaults.backoff_s if ladder.backoff_s is None else tuple(ladder.backoff_s),
@@ -276,48 +249,29 @@ def _team(
     )
 
 
-def _role(fields: RoleFields, *, plain: bool = False) -> Role:
-    return Role(
-        tier=fields.tier,
-        model=fields.model,
-        settings=fields.settings.given,
-        instructions=fields.instructions,
-        plain=plain,
-    )
+def _values(fields: Fields, *others: str) -> dict[str, Any]:
+    """The values of `fields` except `others`, for what has fields of the same names."""
+    return {name: value for name, value in fields if name not in others}
+
+
+def _role(fields: RoleFields, *others: str) -> Role:
+    return Role(**_values(fields, "settings", *others), settings=fields.settings.given)
 
 
 def _worker(draft: WorkerDraft, parts: ImportedParts) -> Worker:
     fields = draft.fields
     tier = tier_of_alias(fields.model)
-    # Which of them there may be together is checked with the team.
-    return Worker(
-        draft.name,
-        fields.description,
-        run=parts.run,  # pyright: ignore[reportArgumentType]
-        agent=parts.agent,  # pyright: ignore[reportArgumentType]
-        offline=parts.offline,
-        offline_s=fields.offline_s,
-        team=parts.team,  # pyright: ignore[reportArgumentType]
-        instructions=draft.document.body,
-        tools=parts.tools,
-        input=parts.input,
-        output=parts.output,
-        plain=fields.plain,
-        tier=fields.tier or tier,
-        model=None if tier else fields.model,
-        settings=fields.settings.given,
-        min_confidence=fields.min_confidence,
-        max_tool_calls=fields.max_tool_calls,
-        max_output_mb=fields.max_output_mb,
-        fallback=fields.fallback,
-        retry=True if parts.retry == Retry() else parts.retry,
-        role=fields.role,
-        max_queue=fields.max_queue,
-        read_only=fields.read_only,
-        isolate=fields.isolate,
-        concurrency=fields.concurrency,
-        limits=Limits(timeout_s=fields.timeout_s, max_steps=fields.max_steps),
-    )
+    values = _values(fields, "timeout_s", "max_steps") | parts._asdict()
+    values |= {
+        "name": draft.name,
+        "instructions": draft.document.body,
+        "tier": fields.tier or tier,
+        "model": None if tier else fields.model,
+        "settings": fields.settings.given,
+        "retry": True if parts.retry == Retry() else parts.retry,
+        "limits": Limits(timeout_s=fields.timeout_s, max_steps=fields.max_steps),
+    }
+    return Worker(**values)
 
 
 def _worker_factory(fields: TeamFields, granted: tuple[object, ...]) -> WorkerFactory | None:

@@ -22,7 +22,6 @@ from leadhand.tools.files.legible import cleaned, decoded
 from leadhand.tools.files.parsing import (
     PARSED_KINDS,
     ParsedFile,
-    ParseJob,
     ParserLimits,
     ParserPool,
 )
@@ -111,30 +110,32 @@ class Documents:
         timeout_s = min(timeout_s, _READING_SHARE * time_left_s())
         parsers = ParserPool(self._limits, timeout_s=timeout_s, clock=self._clock)
         with parsers, ExitStack() as streams:
-            ahead: deque[_Reading] = deque()
+            ahead: deque[Callable[[], Document | UnreadableInput]] = deque()
             for file in files:
-                ahead.append(self._start(file, parsers, streams))
+                ahead.append(self._started(file, parsers, streams))
                 if len(ahead) == _AHEAD:
-                    yield self._outcome(ahead.popleft(), parsers)
+                    yield ahead.popleft()()
             while ahead:
-                yield self._outcome(ahead.popleft(), parsers)
+                yield ahead.popleft()()
 
-    def _start(self, file: InputFile, parsers: ParserPool, streams: ExitStack) -> "_Reading":
+    def _started(
+        self, file: InputFile, parsers: ParserPool, streams: ExitStack
+    ) -> Callable[[], Document | UnreadableInput]:
+        """What waits for the text of a file, the parsing of which begins now."""
         if file.kind not in PARSED_KINDS:
-            return _Reading(file)
+            return lambda: self._plain(file)
         try:
             stream = streams.enter_context(self.inputs.open(file.name))
-        except UnreadableInput as unreadable:
-            return _Reading(file, failed=unreadable)
-        return _Reading(file, parsers.add(file.kind, stream), stream)
+        except UnreadableInput as error:
+            unreadable = error
+            return lambda: unreadable
+        job = parsers.add(file.kind, stream)
 
-    def _outcome(self, reading: "_Reading", parsers: ParserPool) -> Document | UnreadableInput:
-        if reading.failed is not None:
-            return reading.failed
-        if reading.job is None or reading.stream is None:
-            return self._plain(reading.file)
-        with reading.stream as stream:
-            return _document(reading.file, parsers.result(reading.job), stream)
+        def outcome() -> Document | UnreadableInput:
+            with stream:
+                return _document(file, parsers.result(job), stream)
+
+        return outcome
 
     def _plain(self, file: InputFile) -> Document | UnreadableInput:
         if why := _NO_TEXT.get(file.kind):
@@ -150,14 +151,6 @@ class Documents:
             return unreadable
         except OSError as error:
             return UnreadableInput(file.name, f"reading it failed ({error.strerror})")
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    file: InputFile
-    job: ParseJob | None = None
-    stream: BufferedReader | None = None
-    failed: UnreadableInput | None = None
 
 
 def _document(

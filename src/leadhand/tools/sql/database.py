@@ -12,11 +12,11 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import BinaryIO, Final, Literal, cast
+from typing import BinaryIO, Final, Literal, Unpack, cast
 
 from leadhand.tools.child_process import exit_description, python_command
 from leadhand.tools.scratch import new_scratch_folder, remove_scratch_folder
-from leadhand.tools.sql.messages import MEMORY_LIMIT_BYTES, Row, SqlReply, SqlRequest
+from leadhand.tools.sql.messages import MEMORY_LIMIT_BYTES, Row, SqlDetails, SqlReply, SqlRequest
 from leadhand.tools.text import is_binary, size_text
 
 _COPY_BYTES: Final = 1 << 20
@@ -68,36 +68,30 @@ class Database:
         copy = self._folder / f"{table}.{kind}"
         try:
             _copy(source, copy, kind=kind, max_bytes=max_bytes)
-            request = self._request("load", timeout_s)
-            request.update(file=str(copy), kind=kind, table=table)
-            return self._ask(request, timeout_s)
+            return self._ask("load", timeout_s, file=str(copy), kind=kind, table=table)
         finally:
             copy.unlink(missing_ok=True)
 
     def query(self, statement: str, *, timeout_s: float) -> SqlReply:
         """The result of an untrusted statement. Raises `RequestFailed`."""
-        request = self._request("query", timeout_s)
-        request["statements"] = [statement]
-        return self._ask(request, timeout_s)
+        return self._ask("query", timeout_s, statements=[statement])
 
     def select(self, statements: Sequence[str], *, timeout_s: float) -> list[list[Row]]:
         """The rows of each of leadhand's own statements. Raises `RequestFailed`."""
-        request = self._request("select", timeout_s)
-        request["statements"] = list(statements)
-        return self._ask(request, timeout_s).get("results", [])
+        return self._ask("select", timeout_s, statements=list(statements)).get("results", [])
 
     def close(self) -> None:
         """Delete the folder; running requests fail."""
         self._closed.set()
         self._remove()
 
-    def _request(self, job: Literal["load", "query", "select"], timeout_s: float) -> SqlRequest:
-        cpu_s = int(timeout_s * _THREADS) + 2
-        return {"job": job, "database": str(self._file), "cpu_s": cpu_s}
-
-    def _ask(self, request: SqlRequest, timeout_s: float) -> SqlReply:
+    def _ask(
+        self, job: Literal["load", "query", "select"], timeout_s: float, **more: Unpack[SqlDetails]
+    ) -> SqlReply:
         if self._closed.is_set():
             raise RequestFailed("the tables are closed")
+        cpu_s = int(timeout_s * _THREADS) + 2
+        request = SqlRequest(job=job, database=str(self._file), cpu_s=cpu_s, **more)
         try:
             status, output = self._answer(request, self._folder, timeout_s)
         except subprocess.TimeoutExpired:
@@ -109,7 +103,7 @@ class Database:
         try:
             reply = cast("SqlReply", json.loads(output))
         except ValueError:
-            raise RequestFailed(_lost(status, request["cpu_s"])) from None
+            raise RequestFailed(_lost(status, cpu_s)) from None
         if "error" in reply:
             raise RequestFailed(reply["error"])
         return reply

@@ -19,7 +19,17 @@ Cell = str | int | float | bool | None
 Row = list[Cell]
 
 
-class SqlRequest(TypedDict):
+class SqlDetails(TypedDict):
+    """What a request is about, by its job."""
+
+    file: NotRequired[str]
+    kind: NotRequired[str]
+    table: NotRequired[str]
+    statements: NotRequired[list[str]]
+    """A single untrusted one for `query`; any number of leadhand's own for `select`."""
+
+
+class SqlRequest(SqlDetails):
     """A request to the process."""
 
     job: Literal["load", "query", "select"]
@@ -27,11 +37,6 @@ class SqlRequest(TypedDict):
     """The database's file."""
     cpu_s: int
     """The limit of processor time, in case the parent is no longer there to end the process."""
-    file: NotRequired[str]
-    kind: NotRequired[str]
-    table: NotRequired[str]
-    statements: NotRequired[list[str]]
-    """A single untrusted one for `query`; any number of leadhand's own for `select`."""
 
 
 class SqlReply(TypedDict):
