@@ -17,7 +17,9 @@ import asyncio
 import sys
 import time
 from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
-from leadhand.cli.run import execution
+from leadhand.cli.options import OutputOptions
+from leadhand.cli.run.execution import LiveRun
+from leadhand.cli.run.storage import RunStorage
 
 
 async def quick(handoff: Handoff) -> str:
@@ -43,7 +45,7 @@ tasks = [
     Task(id="b", worker="forever", intent="take for ever", depends_on=["a"]),
 ]
 supervisor = Supervisor(team)
-answer = execution.LiveRun(execution.Watch("a run", None, quiet=True)).follow(
+answer = LiveRun(RunStorage({home!r}), "r", "a run", OutputOptions(quiet=True)).follow(
     supervisor,
     lambda tell: supervisor.run("go", plan=Plan(goal="go", tasks=tasks), listener=tell),
 )
@@ -52,34 +54,36 @@ sys.exit(7)
 """
 
 
-def started(*, obedient: bool, blocks_s: float = 0.0) -> Program:
+def started(home: Path, *, obedient: bool, blocks_s: float = 0.0) -> Program:
     """The program, once its second task has begun."""
-    code = PROGRAM.format(obedient=obedient, blocks_s=blocks_s)
+    code = PROGRAM.format(home=str(home), obedient=obedient, blocks_s=blocks_s)
     program = forkserver().start("-c", code, folder=ROOT)
     program.says("begun\n", "err")
     return program
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_one_signal_stops_the_work_and_keeps_what_is_done(number: signal.Signals) -> None:
+def test_one_signal_stops_the_work_and_keeps_what_is_done(
+    number: signal.Signals, tmp_path: Path
+) -> None:
     """F37"""
-    with started(obedient=True) as program:
+    with started(tmp_path, obedient=True) as program:
         program.kill(number)
         assert program.ended() == Ended(7, "cancelled {'a': 'done'}\n", "begun\n")
 
 
-def test_one_signal_is_enough_for_a_worker_that_ignores_its_cancellation() -> None:
+def test_one_signal_is_enough_for_a_worker_that_ignores_its_cancellation(tmp_path: Path) -> None:
     """F37, F38"""
-    with started(obedient=False) as program:
+    with started(tmp_path, obedient=False) as program:
         program.kill(signal.SIGINT)
         ended = program.ended()
     assert ended.out == "cancelled {'a': 'done'}\n"
     assert ended.status == 7
 
 
-def test_a_second_signal_ends_the_process_even_while_the_loop_is_blocked() -> None:
+def test_a_second_signal_ends_the_process_even_while_the_loop_is_blocked(tmp_path: Path) -> None:
     """F37"""
-    with started(obedient=False, blocks_s=HANG_S) as program:
+    with started(tmp_path, obedient=False, blocks_s=HANG_S) as program:
         program.kill(signal.SIGINT)
         program.says("blocking\n", "err")
         program.kill(signal.SIGINT)

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from leadhand.cli.options import ResumeOptions as ResumeOptions
     from leadhand.cli.run.command import follow_up as follow_up
     from leadhand.cli.run.command import print_answer as print_answer
-    from leadhand.cli.run.command import watch_of as watch_of
     from leadhand.cli.run.execution import INTERRUPTED as INTERRUPTED
     from leadhand.cli.run.execution import LiveRun as LiveRun
     from leadhand.cli.run.models import choose_models as choose_models

@@ -15,7 +15,6 @@ from leadhand.cli.run.command import (
     person_of,
     plan_errors,
     print_answer,
-    watch_of,
 )
 from leadhand.cli.run.execution import LiveRun
 from leadhand.cli.run.models import choose_models, print_models
@@ -120,8 +119,7 @@ def _resume_team(
     team = setup.load()
     choice = choose_models(team, model=setup.model, no_model=setup.no_model)
     title, run_id = f"team {team.name}", stored.run_id
-    watch = watch_of(storage, run_id, title, output, past=stored.events, replied=replied)
-    session = LiveRun(watch)
+    session = LiveRun(storage, run_id, title, output, past=stored.events, replied=replied)
     person = person_of(session, output, team, state.request)
     supervisor = setup.supervisor(choice, storage, person)
     if not output.quiet:

@@ -2,13 +2,13 @@
 
 import shlex
 import sys
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 
 from leadhand.cli.options import AnswerFormat, OutputOptions, RunCommandOptions
 from leadhand.cli.run.arguments import read_plan, read_request
-from leadhand.cli.run.execution import INTERRUPTED, LiveRun, Watch
+from leadhand.cli.run.execution import INTERRUPTED, LiveRun
 from leadhand.cli.run.models import choose_models, print_models
 from leadhand.cli.run.person import TerminalPerson, at_terminal
 from leadhand.cli.run.session import hold_session
@@ -19,7 +19,6 @@ from leadhand.cli.views.answer import markdown, show_answer
 from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.cli.views.terminal import print_json
 from leadhand.contracts.answer import JOURNAL_GAP, Answer
-from leadhand.contracts.events import Event
 from leadhand.contracts.people import Question
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
@@ -82,8 +81,8 @@ class _Runs:
         """The answer of a new run."""
         output, team = self.options.output, self.choice.team
         run_id = self.storage.new_run_id()
-        watch = watch_of(self.storage, run_id, f"team {team.name}", output)
-        session = LiveRun(replace(watch, append=self.started > 0))
+        title, append = f"team {team.name}", self.started > 0
+        session = LiveRun(self.storage, run_id, title, output, append=append)
         self.started += 1
         person = person_of(session, output, team, request)
         supervisor = self.setup.supervisor(self.choice, self.storage, person)
@@ -102,29 +101,6 @@ class _Runs:
                 listener=listener,
             ),
         )
-
-
-def watch_of(
-    storage: RunStorage,
-    run_id: str,
-    title: str,
-    output: OutputOptions,
-    *,
-    past: Sequence[Event] = (),
-    replied: Collection[str | None] = (),
-) -> Watch:
-    """How the run is watched. Warns if the run is not stored."""
-    if storage.lost is not None and not output.quiet:
-        print_note(storage.lost)
-    return Watch(
-        title,
-        storage.command("resume", run_id) if storage.lost is None else None,
-        how_to_answer=storage.command("answer", run_id),
-        events=output.events,
-        quiet=output.quiet,
-        past=past,
-        replied=replied,
-    )
 
 
 def person_of(session: LiveRun, output: OutputOptions, team: Team, request: str) -> Ask | None:

@@ -8,7 +8,6 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Collection, Coroutine, Generator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -16,7 +15,8 @@ from typing import TextIO, cast
 
 from leadhand.cli.live.lines import PlainLines
 from leadhand.cli.live.tree import LiveTree
-from leadhand.cli.options import is_debugging
+from leadhand.cli.options import OutputOptions, is_debugging
+from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.views.consoles import error_console, print_note
 from leadhand.cli.views.terminal import InertStream, inert_json, safe_block, sentence
 from leadhand.contracts.answer import Answer
@@ -40,31 +40,30 @@ Work = Callable[[Listener], Coroutine[object, object, Answer]]
 """Does a run, and calls the listener with its events."""
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """How a run is watched."""
-
-    title: str
-    how_to_resume: str | None
-    """The command that resumes it; None if it is not stored."""
-    how_to_answer: str | None = None
-    """The command that answers its questions; None: `leadhand answer` and its id."""
-    events: str | None = None
-    """The file to which each event is written as a line."""
-    append: bool = False
-    """Whether these lines follow those of the run before."""
-    quiet: bool = False
-    past: Sequence[Event] = ()
-    """The past events of a run that is resumed."""
-    replied: Collection[str | None] = ()
-    """The tasks, or `None` for the plan, whose questions have a reply already."""
-
-
 class LiveRun:
     """One run on the command line."""
 
-    def __init__(self, watch: Watch) -> None:
-        self._watch = watch
+    def __init__(
+        self,
+        storage: RunStorage,
+        run_id: str,
+        title: str,
+        output: OutputOptions,
+        *,
+        past: Sequence[Event] = (),
+        replied: Collection[str | None] = (),
+        append: bool = False,
+    ) -> None:
+        """`past` are the events of a run that is resumed; `replied` are the tasks whose questions
+        have a reply already, or `None` for the plan. With `append`, lines of events follow those
+        of the run before. Warns if the run is not stored.
+        """
+        if storage.lost is not None and not output.quiet:
+            print_note(storage.lost)
+        self._title, self._output, self._append = title, output, append
+        self._past, self._replied = past, replied
+        self._how_to_resume = storage.command("resume", run_id) if storage.lost is None else None
+        self._how_to_answer = storage.command("answer", run_id)
         self._tree: LiveTree | None = None
 
     def follow(self, supervisor: Supervisor, work: Work) -> Answer:
@@ -73,11 +72,11 @@ class LiveRun:
         The first SIGINT or SIGTERM stops the work and keeps what is done; the second ends the
         process.
         """
-        watch, redact = self._watch, Redactor.of(os.environ)
+        output, redact = self._output, Redactor.of(os.environ)
         with contextlib.ExitStack() as stack:
             listeners: list[Listener] = []
-            if watch.events is not None:
-                listeners.append(stack.enter_context(_event_lines(watch.events, watch.append)))
+            if output.events is not None:
+                listeners.append(stack.enter_context(_event_lines(output.events, self._append)))
             if not sys.stdout.isatty():
                 # What workers print is not part of the answer, and commands no runner.
                 inert_stderr = cast("TextIO", InertStream(sys.stderr))
@@ -88,7 +87,7 @@ class LiveRun:
                 listeners.append(spans)
             if is_debugging():
                 listeners.append(_show_traceback)
-            if not watch.quiet:
+            if not output.quiet:
                 listeners.append(stack.enter_context(self._progress()))
 
             def tell(event: Event) -> None:
@@ -99,7 +98,7 @@ class LiveRun:
                     listener(shown)
 
             async def main() -> Answer:
-                with _signals(supervisor, watch.how_to_resume):
+                with _signals(supervisor, self._how_to_resume):
                     return await work(tell if listeners else _nobody)
 
             document = asyncio.run(main()).model_dump_json()
@@ -117,18 +116,18 @@ class LiveRun:
 
     @contextlib.contextmanager
     def _progress(self) -> Generator[Listener]:
-        console, watch = error_console(), self._watch
+        console, how_to_answer = error_console(), self._how_to_answer
         # Tracebacks would be printed into a live tree.
         if console.is_terminal and not console.is_dumb_terminal and not is_debugging():
             with LiveTree(
-                console, watch.title, past=watch.past, how_to_answer=watch.how_to_answer
+                console, self._title, past=self._past, how_to_answer=how_to_answer
             ) as tree:
                 self._tree = tree
                 with watching(tree.reads):
                     yield tree
         else:
             yield PlainLines(
-                console, past=watch.past, how_to_answer=watch.how_to_answer, replied=watch.replied
+                console, past=self._past, how_to_answer=how_to_answer, replied=self._replied
             )
 
 

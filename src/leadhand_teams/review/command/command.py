@@ -12,7 +12,7 @@ from typing import IO
 
 from leadhand import InputError, Supervisor
 from leadhand.errors import ToolError
-from leadhand.extension import LiveRun, RunStorage, watch_of
+from leadhand.extension import LiveRun, RunStorage
 from leadhand.extension.output import DataConsole, safe, show_plan, writing_output
 from leadhand.tools.git import reading_until
 from leadhand.tools.patch import open_patch
@@ -81,7 +81,7 @@ def _reviewed(options: ReviewOptions, setup: ReviewSetup, storage: RunStorage, r
     if options.plan_only:
         return _show_plan(review_run.supervisor(), request, review_run.reviewers, options)
     title = f"review of {review_run.change.title}"
-    session = LiveRun(watch_of(storage, run_id, title, options.output))
+    session = LiveRun(storage, run_id, title, options.output)
     return review_run.execute(
         session,
         lambda supervisor, listener: supervisor.run(

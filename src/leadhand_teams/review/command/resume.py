@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from leadhand import Answer, Event, InputError, Supervisor
-from leadhand.extension import LiveRun, ResumeOptions, RunStorage, StoredRun, watch_of
+from leadhand.extension import LiveRun, ResumeOptions, RunStorage, StoredRun
 from leadhand_teams.review.command.execution import CHANGE, ReviewRun
 from leadhand_teams.review.command.options import ReviewSetup
 
@@ -20,7 +20,7 @@ def resume_review(options: ResumeOptions, storage: RunStorage, stored: StoredRun
         )
     review_run = ReviewRun(setup, storage)
     title = f"review of {review_run.change.title}"
-    session = LiveRun(watch_of(storage, run_id, title, output, past=stored.events))
+    session = LiveRun(storage, run_id, title, output, past=stored.events)
 
     async def resumed(supervisor: Supervisor, listener: Callable[[Event], None]) -> Answer:
         run = supervisor.handle(run_id)
