@@ -27,7 +27,7 @@ def errands_team(folder: Path) -> None:
     """The team, in the folder `errands`, and one that only models work for, in `clerks`."""
     write_team(
         folder / "errands",
-        "name: errands\nretry:\n  backoff_s: [0]\n",
+        "name: errands\nladder:\n  backoff_s: [0]\n",
         asker=worker(BY_CODE.format("Asks the endpoint", "ask")),
         refuser=worker(BY_CODE.format("Refuses all work", "refuse")),
     )

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -12,16 +13,17 @@ from leadhand.journal import open_store
 from leadhand.journal.sqlite import FILE
 from leadhand.testing.journal_stories import Story, keep
 from tests.cli.program import leadhand, started
+from tests.in_process import Ended
+from tests.programs import Program
 from tests.repositories import Repo
 from tests.team_folders import worker, write_team
 
 
-@pytest.fixture(name="home")
-def _home(tmp_path: Path) -> Path:
-    """With a run."""
-    with closing(open_store(tmp_path / "home")) as journal:
+def home_in(folder: Path) -> Path:
+    """A home with a run."""
+    with closing(open_store(folder / "home")) as journal:
         keep(journal, Story("r").whole("a"))
-    return tmp_path / "home"
+    return folder / "home"
 
 
 @contextmanager
@@ -34,6 +36,7 @@ def locked(home: Path) -> Generator[None]:
 STEPS = """
 import atexit, os, sqlite3
 from pathlib import Path
+from typing import NamedTuple
 
 def echo(handoff):
     return handoff.intent
@@ -60,18 +63,56 @@ def team_of(step: str, folder: Path, *, front: str = "", team: str = "") -> str:
     return str(made)
 
 
-def test_commands_at_once_do_their_work_while_another_process_locks_their_journal(
-    home: Path, tmp_path: Path
-) -> None:
-    team = team_of("echo", tmp_path)
-    repo = Repo(tmp_path / "repo")
+TWO_TASKS = """
+planner:
+  template:
+    - {id: a, worker: worker, intent: first}
+    - {id: b, worker: worker, intent: second, depends_on: [a]}
+"""
+
+
+class Commands(NamedTuple):
+    """What programs leave behind that waited for their journals, all at the same time."""
+
+    folder: Path
+    at_once: list[Ended]
+    """A run and two reviews, whose home was locked all the time."""
+    read_only: Ended
+    """A run during which its home was locked."""
+    effects: Ended
+    """The same with side effects; its folder is `folder`/lock_first."""
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Commands:
+    folder = tmp_path_factory.mktemp("commands")
+    repo = Repo(folder / "repo")
     repo.commit("Start", {"a.py": "x = 1\n"})
-    run = ("run", "hello", "--team", team, "--json", "--home", str(home))
+    home = home_in(folder)
+    run = ("run", "hello", "--json", "--home", str(home), "--team", team_of("echo", folder))
     review = ("review", "HEAD", "--json", "--home", str(home))
+
+    def alone(step: str, *words: str, front: str = "", team: str = "") -> Program:
+        """A run whose first task locks its home."""
+        made = team_of(step, folder, front=front, team=team)
+        env = {"LEADHAND_HOME": str(home_in(folder / step))}
+        return started("run", "hello", "--team", made, *words, folder=folder / step, env=env)
+
     with locked(home):
-        reviews = [started(*review, folder=repo.folder) for _ in range(2)]
-        ended = [program.ended() for program in (started(*run, folder=tmp_path), *reviews)]
-    for one in ended:
+        at_once = [started(*run, folder=folder)]
+        at_once += [started(*review, folder=repo.folder) for _ in range(2)]
+        read_only = alone("lock", front="\nread_only: true")
+        effects = alone("lock_first", "--trust", team=TWO_TASKS)
+        return Commands(
+            folder, [one.ended() for one in at_once], read_only.ended(), effects.ended()
+        )
+
+
+def test_commands_at_once_do_their_work_while_another_process_locks_their_journal(
+    commands: Commands,
+) -> None:
+    home = commands.folder / "home"
+    for one in commands.at_once:
         assert one.status == 0
         assert json.loads(one.out)["status"] == "complete"
         assert f"{home / FILE} can't be written: another process has locked it" in one.err
@@ -82,10 +123,9 @@ def test_commands_at_once_do_their_work_while_another_process_locks_their_journa
 
 
 def test_a_read_only_run_whose_journal_is_locked_meanwhile_still_gives_its_answer(
-    home: Path, tmp_path: Path
+    commands: Commands,
 ) -> None:
-    words = ("run", "hello", "--team", team_of("lock", tmp_path, front="\nread_only: true"))
-    ended = leadhand(*words, folder=tmp_path, env={"LEADHAND_HOME": str(home)})
+    ended = commands.read_only
     assert ended.status == 0
     assert "locked" in ended.out
     assert "the rest of this run is not kept" in ended.err
@@ -93,24 +133,15 @@ def test_a_read_only_run_whose_journal_is_locked_meanwhile_still_gives_its_answe
     assert "leadhand show" not in ended.err
 
 
-TWO_TASKS = """
-planner:
-  template:
-    - {id: a, worker: worker, intent: first}
-    - {id: b, worker: worker, intent: second, depends_on: [a]}
-"""
-
-
 def test_a_run_with_side_effects_starts_no_task_while_its_journal_is_locked(
-    home: Path, tmp_path: Path
+    commands: Commands,
 ) -> None:
     """Nothing would say what it did, and a later resume would do it once more."""
-    at = {"LEADHAND_HOME": str(home)}
-    words = ("run", "hello", "--team", team_of("lock_first", tmp_path, team=TWO_TASKS), "--trust")
-    ended = leadhand(*words, folder=tmp_path, env=at)
+    ended, folder = commands.effects, commands.folder / "lock_first"
     assert (ended.status, ended.out) == (3, "")
     assert "another process has locked it" in ended.err
-    assert (tmp_path / "effects").read_text() == "first\n"
-    resumed = leadhand("resume", "last", "--trust", folder=tmp_path, env=at)
+    assert (folder / "effects").read_text() == "first\n"
+    env = {"LEADHAND_HOME": str(folder / "home")}
+    resumed = leadhand("resume", "last", "--trust", folder=folder, env=env)
     assert resumed.status == 0
-    assert (tmp_path / "effects").read_text() == "first\nfirst\nsecond\n"
+    assert (folder / "effects").read_text() == "first\nfirst\nsecond\n"

@@ -16,6 +16,7 @@ from pydantic_ai.toolsets import ExternalToolset, FunctionToolset
 from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.context import ToolContext
 from leadhand.contracts.outcome import Escalated
+from leadhand.contracts.team import RetryRules
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json
 from leadhand.threads import DaemonThreads
@@ -244,6 +245,7 @@ def test_tools_that_do_not_start_fail_the_tasks_of_their_worker_alone(
         "t",
         model=OPENAI,
         workers=(worker(tools=(Unreachable([]),)), Worker("other", "does the rest")),
+        retry=RetryRules(backoff_s=(0.0,)),
     )
     two = Plan(
         goal="measure",
