@@ -22,17 +22,18 @@ from leadhand.contracts.people import Occasion
 from leadhand.contracts.summary import Health, RunStatus, RunSummary
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.errors import InputError
+from leadhand.errors import InputError, TeamError
 from leadhand.journal import journal_over, open_journal
+from leadhand.plans.team_checks import synthesis_problems, team_problems
 from leadhand.ports import Clock, Decider, Journal, Planner, Remedies, Synthesizer
-from leadhand.run.intake import Batches, check_options, check_storage, occasions
 from leadhand.run.settings import (
+    Batches,
     ContextRules,
-    HostSettings,
-    NewRun,
+    RunOptions,
     RunSettings,
     StartArguments,
     check_known,
+    check_limits,
 )
 
 if TYPE_CHECKING:
@@ -107,8 +108,8 @@ class Supervisor(Generic[C, Out_co]):
         from leadhand.run.hosting import RunHost
         from leadhand.trace.logs import Logs
 
-        check_options(team, deadline_s, concurrency, budget, max_concurrency, synthesizer)
-        check_storage(home, journal)
+        _check_options(team, deadline_s, concurrency, budget, max_concurrency, synthesizer)
+        _check_storage(home, journal)
         contexts = ContextRules(context_type, restore)
         contexts.check(team)
         redact = redaction.Redactor.of(os.environ)
@@ -117,22 +118,20 @@ class Supervisor(Generic[C, Out_co]):
         self.journal: Journal = journal_over(journal) if journal is not None else kept
         self._owns_journal = journal is None
         self._host = RunHost(
-            team,
-            HostSettings(
-                journal=self.journal,
-                clock=clock or SystemClock(),
-                run=RunSettings(deadline_s, budget),
-                concurrency=concurrency,
-                max_concurrency=max_concurrency,
-                contexts=contexts,
-                occasions=occasions(approve, person),
-                person=person,
-                on_finished=on_finished,
-                planner=planner,
-                synthesizer=synthesizer,
-                remedies=remedies,
-                listeners=(Logs(redact=redact),),
-            ),
+            team=team,
+            journal=self.journal,
+            clock=clock or SystemClock(),
+            settings=RunSettings(deadline_s, budget),
+            concurrency=concurrency,
+            max_concurrency=max_concurrency,
+            contexts=contexts,
+            occasions=_occasions(approve, person),
+            person=person,
+            on_finished=on_finished,
+            planner=planner,
+            synthesizer=synthesizer,
+            remedies=remedies,
+            listeners=(Logs(redact=redact),),
         )
 
     @property
@@ -153,10 +152,12 @@ class Supervisor(Generic[C, Out_co]):
 
         Raises `PlanError`, and `ModelError` if no model gave one.
         """
-        new = NewRun(
+        from leadhand.run.service import plan
+
+        new = RunOptions(
             request=request, inputs=inputs, after=after, batches=batches, listener=listener
         )
-        return await self._host.plan(new)
+        return await plan(self._host, new)
 
     async def start(
         self, request: str | None = None, **arguments: Unpack[StartArguments[C]]
@@ -193,7 +194,7 @@ class Supervisor(Generic[C, Out_co]):
         from leadhand.run.handle import started
 
         check_known("Supervisor.start", arguments, StartArguments)
-        return await started(self._host, NewRun(request=request, **arguments))
+        return await started(self._host, RunOptions(request=request, **arguments))
 
     def handle(self, run_id: str) -> "Run[C, Out_co]":
         """The handle of a run, whichever process works on it."""
@@ -286,7 +287,9 @@ class Supervisor(Generic[C, Out_co]):
         Imports what runs need, looks for the model of `Team(model="auto")`, checks models' names
         and keys, and the journal. Raises `InputError`, `TeamError` and `JournalError`.
         """
-        await self._host.ready()
+        from leadhand.run.service import ready
+
+        await ready(self._host)
 
     async def shutdown(self, *, grace_s: float = 10.0, mode: "ShutdownMode" = "interrupt") -> None:
         """Refuse new runs, give those under way `grace_s` seconds to finish, and end the others.
@@ -312,4 +315,55 @@ class Supervisor(Generic[C, Out_co]):
 
     def post_interruption(self) -> None:
         """Tell the journal that this process ends now on purpose. Blocks; for any thread."""
-        self._host.post_interruption()
+        from leadhand.run.service import post_interruption
+
+        post_interruption(self._host)
+
+
+def _check_options(
+    team: Team,
+    deadline_s: float | None,
+    concurrency: int,
+    budget: Budget | None,
+    max_concurrency: int | None = None,
+    synthesizer: object = None,
+) -> None:
+    """Raises `InputError` for invalid options, and `TeamError` naming every problem of the team."""
+    # Types are checked as well: errors deep inside a run would not name the option.
+    if not isinstance(team, Team):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"team is {type(team).__name__}; it must be a leadhand.Team")
+    problems = team_problems(team)
+    # A team that contains itself has no tree to look at.
+    if problems or (problems := tuple(synthesis_problems(team, own=synthesizer is not None))):
+        raise TeamError(team.name, problems)
+    if not isinstance(concurrency, int) or concurrency < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"concurrency is {concurrency!r}; it must be a whole number from 1")
+    if max_concurrency is not None and (
+        not isinstance(max_concurrency, int) or max_concurrency < 1  # pyright: ignore[reportUnnecessaryIsInstance]
+    ):
+        why = "it must be a whole number from 1, or None"
+        raise InputError(f"max_concurrency is {max_concurrency!r}; {why}")
+    check_limits(deadline_s, budget)
+
+
+def _check_storage(home: str | Path | None, journal: object) -> None:
+    """Raises `InputError` unless `home` and `journal` are of the right types."""
+    if home is not None and not isinstance(home, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"home is {type(home).__name__}; it must be a folder or a URL, as text")
+    if journal is not None and not callable(getattr(journal, "last_seq", None)):
+        raise InputError(
+            f"journal is {type(journal).__name__}; it must be a leadhand.journal.Store"
+        )
+
+
+def _occasions(approve: Collection[Occasion] | None, person: "Ask | None") -> tuple[Occasion, ...]:
+    """When people are asked. Raises `InputError`."""
+    if person is not None and not callable(person):  # pyright: ignore[reportUnnecessaryComparison]
+        raise InputError(f"person is {type(person).__name__}; it must be an async function")
+    if approve is None:
+        return ("plan", "escalation") if person is not None else ()
+    known: tuple[Occasion, ...] = ("plan", "escalation")
+    listed = isinstance(approve, Collection) and not isinstance(approve, str)  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not listed or not all(one in known for one in approve):
+        raise InputError(f"approve is {approve!r}; it is a list of {' and '.join(known)}")
+    return tuple(one for one in known if one in approve)

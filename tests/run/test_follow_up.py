@@ -28,7 +28,7 @@ from leadhand.contracts.outcome import Escalated, Outcome
 from leadhand.contracts.team import TaskTemplate
 from leadhand.errors import DamagedRun
 from leadhand.journal import MemoryJournal
-from leadhand.run.following import MAX_RUNS
+from leadhand.run.stored import MAX_RUNS
 from leadhand.testing import VirtualClock, run_virtual
 from leadhand.trace.overview import overview
 from leadhand.trace.page import page

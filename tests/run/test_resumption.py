@@ -21,7 +21,7 @@ from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.recorder import EventStamp, TaskEventStamp
 from leadhand.journal import MemoryJournal
-from leadhand.run.resumption import failed_for_good, is_over, tasks_left
+from leadhand.run.stored import failed_for_good, is_over, tasks_left
 from leadhand.state.fold import RunState, fold
 from leadhand.testing import run_virtual
 from tests.engine.remedies import ScriptedRemedies

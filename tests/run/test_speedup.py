@@ -21,8 +21,8 @@ from leadhand.contracts.events import Event, ModelCalled, TaskCompleted, parse
 from leadhand.contracts.events import dump as dumped
 from leadhand.contracts.outcome import Outcome
 from leadhand.journal import MemoryJournal
-from leadhand.run.metrics import metrics
 from leadhand.state.fold import fold
+from leadhand.state.times import metrics
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import run_virtual
 from leadhand.testing.virtual_time import VirtualTimeLoop

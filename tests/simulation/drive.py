@@ -13,17 +13,16 @@ from leadhand.contracts.people import RunMessage
 from leadhand.contracts.task import PlanRequest
 from leadhand.contracts.team import PlannerKind
 from leadhand.engine.recorder import Recorder
-from leadhand.engine.shared_workers import SharedWorkers
+from leadhand.engine.shared_workers import SharedWorkers, Slots
 from leadhand.journal.store_journal import StoreJournal
 from leadhand.models.ledger import NANO, NOTHING, Account, Amount, Ledger, nano_usd
-from leadhand.run.context import StepContext
+from leadhand.run.context import ROLE_GRACE_S, ActiveRun, StepContext
 from leadhand.run.people import People
 from leadhand.run.questions import open_questions
-from leadhand.run.resumption import check_resumable, tasks_from
 from leadhand.run.roles import open_roles
 from leadhand.run.run import Execution
 from leadhand.run.settings import RunSettings
-from leadhand.run.stopping import ROLE_GRACE_S, ActiveRun
+from leadhand.run.stored import check_resumable, tasks_from
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock
 from tests.simulation.behaviours import Behaviour
@@ -231,21 +230,21 @@ async def _run(recording: Recording, workers: Workers) -> None:
             account=account,
         ) as roles:
             if isinstance(planner, ScriptedPlanner):
-                planner.early = roles.resources.early
-            context = StepContext.of(
-                made.team,
-                recorder,
-                roles,
+                planner.early = roles.early
+            context = StepContext(
+                team=made.team,
+                recorder=recorder,
+                roles=roles,
                 active=active,
-                deadline_s=made.deadline_s,
+                people=_people(recording, recorder),
+                settings=RunSettings(made.deadline_s, made.budget),
                 concurrency=made.concurrency,
                 shared_workers=SharedWorkers(made.team),
-                people=_people(recording, recorder),
+                slots=Slots(made.concurrency),
             )
-            run = Execution(context, RunSettings(budget=made.budget))
             asked = PlanRequest("do it all")
             plan = None if made.team.planner.kind is not None else made.plan
-            recording.answer = await run.to_answer(asked, plan, again=from_there)
+            recording.answer = await Execution(context).to_answer(asked, plan, again=from_there)
     finally:
         if stop is not None:
             stop.cancel()
@@ -277,7 +276,7 @@ def _people(recording: Recording, recorder: Recorder) -> People | None:
     occasions = process.occasions if process.people != "nobody" else ()
     never = process.made.comes_to_an_end
     here = PersonHere(chance, may_never=never) if process.people == "here" else None
-    return People.of(recorder, StoreJournal(store), occasions=occasions, ask=here)
+    return People(recorder, StoreJournal(store), occasions=occasions, ask=here)
 
 
 def _planner(process: Process) -> ScriptedPlanner | ScriptedDecider | LevelsPlanner | None:

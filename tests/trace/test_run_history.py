@@ -24,8 +24,8 @@ from leadhand.contracts.events import (
 from leadhand.contracts.outcome import Usage
 from leadhand.contracts.task import Plan
 from leadhand.journal import open_store
-from leadhand.run.metrics import metrics
 from leadhand.state.fold import fold
+from leadhand.state.times import metrics
 from leadhand.trace.page import page
 from leadhand.trace.run_history import RunHistory
 from tests.handles import resumed

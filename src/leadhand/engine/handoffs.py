@@ -1,13 +1,15 @@
 """Handoffs: everything that a worker is given of a run. Pure."""
 
 import json
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from leadhand.contracts.outcome import Digest, Handoff, Result
 from leadhand.contracts.task import NO_LIMITS, EarlierResult, EarlierRun, Limits
-from leadhand.contracts.team import Team, Worker
 from leadhand.state.fold import RunState, TaskState
 from leadhand.untrusted import cutting
+
+if TYPE_CHECKING:
+    from leadhand.contracts.team import Team, Worker
 
 _Number = TypeVar("_Number", int, float)
 
@@ -20,7 +22,7 @@ DEFAULT_TIMEOUT_S = 120.0
 def handoff(
     state: RunState,
     task: TaskState,
-    worker: Worker,
+    worker: "Worker",
     limits: Limits,
     *,
     path: str = "",
@@ -110,7 +112,7 @@ def beginning(text: str, max_chars: int = EXCERPT_CHARS) -> str:
     return cutting.cut(text, max_chars, f" [cut: {len(text):,} characters in all]")
 
 
-def limits_of(team: Team, worker: Worker, limits: Limits) -> Limits:
+def limits_of(team: "Team", worker: "Worker", limits: Limits) -> Limits:
     """A task's limits, bounded by its worker's and the team's.
 
     Every attempt has a timeout, except that of a nested team, whose run has a deadline.

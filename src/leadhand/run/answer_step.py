@@ -1,9 +1,9 @@
 """The last step of a run: its answer, with everything that is missing from it."""
 
+import asyncio
 import logging
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from leadhand.contracts import events
@@ -17,16 +17,18 @@ from leadhand.contracts.answer import (
     Synthesis,
 )
 from leadhand.contracts.data import Record
-from leadhand.contracts.people import Question
+from leadhand.contracts.people import Question, RunMessage
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.engine.recorder import Recorder
-from leadhand.errors import ModelError
+from leadhand.engine.recorder import Listener, Recorder
+from leadhand.errors import InputError, ModelError, RunTaken
 from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.payloads import DeclaredType
+from leadhand.ports import Clock, Journal
 from leadhand.redaction import Redactor
-from leadhand.run.context import StepContext
+from leadhand.run.calls import hold_run
+from leadhand.run.context import Cancelled, StepContext, record_interruption
 from leadhand.run.gaps import (
     confidence_of,
     conflicts_of,
@@ -38,10 +40,10 @@ from leadhand.run.gaps import (
     with_gaps,
     with_last_call,
 )
-from leadhand.run.metrics import metrics, task_report
 from leadhand.run.questions import in_a_line, open_questions
-from leadhand.run.stopping import Cancelled
+from leadhand.run.stored import StoredRun, check_known_id
 from leadhand.state.fold import RunState
+from leadhand.state.times import metrics, task_report
 from leadhand.synthesis.citations import check_citations
 from leadhand.synthesis.conflicts import between_opinions, compare
 from leadhand.synthesis.merge import merge
@@ -67,7 +69,7 @@ async def final_answer(context: StepContext) -> Answer:
             account.begin_synthesis()
         strategy = context.roles.synthesizer.name
         recorder.record(events.SynthesisStarted(**recorder.stamp(), strategy=strategy))
-        context, synthesis, missing = await _synthesized(context, state.standing_plan or state.plan)
+        synthesis, missing = await _synthesized(context, state.standing_plan or state.plan)
         if context.breaks_down:  # in the plan around this one, other tasks have these ids
             text = check_citations(synthesis.answer, known=state.tasks, given=()).text
             synthesis = synthesis.model_copy(update={"answer": text})
@@ -81,7 +83,7 @@ async def final_answer(context: StepContext) -> Answer:
     recorder.record(events.RunFinished(**recorder.stamp(), answer=answer))
     await recorder.commit()
     if recorder.commit_timeout is not None and not context.is_nested:
-        context = replace(context, late=context.limit_s is not None)
+        context.late = context.due_s is not None
         resume = f"`leadhand resume {recorder.run_id}` continues from what was kept"
         why = f"{recorder.commit_timeout}, so this answer is not kept; {resume}"
         unkept = Gap(task_id=JOURNAL_GAP, why=why)
@@ -158,28 +160,6 @@ async def waiting_answer(context: StepContext) -> Answer:
     recorder.record(events.RunWaiting(**recorder.stamp(), answer=answer))
     await recorder.commit()
     return answer
-
-
-def record_held(recorder: Recorder, why: str) -> None:
-    """Record that a run that no process works on waits until a person resumes it."""
-    questions = open_questions(recorder.state)
-    gaps = (Gap(task_id=CONTEXT_GAP, why=why), *_open(questions))
-    answer = _answer_of(recorder, Synthesis(answer=""), gaps, cancelled=False, ended_by=None)
-    answer = answer.model_copy(update={"status": "waiting", "waiting": questions})
-    recorder.record(events.RunWaiting(**recorder.stamp(), answer=answer))
-
-
-def cancelled_answer(recorder: Recorder, reason: str) -> Answer:
-    """The answer of a run that is cancelled while no process works on it, made by code."""
-    state, plan = recorder.state, recorder.state.standing_plan
-    synthesis = Synthesis(answer="")
-    if plan is not None:
-        synthesis = _merged(state, plan)
-    gaps = tuple(gaps_of(state, None))
-    if not gaps:
-        step = "plan" if plan is None else "synthesis"
-        gaps = (Gap(task_id=step, why=f"was not done: {reason}"),)
-    return _answer_of(recorder, synthesis, gaps, cancelled=True, ended_by="person")
 
 
 def _merged(state: RunState, plan: Plan) -> Synthesis:
@@ -288,23 +268,21 @@ def _ended_by(context: StepContext) -> EndedBy | None:
     return "deadline" if stopped or state.rounds_open else None
 
 
-async def _synthesized(
-    context: StepContext, plan: Plan
-) -> tuple[StepContext, Synthesis, tuple[Gap, ...]]:
+async def _synthesized(context: StepContext, plan: Plan) -> tuple[Synthesis, tuple[Gap, ...]]:
     """What the synthesizer makes of the results; if it fails, the bare results and a gap."""
     results = results_of(context.recorder.state)
     synthesizer = context.roles.synthesizer
     try:
         if not synthesizer.calls_model:  # fast, and also wanted of a cancelled run
-            return context, await synthesizer.synthesize(plan, results), ()
+            return await synthesizer.synthesize(plan, results), ()
         work = synthesizer.synthesize(plan, results)
         until_s = context.loop_time(context.due_s)
-        return context, await context.active.unless_stopped(work, until_s=until_s), ()
+        return await context.active.unless_stopped(work, until_s=until_s), ()
     except Cancelled:
         why = f"was not done: {context.active.reason}"
     except TimeoutError:
-        context = replace(context, late=True)
-        why = f"was not done by the deadline of {context.limit_s:g} s"
+        context.late = True
+        why = f"was not done by the deadline of {context.settings.deadline_s:g} s"
     except ModelError as error:
         why = f"failed: {error}"
     except Exception:
@@ -317,10 +295,98 @@ async def _synthesized(
         _log.exception("the %s synthesis failed by code as well", synthesizer.name)
         left = merge(plan, results)
     gap = Gap(task_id="synthesis", why=f"the synthesis {why}; these are the bare results")
-    return context, left, (gap,)
+    return left, (gap,)
 
 
 def _open(questions: tuple[Question, ...]) -> Iterator[Gap]:
     for question in questions:
         why = f"waits for a person: {in_a_line(question.text)}"
         yield Gap(task_id=question.task_id or "plan", why=why)
+
+
+# Runs that no process works on: this needs neither their team nor their models.
+
+
+def record_held(recorder: Recorder, why: str) -> None:
+    """Record that a run that no process works on waits until a person resumes it."""
+    questions = open_questions(recorder.state)
+    gaps = (Gap(task_id=CONTEXT_GAP, why=why), *_open(questions))
+    answer = _answer_of(recorder, Synthesis(answer=""), gaps, cancelled=False, ended_by=None)
+    answer = answer.model_copy(update={"status": "waiting", "waiting": questions})
+    recorder.record(events.RunWaiting(**recorder.stamp(), answer=answer))
+
+
+TAKEN_POLL_S = 0.2
+"""Seconds between two looks whether another process has taken the request."""
+HOLD_S = 60.0
+"""How long the journal has to lock the run."""
+TAKE_S = 10.0
+"""How long the other process has to take the request; afterwards it takes it whenever it can."""
+
+
+async def cancel_stored(
+    journal: Journal, run_id: str, *, reason: str, clock: Clock, listeners: Sequence[Listener] = ()
+) -> str | None:
+    """Stop a run of another process, or end one that waits or was interrupted.
+
+    Returns the process that was told, described in words, once it has taken that; `None` if no
+    process held the run, which then has an answer, `status: cancelled`. Raises `InputError` if
+    there is no such run, or it is finished.
+    """
+    check_known_id(run_id)
+    holder: str | None = None
+    until_s = clock.monotonic() + TAKE_S
+    while True:
+        try:
+            async with hold_run(journal, run_id, limit_s=HOLD_S):
+                stored = StoredRun.of(run_id, await journal.events(run_id))
+                if stored.state.answer is None:
+                    await _end(journal, stored, reason, clock, listeners)
+                elif holder is None:
+                    status = stored.state.answer.status
+                    raise InputError(f"run {run_id!r} is {status}: there is nothing to cancel")
+                return holder
+        except RunTaken as taken:
+            if holder is None:
+                await journal.post(RunMessage(run_id=run_id, reason=reason))
+            elif clock.monotonic() > until_s or not any(
+                map(_stops, await journal.messages(run_id))
+            ):
+                return holder
+            holder = taken.holder
+            await asyncio.sleep(TAKEN_POLL_S)
+
+
+def _stops(message: RunMessage) -> bool:
+    return message.reply is None and not message.interrupted
+
+
+async def _end(
+    journal: Journal, stored: StoredRun, reason: str, clock: Clock, listeners: Sequence[Listener]
+) -> None:
+    """Give a run that no process works on its answer, made by code."""
+    recorder = Recorder(
+        stored.run_id,
+        journal,
+        clock=clock,
+        listeners=tuple(listeners),
+        past=stored.events,
+        state=stored.state,
+    )
+    for reply in await record_interruption(recorder, journal):
+        await journal.drop(reply)
+    state = recorder.state
+    if not state.stopped:
+        recorder.record(events.RunStopped(**recorder.stamp(), reason=reason))
+    for id, task in state.tasks.items():
+        if not task.ended:
+            stamp = recorder.task_stamp(id, task.attempts)
+            recorder.record(events.TaskCancelled(**stamp, reason=reason))
+    plan, gaps = state.standing_plan, tuple(gaps_of(state, None))
+    synthesis = Synthesis(answer="") if plan is None else _merged(state, plan)
+    if not gaps:
+        step = "plan" if plan is None else "synthesis"
+        gaps = (Gap(task_id=step, why=f"was not done: {reason}"),)
+    answer = _answer_of(recorder, synthesis, gaps, cancelled=True, ended_by="person")
+    recorder.record(events.RunFinished(**recorder.stamp(), answer=answer))
+    await recorder.commit()

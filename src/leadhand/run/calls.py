@@ -6,19 +6,24 @@ not read.
 """
 
 import asyncio
+import datetime as dt
 import logging
+import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 from leadhand.contracts.answer import Answer
-from leadhand.errors import RunExists, RunInterrupted, RunTaken
+from leadhand.errors import JournalError, RunExists, RunInterrupted, RunTaken
 from leadhand.ports import Journal
 from leadhand.run.questions import unread_replies
-from leadhand.run.stored import HeldRuns, StoredRun
+from leadhand.run.stored import StoredRun
 
 Work = asyncio.Task[Answer]
 """Works on a run, or waits for its answer, on behalf of a caller."""
+
+T = TypeVar("T")
 
 _log = logging.getLogger("leadhand")
 
@@ -128,7 +133,7 @@ async def cancelled_with(task: Work) -> AsyncGenerator[None]:
 
 async def joined_answer(
     journal: Journal,
-    held: HeldRuns,
+    held: "HeldRuns",
     run_id: str,
     resume: Callable[[], Awaitable[Answer]],
     *,
@@ -161,7 +166,7 @@ async def joined_answer(
             return answer
 
 
-async def rested_answer(journal: Journal, held: HeldRuns, run_id: str) -> Answer:
+async def rested_answer(journal: Journal, held: "HeldRuns", run_id: str) -> Answer:
     """The answer of a run once no process works on it. Raises `RunInterrupted` without one."""
     await held.until_released(run_id)
     state = StoredRun.of(run_id, await journal.events(run_id)).state
@@ -175,3 +180,76 @@ def answer_so_far(stored: StoredRun) -> Answer:
     if (answer := stored.state.answer or stored.state.waiting) is None:
         raise RunExists(stored.run_id, "it has no answer yet")
     return answer
+
+
+@asynccontextmanager
+async def hold_run(journal: Journal, run_id: str, *, limit_s: float | None) -> AsyncGenerator[int]:
+    """`journal.hold`. Raises `JournalError` if that takes longer than `limit_s`."""
+    async with AsyncExitStack() as stack:
+        yield await answer_within(limit_s, stack.enter_async_context(journal.hold(run_id)))
+
+
+async def answer_within(limit_s: float | None, answer: Awaitable[T]) -> T:
+    """What a call of a journal returns. Raises `JournalError` after `limit_s`."""
+    timeout = asyncio.timeout(limit_s)
+    try:
+        async with timeout:
+            return await answer
+    except TimeoutError:
+        if not timeout.expired():
+            raise
+        raise JournalError(
+            f"the journal did not answer within {limit_s:g} s: try again once it does"
+        ) from None
+
+
+def new_run_id(now: dt.datetime) -> str:
+    """An id that no other run has."""
+    return f"run-{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+INBOX_POLL_S = 0.5
+"""Seconds between two looks at a run of another process."""
+
+
+class HeldRuns:
+    """Holds runs of a journal for one supervisor."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._released: dict[str, tuple[asyncio.AbstractEventLoop, asyncio.Event]] = {}
+        """By run that is held here: the loop that works on it, and what is set once it ends."""
+
+    def __contains__(self, run_id: object) -> bool:
+        return run_id in self._released
+
+    @asynccontextmanager
+    async def hold(self, run_id: str, *, limit_s: float | None) -> AsyncGenerator[int]:
+        """`Journal.hold`. Raises `RunTaken`, and `JournalError` after `limit_s`."""
+        held = asyncio.get_running_loop(), asyncio.Event()
+        try:
+            async with hold_run(self._journal, run_id, limit_s=limit_s) as last_seq:
+                self._released[run_id] = held
+                yield last_seq
+        finally:
+            # The next call may hold it already.
+            if self._released.get(run_id) is held:
+                del self._released[run_id]
+            held[1].set()
+
+    async def until_released(
+        self, run_id: str, *, on_wait: Callable[[], object] = lambda: None
+    ) -> None:
+        """Return once no process holds the run. `on_wait` is called if one does."""
+        while True:
+            loop, released = self._released.get(run_id, (None, None))
+            if released is not None:
+                on_wait()
+            if released is not None and loop is asyncio.get_running_loop():
+                await released.wait()
+                return
+            # An event of another loop does not wake this one.
+            if released is None and await self._journal.holder(run_id) is None:
+                return
+            on_wait()
+            await asyncio.sleep(INBOX_POLL_S)

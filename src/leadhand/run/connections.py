@@ -6,6 +6,7 @@ run keeps its deadline.
 
 import asyncio
 import importlib
+import logging
 import os
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -15,9 +16,11 @@ from typing import TYPE_CHECKING
 from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import ModelSpec, Team
 from leadhand.engine.recorder import Recorder
-from leadhand.models.choice import models_of
+from leadhand.errors import TeamError
+from leadhand.models.choice import models_of, resolve_auto
 from leadhand.models.ledger import Account
-from leadhand.plans.nesting import nested_teams
+from leadhand.plans.nesting import nested_teams, with_inherited_models
+from leadhand.plans.team_checks import team_problems, without_model
 from leadhand.run.settings import RESERVE
 from leadhand.threads import DaemonThreads
 from leadhand.workers.open_toolsets import OpenToolsets
@@ -26,6 +29,7 @@ from leadhand.workers.runners import MAX_CLOSING_S, needs_model
 if TYPE_CHECKING:
     from leadhand.models.connections import Connections
 
+_log = logging.getLogger("leadhand")
 
 CLOSING_S = 0.2
 """How long closing connections may take, with the answer already there."""
@@ -181,3 +185,15 @@ class LatePlanner:
     async def plan(self, request: PlanRequest, team: Team) -> Plan:
         """Raises `TimeoutError`."""
         raise TimeoutError
+
+
+async def with_found_models(team: Team) -> Team:
+    """The team with a model in place of `auto`. Raises `InputError`, `TeamError`."""
+    choice = await resolve_auto(team, os.environ)
+    if without_model(choice.team):
+        why = f'`model="auto"` found nothing ({choice.why})'
+        raise TeamError(team.name, (why, *team_problems(choice.team)))
+    # The provider's client looks here for the address of a server on this machine.
+    os.environ.update(choice.environ)
+    _log.info("team %s: %s", team.name, choice.why)
+    return with_inherited_models(choice.team)

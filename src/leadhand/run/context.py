@@ -1,56 +1,105 @@
-"""What every step of a run works with: its roles, deadline, budget and capacity."""
+"""What every step of a run works with, and how the run is stopped, in whichever step it is.
 
-from dataclasses import dataclass, replace
+That it was told to stop is recorded at once, before its process ends: a process that resumes it
+then knows that its tasks were stopped, not the cause of a crash.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
 
 from leadhand.contracts import events
-from leadhand.contracts.budget import Budget
 from leadhand.contracts.outcome import Handoff
+from leadhand.contracts.people import RunMessage
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.engine.attempts import GRACE_S
+from leadhand.engine.attempts import GRACE_S, AbandonableTask
 from leadhand.engine.recorder import Recorder
+from leadhand.engine.scheduler import Scheduler
 from leadhand.engine.shared_workers import SharedWorkers, Slots, TeamPath
-from leadhand.models.ledger import Account, Amount, Ledger, nano_usd
-from leadhand.planners.levels import Level
+from leadhand.errors import JournalError
+from leadhand.journal.watcher import RunActivity, Watcher
 from leadhand.plans.planned_workers import with_planned_workers
-from leadhand.run.people import People
-from leadhand.run.roles import Roles
-from leadhand.run.settings import RESERVE
-from leadhand.run.stopping import ActiveRun
+from leadhand.ports import Journal
+from leadhand.run.settings import RESERVE, RunSettings
 
+if TYPE_CHECKING:
+    from leadhand.planners.levels import Level
+    from leadhand.run.people import People
+    from leadhand.run.roles import Roles
+
+ROLE_GRACE_S = 0.1
+"""How long a cancelled role may take to clean up."""
+COMMIT_S = 1.0
+"""How long a run that is cancelled may take to commit that."""
 MAX_RESERVE_S = 60.0
-
-
-def account_of(budget: Budget | None, recorder: Recorder) -> Account | None:
-    """What a run may still spend, after what it spent before it was resumed; `None`: no limit."""
-    if budget is None:
-        return None
-    calls = [event for event in recorder.past if isinstance(event, events.ModelCalled)]
-    spent = Amount(
-        len(calls),
-        sum(call.input_tokens + call.output_tokens for call in calls),
-        sum(nano_usd(call.cost_usd or 0.0) for call in calls),
-    )
-    return Account(Ledger(budget, spent=spent))
-
-
 NESTED_GRACE = 0.6
 """The share of a run's `grace_s` that a nested run has."""
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+_log = logging.getLogger("leadhand")
+
+
+class Cancelled(Exception):
+    """The run is to stop."""
+
+
+class ActiveRun:
+    """Stops a run: the handle of `Supervisor.cancel`."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        """Why the run is to stop; `None` if it is not."""
+        self.on_stop: list[Callable[[str], object]] = []
+        """Called with the reason, once, before anything is stopped."""
+        self._stopped = asyncio.Event()
+        self._scheduler: Scheduler | None = None
+
+    def stop(self, reason: str) -> None:
+        """End the step that is under way. The first reason counts."""
+        if self.reason is None:
+            self.reason = reason
+            for call in self.on_stop:
+                call(reason)
+        self._stopped.set()
+        if self._scheduler is not None:
+            self._scheduler.stop(self.reason)
+
+    def record_stop(self, reason: str) -> None:
+        """Record that the run is interrupted by its program, which cancels its task right after."""
+        if self.reason is None:
+            for call in self.on_stop:
+                call(reason)
+
+    def stop_with(self, scheduler: Scheduler) -> None:
+        """Stop `scheduler` as well, from now on."""
+        self._scheduler = scheduler
+        if self.reason is not None:
+            scheduler.stop(self.reason)
+
+    async def unless_stopped(
+        self, work: Coroutine[object, object, T], *, until_s: float | None = None
+    ) -> T:
+        """The result of `work`, as of `run_until`. Raises `Cancelled` if the run is to stop."""
+        return await run_until(self._stopped, work, until_s=until_s)
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
 class StepContext:
-    """What a step works with. A step that changes something of it returns a new one.
-
-    Its times are seconds into the run, as in the events.
-    """
+    """What the steps of a run work with, and change. Its times are seconds into the run, as in the
+    events."""
 
     team: Team
     recorder: Recorder
-    roles: Roles
+    roles: "Roles"
     active: ActiveRun
-    people: People | None
+    people: "People | None" = None
+    settings: RunSettings
     concurrency: int
     """Tasks at once."""
     shared_workers: SharedWorkers
@@ -61,42 +110,32 @@ class StepContext:
     """The workers that a nested run is within."""
     grace_s: float = GRACE_S
     """How long work may take to stop."""
-    limit_s: float | None = None
-    """How many seconds the run has, from when it starts or is resumed; `None` for no limit."""
-    due_s: float | None = None
-    """When the answer is due."""
-    reserve_s: float = 0.0
-    """How long before that work stops, to leave time for the synthesis."""
-    unplanned: str | None = None
+    due_s: float | None = field(init=False, default=None)
+    """When the answer is due; `None` without a deadline, which counts from the recorder's start."""
+    work_ends_s: float | None = field(init=False, default=None)
+    """When work has to stop, to leave time for the synthesis."""
+    unplanned: str | None = field(init=False, default=None)
     """Why there is no plan, if planning failed, ran out of time or budget, or a person refused."""
-    late: bool = False
+    late: bool = field(init=False, default=False)
     """Whether a step gave up a model because of the deadline."""
+    is_nested: bool = field(init=False)
+    """Whether this run does a task of another run."""
+    level: "Level | None" = field(init=False)
+    """The place of the plan, if the planner is recursive."""
+    breaks_down: bool = field(init=False)
+    """Whether the plan breaks down a task of the plan around it."""
 
-    @classmethod
-    def of(
-        cls,
-        team: Team,
-        recorder: Recorder,
-        roles: Roles,
-        *,
-        active: ActiveRun,
-        deadline_s: float | None,
-        concurrency: int,
-        shared_workers: SharedWorkers,
-        people: People | None = None,
-    ) -> "StepContext":
-        """What a run that is not nested begins with."""
-        context = cls(
-            team=team,
-            recorder=recorder,
-            roles=roles,
-            active=active,
-            people=people,
-            concurrency=concurrency,
-            shared_workers=shared_workers,
-            slots=Slots(concurrency),
-        )
-        return context._due_in(deadline_s)
+    def __post_init__(self) -> None:
+        """Derive the rest."""
+        self.is_nested = bool(self.recorder.path)
+        self.level = self.roles.level
+        self.breaks_down = self.level is not None and self.level.is_nested
+        limit_s = self.settings.deadline_s
+        if limit_s is not None:
+            by_model = self.roles.synthesizer.calls_model
+            reserve_s = min(RESERVE * limit_s, MAX_RESERVE_S) if by_model else 0.0
+            self.due_s = self.recorder.began_s + limit_s
+            self.work_ends_s = self.due_s - reserve_s
 
     def within(
         self,
@@ -105,96 +144,177 @@ class StepContext:
         task: Handoff,
         *,
         request: str,
-        active: ActiveRun,
-        people: People | None,
+        people: "People | None",
         deadline_s: float | None,
     ) -> "StepContext":
-        """What a run of `team` within this one begins with, which does `task`.
+        """What a run of `team` within this one works with, which does `task`.
 
         A task that is broken down has the workers of the run around it.
         """
         path = self.team_path
-        context = replace(
-            self,
+        return StepContext(
             team=team,
             recorder=recorder,
             roles=self.roles.nested(team, recorder, task, request=request),
-            active=active,
+            active=ActiveRun(),
             people=people,
+            settings=RunSettings(deadline_s),
+            concurrency=self.concurrency,
+            shared_workers=self.shared_workers,
+            slots=self.slots,
             team_path=path if task.to_agent == SUBPLANNER else (*path, task.to_agent),
             grace_s=self.grace_s * NESTED_GRACE,
-            unplanned=None,
-            late=False,
         )
-        return context._due_in(deadline_s)
 
-    def _due_in(self, limit_s: float | None) -> "StepContext":
-        """The same with a deadline, which counts from when the recorder was made."""
-        if limit_s is None:
-            return replace(self, limit_s=None, due_s=None, reserve_s=0.0)
-        by_model = self.roles.synthesizer.calls_model
-        reserve_s = min(RESERVE * limit_s, MAX_RESERVE_S) if by_model else 0.0
-        due_s = self.recorder.began_s + limit_s
-        return replace(self, limit_s=limit_s, due_s=due_s, reserve_s=reserve_s)
-
-    @property
-    def work_ends_s(self) -> float | None:
-        """When work has to stop."""
-        return None if self.due_s is None else self.due_s - self.reserve_s
-
-    @property
-    def is_nested(self) -> bool:
-        """Whether this run does a task of another run."""
-        return bool(self.recorder.path)
-
-    @property
-    def level(self) -> Level | None:
-        """The place of the plan, if the planner is recursive."""
-        return self.roles.resources.level
-
-    @property
-    def breaks_down(self) -> bool:
-        """Whether the plan breaks down a task of the plan around it."""
-        return self.level is not None and self.level.is_nested
-
-    def with_workers_of(self, plan: Plan) -> "StepContext":
-        """The same with the team that carries out `plan`: with the workers that it describes.
+    def take_workers_of(self, plan: Plan) -> None:
+        """Have the workers that `plan` describes too.
 
         They last as long as this run, and so do their queues and breakers.
         """
         team = with_planned_workers(self.team, plan)
-        if team is self.team:
-            return self
         made = team.workers[len(self.team.workers) :]
-        shared = self.shared_workers.with_own(self.team_path, made)
-        return replace(self, team=team, roles=self.roles.with_team(team), shared_workers=shared)
+        self.shared_workers = self.shared_workers.with_own(self.team_path, made)
+        self.team = team
+        self.roles.take(team)
 
     def loop_time(self, elapsed_s: float | None) -> float | None:
         """The event loop's time at `elapsed_s` into the run."""
         return None if elapsed_s is None else self.recorder.monotonic(elapsed_s)
 
-    def without_reserve(self) -> "StepContext":
-        """The same with all the time for work: the synthesis calls no model."""
-        return replace(self, reserve_s=0.0)._kept_in_time()
-
-    def extended(self, seconds: float) -> "StepContext":
-        """The same, due later by `seconds` in which the run only waited for a person."""
-        due_s = None if self.due_s is None else self.due_s + seconds
-        return replace(self, due_s=due_s)._kept_in_time()
-
-    def _kept_in_time(self) -> "StepContext":
-        """The same, once commits keep to its deadline as well."""
+    def extend(self, seconds: float) -> None:
+        """Be due later by `seconds` in which the run only waited for a person."""
+        if self.due_s is not None and self.work_ends_s is not None:
+            self.due_s += seconds
+            self.work_ends_s += seconds
         self.recorder.wait_for_commits_until(self.work_ends_s)
-        return self
 
-    def without_models(self, why: str) -> "StepContext | None":
-        """The same with code in all roles, because no model is available any more.
+    def drop_reserve(self) -> None:
+        """Use all the time for work: the synthesis calls no model."""
+        self.work_ends_s = self.due_s
+        self.recorder.wait_for_commits_until(self.work_ends_s)
 
-        Here and in the runs around this one, workers use their offline code from now on. `None`,
-        and nothing changes, if not all workers of the team have such code.
+    def give_up_models(self, why: str) -> bool:
+        """Have code in all roles, because no model is available any more.
+
+        Here and in the runs around this one, workers use their offline code from now on. False, and
+        nothing changes, if not all workers of the team have such code.
         """
-        roles = self.roles.without_models()
-        if roles is None:
-            return None
-        roles.offline_switch.switch_on_everywhere(why)
-        return replace(self, roles=roles)
+        given_up = self.roles.give_up_models()
+        if given_up:
+            self.roles.offline_switch.switch_on_everywhere(why)
+        return given_up
+
+
+async def run_until(
+    stop: asyncio.Event, work: Coroutine[object, object, T], *, until_s: float | None = None
+) -> T:
+    """The result of `work`.
+
+    Raises `Cancelled` when `stop` is set, and `TimeoutError` at the event loop's time `until_s`;
+    work that does not end within `ROLE_GRACE_S` of its cancellation is abandoned.
+    """
+    abandonable = AbandonableTask(work)
+    working = asyncio.ensure_future(abandonable)
+    stopping = asyncio.ensure_future(stop.wait())
+    left_s = None if until_s is None else until_s - asyncio.get_running_loop().time()
+    try:
+        await asyncio.wait([working, stopping], timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise Cancelled if stopping.done() else TimeoutError
+        return working.result()
+    finally:
+        stopping.cancel()
+        working.cancel()
+        # A timer: this wait may itself be abandoned, by a run whose grace period is shorter.
+        end = asyncio.get_running_loop().call_later(ROLE_GRACE_S, _abandon, abandonable, working)
+        try:
+            await asyncio.wait([working, stopping])
+        finally:  # the run may be cancelled meanwhile, too
+            end.cancel()
+            _abandon(abandonable, working)
+            await asyncio.wait([working])
+        if not working.cancelled():
+            working.exception()  # retrieved, so that asyncio does not log it
+
+
+def _abandon(abandonable: AbandonableTask[T], working: asyncio.Future[T]) -> None:
+    abandonable.abandon()
+    working.cancel()
+
+
+@asynccontextmanager
+async def stop_recorded(recorder: Recorder, active: ActiveRun) -> AsyncGenerator[None]:
+    """While the block lasts, record and commit when the run is told to stop or is cancelled."""
+    committing: asyncio.Task[None] | None = None
+
+    def stop(reason: str) -> None:
+        nonlocal committing
+        state = recorder.state
+        if state.phase == "finished" or state.stopped:
+            return
+        recorder.record(events.RunStopped(**recorder.stamp(), reason=reason))
+        committing = asyncio.ensure_future(_commit(recorder))
+
+    active.on_stop.append(stop)
+    if active.reason is not None:
+        stop(active.reason)
+    try:
+        yield
+    except asyncio.CancelledError:
+        stop("the run was cancelled by its program")
+        raise
+    finally:
+        if committing is not None:
+            await asyncio.wait([committing], timeout=COMMIT_S)
+            committing.cancel()
+
+
+async def _commit(recorder: Recorder) -> None:
+    with suppress(JournalError):  # the run's own commits raise it
+        await recorder.commit()
+
+
+def watch_messages(
+    journal: Journal, run_id: str, active: ActiveRun, people: "People | None"
+) -> AbstractAsyncContextManager[None]:
+    """While the block lasts, messages in the journal reach `people` and stop the run."""
+    logged = ""
+
+    async def on_activity(seen: RunActivity) -> None:
+        nonlocal logged
+        error = seen.error
+        if seen.taken_by is not None:
+            active.stop(f"{seen.taken_by} has taken the run over")
+            return
+        try:
+            if people is not None:
+                await people.take_replies(seen.messages)
+            for message in seen.messages:
+                if message.reply is None and not message.interrupted:
+                    active.stop(message.reason or "cancelled")
+                    await journal.drop(message)
+        except JournalError as raised:
+            error = raised
+        if error is not None and str(error) != logged:
+            # Where it matters, the run's own commits raise it.
+            _log.warning("messages to run %r can't be read: %s", run_id, error)
+            logged = str(error)
+
+    return Watcher.watch(journal, run_id, on_activity)
+
+
+async def record_interruption(recorder: Recorder, journal: Journal) -> list[RunMessage]:
+    """Record that the last process of a run was interrupted, if it left a message about that.
+
+    Returns the replies that came since. Requests to stop that process are deleted.
+    """
+    replies: list[RunMessage] = []
+    for message in await journal.messages(recorder.run_id):
+        if message.reply is not None:
+            replies.append(message)
+            continue
+        on_purpose = message.interrupted and not message.reason
+        if on_purpose and not recorder.state.stopped:
+            recorder.record(events.RunStopped(**recorder.stamp(), reason="interrupted, at once"))
+        await journal.drop(message)
+    return replies

@@ -13,8 +13,8 @@ from leadhand.contracts.summary import RunView
 from leadhand.errors import InputError, RunInterrupted
 from leadhand.run.calls import Work, cancelled_with
 from leadhand.run.reading import run_view
-from leadhand.run.service import cancel
-from leadhand.run.settings import NewRun, RunArguments, RunOptions, check_known
+from leadhand.run.service import cancel, post
+from leadhand.run.settings import RunArguments, RunOptions, check_known
 from leadhand.run.stored import StoredRun
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Run(Generic[C, Out_co]):
         """
         check_known("Run.reply", arguments, RunArguments)
         options = RunOptions(**arguments)
-        await self._host.post(self.id, replies, options if resume else None)
+        await post(self._host, self.id, replies, options if resume else None)
         if resume:
             join = self._host.join(self.id, options)
             self._work = await self._host.works.begin(join, options.begun)
@@ -146,7 +146,7 @@ class Run(Generic[C, Out_co]):
         await cancel(self._host, self.id, reason)
 
 
-async def started(host: "RunHost", new: NewRun) -> Run[C, Out_co]:
+async def started(host: "RunHost", new: RunOptions) -> Run[C, Out_co]:
     """A new run, once it is stored, or one that exists already; see `Supervisor.start`."""
     run_id = host.id_of(new)
     return Run(host, run_id, await host.works.begin(host.start(new, run_id), new.begun))

@@ -1,144 +1,132 @@
 """The runs of one supervisor: starts, resumes and stops them, any number at once."""
 
 import asyncio
+import inspect
+import logging
 import threading
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import replace
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.people import Reply, RunMessage
-from leadhand.contracts.task import Plan, PlanRequest
+from leadhand.contracts.people import Occasion, RunMessage
+from leadhand.contracts.task import EarlierRun, Plan, PlanRequest
 from leadhand.contracts.team import Team
-from leadhand.engine.recorder import Recorder
-from leadhand.engine.shared_workers import SharedWorkers
+from leadhand.engine.recorder import Listener, Recorder
+from leadhand.engine.shared_workers import SharedWorkers, Slots
 from leadhand.errors import (
-    InputError,
-    JournalError,
-    ModelError,
-    PlanError,
     RunExists,
     RunTaken,
 )
-from leadhand.journal.store_journal import MemoryJournal
+from leadhand.models.choice import is_auto
 from leadhand.models.writing import watching
-from leadhand.planners.routing import plan_or_default
-from leadhand.plans.checks import check, errors_in
 from leadhand.plans.nesting import with_inherited_models
-from leadhand.plans.planned_workers import with_chosen_tools
-from leadhand.run.calls import Calls, Works, answer_so_far, joined_answer, rested_answer
-from leadhand.run.connections import SharedConnections
-from leadhand.run.context import StepContext, account_of
-from leadhand.run.following import runs_before
-from leadhand.run.intake import (
+from leadhand.ports import Clock, Decider, Journal, Planner, Remedies, Synthesizer
+from leadhand.run.answer_step import record_held
+from leadhand.run.calls import (
+    INBOX_POLL_S,
+    Calls,
+    HeldRuns,
+    Works,
+    answer_so_far,
+    answer_within,
+    joined_answer,
+    new_run_id,
+    rested_answer,
+)
+from leadhand.run.connections import SharedConnections, with_found_models
+from leadhand.run.context import ActiveRun, StepContext, record_interruption, watch_messages
+from leadhand.run.people import Ask, People
+from leadhand.run.reading import Readers
+from leadhand.run.roles import Roles, account_of, open_roles
+from leadhand.run.run import Execution
+from leadhand.run.settings import (
+    ContextRules,
+    NotRestored,
+    OnFinished,
+    RunOptions,
+    RunSettings,
+    absolute,
+    request_of,
+)
+from leadhand.run.stored import (
+    StoredRun,
+    check_decider,
     check_known_id,
+    check_resumable,
     check_run_id,
     check_same_run,
-    input_paths,
-    inputs_of,
-    new_run_id,
-    planner_request,
-    with_models,
-)
-from leadhand.run.messages import record_interruption, resumed_context, watch_messages
-from leadhand.run.people import People
-from leadhand.run.questions import messages_of, valid_reply
-from leadhand.run.reading import Readers
-from leadhand.run.resumption import (
-    check_decider,
-    check_resumable,
+    earlier_runs,
     is_over,
     own_plan_rejected,
     tasks_from,
 )
-from leadhand.run.roles import open_roles
-from leadhand.run.run import Execution
-from leadhand.run.service import check_journal, prepare, report
-from leadhand.run.settings import HostSettings, NewRun, RunOptions, RunSettings
-from leadhand.run.stopping import ActiveRun
-from leadhand.run.stored import INBOX_POLL_S, HeldRuns, StoredRun, answer_within
 
 if TYPE_CHECKING:
-    from leadhand.run.roles import Roles
+    from leadhand.run.roles import PlannerMaker, SynthesizerMaker
     from leadhand.tools.files.inputs import Inputs
 
 STOP_PATIENCE_S = 2.0
 """How long a run that is to stop waits for the journal."""
+MAX_UNRESTORED = 3
+"""How often `restore` may make no context for a run before the run waits for a person."""
+
+_log = logging.getLogger("leadhand")
 
 
+@dataclass(kw_only=True, eq=False)
 class RunHost:
-    """Does the runs of one supervisor. `Supervisor` says what its methods do."""
+    """Does the runs of one supervisor, which says what its fields and methods are."""
 
-    def __init__(self, team: Team, settings: HostSettings) -> None:
-        self.team = with_inherited_models(team)
-        self.journal = settings.journal
-        self._settings = settings
-        self.on_finished = settings.on_finished
-        self.active: dict[str, ActiveRun] = {}
-        """The runs that are under way here, by id."""
-        self.held = HeldRuns(settings.journal)
-        self.calls = Calls()
+    team: Team
+    journal: Journal
+    clock: Clock
+    settings: RunSettings
+    """Of new runs for which no others are given."""
+    concurrency: int
+    max_concurrency: int | None = None
+    contexts: ContextRules
+    occasions: tuple[Occasion, ...] = ()
+    person: Ask | None = None
+    on_finished: OnFinished | None = None
+    planner: "Planner | Decider | PlannerMaker | None" = None
+    synthesizer: "Synthesizer | SynthesizerMaker | None" = None
+    remedies: Remedies | None = None
+    listeners: tuple[Listener, ...] = ()
+    """Called with every event of every run."""
+    active: dict[str, ActiveRun] = field(init=False, default_factory=dict[str, ActiveRun])
+    """The runs that are under way here, by id."""
+    calls: Calls = field(init=False, default_factory=Calls)
+    works: Works = field(init=False, default_factory=Works)
+    connections: SharedConnections = field(init=False, default_factory=SharedConnections)
+    _ended: dict[str, Answer] = field(init=False, default_factory=dict[str, Answer])
+    """The answers of runs that have ended and are still held."""
+
+    def __post_init__(self) -> None:
+        """Prepare what the runs share."""
+        self.team = with_inherited_models(self.team)
+        self.held = HeldRuns(self.journal)
         self.readers = Readers(self.journal, self.held, self.calls)
-        self._ended: dict[str, Answer] = {}
-        """The answers of runs that have ended and are still held."""
-        self.works = Works()
-        self.clock = settings.clock
-        self.listeners = (*settings.listeners, self.readers)
+        self.listeners = (*self.listeners, self.readers)
         self.shared_workers = SharedWorkers(
-            self.team, lock=threading.RLock(), max_concurrency=settings.max_concurrency
+            self.team, lock=threading.RLock(), max_concurrency=self.max_concurrency
         )
-        self.connections = SharedConnections()
+        self._has_models = not is_auto(self.team)
 
-    async def ready(self) -> None:
-        """Do now what the first run would do, and raise what it would raise; no model is asked."""
-        await check_journal(self.journal)
-        await self._find_models()
-        await prepare(self.team)
-        recorder = Recorder("ready", MemoryJournal(), clock=self.clock)
-        async with self._roles(recorder, PlanRequest(""), None, self._settings.run):
-            await self.connections.keep(self.team)
-
-    async def plan(self, new: NewRun) -> Plan:
-        """The plan for a request, checked; no work is done."""
-        await self._find_models()
-        paths = input_paths(new.inputs)
-        given = inputs_of(paths)
-        own = (new.listener,) if new.listener else ()
-        memory = MemoryJournal()
-        recorder = Recorder("plan", memory, clock=self.clock, listeners=own)
-        settings = self._settings.run
-        after = await runs_before(self.journal, new.after, limit_s=settings.opening_s)
-        request = planner_request(new.request or "", given, paths, new.batches, after)
-        try:
-            async with asyncio.timeout(settings.deadline_s):
-                async with self._roles(recorder, request, given, settings) as roles:
-                    plan = await plan_or_default(roles.planner, request, self.team)
-                    plan = with_chosen_tools(plan, self.team)
-        except TimeoutError as error:
-            why = f"the planner gave no plan within {settings.deadline_s:g} s"
-            raise ModelError(why, transient=True) from error
-        found = check(plan, self.team, request=request.text, earlier=request.earlier)
-        problems = errors_in(found)
-        if problems:
-            raise PlanError(problems)
-        return plan
-
-    async def start(self, new: NewRun, run_id: str) -> Answer:
+    async def start(self, new: RunOptions, run_id: str) -> Answer:
         """The answer of a new run, or of one that exists already, if `new` says so."""
         since_s = self.clock.monotonic()
-        context = self._settings.contexts.of_new_run(new.context)
-        settings = new.settings(self._settings.run)
+        context = self.contexts.of_new_run(new.context)
+        settings = new.settings(self.settings)
         async with self.calls.call(run_id):
-            await self._find_models()
-            paths = input_paths(new.inputs)
-            given = inputs_of(paths)
+            await self.find_models()
             goal = new.plan.goal if new.plan is not None else ""
             text = new.request if new.request is not None else goal
-            request = planner_request(text, given, paths, new.batches)
+            request, inputs = request_of(text, new.inputs, new.batches)
             settings = replace(
                 settings,
-                inputs=tuple(str(path.absolute()) for path in paths),
+                inputs=absolute(new.inputs),
                 origin=new.origin or {},
                 amend=new.plan is None or new.amend,
                 has_context=context is not None,
@@ -146,15 +134,13 @@ class RunHost:
             )
             while True:
                 async with AsyncExitStack() as stack:
-                    if await self._is_new(run_id, settings.opening_s, stack):
-                        after = await runs_before(
-                            self.journal, new.after, limit_s=settings.opening_s
-                        )
-                        recorder = self._recorder(StoredRun(run_id), new, since_s)
+                    if await self._is_new(run_id, settings, stack):
+                        if new.after is not None:
+                            request = replace(request, after=await self.runs_before(new, settings))
                         return await self._to_answer(
-                            recorder,
-                            replace(request, after=after),
-                            given,
+                            self._recorder(StoredRun(run_id), new, since_s),
+                            request,
+                            inputs,
                             settings,
                             context=new.context,
                             plan=new.plan,
@@ -170,20 +156,32 @@ class RunHost:
                 # Its first event is still to come, or its process ended before that.
                 await asyncio.sleep(INBOX_POLL_S)
 
-    def id_of(self, new: NewRun) -> str:
+    def id_of(self, new: RunOptions) -> str:
         """The id of a new run. Raises `InputError` if it can't be started."""
         new.check()
-        run_id = new.run_id if new.run_id is not None else new_run_id(self.clock.now())
-        check_run_id(run_id)
-        return run_id
+        if new.run_id is None:
+            return new_run_id(self.clock.now())
+        check_run_id(new.run_id)
+        return new.run_id
 
-    async def _is_new(self, run_id: str, limit_s: float | None, stack: AsyncExitStack) -> bool:
+    async def _is_new(self, run_id: str, settings: RunSettings, stack: AsyncExitStack) -> bool:
         """Whether there is no such run; then it is held until `stack` closes."""
         try:
-            hold = self._hold(run_id, limit_s)
+            hold = self._hold(run_id, settings.opening_s)
             return not await stack.enter_async_context(hold)
         except RunTaken:
             return False
+
+    async def runs_before(self, new: RunOptions, settings: RunSettings) -> tuple[EarlierRun, ...]:
+        """The run that a new one follows and those before it, the latest first.
+
+        Raises `InputError` if there is no such run, or it has no answer yet.
+        """
+        if new.after is None:
+            return ()
+        check_known_id(new.after)
+        events = await answer_within(settings.opening_s, self.journal.events(new.after))
+        return earlier_runs(StoredRun.of(new.after, events).state)
 
     async def answer(self, run_id: str) -> Answer:
         """The answer of a run once it is over or waits, whoever works on it.
@@ -193,24 +191,6 @@ class RunHost:
         check_known_id(run_id)
         async with self.calls.call(run_id):
             return await rested_answer(self.journal, self.held, run_id)
-
-    async def post(self, run_id: str, replies: Sequence[Reply], options: RunOptions | None) -> None:
-        """Leave replies to questions of a run in the journal. With `options` it is to be resumed.
-
-        Raises `InputError`, and then none of them is left there.
-        """
-        check_known_id(run_id)
-        if not replies:
-            raise InputError("nothing to reply: give a Reply")
-        given = [valid_reply(one) for one in replies]
-        stored = StoredRun.of(run_id, await self.journal.events(run_id))
-        state = stored.state
-        resumable = options is not None and not is_over(state)
-        if options is not None and resumable and await self.journal.holder(run_id) is None:
-            check_resumable(state, run_id, self.team)
-            self._settings.contexts.check_resumable(options.context, state)
-        for message in messages_of(stored.events, state, given):
-            await self.journal.post(message)
 
     async def join(self, run_id: str, options: RunOptions) -> Answer:
         """The answer of a run once it is finished, or waits with all replies read."""
@@ -248,8 +228,8 @@ class RunHost:
         stored: StoredRun | None = None,
     ) -> Answer:
         since_s = self.clock.monotonic()
-        await self._find_models()
-        opening_s = options.settings(self._settings.run).opening_s
+        await self.find_models()
+        opening_s = options.settings(self.settings).opening_s
         async with self._hold(run_id, opening_s) as last_seq:
             stored = stored or StoredRun(run_id)
             if not stored.events or stored.events[-1].seq != last_seq:
@@ -257,31 +237,47 @@ class RunHost:
                 stored.replace(await answer_within(opening_s, read))
             recorder = self._recorder(stored, options, since_s)
             state = recorder.state
-            paths = input_paths(state.inputs)
-            given = inputs_of(paths)
-            request = planner_request(state.request, given, paths, options.batches, state.after)
-            settings = options.settings(self._settings.run.kept(state))
+            request, inputs = request_of(state.request, state.inputs, options.batches, state.after)
+            settings = options.settings(self.settings.kept(state))
             again = tasks_from(state, from_task) if from_task is not None else ()
             check_resumable(state, run_id, self.team, again)
-            if self._settings.planner is None:
+            if self.planner is None:
                 check_decider(state, run_id)
             context = None
             if again or not is_over(state):
-                contexts, limit_s = self._settings.contexts, settings.deadline_s
-                context = await resumed_context(
-                    contexts, options.context, recorder, self.journal, limit_s
-                )
+                context = await self._restored(options, recorder, settings)
             replies = await record_interruption(recorder, self.journal)
             options.begun.set()
             return await self._to_answer(
                 recorder,
                 request,
-                given,
+                inputs,
                 settings,
                 context=context,
                 again=again,
                 replies=replies,
             )
+
+    async def _restored(
+        self, options: RunOptions, recorder: Recorder, settings: RunSettings
+    ) -> object:
+        """The context of a run that is resumed. Raises `InputError`.
+
+        Each time that `restore` makes none is noted in the journal; after some, the run waits.
+        """
+        given, state, limit_s = options.context, recorder.state, settings.deadline_s
+        try:
+            return await self.contexts.of_resumed_run(given, state, limit_s=limit_s)
+        except NotRestored as error:
+            messages = await self.journal.messages(recorder.run_id)
+            times = 1 + sum(message.unrestored for message in messages)
+            if times == MAX_UNRESTORED and state.answer is None:
+                record_held(recorder, f"{error} ({times} times); `resume` tries again")
+                await recorder.commit()
+            if times <= MAX_UNRESTORED:
+                note = RunMessage(run_id=recorder.run_id, interrupted=True, reason="no context")
+                await self.journal.post(note)
+            raise
 
     @asynccontextmanager
     async def _hold(self, run_id: str, limit_s: float | None) -> AsyncGenerator[int]:
@@ -289,26 +285,29 @@ class RunHost:
         async with self.held.hold(run_id, limit_s=limit_s) as last_seq:
             yield last_seq
         if (answer := self._ended.pop(run_id, None)) is not None:
-            await report(self.on_finished, answer)
+            await self.report(answer)
 
-    def post_interruption(self) -> None:
-        """Tell the journal that this process ends now, and that no worker has crashed it."""
+    async def report(self, answer: Answer) -> None:
+        """Call the program's `on_finished`."""
+        if self.on_finished is None:
+            return
+        try:
+            done = self.on_finished(answer)
+            if inspect.isawaitable(done):
+                await done
+        except Exception:
+            _log.exception("run %s: on_finished failed", answer.run_id)
 
-        async def post() -> None:
-            for id in list(self.active):
-                await self.journal.post(RunMessage(run_id=id, interrupted=True))
-
-        with suppress(JournalError):
-            asyncio.run(post())  # the loop of the runs may be blocked
-
-    async def _find_models(self) -> None:
-        self.team = await with_models(self.team)
+    async def find_models(self) -> None:
+        """Have models in place of `auto`. Raises `InputError`, `TeamError`."""
+        if not self._has_models:
+            self.team, self._has_models = await with_found_models(self.team), True
 
     async def _to_answer(
         self,
         recorder: Recorder,
         request: PlanRequest,
-        given: "Inputs | None",
+        inputs: "Inputs | None",
         settings: RunSettings,
         *,
         context: object,
@@ -316,31 +315,31 @@ class RunHost:
         again: tuple[str, ...] = (),
         replies: Sequence[RunMessage] = (),
     ) -> Answer:
-        run_id, common = recorder.run_id, self._settings
-        active = ActiveRun()
+        run_id = recorder.run_id
+        active = self.active[run_id] = ActiveRun()
         active.on_stop.append(lambda _: recorder.limit_commits(STOP_PATIENCE_S))
-        self.active[run_id] = active
-        people = People.of(recorder, self.journal, occasions=common.occasions, ask=common.person)
+        people = People(recorder, self.journal, occasions=self.occasions, ask=self.person)
         try:
-            await people.take_replies(replies)
+            if replies:
+                await people.take_replies(replies)
             with watching(lambda _: self.readers.text_listener(run_id)):
                 async with (
                     watch_messages(self.journal, run_id, active, people),
-                    self._roles(recorder, request, given, settings, context) as roles,
+                    self.roles(recorder, request, inputs, settings, context) as roles,
                 ):
-                    begun = StepContext.of(
-                        self.team,
-                        recorder,
-                        roles,
+                    begun = StepContext(
+                        team=self.team,
+                        recorder=recorder,
+                        roles=roles,
                         active=active,
-                        deadline_s=settings.deadline_s,
-                        concurrency=common.concurrency,
-                        shared_workers=self.shared_workers,
                         people=people,
+                        settings=settings,
+                        concurrency=self.concurrency,
+                        shared_workers=self.shared_workers,
+                        slots=Slots(self.concurrency),
                     )
-                    run = Execution(begun, settings)
                     before = recorder.state.answer
-                    answer = await run.to_answer(request, plan, again=again)
+                    answer = await Execution(begun).to_answer(request, plan, again=again)
                     if answer.status != "waiting" and answer is not before:
                         self._ended[run_id] = answer
                     return people.given(answer)
@@ -354,6 +353,9 @@ class RunHost:
             if not own_plan_rejected(stored.state):
                 options.begun.set()
 
+        begun: Callable[[], object] | None = None
+        if not stored.events:  # a resumed run begins later: its context may be lost
+            begun = options.begun.set if options.plan is None else committed
         own = () if options.listener is None else (options.listener,)
         return Recorder(
             stored.run_id,
@@ -363,26 +365,26 @@ class RunHost:
             past=stored.events,
             state=stored.state,
             since_s=since_s,
-            # A resumed run begins later: its context may be lost.
-            on_commit=None if stored.events else committed,
+            on_commit=begun,
         )
 
-    def _roles(
+    def roles(
         self,
         recorder: Recorder,
         request: PlanRequest,
         inputs: "Inputs | None",
         settings: RunSettings,
         context: object = None,
-    ) -> "AbstractAsyncContextManager[Roles]":
+    ) -> AbstractAsyncContextManager[Roles]:
+        """The roles of a run, while the block lasts."""
         return open_roles(
             self.team,
             recorder,
             request=request.text,
             after=request.after,
-            planner=self._settings.planner,
-            synthesizer=self._settings.synthesizer,
-            remedies=self._settings.remedies,
+            planner=self.planner,
+            synthesizer=self.synthesizer,
+            remedies=self.remedies,
             inputs=inputs,
             account=account_of(settings.budget, recorder),
             run_context=context,

@@ -23,6 +23,7 @@ from leadhand.errors import InputError
 from leadhand.models.prompts import joined
 from leadhand.planners.routing import IN_DOUBT
 from leadhand.ports import Journal
+from leadhand.run.context import Cancelled, run_until
 from leadhand.run.questions import (
     call_question,
     calls_asked,
@@ -33,7 +34,6 @@ from leadhand.run.questions import (
     task_question,
     wanted_key,
 )
-from leadhand.run.stopping import Cancelled, run_until
 
 UNSOUND_PLANS = 3
 """How many plans with problems a person may send before the question is left open."""
@@ -62,14 +62,17 @@ class People:
     ) -> None:
         """`ask` reaches a person at once; without it replies come through the journal alone.
 
-        `around` are the people of the run whose task this run does or `breaks_down`.
+        About tool calls that need an approval people are asked on any occasion, and so they are if
+        they were asked before the run was resumed. `around` are the people of the run whose task
+        this run does or `breaks_down`.
         """
         self._recorder = recorder
         self._journal = journal
         self._callback = ask
         self.unfit: InputError | None = None
         """Why what `ask` returned is no reply; from then on the journal alone brings replies."""
-        self.occasions = frozenset(occasions)
+        before = occasions_of(recorder.state) if recorder.past else ()
+        self.occasions = frozenset[Occasion]((*occasions, *before))
         self._around = around
         self._breaks_down = breaks_down
         self._first: People = around._first if around is not None else self
@@ -84,23 +87,6 @@ class People:
         """The tasks whose nested runs wait for nothing but the person."""
         self._wake_up: Callable[[], None] | None = None
         self._leaves = False
-
-    @classmethod
-    def of(
-        cls,
-        recorder: Recorder,
-        journal: Journal,
-        *,
-        occasions: Collection[Occasion],
-        ask: Ask | None,
-    ) -> "People":
-        """The people of a run.
-
-        About tool calls that need an approval they are asked on any occasion, and so they are if
-        they were asked before the run was resumed.
-        """
-        asked: set[Occasion] = {*occasions, *occasions_of(recorder.state)}
-        return cls(recorder, journal, occasions=asked, ask=ask)
 
     @property
     def _ask(self) -> Ask | None:
@@ -127,8 +113,7 @@ class People:
         """
         asked = self.occasions
         if not breaks_down:
-            here = asked - {"plan"} if self._ask is not None else ()
-            asked = frozenset[Occasion]((*here, *occasions_of(recorder.state)))
+            asked = asked - {"plan"} if self._ask is not None else frozenset[Occasion]()
         journal, below = self._journal, breaks_down
         return People(recorder, journal, occasions=asked, around=self, breaks_down=below)
 
@@ -394,7 +379,9 @@ class People:
 def _positions(recorder: Recorder) -> dict[str | None, int]:
     """The position of the event with each open question of a run that is resumed."""
     found: dict[str | None, int] = {}
-    for event in reversed(recorder.past) if [*open_questions(recorder.state)] else ():
+    if not recorder.past or not open_questions(recorder.state):
+        return found
+    for event in reversed(recorder.past):
         if isinstance(event, events.ApprovalRequested):
             found.setdefault(event.task_id, event.seq)
     return found

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from leadhand.contracts import events
 from leadhand.contracts.planner_kinds import KINDS
@@ -23,8 +23,7 @@ from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.checks import Problem, check, errors_in
 from leadhand.plans.planned_workers import with_chosen_tools
 from leadhand.plans.routes import named_workers
-from leadhand.run.context import StepContext
-from leadhand.run.stopping import Cancelled
+from leadhand.run.context import Cancelled, StepContext
 from leadhand.run.work_step import EarlyStart
 
 _log = logging.getLogger("leadhand")
@@ -68,12 +67,12 @@ class _NoPlan:
 
 async def planned(
     context: StepContext, request: PlanRequest, plan: Plan | None, early: EarlyStart
-) -> StepContext:
+) -> None:
     """Have a plan accepted: `plan`, one that was proposed before, or one made now.
 
     Of the tasks that started `early`, those that it has go on, and the others are cancelled.
     Afterwards the run has no plan if it was stopped, if a person has not approved of one yet, or
-    for the reason `unplanned`. Raises what `Supervisor.run` says.
+    for the reason `context.unplanned`. Raises what `Supervisor.run` says.
     """
     recorder, team = context.recorder, context.team
     known = recorder.state.proposed
@@ -82,15 +81,15 @@ async def planned(
         known = None
     proposed, found = known, None
     if proposed is None:
-        context, proposed, found = await _proposed(context, request, plan)
+        proposed, found = await _proposed(context, request, plan)
     if proposed is None:
-        return context
+        return
     routed = recorder.state.proposed_by in BY_ROUTER
     problems = await _checked(context, proposed, request, found, known=known is not None)
     was_asked = _question(context) is not None
-    context, approved = await _approved(context, proposed, request)
+    approved = await _approved(context, proposed, request)
     if approved is None:
-        return context
+        return
     if approved is not proposed:
         stamp = recorder.stamp()
         reply = recorder.state.reply
@@ -104,12 +103,11 @@ async def planned(
     recorder.record(events.PlanAccepted(**recorder.stamp(), warnings=warnings, approved=was_asked))
     early.accepted()
     await recorder.commit()
-    return context
 
 
 async def _proposed(
     context: StepContext, request: PlanRequest, plan: Plan | None
-) -> tuple[StepContext, Plan | None, Sequence[Problem] | None]:
+) -> tuple[Plan | None, Sequence[Problem] | None]:
     """A plan, and its problems if they are known."""
     recorder, author, lack, found = context.recorder, "person", "", None
     if plan is None:
@@ -122,9 +120,9 @@ async def _proposed(
                 made, found = made.plan, made.warnings
             elif isinstance(made, _NoPlan):
                 author, lack = TemplatePlanner.name, made.said(context)
-                context, made = await _by_template(context, request, made)
+                made = await _by_template(context, request, made)
         except Cancelled:
-            return context, None, None
+            return None, None
         except LeadhandError as error:
             _reject(context, str(error))
             await recorder.commit()
@@ -133,14 +131,15 @@ async def _proposed(
             # The user can't repair a plan that the planner wrote: the answer says why.
             why = f"the planner gave no valid plan: {made.why}" if made.problems else made.why
             _reject(context, *(made.problems[:MAX_SHOWN_PROBLEMS] or (why,)))
-            return replace(context, unplanned=why), None, None
+            context.unplanned = why
+            return None, None
         plan = made
     if found is None:
         plan = with_chosen_tools(plan, context.team)
     planner = context.roles.planner
     why = planner.why if author == ROUTER and isinstance(planner, RoutingPlanner) else lack
     recorder.record(events.PlanProposed(**recorder.stamp(), plan=plan, by=author, why=why))
-    return context, plan, found
+    return plan, found
 
 
 async def _asked(context: StepContext, request: PlanRequest) -> Plan | _Sound | _InDoubt | _NoPlan:
@@ -171,7 +170,7 @@ async def _asked(context: StepContext, request: PlanRequest) -> Plan | _Sound | 
         return _NoPlan(str(error))
     except TimeoutError:
         taken_s = recorder.elapsed_s() - recorder.began_s
-        limit = f"in {taken_s:.3g} s, with the run's deadline of {context.limit_s:g} s"
+        limit = f"in {taken_s:.3g} s, with the run's deadline of {context.settings.deadline_s:g} s"
         return _late(context, request, limit)
     except (Cancelled, LeadhandError):
         raise
@@ -191,7 +190,7 @@ def _late(context: StepContext, request: PlanRequest, limit: str) -> Plan | _InD
     if error.default:
         return routed_plan(request, error.default, team)
     made = _unplaced(context, request, error)
-    return replace(made, late=True) if isinstance(made, _NoPlan) else made
+    return _NoPlan(made.why, made.problems, late=True) if isinstance(made, _NoPlan) else made
 
 
 def _unplaced(
@@ -212,23 +211,22 @@ def _unsound(error: PlanError) -> _NoPlan:
 
 async def _by_template(
     context: StepContext, request: PlanRequest, failure: _NoPlan
-) -> tuple[StepContext, Plan | _NoPlan]:
+) -> Plan | _NoPlan:
     """The plan that the team has without a model, if there is one; else `failure`."""
-    context = replace(context, late=context.late or failure.late)
+    context.late = context.late or failure.late
     # A routed request is for one worker or a few: the template would give it to others too.
     if KINDS[context.team.planner.kind].must_route or not _has_template(context):
-        return context, failure
+        return failure
     try:
         plan = await TemplatePlanner().plan(request, context.team)
     except InputError:
-        return context, failure
+        return failure
     _log.warning("planned by the team's template, because %s", failure.why)
     # What kept the planner from its model keeps every role from that model.
-    if not failure.problems and context.team.planner.model is None:
-        offline = context.without_models(failure.why)
-        if offline is not None:
-            context = offline.without_reserve()
-    return context, plan
+    by_tier = not failure.problems and context.team.planner.model is None
+    if by_tier and context.give_up_models(failure.why):
+        context.drop_reserve()
+    return plan
 
 
 def _until_s(context: StepContext) -> float | None:
@@ -276,9 +274,7 @@ async def _checked(
     return [*problems]
 
 
-async def _approved(
-    context: StepContext, plan: Plan, request: PlanRequest
-) -> tuple[StepContext, Plan | None]:
+async def _approved(context: StepContext, plan: Plan, request: PlanRequest) -> Plan | None:
     """The plan that a person approved of, `plan` or their own; `None` if there is none.
 
     The time that they take to think is not taken from the run's.
@@ -286,7 +282,7 @@ async def _approved(
     people, recorder = context.people, context.recorder
     question = _question(context, plan)
     if people is None or question is None:
-        return context, plan
+        return plan
     in_doubt = recorder.state.proposed_by == IN_DOUBT
 
     def problems(given: Plan) -> list[str]:
@@ -303,21 +299,22 @@ async def _approved(
     try:
         reply = await context.active.unless_stopped(people.only(asking))
     except Cancelled:
-        return context, None
+        return None
     if not context.is_nested:
-        context = context.extended(recorder.elapsed_s() - since_s)
+        context.extend(recorder.elapsed_s() - since_s)
     if reply is None:
-        return context, None
+        return None
     named = named_workers(reply.text, names) if in_doubt else ()
     if reply.verdict == "declined":
         named = Router(context.team).default.workers
     if reply.verdict != "approved" and named:
-        return context, routed_plan(request, named, context.team)
+        return routed_plan(request, named, context.team)
     if reply.verdict != "approved":
         why = f"a person {reply.verdict} the plan: {reply.text.strip()}".rstrip(": ")
         _reject(context, why)
-        return replace(context, unplanned=why), None
-    return context, with_chosen_tools(reply.plan or plan, context.team)
+        context.unplanned = why
+        return None
+    return with_chosen_tools(reply.plan or plan, context.team)
 
 
 def _question(context: StepContext, plan: Plan | None = None) -> str | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from leadhand.contracts import events
+from leadhand.contracts.budget import Budget
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.role import SUBPLANNER
@@ -19,7 +20,7 @@ from leadhand.contracts.task import EarlierRun
 from leadhand.contracts.team import Role, Team
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.turns import turn
-from leadhand.models.ledger import Account, account_within
+from leadhand.models.ledger import Account, Amount, Ledger, account_within, nano_usd
 from leadhand.planners.early_tasks import EarlyTasks
 from leadhand.planners.levels import Level, NoSubplanner
 from leadhand.planners.rounds import StepwisePlanner
@@ -65,9 +66,9 @@ if TYPE_CHECKING:
 R = TypeVar("R", "Planner | Decider", Synthesizer)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resources:
-    """What the roles of one run work with."""
+@dataclass(slots=True, kw_only=True, eq=False)
+class Roles:
+    """Who plans, works and answers in one run, and what they work with."""
 
     team: Team
     recorder: Recorder
@@ -87,26 +88,74 @@ class Resources:
     """What starts tasks while the planner still writes."""
     level: Level | None
     """The place of the run's plan, if the team's planner is recursive."""
-    own_planner: "Planner | PlannerMaker | None" = None
-    """The user's own, which also plans the levels of a recursive run."""
     after: "Sequence[EarlierRun]" = ()
     """The runs that this one follows."""
     run_context: object = field(default=None, repr=False)
     """What the run was given as `context`, which its workers and tools receive."""
+    task: Handoff | None = None
+    """What a nested run does."""
+    own_planner: "Planner | Decider | PlannerMaker | None" = None
+    """The user's own, which also plans the levels of a recursive run."""
+    own_synthesizer: "Synthesizer | SynthesizerMaker | None" = None
+    """The user's own, whatever the team is."""
+    own_remedies: Remedies | None = None
+    planner: Planner = field(init=False)
+    synthesizer: Synthesizer = field(init=False)
+    remedies: Remedies | None = field(init=False)
+    runners: Runners = field(init=False)
 
-    @property
-    def fence(self) -> Fence:
-        """Goes around untrusted text."""
-        return Fence(self.nonce)
+    def __post_init__(self) -> None:
+        """Make the roles, each with what it needs for its part, and nothing of the others."""
+        own = self._made(self.own_planner)
+        if isinstance(own, Decider):
+            own = StepwisePlanner(own, self.recorder)
+        self.planner = own or self._planner()
+        self.synthesizer = self._made(self.own_synthesizer) or self._synthesizer()
+        self._find_help()
+        # What counts is the synthesis of the first plan: a nested plan may have one result only.
+        breaks_down = self.level is not None and self.level.is_nested
+        if self.account is not None and self.synthesizer.calls_model and not breaks_down:
+            self.account.keep_for_synthesis()
 
-    def nested(self, team: Team, recorder: Recorder, task: Handoff, request: str) -> "Resources":
-        """The resources of a run within this one, which does `task`."""
+    def take(self, team: Team) -> None:
+        """Have the other roles and the workers for `team`; the planner stays."""
+        self.team = team
+        if self.own_synthesizer is None:
+            self.synthesizer = self._synthesizer()
+        self._find_help()
+
+    def _find_help(self) -> None:
+        """Make the workers, and the remedies for what they can't do."""
+        self.remedies = self.own_remedies or self._routed(self._remedies())
+        self.runners = Runners(
+            self.team,
+            recorder=self.recorder,
+            account=self.account,
+            caller=self.caller,
+            fence=self.fence,
+            make_tool=self.tools.make,
+            toolsets=self.toolsets,
+            outer_task=self.task,
+            inputs=self.inputs,
+            unread=self.tools.unread,
+            offline_switch=self.offline_switch,
+        )
+
+    def give_up_models(self) -> bool:
+        """Have code in the roles that remain; False, and nothing changes, if a worker has none."""
+        if not all(callable(one.run) or one.offline is not None for one in self.team.workers):
+            return False
+        self.synthesizer, self.remedies = Merge(), self._routed(None)
+        return True
+
+    def nested(self, team: Team, recorder: Recorder, task: Handoff, *, request: str) -> "Roles":
+        """The roles of a run within this one, which does `task`."""
         account = account_within(self.account, max_tokens=task.limits.max_tokens)
         uses_models = self.caller is not None and needs_model(team)
         level, own_planner = _first_level(team, recorder, request), None
         if self.level is not None and task.to_agent == SUBPLANNER:
             level = self.level.below(task.task_id, self.recorder.state)
-            own_planner = self.own_planner
+            own_planner = None if isinstance(self.own_planner, Decider) else self.own_planner
         return replace(
             self,
             team=team,
@@ -119,29 +168,11 @@ class Resources:
             offline_switch=OfflineSwitch(self.offline_switch),
             early=EarlyTasks(recorder.state),
             level=level,
+            task=task,
             own_planner=own_planner,
+            own_synthesizer=None,
+            own_remedies=None,
         )
-
-
-def _first_level(team: Team, recorder: Recorder, request: str) -> Level | None:
-    """The level of a run's plan, if no other plan is around it."""
-    return Level(recorder.state, request) if KINDS[team.planner.kind].breaks_down else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Roles:
-    """Who plans, works and answers in one run. Settled before the run starts."""
-
-    planner: Planner
-    synthesizer: Synthesizer
-    remedies: Remedies | None
-    runners: Runners
-    resources: Resources
-    own_synthesizer: Synthesizer | None = None
-    """The user's own, whatever the team is."""
-    own_remedies: Remedies | None = None
-    task: Handoff | None = None
-    """What a nested run does."""
 
     @property
     def decider(self) -> Decider | None:
@@ -149,42 +180,89 @@ class Roles:
         return self.planner.decider if isinstance(self.planner, StepwisePlanner) else None
 
     @property
-    def account(self) -> Account | None:
-        """What the run may spend; `None` for no limit."""
-        return self.resources.account
+    def fence(self) -> Fence:
+        """Goes around untrusted text."""
+        return Fence(self.nonce)
 
-    @property
-    def nonce(self) -> str:
-        """What fences are made of."""
-        return self.resources.nonce
+    def _made(self, role: "R | Callable[[Caller | None, Fence], R] | None") -> "R | None":
+        return role(self.caller, self.fence) if callable(role) else role
 
-    @property
-    def offline_switch(self) -> OfflineSwitch:
-        """Whether models are available, for workers that have offline code."""
-        return self.resources.offline_switch
+    def _planner(self) -> Planner:
+        team, kind = self.team, KINDS[self.team.planner.kind]
+        is_nested = self.level is not None and self.level.is_nested
+        planner: Planner = NoSubplanner() if is_nested else TemplatePlanner()
+        if kind.by_model and (team.tiers or team.planner.model):
+            planner = LatePlanner()
+            if self.caller is not None:
+                module, _, name = kind.maker.partition(":")
+                make: PlannerOfKind = getattr(importlib.import_module(module), name)
+                planner = make(
+                    self.caller,
+                    team,
+                    self.fence,
+                    self.recorder,
+                    level=self.level,
+                    early=self.early,
+                )
+        router = self._router() if kind.routes_first else None
+        return planner if router is None else RoutingPlanner(router, otherwise=planner)
 
-    def without_models(self) -> "Roles | None":
-        """The same with code in the roles that remain; `None` if a worker has no code."""
-        team = self.resources.team
-        if not all(callable(one.run) or one.offline is not None for one in team.workers):
-            return None
-        return replace(self, synthesizer=Merge(), remedies=_routed(_router(self.resources), None))
+    def _synthesizer(self) -> Synthesizer:
+        caller, team = self.caller, self.team
+        if caller is None or not (team.tiers or team.synthesizer.model):
+            return Merge()
+        from leadhand.synthesis.model import ModelSynthesizer, context_tokens
 
-    def with_team(self, team: Team) -> "Roles":
-        """The same planner, and the other roles and the workers for `team`."""
-        resources = replace(self.resources, team=team)
-        return replace(
-            self,
-            resources=resources,
-            synthesizer=self.own_synthesizer or _synthesizer(resources),
-            remedies=self.own_remedies or _routed(_router(resources), _remedies(resources)),
-            runners=_runners(resources, self.task),
+        return ModelSynthesizer(
+            caller,
+            team,
+            self.fence,
+            request=self.request,
+            context_tokens=context_tokens(caller, team),
         )
 
-    def nested(self, team: Team, recorder: Recorder, task: Handoff, *, request: str) -> "Roles":
-        """The roles of a run within this one, which does `task`."""
-        resources = self.resources.nested(team, recorder, task, request)
-        return _roles(resources, task=task, planner=resources.own_planner)
+    def _remedies(self) -> Remedies | None:
+        caller, team, fence = self.caller, self.team, self.fence
+        if caller is None or not (team.tiers or team.planner.model):
+            return None
+        from leadhand.planners.remedies import ModelRemedies
+        from leadhand.synthesis.judge import Judge
+
+        arbiter = Judge(caller, team, fence)
+        return ModelRemedies(
+            caller, team, fence, request=self.request, arbiter=arbiter, after=self.after
+        )
+
+    def _routed(self, remedies: Remedies | None) -> Remedies | None:
+        """`remedies`, after the router if the team has one."""
+        router = self._router()
+        return remedies if router is None else RoutedRemedies(router, otherwise=remedies)
+
+    def _router(self) -> Router | None:
+        if not is_routed(self.team):
+            return None
+
+        def failed(why: str) -> None:
+            """Record why the router's model did not choose."""
+            stamp = self.recorder.stamp()
+            self.recorder.record(events.PlanRejected(**stamp, problems=(why,), by=ROUTER))
+
+        return Router(self.team, self._chooser(), failed=failed)
+
+    def _chooser(self) -> Chooser | None:
+        """The model that says whose a task is."""
+        team = self.team
+        role = team.router or (Role() if KINDS[team.planner.kind].must_route else None)
+        if self.caller is None or role is None or not (models := team.models_of(role)):
+            return None
+        from leadhand.planners.choosing import ModelChooser
+
+        return ModelChooser(self.caller, self.fence, role, models)
+
+
+def _first_level(team: Team, recorder: Recorder, request: str) -> Level | None:
+    """The level of a run's plan, if no other plan is around it."""
+    return Level(recorder.state, request) if KINDS[team.planner.kind].breaks_down else None
 
 
 @asynccontextmanager
@@ -213,9 +291,10 @@ async def open_roles(
     check_context(team, run_context)
     tools, stack = ToolFactory(inputs, os.environ), AsyncExitStack()
     caller, toolsets, offline_switch = None, None, OfflineSwitch()
-    if needs_model(team) and (why := await load(team, recorder, deadline_s)) is not None:
+    by_model = needs_model(team)
+    if by_model and (why := await load(team, recorder, deadline_s)) is not None:
         offline_switch.switch_on(why)
-    elif needs_model(team):
+    elif by_model:
         from leadhand.models import calls
 
         await turn()
@@ -225,10 +304,10 @@ async def open_roles(
     # The same after a restart: models are asked again in the same words as before.
     nonce = recorder.state.nonce or secrets.token_hex(8)
     try:
-        resources = Resources(
+        yield Roles(
             team=team,
             recorder=recorder,
-            request=_with_earlier(request, after, nonce),
+            request=_with_earlier(request, after, nonce) if after else request,
             caller=caller,
             account=account,
             nonce=nonce,
@@ -238,149 +317,31 @@ async def open_roles(
             offline_switch=offline_switch,
             early=EarlyTasks(recorder.state),
             level=_first_level(team, recorder, request),
-            own_planner=None if isinstance(planner, Decider) else planner,
             after=after,
             run_context=run_context,
+            own_planner=planner,
+            own_synthesizer=synthesizer,
+            own_remedies=remedies,
         )
-        yield _roles(resources, planner=planner, synthesizer=synthesizer, remedies=remedies)
     finally:
         tools.close()
         await stack.aclose()
 
 
 def _with_earlier(request: str, after: "Sequence[EarlierRun]", nonce: str) -> str:
-    if not after:
-        return request
     from leadhand.planners.earlier import requests
 
     return f"{request}\n\n{requests(after, Fence(nonce))}"
 
 
-def _roles(
-    resources: Resources,
-    *,
-    task: Handoff | None = None,
-    planner: "Planner | Decider | PlannerMaker | None" = None,
-    synthesizer: "Synthesizer | SynthesizerMaker | None" = None,
-    remedies: Remedies | None = None,
-) -> Roles:
-    router = _router(resources)
-    own_planner, own_synthesizer = _made(planner, resources), _made(synthesizer, resources)
-    if isinstance(own_planner, Decider):
-        own_planner = StepwisePlanner(own_planner, resources.recorder)
-    roles = Roles(
-        planner=own_planner or _planner(resources, router),
-        synthesizer=own_synthesizer or _synthesizer(resources),
-        remedies=remedies or _routed(router, _remedies(resources)),
-        runners=_runners(resources, task),
-        resources=resources,
-        own_synthesizer=own_synthesizer,
-        own_remedies=remedies,
-        task=task,
-    )
-    # What counts is the synthesis of the first plan: a nested plan may have one result only.
-    breaks_down = resources.level is not None and resources.level.is_nested
-    if roles.account is not None and roles.synthesizer.calls_model and not breaks_down:
-        roles.account.keep_for_synthesis()
-    return roles
-
-
-def _runners(resources: Resources, task: Handoff | None) -> Runners:
-    return Runners(
-        resources.team,
-        recorder=resources.recorder,
-        account=resources.account,
-        caller=resources.caller,
-        fence=resources.fence,
-        make_tool=resources.tools.make,
-        toolsets=resources.toolsets,
-        outer_task=task,
-        inputs=resources.inputs,
-        unread=resources.tools.unread,
-        offline_switch=resources.offline_switch,
-    )
-
-
-def _made(
-    role: "R | Callable[[Caller | None, Fence], R] | None", resources: Resources
-) -> "R | None":
-    return role(resources.caller, resources.fence) if callable(role) else role
-
-
-def _router(resources: Resources) -> Router | None:
-    if not is_routed(resources.team):
+def account_of(budget: Budget | None, recorder: Recorder) -> Account | None:
+    """What a run may still spend, after what it spent before it was resumed; `None`: no limit."""
+    if budget is None:
         return None
-
-    def failed(why: str) -> None:
-        """Record why the router's model did not choose."""
-        resources.recorder.record(
-            events.PlanRejected(**resources.recorder.stamp(), problems=(why,), by=ROUTER)
-        )
-
-    return Router(resources.team, _chooser(resources), failed=failed)
-
-
-def _chooser(resources: Resources) -> Chooser | None:
-    """The model that says whose a task is."""
-    caller, team = resources.caller, resources.team
-    role = team.router or (Role() if KINDS[team.planner.kind].must_route else None)
-    if caller is None or role is None or not (models := resources.team.models_of(role)):
-        return None
-    from leadhand.planners.choosing import ModelChooser
-
-    return ModelChooser(caller, resources.fence, role, models)
-
-
-def _planner(resources: Resources, router: Router | None) -> Planner:
-    caller, team, level = resources.caller, resources.team, resources.level
-    is_nested = level is not None and level.is_nested
-    planner: Planner = NoSubplanner() if is_nested else TemplatePlanner()
-    kind = KINDS[team.planner.kind]
-    if kind.by_model and (team.tiers or team.planner.model):
-        planner = LatePlanner()
-        if caller is not None:
-            module, _, name = kind.maker.partition(":")
-            make: PlannerOfKind = getattr(importlib.import_module(module), name)
-            planner = make(
-                caller,
-                team,
-                resources.fence,
-                resources.recorder,
-                level=level,
-                early=resources.early,
-            )
-    if router is None or not kind.routes_first:
-        return planner
-    return RoutingPlanner(router, otherwise=planner)
-
-
-def _routed(router: Router | None, remedies: Remedies | None) -> Remedies | None:
-    """`remedies`, after the router if the team has one."""
-    return remedies if router is None else RoutedRemedies(router, otherwise=remedies)
-
-
-def _remedies(resources: Resources) -> Remedies | None:
-    caller, team, fence = resources.caller, resources.team, resources.fence
-    if caller is None or not (team.tiers or team.planner.model):
-        return None
-    from leadhand.planners.remedies import ModelRemedies
-    from leadhand.synthesis.judge import Judge
-
-    arbiter = Judge(caller, team, fence)
-    request, after = resources.request, resources.after
-    return ModelRemedies(caller, team, fence, request=request, arbiter=arbiter, after=after)
-
-
-def _synthesizer(resources: Resources) -> Synthesizer:
-    caller, team = resources.caller, resources.team
-    if caller is None or not (team.tiers or team.synthesizer.model):
-        return Merge()
-    from leadhand.synthesis.model import ModelSynthesizer, context_tokens
-
-    return ModelSynthesizer(
-        caller,
-        team,
-        resources.fence,
-        request=resources.request,
-        context_tokens=context_tokens(caller, team),
+    calls = [event for event in recorder.past if isinstance(event, events.ModelCalled)]
+    spent = Amount(
+        len(calls),
+        sum(call.input_tokens + call.output_tokens for call in calls),
+        sum(nano_usd(call.cost_usd or 0.0) for call in calls),
     )
+    return Account(Ledger(budget, spent=spent))

@@ -19,29 +19,25 @@ from leadhand.engine.stopwatch import ExcludedTime
 from leadhand.models.choice import models_by_role
 from leadhand.models.prompts import prompts_of
 from leadhand.run.answer_step import final_answer, waiting_answer
-from leadhand.run.context import NESTED_GRACE, StepContext
-from leadhand.run.metrics import metrics, sequential
+from leadhand.run.context import NESTED_GRACE, StepContext, stop_recorded
 from leadhand.run.plan_step import planned
-from leadhand.run.resumption import is_over, prompts_changed, tasks_left
-from leadhand.run.settings import RunSettings
-from leadhand.run.stopping import ActiveRun, stop_recorded
+from leadhand.run.stored import is_over, prompts_changed, tasks_left
 from leadhand.run.work_step import EarlyStart, WorkStep
 from leadhand.state.fold import RunState
+from leadhand.state.times import metrics, sequential
 from leadhand.workers.nested import request_of
 
 
-def record_start(
-    context: StepContext, settings: RunSettings, request: PlanRequest, *, again: tuple[str, ...]
-) -> None:
+def record_start(context: StepContext, request: PlanRequest, *, again: tuple[str, ...]) -> None:
     """Record that the run starts, or that it is resumed and does the tasks `again`."""
-    recorder, team = context.recorder, context.team
+    recorder, team, settings = context.recorder, context.team, context.settings
     recorder.wait_for_commits_until(context.work_ends_s)
     state, prompts = recorder.state, prompts_of(team)
     if state.seq:
         recorder.record(
             events.RunResumed(
                 **recorder.stamp(),
-                deadline_s=context.limit_s,
+                deadline_s=settings.deadline_s,
                 budget=settings.budget,
                 own_limits=settings.own_limits,
                 goes_on=tuple(id for id in tasks_left(state) if id not in {*again}),
@@ -59,7 +55,7 @@ def record_start(
             team=team.name,
             request=request.text,
             engine="model" if team.tiers else "deterministic",
-            deadline_s=context.limit_s,
+            deadline_s=settings.deadline_s,
             models=models_by_role(team) if team.tiers else {},
             budget=settings.budget,
             own_limits=settings.own_limits,
@@ -99,10 +95,8 @@ NESTED_SLACK_S = 0.05
 class Execution:
     """One run, and as a `TeamRunner` the runs of nested teams within it."""
 
-    def __init__(self, context: StepContext, settings: RunSettings | None = None) -> None:
-        self._settings = settings or RunSettings()
+    def __init__(self, context: StepContext) -> None:
         self._context = context
-        """As it stands: each step may leave a new one."""
 
     async def to_answer(
         self, request: PlanRequest, plan: Plan | None = None, *, again: tuple[str, ...] = ()
@@ -115,7 +109,7 @@ class Execution:
         recorder, state = context.recorder, context.recorder.state
         if state.answer is not None and is_over(state) and not again:
             return state.answer
-        record_start(context, self._settings, request, again=again)
+        record_start(context, request, again=again)
         # The outermost run records a stop for all runs within it.
         stops = nullcontext() if context.is_nested else stop_recorded(recorder, context.active)
         async with stops:
@@ -124,28 +118,21 @@ class Execution:
                 # before a model is asked. A plan of the caller's own is committed with the start.
                 await recorder.commit()
             waits = state.plan is None and await self._plan(request, plan)
-            if state.plan is not None:
-                self._context = self._context.with_workers_of(state.plan)
+            if state.plan is not None and state.plan.workers:
+                context.take_workers_of(state.plan)
             if state.plan is not None and _has_open_tasks(state) and not waits:
-                waits = await self._work()
-            if waits and context.active.reason is None and self._context.unplanned is None:
-                return await waiting_answer(self._context)
-            return await final_answer(self._context)
+                waits = await WorkStep(context, teams=self).run()
+            if waits and context.active.reason is None and context.unplanned is None:
+                return await waiting_answer(context)
+            return await final_answer(context)
 
     async def _plan(self, request: PlanRequest, plan: Plan | None) -> bool:
         """Plan, and do what may start early. Returns whether what is left waits for a person."""
         state = self._context.recorder.state
         async with EarlyStart(self._context, teams=self, given=plan) as early:
-            context = await planned(self._context, request, plan, early)
-            self._context, waits = await early.finish(context)
+            await planned(self._context, request, plan, early)
+            waits = await early.finish()
         return waits or (state.plan is None and bool(state.questions))
-
-    async def _work(self) -> bool:
-        step = WorkStep(self._context, teams=self)
-        try:
-            return await step.run()
-        finally:
-            self._context = step.context
 
     async def run_team(self, team: Team, handoff: Handoff) -> RunState:
         """`handoff`'s task done by `team`, as `TeamRunner` says: a run within this one."""
@@ -165,7 +152,7 @@ class Execution:
     async def _run_team(
         self, team: Team, handoff: Handoff, recorder: Recorder, log: NestedLog
     ) -> RunState:
-        context, request, active = self._context, request_of(handoff), ActiveRun()
+        context, request = self._context, request_of(handoff)
         people = context.people
         if people is not None:
             people = people.nested(recorder, breaks_down=handoff.to_agent == SUBPLANNER)
@@ -175,19 +162,17 @@ class Execution:
                 recorder,
                 handoff,
                 request=request.text,
-                active=active,
                 people=people,
                 deadline_s=self._nested_deadline_s(handoff.limits.timeout_s),
             )
-            run = Execution(begun)
             try:
-                await run.to_answer(request)
+                await Execution(begun).to_answer(request)
             except asyncio.CancelledError:
                 if people is not None and people.leaves:
                     raise  # what is resumed goes on where it stood
-                active.stop("the task was stopped")
+                begun.active.stop("the task was stopped")
                 if recorder.state.answer is None:
-                    await final_answer(run._context)
+                    await final_answer(begun)
             return recorder.state
         finally:
             if people is not None:

@@ -1,4 +1,4 @@
-"""The life of a service around its runs: getting ready, shutting down, and what was left over.
+"""What a supervisor does besides its runs: plan, prepare, shut down, reply, cancel, delete.
 
 Libraries are imported on first use, and build the schemas of their types then: with a model the
 first run takes ten times the CPU time of the second. A rehearsal, a run of a small team with a
@@ -6,42 +6,50 @@ model that answers in memory, goes the same way. Nothing of the user is called, 
 """
 
 import asyncio
-import inspect
 import logging
 import secrets
 import sys
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from typing import Literal
 
 from pydantic import JsonValue
 
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.people import RunMessage
+from leadhand.contracts.people import Reply, RunMessage
 from leadhand.contracts.summary import Health, ModelHealth
-from leadhand.contracts.task import PlanRequest
+from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.recorder import Recorder, SystemClock
-from leadhand.engine.shared_workers import SharedWorkers
-from leadhand.errors import InputError, LeadhandError, RunInterrupted, RunTaken
+from leadhand.engine.shared_workers import SharedWorkers, Slots
+from leadhand.errors import (
+    InputError,
+    JournalError,
+    LeadhandError,
+    ModelError,
+    PlanError,
+    RunInterrupted,
+    RunTaken,
+)
 from leadhand.journal.store_journal import MemoryJournal
+from leadhand.planners.routing import plan_or_default
+from leadhand.plans.checks import check, errors_in
 from leadhand.plans.nesting import nested_teams
+from leadhand.plans.planned_workers import with_chosen_tools
 from leadhand.ports import Journal
-from leadhand.run.context import StepContext
-from leadhand.run.intake import check_known_id
-from leadhand.run.messages import MAX_UNRESTORED, cancel_stored
+from leadhand.run.answer_step import cancel_stored
+from leadhand.run.context import ActiveRun, StepContext
+from leadhand.run.hosting import MAX_UNRESTORED, RunHost
+from leadhand.run.questions import messages_of, valid_reply
 from leadhand.run.reading import run_summaries
 from leadhand.run.roles import open_roles
 from leadhand.run.run import Execution
-from leadhand.run.settings import OnFinished, RunOptions
-from leadhand.run.stopping import ActiveRun
+from leadhand.run.settings import RunOptions, RunSettings, request_of
+from leadhand.run.stored import StoredRun, check_known_id, check_resumable, is_over
 from leadhand.workers.runners import needs_model
-
-if TYPE_CHECKING:
-    from leadhand.run.hosting import RunHost
-
 
 _DEADLINE_S = 60.0
 
@@ -80,17 +88,50 @@ async def rehearse() -> Answer:
     team = Team("rehearsal", workers=(worker,), model=rehearsal_model(worker.name))
     recorder = Recorder("rehearsal", MemoryJournal(), clock=SystemClock())
     async with open_roles(team, recorder, request="Rehearse.") as roles:
-        shared_workers = SharedWorkers(team, lock=threading.RLock())
-        context = StepContext.of(
-            team,
-            recorder,
-            roles,
+        context = StepContext(
+            team=team,
+            recorder=recorder,
+            roles=roles,
             active=ActiveRun(),
-            deadline_s=_DEADLINE_S,
+            settings=RunSettings(_DEADLINE_S),
             concurrency=2,
-            shared_workers=shared_workers,
+            shared_workers=SharedWorkers(team, lock=threading.RLock()),
+            slots=Slots(2),
         )
         return await Execution(context).to_answer(PlanRequest("Rehearse."))
+
+
+async def ready(host: RunHost) -> None:
+    """Do now what the first run would do, and raise what it would raise; no model is asked."""
+    await check_journal(host.journal)
+    await host.find_models()
+    await prepare(host.team)
+    recorder = Recorder("ready", MemoryJournal(), clock=host.clock)
+    async with host.roles(recorder, PlanRequest(""), None, host.settings):
+        await host.connections.keep(host.team)
+
+
+async def plan(host: RunHost, new: RunOptions) -> Plan:
+    """The plan for a request, checked; no work is done."""
+    await host.find_models()
+    request, inputs = request_of(new.request or "", new.inputs, new.batches)
+    own = (new.listener,) if new.listener else ()
+    recorder = Recorder("plan", MemoryJournal(), clock=host.clock, listeners=own)
+    settings = host.settings
+    request = replace(request, after=await host.runs_before(new, settings))
+    try:
+        async with asyncio.timeout(settings.deadline_s):
+            async with host.roles(recorder, request, inputs, settings) as roles:
+                plan = await plan_or_default(roles.planner, request, host.team)
+                plan = with_chosen_tools(plan, host.team)
+    except TimeoutError as error:
+        why = f"the planner gave no plan within {settings.deadline_s:g} s"
+        raise ModelError(why, transient=True) from error
+    found = check(plan, host.team, request=request.text, earlier=request.earlier)
+    problems = errors_in(found)
+    if problems:
+        raise PlanError(problems)
+    return plan
 
 
 ShutdownMode = Literal["interrupt", "cancel"]
@@ -133,7 +174,7 @@ async def delete(
     return gone
 
 
-def health(host: "RunHost") -> Health:
+def health(host: RunHost) -> Health:
     """The load, latency and breaker of each worker over all runs, and the models' rates."""
     # A process that has asked no model has not imported this module.
     rates = sys.modules.get("leadhand.models.rates")
@@ -145,7 +186,7 @@ def health(host: "RunHost") -> Health:
     return Health(runs=tuple(host.active), workers=workers, models=models)
 
 
-async def shut_down(host: "RunHost", *, grace_s: float, mode: ShutdownMode) -> None:
+async def shut_down(host: RunHost, *, grace_s: float, mode: ShutdownMode) -> None:
     """End all calls of a supervisor, and refuse new ones."""
     if mode not in ("interrupt", "cancel"):
         raise InputError(f"mode is {mode!r}; it is interrupt or cancel")
@@ -166,7 +207,7 @@ async def shut_down(host: "RunHost", *, grace_s: float, mode: ShutdownMode) -> N
     await host.connections.release()
 
 
-async def resume_interrupted(host: "RunHost", limit: int | None) -> list[str]:
+async def resume_interrupted(host: RunHost, limit: int | None) -> list[str]:
     """Resume the runs of the team that neither wait nor are held, each in a task; their ids.
 
     A run whose context could not be restored `MAX_UNRESTORED` times waits for a person from then.
@@ -191,7 +232,7 @@ async def resume_interrupted(host: "RunHost", limit: int | None) -> list[str]:
     return resumed
 
 
-async def _resume_one(host: "RunHost", run_id: str) -> bool:
+async def _resume_one(host: RunHost, run_id: str) -> bool:
     """Resume a run. Returns whether it is held here and can be."""
     options = RunOptions()
     try:
@@ -207,37 +248,56 @@ async def _resume_one(host: "RunHost", run_id: str) -> bool:
     return True
 
 
-async def report(on_finished: OnFinished | None, answer: Answer) -> None:
-    """Call the program's `on_finished`."""
-    if on_finished is None:
-        return
-    try:
-        done = on_finished(answer)
-        if inspect.isawaitable(done):
-            await done
-    except Exception:
-        _log.exception("run %s: on_finished failed", answer.run_id)
+async def post(
+    host: RunHost, run_id: str, replies: Sequence[Reply], options: RunOptions | None
+) -> None:
+    """Leave replies to questions of a run in the journal. With `options` it is to be resumed.
+
+    Raises `InputError`, and then none of them is left there.
+    """
+    check_known_id(run_id)
+    if not replies:
+        raise InputError("nothing to reply: give a Reply")
+    given = [valid_reply(one) for one in replies]
+    stored = StoredRun.of(run_id, await host.journal.events(run_id))
+    state = stored.state
+    resumable = options is not None and not is_over(state)
+    if options is not None and resumable and await host.journal.holder(run_id) is None:
+        check_resumable(state, run_id, host.team)
+        host.contexts.check_resumable(options.context, state)
+    for message in messages_of(stored.events, state, given):
+        await host.journal.post(message)
 
 
-def cancel_all(host: "RunHost", reason: str) -> None:
+def post_interruption(host: RunHost) -> None:
+    """Tell the journal that this process ends now, and that no worker has crashed it."""
+
+    async def post() -> None:
+        for id in list(host.active):
+            await host.journal.post(RunMessage(run_id=id, interrupted=True))
+
+    with suppress(JournalError):
+        asyncio.run(post())  # the loop of the runs may be blocked
+
+
+def cancel_all(host: RunHost, reason: str) -> None:
     """Stop every run of this supervisor."""
     _check_reason(reason)
     for run in list(host.active.values()):
         run.stop(reason)
 
 
-async def cancel(host: "RunHost", run_id: str, reason: str) -> None:
+async def cancel(host: RunHost, run_id: str, reason: str) -> None:
     """Stop a run, whichever process works on it. Raises `InputError`."""
     _check_reason(reason)
     if run_id in host.active:
         host.active[run_id].stop(reason)
         return
-    listeners = (*host.listeners, host.readers)
     holder = await cancel_stored(
-        host.journal, run_id, reason=reason, clock=host.clock, listeners=listeners
+        host.journal, run_id, reason=reason, clock=host.clock, listeners=host.listeners
     )
     if holder is None:
-        await report(host.on_finished, await host.answer(run_id))
+        await host.report(await host.answer(run_id))
 
 
 def _check_reason(reason: object) -> None:

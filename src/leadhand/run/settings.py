@@ -1,35 +1,281 @@
-"""What a supervisor and its runs are told: contexts, limits, what is new and how it is done.
-
-`intake` has the checks of single values.
-"""
+"""What a supervisor's runs are given, checked: contexts, limits, requests."""
 
 import asyncio
+import functools
+import hashlib
 import inspect
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, get_origin
 
-from pydantic import JsonValue
+from pydantic import ConfigDict, JsonValue, TypeAdapter
 from typing_extensions import TypedDict
 
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget, LimitName
 from leadhand.contracts.context import C, Restore, context_types
-from leadhand.contracts.people import Occasion
-from leadhand.contracts.task import Plan, PlanRequest
+from leadhand.contracts.task import Batch, EarlierRun, Plan, PlanRequest
 from leadhand.errors import InputError, TeamError
 from leadhand.plans.nesting import nested_teams
-from leadhand.ports import Clock, Decider, Journal, Planner, Remedies, Synthesizer
-from leadhand.run.intake import Batches, check_limits, check_listener, digest_of, origin_of
 
 if TYPE_CHECKING:
     from leadhand.contracts.team import Team
     from leadhand.engine.recorder import Listener
-    from leadhand.run.people import Ask
-    from leadhand.run.roles import PlannerMaker, SynthesizerMaker
     from leadhand.state.run_state import RunState
+    from leadhand.tools.files.inputs import Inputs
+
+Batches = Mapping[str, Sequence[Batch]]
+MAX_DEADLINE_S = 1e18
+"""The clock of the event loop can't hold every number."""
+IfExists = Literal["error", "join", "return"]
+"""What `run` does if there is a run with that id: raise `RunExists`, wait for its answer and
+continue it if it was interrupted, or return its answer."""
+OnFinished = Callable[[Answer], object]
+"""Called with the answer of a run; what it returns is awaited if it can be."""
+RESERVE = 0.2
+"""The share of the time that is kept for a synthesis by a model."""
+MIN_OPENING_S = 1.0
+"""How long the journal has to open a run at least; a shorter deadline counts from then."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """What a run may take from its start or resumption on, and what else its first event keeps, so
+    that another process can resume it."""
+
+    deadline_s: float | None = None
+    """Seconds to its answer; `None`: no limit."""
+    budget: Budget | None = None
+    own_limits: tuple[LimitName, ...] = ()
+    """Which of these two the run was given itself: the others are its supervisor's."""
+    inputs: tuple[str, ...] = ()
+    """Absolute paths."""
+    origin: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    """What the program that started the run needs to set it up again."""
+    amend: bool = True
+    """Whether the plan may be amended; false for a plan of the caller's own without `amend`."""
+    has_context: bool = False
+    """Whether the run has a context, which itself is not kept."""
+    fingerprint: str = ""
+    """A digest of what was asked for."""
+
+    def kept(self, state: "RunState") -> "RunSettings":
+        """Those of a recorded run's own, and these limits for the others."""
+        own = state.own_limits
+        return RunSettings(
+            state.deadline_s if "deadline_s" in own else self.deadline_s,
+            state.budget if "budget" in own else self.budget,
+            own,
+            state.inputs,
+            state.origin,
+        )
+
+    @property
+    def opening_s(self) -> float | None:
+        """How long the journal may take to open the run."""
+        return None if self.deadline_s is None else max(self.deadline_s, MIN_OPENING_S)
+
+
+class RunArguments(TypedDict, Generic[C], total=False):
+    """What a run may be given each time that it is started or resumed."""
+
+    deadline_s: float | None
+    """Seconds to the answer, from now; `math.inf`: no limit."""
+    budget: Budget | None
+    """What the whole run may spend, including what it has spent."""
+    context: C | None
+    """For the run's workers and tools; it is not stored."""
+    batches: Batches | None
+    """What the template makes tasks for, by name."""
+    listener: "Listener | None"
+    """Called with every event as it happens."""
+
+
+class StartArguments(RunArguments[C], total=False):
+    """What a run may be given when it is started."""
+
+    plan: Plan | None
+    """A plan of your own, for which no planner is asked."""
+    amend: bool
+    """Whether that plan may be amended."""
+    run_id: str | None
+    """An id of your own, which makes the call repeatable."""
+    if_exists: IfExists
+    """What happens if there is a run with that id."""
+    inputs: Sequence[str | Path]
+    """Files and folders that the workers' tools may read."""
+    origin: Mapping[str, JsonValue] | None
+    """Stored with the run, for the program that resumes it."""
+    after: str | None
+    """The id of the run that this one follows."""
+
+
+def check_known(call: str, given: Mapping[str, object], known: type) -> None:
+    """Raises `TypeError`, as Python does, for arguments that `call` does not take."""
+    for name in given.keys() - known.__annotations__.keys():
+        raise TypeError(f"{call}() got an unexpected keyword argument {name!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """What a run is given when it is started or resumed, and how it is done.
+
+    The last of its fields are for new runs alone.
+    """
+
+    deadline_s: float | None = None
+    budget: Budget | None = None
+    context: object = field(default=None, repr=False)
+    batches: Batches | None = None
+    listener: "Listener | None" = None
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once the run is stored and nothing prevents the work, or that it exists already."""
+    request: str | None = None
+    plan: Plan | None = None
+    amend: bool = False
+    run_id: str | None = None
+    if_exists: IfExists = "error"
+    inputs: Sequence[str | Path] = ()
+    origin: Mapping[str, JsonValue] | None = None
+    after: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raises `InputError` for what no run can have."""
+        check_listener(self.listener)
+        check_limits(None if self.deadline_s == math.inf else self.deadline_s, self.budget)
+        object.__setattr__(self, "origin", origin_of(self.origin))
+
+    def settings(self, default: RunSettings) -> RunSettings:
+        """`default` with the limits that are given."""
+        limit_s = default.deadline_s if self.deadline_s is None else self.deadline_s
+        given: dict[LimitName, object] = {"deadline_s": self.deadline_s, "budget": self.budget}
+        own = tuple(name for name in given if given[name] is not None or name in default.own_limits)
+        return replace(
+            default,
+            deadline_s=None if limit_s == math.inf else limit_s,
+            budget=self.budget or default.budget,
+            own_limits=own,
+        )
+
+    def check(self) -> None:
+        """Raises `InputError` for a new run that can't be started."""
+        if self.request is None and self.plan is None:
+            raise InputError("nothing to run: give a request or a plan")
+        if self.plan is not None and not isinstance(self.plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"plan is {type(self.plan).__name__}; it must be a leadhand.Plan")
+        if not isinstance(self.amend, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"amend is {self.amend!r:.60}; it must be True or False")
+        if self.amend and self.plan is None:
+            raise InputError("amend is for a plan of your own: give `plan` as well")
+        if self.if_exists not in ("error", "join", "return"):
+            raise InputError(f"if_exists is {self.if_exists!r}; it is error, join or return")
+        if self.if_exists != "error" and self.run_id is None:
+            raise InputError(
+                f"if_exists={self.if_exists!r} is for a run_id of your own: give it as well"
+            )
+
+    def fingerprint(self, team: str, request: PlanRequest) -> str:
+        """A digest of what a new run is to do, a point, and one of its origin if it is given one.
+
+        A run with the same digests is the same run.
+        """
+        batches = {name: [*map(repr, batches)] for name, batches in request.batches.items()}
+        plan = self.plan and self.plan.model_dump(mode="json")
+        # Without the list, a run of a release before follow-ups is still the same run.
+        after = [] if self.after is None else [self.after]
+        asked = digest_of([team, request.text, batches, plan, self.amend, *after])
+        return f"{asked}.{'' if self.origin is None else digest_of(self.origin)}"
+
+
+def check_limits(deadline_s: float | None, budget: Budget | None) -> None:
+    """Raises `InputError` for a deadline or budget that no run can have."""
+    if budget is not None and not isinstance(budget, Budget):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"budget is {type(budget).__name__}; it must be a leadhand.Budget")
+    if deadline_s is None:
+        return
+    if not isinstance(deadline_s, int | float) or not 0 < deadline_s < MAX_DEADLINE_S:  # pyright: ignore[reportUnnecessaryIsInstance]
+        why = f"it must be more than 0 and less than {MAX_DEADLINE_S:.0e}, or None"
+        raise InputError(f"deadline_s is {deadline_s!r:.200}; {why}")
+
+
+def check_listener(listener: object) -> None:
+    """Raises `InputError` unless `listener` is None or a function that is not async."""
+    if listener is None:
+        return
+    if not callable(listener):
+        raise InputError(f"listener is {type(listener).__name__}; it must be a function")
+    if inspect.iscoroutinefunction(listener) or inspect.iscoroutinefunction(
+        type(listener).__call__
+    ):
+        raise InputError(
+            "listener is an async function, and events are reported without waiting: give a plain "
+            "function (`queue.put_nowait` of an asyncio.Queue is one), or use "
+            "`async for event in run.events()` of a run that was started"
+        )
+
+
+def origin_of(given: object) -> dict[str, JsonValue] | None:
+    """The origin as JSON has it. Raises `InputError` for what JSON has not."""
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):
+        raise InputError(f"origin is {type(given).__name__}; it must map names to JSON values")
+    try:
+        checked = _origin_type().validate_python({**given})
+        text = json.dumps(checked, allow_nan=False, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        raise InputError(
+            "origin can't be stored as JSON: its names must be text, and its values text, finite "
+            "numbers, true, false, null, or lists and dicts of these"
+        ) from None
+    # A lone surrogate could not be stored.
+    return json.loads(text.encode("utf-8", "replace"))
+
+
+@functools.cache
+def _origin_type() -> TypeAdapter[dict[str, JsonValue]]:
+    # Built on first use: most programs give no origin.
+    return TypeAdapter(dict[str, JsonValue], config=ConfigDict(strict=True))
+
+
+def digest_of(known: object) -> str:
+    """A digest of what JSON can hold; of anything else, of its `repr`."""
+    text = json.dumps(known, sort_keys=True, default=repr)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def request_of(
+    text: str,
+    inputs: Sequence[str | Path],
+    batches: Batches | None,
+    after: tuple[EarlierRun, ...] = (),
+) -> "tuple[PlanRequest, Inputs | None]":
+    """The request as a planner gets it, and its inputs with all files listed.
+
+    Raises `InputError` for values of wrong types.
+    """
+    if isinstance(inputs, str):
+        raise InputError("inputs is a text; give a list of paths")
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"the request is {type(text).__name__}; it must be text")
+    # A lone surrogate, from an argument that is not UTF-8, could not be stored as JSON.
+    text = text.encode("utf-8", "replace").decode()
+    if not inputs:
+        return PlanRequest(text, batches or {}, after=after), None
+    # Imported here because most programs have no inputs.
+    from leadhand.tools.files.inputs import Inputs
+
+    given = Inputs.of([Path(one) for one in inputs])
+    all_batches = {"inputs": [Batch(absolute(inputs))], **(batches or {})}
+    return PlanRequest(text, all_batches, given.summary(), after), given
+
+
+def absolute(inputs: Sequence[str | Path]) -> tuple[str, ...]:
+    """The absolute paths of inputs. Whether they exist is checked when they are read."""
+    return tuple(str(Path(one).absolute()) for one in inputs)
 
 
 class NotRestored(InputError):
@@ -134,191 +380,3 @@ def _is_kind_of(kind: object, wanted: object) -> bool:
 
 def _name(kind: object) -> str:
     return getattr(kind, "__name__", None) or repr(kind)
-
-
-IfExists = Literal["error", "join", "return"]
-"""What `run` does if there is a run with that id: raise `RunExists`, wait for its answer and
-continue it if it was interrupted, or return its answer."""
-OnFinished = Callable[[Answer], object]
-"""Called with the answer of a run; what it returns is awaited if it can be."""
-RESERVE = 0.2
-"""The share of the time that is kept for a synthesis by a model."""
-MIN_OPENING_S = 1.0
-"""How long the journal has to open a run at least; a shorter deadline counts from then."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunSettings:
-    """What a run may take from its start or resumption on, and what else its first event keeps, so
-    that another process can resume it."""
-
-    deadline_s: float | None = None
-    """Seconds to its answer; `None`: no limit."""
-    budget: Budget | None = None
-    own_limits: tuple[LimitName, ...] = ()
-    """Which of these two the run was given itself: the others are its supervisor's."""
-    inputs: tuple[str, ...] = ()
-    """Absolute paths."""
-    origin: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-    """What the program that started the run needs to set it up again."""
-    amend: bool = True
-    """Whether the plan may be amended; false for a plan of the caller's own without `amend`."""
-    has_context: bool = False
-    """Whether the run has a context, which itself is not kept."""
-    fingerprint: str = ""
-    """A digest of what was asked for."""
-
-    def kept(self, state: "RunState") -> "RunSettings":
-        """Those of a recorded run's own, and these limits for the others."""
-        own = state.own_limits
-        return RunSettings(
-            state.deadline_s if "deadline_s" in own else self.deadline_s,
-            state.budget if "budget" in own else self.budget,
-            own,
-            state.inputs,
-            state.origin,
-        )
-
-    @property
-    def opening_s(self) -> float | None:
-        """How long the journal may take to open the run."""
-        return None if self.deadline_s is None else max(self.deadline_s, MIN_OPENING_S)
-
-
-class RunArguments(TypedDict, Generic[C], total=False):
-    """What a run may be given each time that it is started or resumed."""
-
-    deadline_s: float | None
-    """Seconds to the answer, from now; `math.inf`: no limit."""
-    budget: Budget | None
-    """What the whole run may spend, including what it has spent."""
-    context: C | None
-    """For the run's workers and tools; it is not stored."""
-    batches: Batches | None
-    """What the template makes tasks for, by name."""
-    listener: "Listener | None"
-    """Called with every event as it happens."""
-
-
-class StartArguments(RunArguments[C], total=False):
-    """What a run may be given when it is started."""
-
-    plan: Plan | None
-    """A plan of your own, for which no planner is asked."""
-    amend: bool
-    """Whether that plan may be amended."""
-    run_id: str | None
-    """An id of your own, which makes the call repeatable."""
-    if_exists: IfExists
-    """What happens if there is a run with that id."""
-    inputs: Sequence[str | Path]
-    """Files and folders that the workers' tools may read."""
-    origin: Mapping[str, JsonValue] | None
-    """Stored with the run, for the program that resumes it."""
-    after: str | None
-    """The id of the run that this one follows."""
-
-
-def check_known(call: str, given: Mapping[str, object], known: type) -> None:
-    """Raises `TypeError`, as Python does, for arguments that `call` does not take."""
-    for name in given.keys() - known.__annotations__.keys():
-        raise TypeError(f"{call}() got an unexpected keyword argument {name!r}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
-    """How a run is done, each time that it is started or resumed."""
-
-    deadline_s: float | None = None
-    budget: Budget | None = None
-    context: object = field(default=None, repr=False)
-    batches: Batches | None = None
-    listener: "Listener | None" = None
-    begun: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set once the run is stored and nothing prevents the work, or that it exists already."""
-
-    def __post_init__(self) -> None:
-        """Raises `InputError` for what no run can have."""
-        check_listener(self.listener)
-        check_limits(None if self.deadline_s == math.inf else self.deadline_s, self.budget)
-
-    def settings(self, default: RunSettings) -> RunSettings:
-        """`default` with the limits that are given."""
-        limit_s = default.deadline_s if self.deadline_s is None else self.deadline_s
-        given: dict[LimitName, object] = {"deadline_s": self.deadline_s, "budget": self.budget}
-        own = tuple(name for name in given if given[name] is not None or name in default.own_limits)
-        return replace(
-            default,
-            deadline_s=None if limit_s == math.inf else limit_s,
-            budget=self.budget or default.budget,
-            own_limits=own,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewRun(RunOptions):
-    """What a new run is to do, and how."""
-
-    request: str | None = None
-    plan: Plan | None = None
-    amend: bool = False
-    run_id: str | None = None
-    if_exists: IfExists = "error"
-    inputs: Sequence[str | Path] = ()
-    origin: Mapping[str, JsonValue] | None = None
-    after: str | None = None
-
-    def __post_init__(self) -> None:
-        """Raises `InputError` for what no run can have."""
-        RunOptions.__post_init__(self)
-        object.__setattr__(self, "origin", origin_of(self.origin))
-
-    def check(self) -> None:
-        """Raises `InputError` for a new run that can't be started."""
-        if self.request is None and self.plan is None:
-            raise InputError("nothing to run: give a request or a plan")
-        if self.plan is not None and not isinstance(self.plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InputError(f"plan is {type(self.plan).__name__}; it must be a leadhand.Plan")
-        if not isinstance(self.amend, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InputError(f"amend is {self.amend!r:.60}; it must be True or False")
-        if self.amend and self.plan is None:
-            raise InputError("amend is for a plan of your own: give `plan` as well")
-        if self.if_exists not in ("error", "join", "return"):
-            raise InputError(f"if_exists is {self.if_exists!r}; it is error, join or return")
-        if self.if_exists != "error" and self.run_id is None:
-            raise InputError(
-                f"if_exists={self.if_exists!r} is for a run_id of your own: give it as well"
-            )
-
-    def fingerprint(self, team: str, request: PlanRequest) -> str:
-        """A digest of what a new run is to do, a point, and one of its origin if it is given one.
-
-        A run with the same digests is the same run.
-        """
-        batches = {name: [*map(repr, batches)] for name, batches in request.batches.items()}
-        plan = self.plan and self.plan.model_dump(mode="json")
-        # Without the list, a run of a release before follow-ups is still the same run.
-        after = [] if self.after is None else [self.after]
-        asked = digest_of([team, request.text, batches, plan, self.amend, *after])
-        return f"{asked}.{'' if self.origin is None else digest_of(self.origin)}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostSettings:
-    """What all runs of a supervisor have in common."""
-
-    journal: Journal
-    clock: Clock
-    run: RunSettings
-    """Of new runs for which no others are given."""
-    concurrency: int
-    max_concurrency: int | None = None
-    contexts: ContextRules
-    occasions: tuple[Occasion, ...] = ()
-    person: "Ask | None" = None
-    on_finished: OnFinished | None = None
-    planner: "Planner | Decider | PlannerMaker | None" = None
-    synthesizer: "Synthesizer | SynthesizerMaker | None" = None
-    remedies: Remedies | None = None
-    listeners: "tuple[Listener, ...]" = ()
-    """Called with every event of every run."""

@@ -1,17 +1,60 @@
-"""A stored run as a program or a command reads it, once; and the right to write it."""
+"""A stored run: its id, what it has left to do when it is resumed, and what a follow-up takes
+from it. Pure."""
 
-import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+import json
+import re
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING
 
+from leadhand.contracts import events
 from leadhand.contracts.events import Event
-from leadhand.errors import InputError, JournalError
-from leadhand.ports import Journal
-from leadhand.state.fold import RunState, fold
+from leadhand.contracts.task import EarlierResult, EarlierRun, Task
+from leadhand.engine.handoffs import beginning, digest
+from leadhand.errors import InputError, RunExists
+from leadhand.plans.graph import dependants, descendants, order
+from leadhand.state.fold import RunState, TaskState, fold
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    # `leadhand show` needs no teams, whose import takes longer than showing the run.
+    from leadhand.contracts.team import Team
+
+RUN_ID = re.compile(r"(?!last\Z)[\w:][\w.:-]{0,199}", re.ASCII)
+"""A run's id: not an option of a command, and not `last`, the commands' word for the latest run."""
+
+MAX_SHOWN_CHARS = 200
+"""How much of an invalid id an error repeats."""
+MAX_RUNS = 5
+"""How many runs before it a follow-up knows; of a longer chain, the latest."""
+MAX_RESULTS = 100
+"""Results of one run."""
+MAX_ANSWER_CHARS = 100_000
+MAX_OUTPUT_CHARS = 2_000_000
+"""All outputs together, as JSON; the latest run has the first claim."""
+_TOO_LONG = "its output of {:,} characters is too long to be handed on"
+
+
+def check_known_id(run_id: str) -> None:
+    """Raises `InputError` for an id that no run can have."""
+    if not _is_run_id(run_id):
+        raise InputError(f"there is no run {_shown(run_id)}")
+
+
+def _is_run_id(run_id: object) -> bool:
+    return isinstance(run_id, str) and RUN_ID.fullmatch(run_id) is not None
+
+
+def _shown(run_id: object) -> str:
+    return f"{run_id!r:.{MAX_SHOWN_CHARS}}"
+
+
+def check_run_id(run_id: str) -> None:
+    """Raises `InputError` for an id that a new run can't have."""
+    if not _is_run_id(run_id):
+        raise InputError(
+            f"run_id is {_shown(run_id)}; it may have up to 200 letters, digits and . _ : - "
+            "but must not begin with . or -, and not be the word last"
+        )
 
 
 @dataclass(slots=True, eq=False)
@@ -37,69 +80,253 @@ class StoredRun:
         self.events, self.state = events, fold(events)
 
 
-@asynccontextmanager
-async def hold_run(journal: Journal, run_id: str, *, limit_s: float | None) -> AsyncGenerator[int]:
-    """`journal.hold`. Raises `JournalError` if that takes longer than `limit_s`."""
-    async with AsyncExitStack() as stack:
-        yield await answer_within(limit_s, stack.enter_async_context(journal.hold(run_id)))
+def check_same_run(state: RunState, team: str, request: str, fingerprint: str) -> None:
+    """Raises `RunExists` if a stored run was started with another request.
+
+    Its origin has to be the same if `fingerprint` has one.
+    """
+    asked, _, origin = fingerprint.partition(".")
+    stored, _, known = state.fingerprint.partition(".")
+    same = asked == stored and origin in ("", known)
+    if not state.fingerprint:  # an older release started it
+        same = (state.team, state.request) == (team, request)
+    if not same:
+        why = (
+            "it was started with another request or origin, or follows another: give another run_id"
+        )
+        raise RunExists(state.run_id, why)
 
 
-async def answer_within(limit_s: float | None, answer: Awaitable[T]) -> T:
-    """What a call of a journal returns. Raises `JournalError` after `limit_s`."""
-    timeout = asyncio.timeout(limit_s)
-    try:
-        async with timeout:
-            return await answer
-    except TimeoutError:
-        if not timeout.expired():
-            raise
-        raise JournalError(
-            f"the journal did not answer within {limit_s:g} s: try again once it does"
-        ) from None
+# Resumption
 
 
-INBOX_POLL_S = 0.5
-"""Seconds between two looks at a run of another process."""
+def check_resumable(
+    state: RunState, run_id: str, team: "Team", again: Collection[str] = ()
+) -> None:
+    """Raises `InputError` if the run can't be resumed with `team`, or do the tasks `again`."""
+    if state.team != team.name:
+        raise InputError(f"run {run_id!r} is of team {state.team!r}, not of {team.name!r}")
+    if own_plan_rejected(state):
+        raise InputError(
+            f"run {run_id!r} can't be resumed: the plan that it was given was rejected "
+            f"({'; '.join(state.problems)}); start a new run with a correct plan"
+        )
+    if state.plan is not None and state.plan.workers:
+        # Imported here because it needs teams, as above.
+        from leadhand.plans.planned_workers import missing_tools, with_planned_workers
+
+        missing = sorted(missing_tools(state.plan, team))
+        if missing:
+            raise InputError(
+                f"run {run_id!r} can't be resumed: the worker factory of team {team.name!r} has no "
+                f"{', '.join(missing)} any more"
+            )
+        team = with_planned_workers(team, state.plan)
+    due = {*tasks_left(state), *again, *(id for id, one in state.tasks.items() if not one.ended)}
+    names = {name for id in due for name in (state.tasks[id].worker, state.tasks[id].task.worker)}
+    gone = sorted(name for name in names if team.worker(name) is None)
+    if gone:
+        raise InputError(
+            f"run {run_id!r} can't be resumed: team {team.name!r} has no worker "
+            f"{', '.join(gone)} any more"
+        )
+    for id in due - {*again}:
+        task = state.tasks[id]
+        worker = team.worker(task.worker)
+        resumable = task.interrupted or task.resumable or task.status == "running"
+        if resumable and task.nested is not None and worker is not None and worker.team is not None:
+            check_resumable(task.nested, run_id, worker.team)
 
 
-class HeldRuns:
-    """Holds runs of a journal for one supervisor."""
+def check_decider(state: RunState, run_id: str) -> None:
+    """Raises `InputError` if a planner in code has more to decide.
 
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._released: dict[str, tuple[asyncio.AbstractEventLoop, asyncio.Event]] = {}
-        """By run that is held here: the loop that works on it, and what is set once it ends."""
+    For a supervisor without one: its team's model must not take over decisions of the user's code.
+    """
+    undecided = state.rounds_open or state.rounds_end == "failed"
+    if undecided and state.decided_by not in ("", "planner"):
+        raise InputError(
+            f"run {run_id!r} can't be resumed here: its rounds are decided by "
+            f"{state.decided_by!r}, a planner in code; resume it in a program that has it: "
+            "Supervisor(team, planner=...)"
+        )
 
-    def __contains__(self, run_id: object) -> bool:
-        return run_id in self._released
 
-    @asynccontextmanager
-    async def hold(self, run_id: str, *, limit_s: float | None) -> AsyncGenerator[int]:
-        """`Journal.hold`. Raises `RunTaken`, and `JournalError` after `limit_s`."""
-        held = asyncio.get_running_loop(), asyncio.Event()
-        try:
-            async with hold_run(self._journal, run_id, limit_s=limit_s) as last_seq:
-                self._released[run_id] = held
-                yield last_seq
-        finally:
-            # The next call may hold it already.
-            if self._released.get(run_id) is held:
-                del self._released[run_id]
-            held[1].set()
+def own_plan_rejected(state: RunState) -> bool:
+    """Whether the run was given a plan that can't be carried out; no other plan may replace it."""
+    return (
+        state.answer is None
+        and state.plan is None
+        and state.proposed is None
+        and state.proposed_by == "person"
+        and bool(state.problems)
+    )
 
-    async def until_released(
-        self, run_id: str, *, on_wait: Callable[[], object] = lambda: None
-    ) -> None:
-        """Return once no process holds the run. `on_wait` is called if one does."""
-        while True:
-            loop, released = self._released.get(run_id, (None, None))
-            if released is not None:
-                on_wait()
-            if released is not None and loop is asyncio.get_running_loop():
-                await released.wait()
-                return
-            # An event of another loop does not wake this one.
-            if released is None and await self._journal.holder(run_id) is None:
-                return
-            on_wait()
-            await asyncio.sleep(INBOX_POLL_S)
+
+def is_over(state: RunState) -> bool:
+    """Whether the run has its answer, and there is nothing that a resumed run could do."""
+    answer = state.answer
+    if answer is None or answer.ended_by is not None or tasks_left(state):
+        return False
+    if state.rounds_open or state.rounds_end == "failed":
+        return False
+    return all(gap.task_id != "synthesis" for gap in answer.gaps)
+
+
+def tasks_left(state: RunState) -> tuple[str, ...]:
+    """The tasks that a resumed run does, in the order of the plan.
+
+    The run ended before they were done, the budget was used up, or an outage failed them; or they
+    were skipped because such a task gave no result.
+    """
+    tasks = {id: task.task for id, task in state.tasks.items()}
+    found: set[str] = set()
+    for id in order([*tasks.values()]):
+        task = state.tasks[id]
+        if _was_stopped(task) or (
+            task.status == "skipped" and _lacks_only(task.task, state, found)
+        ):
+            found.add(id)
+    return tuple(id for id in tasks if id in found)
+
+
+def failed_for_good(state: RunState) -> tuple[str, ...]:
+    """The tasks that failed and that a resumed run does not do again by itself."""
+    left = {*tasks_left(state)}
+    return tuple(
+        id
+        for id, task in state.tasks.items()
+        if task.status in ("failed", "timed_out", "escalated") and id not in left
+    )
+
+
+def tasks_from(state: RunState, task_id: str) -> tuple[str, ...]:
+    """The task and all tasks that depend on it, directly or not, in the order of the plan.
+
+    Raises `InputError` if the run has no such task.
+    """
+    if task_id not in state.tasks:
+        raise InputError(
+            f"run {state.run_id!r} has no task {task_id!r}: {_known_tasks(state, task_id)}"
+        )
+    after = dependants([task.task for task in state.tasks.values()])
+    found = {task_id} | descendants(after, task_id)
+    return tuple(id for id in state.tasks if id in found)
+
+
+def prompts_changed(
+    state: RunState, past: Iterable[events.Event], prompts: str, *, again: Collection[str] = ()
+) -> bool:
+    """Whether models are asked again what they had answered, because the prompts have changed.
+
+    `past` is the log that `state` follows from. Tasks that are done `again` are left out: their
+    models are asked again anyway.
+    """
+    if state.prompts == prompts:
+        return False
+    answered: set[tuple[str | None, int]] = set()
+    for event in past:
+        match event:
+            case _ if event.within:
+                pass  # a nested run says so itself
+            case events.ModelCalled() if event.response is not None:
+                answered.add((event.task_id, event.attempt or 0))
+            case events.PlanAccepted() | events.SynthesisStarted():
+                answered.discard((None, 0))
+            case events.RunResumed():
+                answered = {call for call in answered if call[0] not in event.again}
+            case _:
+                pass
+    unfinished: set[tuple[str | None, int]] = {
+        (id, _next_attempt(task)) for id, task in state.tasks.items() if id not in again
+    }
+    if state.phase in ("planning", "synthesizing"):
+        unfinished.add((None, 0))
+    return not unfinished.isdisjoint(answered)
+
+
+def _next_attempt(task: TaskState) -> int:
+    """The attempt that a resumed run makes, or makes once more."""
+    begun = task.interrupted or task.status == "running"
+    return task.attempts if begun else task.next_attempt
+
+
+def _was_stopped(task: TaskState) -> bool:
+    return task.status in ("cancelled", "running") or (task.retryable and task.ended)
+
+
+def _lacks_only(task: Task, state: RunState, found: set[str]) -> bool:
+    """Whether every result that the task lacks would come from one of `found`, or is to come."""
+    needs = {id: state.tasks[id] for id in task.depends_on}
+    return all(id in found or one.status in ("completed", "pending") for id, one in needs.items())
+
+
+def _known_tasks(state: RunState, task_id: str) -> str:
+    parts = [id for id in state.tasks if id.startswith(f"{task_id}.")]
+    if task_id in state.retired and parts:
+        return f"it was split into {', '.join(parts)}"
+    if task_id in state.retired:
+        return "it was dropped from the plan"
+    ids = [*state.tasks]
+    if not ids:
+        return "it has no plan yet"
+    shown = ", ".join(ids[:10])
+    return f"there are {shown}" + (f" and {len(ids) - 10} more" if len(ids) > 10 else "")
+
+
+# Follow-ups
+
+
+def earlier_runs(state: RunState) -> tuple[EarlierRun, ...]:
+    """A run and those that it follows, the latest first. Raises `InputError` without an answer."""
+    answer = state.answer or state.waiting
+    if answer is None:
+        raise InputError(
+            f"run {state.run_id!r} has no answer yet, so no run can follow it: wait for it, or "
+            "resume it if it was interrupted"
+        )
+    results = [_result(task) for task in state.tasks.values()]
+    last = EarlierRun(
+        run_id=state.run_id,
+        team=state.team,
+        request=state.request,
+        status=answer.status,
+        answer=beginning(answer.answer, MAX_ANSWER_CHARS),
+        results=tuple(results[:MAX_RESULTS]),
+        left_out=max(len(results) - MAX_RESULTS, 0),
+    )
+    return _within_bounds((last, *state.after)[:MAX_RUNS])
+
+
+def _result(task: TaskState) -> EarlierResult:
+    result, done = task.result, task.status == "completed"
+    seen = digest(task)
+    return EarlierResult(
+        task_id=task.id,
+        worker=task.worker,
+        intent=task.task.intent,
+        status=task.status,
+        summary=seen.summary,
+        excerpt=seen.excerpt,
+        output=result.output if result is not None and done else None,
+        missing=seen.missing,
+        why=seen.why_missing,
+    )
+
+
+def _within_bounds(runs: Sequence[EarlierRun]) -> tuple[EarlierRun, ...]:
+    """The runs, without the outputs that do not fit."""
+    left = MAX_OUTPUT_CHARS
+    found: list[EarlierRun] = []
+    for run in runs:
+        results: list[EarlierResult] = []
+        for one in run.results:
+            size = len(json.dumps(one.output, ensure_ascii=False)) if one.output is not None else 0
+            if size > left:
+                why = _TOO_LONG.format(size)
+                one = one.model_copy(update={"output": None, "why": why})
+            else:
+                left -= size
+            results.append(one)
+        found.append(run.model_copy(update={"results": tuple(results)}))
+    return tuple(found)

@@ -7,7 +7,6 @@ use up all the time for work, so the run stops asking models while that code sti
 import asyncio
 from collections.abc import Collection
 from contextlib import AsyncExitStack, nullcontext
-from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -77,7 +76,7 @@ class OfflineReserve:
         self.used = True
         self._offline_switch.switch_on(
             f"no model answered until {kept_s:.2g} s before work had to stop, with the run's "
-            f"deadline of {self._context.limit_s:g} s: the rest is for offline code"
+            f"deadline of {self._context.settings.deadline_s:g} s: the rest is for offline code"
         )
 
     def _seconds(self, worker: Worker) -> float:
@@ -102,8 +101,7 @@ class WorkStep:
 
     def __init__(self, context: StepContext, *, teams: TeamRunner, growing: bool = False) -> None:
         """`teams` runs the teams that are workers. A `growing` plan is still being written."""
-        self.context = context
-        """As it stands, when the step is cancelled too: the budget for models may be used up."""
+        self._context = context
         self._teams = teams
         self.growing = growing
         self.growing_plan: GrowingPlan | None = None
@@ -111,19 +109,20 @@ class WorkStep:
 
     async def run(self) -> bool:
         """Do the tasks. Returns whether all that is left waits for a person."""
-        context = self.context
+        context = self._context
         runners, until_s = context.roles.runners, context.work_ends_s
         async with AsyncExitStack() as stack:
             started = runners.started(self._teams, until_s=context.loop_time(until_s))
             try:
                 await stack.enter_async_context(started)
             except TimeoutError:
-                limit = f"the run's deadline of {context.limit_s:g} s"
+                limit = f"the run's deadline of {context.settings.deadline_s:g} s"
                 self.cancel_all(f"{limit} came before the tools were ready")
                 return False
-            return await self._run_tasks(context)
+            return await self._run_tasks()
 
-    async def _run_tasks(self, context: StepContext) -> bool:
+    async def _run_tasks(self) -> bool:
+        context = self._context
         recorder, roles = context.recorder, context.roles
         scheduler = Scheduler(
             recorder,
@@ -138,7 +137,7 @@ class WorkStep:
             decider=roles.decider,
             person=context.people,
             grace_s=context.grace_s,
-            run_context=roles.resources.run_context,
+            run_context=roles.run_context,
             growing=self.growing,
         )
         self.growing_plan = scheduler.growing_plan
@@ -153,7 +152,7 @@ class WorkStep:
         with watchdog, reserve:
             await scheduler.run(work_ends_s=context.work_ends_s)
         if reserve.used:
-            self.context = replace(self.context, late=True)
+            context.late = True
         # Once for each task and worker, however many of its attempts have not returned.
         for given in {(one.task_id, one.to_agent): one for one in roles.runners.abandoned}.values():
             id, name = given.task_id, given.to_agent
@@ -168,15 +167,12 @@ class WorkStep:
 
     def _without_budget(self, scheduler: Scheduler, why: str) -> None:
         """Let code do the rest where it can; else start no more tasks, and let running ones end."""
-        offline = self.context.without_models(why)
-        if offline is not None:
-            self.context = offline
-        else:
+        if not self._context.give_up_models(why):
             scheduler.drain(why)
 
     def cancel_all(self, reason: str) -> None:
         """Record that all tasks that have not ended are cancelled."""
-        recorder = self.context.recorder
+        recorder = self._context.recorder
         for id, task in recorder.state.tasks.items():
             if not task.ended:
                 stamp = recorder.task_stamp(id, task.attempts)
@@ -201,7 +197,7 @@ class EarlyStart:
 
     async def __aenter__(self) -> Self:
         if self._allowed and self._state.proposed is None:
-            self._context.roles.resources.early.start = self._start
+            self._context.roles.early.start = self._start
             if any(not task.ended for task in self._state.tasks.values()):
                 self._begin()  # they had started when the run was interrupted
         return self
@@ -212,7 +208,7 @@ class EarlyStart:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._context.roles.resources.early.start = None
+        self._context.roles.early.start = None
         if self._work is not None and not self._work.done():
             self._work.cancel()
             await asyncio.wait([self._work])
@@ -242,7 +238,7 @@ class EarlyStart:
 
     async def drop_others(self, plan: Plan) -> None:
         """Cancel the tasks that `plan` does not have as they were started."""
-        self._context.roles.resources.early.start = None
+        self._context.roles.early.start = None
         dropped = self._state.tasks.keys() - kept(self._state, plan)
         if not dropped:
             return
@@ -258,24 +254,19 @@ class EarlyStart:
         if self._step.growing_plan is not None and self._is_working:
             self._step.growing_plan.accepted()
 
-    async def finish(self, context: StepContext) -> tuple[StepContext, bool]:
-        """Wait for the work that has begun, after planning left `context`.
+    async def finish(self) -> bool:
+        """Wait for the work that has begun; returns whether all that is left waits for a person.
 
-        Returns the context now, and whether all that is left waits for a person. Without a plan
-        only tasks that run may end.
+        Without a plan only tasks that run may end.
         """
         if self._state.plan is None and self._state.tasks:
-            why = f"there is no plan: {context.unplanned or context.active.reason}"
+            why = f"there is no plan: {self._context.unplanned or self._context.active.reason}"
             if self._step.growing_plan is None:
                 await self._stop_opening()
                 self._step.cancel_all(why)
             elif self._is_working:
                 self._step.growing_plan.failed(why)
-        waits = False if self._work is None else await self._work
-        left = self._step.context
-        if left.roles is not self._context.roles:
-            context = replace(context, roles=left.roles)
-        return replace(context, late=context.late or left.late), waits
+        return False if self._work is None else await self._work
 
     @property
     def _is_working(self) -> bool:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from leadhand.contracts import events
 from leadhand.contracts.task import Plan
-from leadhand.run.metrics import metrics
 from leadhand.state.fold import fold
+from leadhand.state.times import metrics
 
 
 def document(log: Sequence[events.Event]) -> Iterator[str]:

@@ -14,8 +14,8 @@ from leadhand.contracts import events
 from leadhand.contracts.answer import Conflict, Metrics
 from leadhand.contracts.outcome import NO_USAGE, Usage, with_location
 from leadhand.contracts.summary import RunStatus
-from leadhand.run.metrics import critical_chain, metrics
 from leadhand.state.fold import RunState, TaskState, apply
+from leadhand.state.times import critical_chain, metrics
 from leadhand.trace.history_parts import (
     End,
     PlanVersion,

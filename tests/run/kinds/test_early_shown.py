@@ -21,8 +21,8 @@ from leadhand.contracts.events import (
     TaskPlanned,
 )
 from leadhand.journal.summaries import StoredSummary
-from leadhand.run.metrics import critical_chain, metrics
 from leadhand.state.fold import fold
+from leadhand.state.times import critical_chain, metrics
 from leadhand.teams.loader import load
 from leadhand.trace.logs import Logs
 from leadhand.trace.overview import overview

@@ -22,7 +22,7 @@ from leadhand.contracts.events import (
 from leadhand.contracts.outcome import Escalated, Handoff, Outcome
 from leadhand.contracts.people import Question, Reply, RunMessage
 from leadhand.journal import MemoryJournal, open_journal
-from leadhand.run.resumption import tasks_from
+from leadhand.run.stored import tasks_from
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock, run_virtual
 from tests.handles import resumed

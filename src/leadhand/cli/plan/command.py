@@ -26,7 +26,7 @@ from leadhand.models.choice import models_by_role
 from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.checks import MAX_TASKS
 from leadhand.plans.planned_workers import with_planned_workers
-from leadhand.run.following import earlier_runs
+from leadhand.run.stored import earlier_runs
 from leadhand.state.fold import fold
 from leadhand.supervisor import Supervisor
 from leadhand.tools.text import counted

@@ -32,10 +32,9 @@ from leadhand.engine.recorder import Listener, SystemClock
 from leadhand.errors import InputError, PlanError
 from leadhand.models.preload import preload
 from leadhand.plans.checks import check, errors_in
-from leadhand.run.messages import cancel_stored
+from leadhand.run.answer_step import cancel_stored
 from leadhand.run.questions import open_questions, reply_message
-from leadhand.run.resumption import is_over
-from leadhand.run.stored import StoredRun
+from leadhand.run.stored import StoredRun, is_over
 from leadhand.state.fold import RunState
 
 

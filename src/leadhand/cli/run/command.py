@@ -26,8 +26,7 @@ from leadhand.errors import InputError
 from leadhand.models.choice import ModelChoice
 from leadhand.plans.checks import check, errors_in
 from leadhand.run.people import Ask
-from leadhand.run.resumption import failed_for_good, is_over
-from leadhand.run.stored import StoredRun
+from leadhand.run.stored import StoredRun, failed_for_good, is_over
 from leadhand.state.fold import RunState, fold
 
 

@@ -17,10 +17,10 @@ from leadhand.cli.views.plan import worker_lines
 from leadhand.cli.views.terminal import safe, safe_block, sentence
 from leadhand.contracts.outcome import Usage
 from leadhand.run.gaps import reason
-from leadhand.run.metrics import critical_chain, planned_before, synthesis_time
 from leadhand.run.questions import in_a_line
-from leadhand.run.resumption import failed_for_good, is_over, own_plan_rejected
+from leadhand.run.stored import failed_for_good, is_over, own_plan_rejected
 from leadhand.state.run_state import TaskState
+from leadhand.state.times import critical_chain, planned_before, synthesis_time
 from leadhand.tools.text import counted
 from leadhand.trace.formatting import format_duration, format_gain, format_usage
 from leadhand.trace.history_parts import QuestionHistory, Step
