@@ -10,7 +10,7 @@ from hypothesis import given
 from typer.testing import CliRunner
 
 from leadhand.cli.app import app
-from leadhand.cli.plan.command import planned
+from leadhand.cli.plan import planned
 from leadhand.cli.views.consoles import DataConsole
 from leadhand.cli.views.plan import show_plan
 from leadhand.contracts.task import Limits, Plan, PlanRequest, Task

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from leadhand import Supervisor
 from leadhand.cli.options import OutputOptions, ReplyOptions, ResumeOptions
-from leadhand.cli.resume.actions import answer_run, resume_run
+from leadhand.cli.resume import answer_run, resume_run
 from leadhand.cli.run.storage import RunStorage
 from leadhand.contracts.task import Plan
 from leadhand.teams.sources import team_of

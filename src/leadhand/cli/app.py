@@ -17,9 +17,8 @@ from leadhand.cli import options as opt
 from leadhand.cli import start_time
 from leadhand.cli.added_commands import added_command, command_info, command_infos
 from leadhand.cli.eval import commands as eval_commands
-from leadhand.cli.resume import commands as resume_commands
 from leadhand.cli.router.commands import router_app
-from leadhand.cli.run.first_line import announce, announce_team
+from leadhand.cli.run.first_line import announce, announce_run, announce_team
 from leadhand.cli.runs import commands as stored_commands
 from leadhand.cli.teams import commands as teams_commands
 
@@ -53,9 +52,53 @@ def show_plan(options: opt.PlanOptions) -> None:
     The team's Python is imported, unless it is a ready-made team.
     """
     _begin(options, quiet=options.quiet)
-    from leadhand.cli.plan.command import plan_command
+    from leadhand.cli.plan import plan_command
 
     raise typer.Exit(plan_command(options))
+
+
+@opt.command(app)
+def resume(options: opt.ResumeOptions) -> None:
+    """Resume a run that was interrupted, ran out of time or budget, or waits for a person.
+
+    Completed work is not done again, and no model is asked twice. The deadline counts from now; a
+    budget is that of the whole run.
+    """
+    announce_run(options.run, options.home, quiet=options.output.quiet)
+    from leadhand.cli.resume import resume_run
+    from leadhand.cli.run.storage import RunStorage
+
+    with RunStorage(options.home, options=options.kept) as storage:
+        raise typer.Exit(resume_run(options, storage))
+
+
+@opt.command(app)
+def answer(
+    run: opt.RunId,
+    reply: opt.ReplyOptions,
+    output: opt.OutputOptions,
+    home: opt.Home = None,
+    team: opt.OtherTeam = None,
+    trust: opt.Trust = False,
+) -> None:
+    """Answer the questions of a run and resume it. Without an answer, show the questions."""
+    reply.check()
+    announce_run(run, home, quiet=output.quiet)
+    from leadhand.cli.resume import answer_run
+    from leadhand.cli.run.storage import RunStorage
+
+    options = opt.ResumeOptions(run=run, home=home, output=output, team=team, trust=trust)
+    with RunStorage(home, options=options.kept) as storage:
+        raise typer.Exit(answer_run(options, reply, storage))
+
+
+@opt.command(app)
+def cancel(run: opt.RunId, home: opt.Home = None) -> None:
+    """Stop a run, also one that waits or was interrupted. It can be resumed."""
+    announce_run(run, home, quiet=False)
+    from leadhand.cli.resume import cancel_command
+
+    raise typer.Exit(cancel_command(run, home))
 
 
 @opt.command(app)
@@ -92,7 +135,6 @@ def _begin(
 
 
 stored_commands.add_to(app)
-resume_commands.add_to(app)
 teams_commands.add_to(app)
 eval_commands.add_to(app)
 app.add_typer(router_app, name="router", no_args_is_help=True)

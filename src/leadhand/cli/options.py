@@ -13,6 +13,8 @@ from typing import Annotated, Literal, get_type_hints
 
 import typer
 
+from leadhand.errors import InputError
+
 AnswerFormat = Literal["text", "json", "markdown"]
 """How an answer is printed."""
 
@@ -260,6 +262,15 @@ class ReplyOptions:
     plan: Annotated[
         Path | None, typer.Option(help="Carry out this plan instead.", metavar="FILE")
     ] = None
+
+    def check(self) -> None:
+        """Raise `InputError` for options that exclude each other."""
+        each = bool(self.approved_calls or self.refused_calls)
+        if sum((self.approve, self.refuse, self.plan is not None, each)) > 1:
+            options = "--approve, --refuse and --plan"
+            raise InputError(f"give one of {options}, or a reply about each call")
+        if (self.approve or self.plan is not None) and self.text is not None:
+            raise InputError("TEXT is for a worker, or says why the plan is refused: leave it out")
 
 
 def command(

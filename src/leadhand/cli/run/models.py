@@ -5,10 +5,9 @@ import os
 from collections.abc import Mapping
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from leadhand.cli.views.consoles import print_line, print_page
+from leadhand.cli.views.consoles import print_line
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError
@@ -45,13 +44,10 @@ def print_models(choice: ModelChoice, console: Console) -> None:
     by_model = roles_by_model(used)
     if len(by_model) < 2:
         return
-    table = Table.grid(padding=(0, 2))
-    table.add_column(overflow="fold")
-    table.add_column(overflow="fold", style="dim")
+    width = max(map(len, by_model))
     for model, names in by_model.items():
         shown = ", ".join(names[:8]) + (f" and {len(names) - 8:,} more" if len(names) > 8 else "")
-        table.add_row(Text(f"  {model}"), Text(shown))
-    print_page(console, table)
+        print_line(console, Text.assemble(f"  {model:<{width}}  ", (shown, "dim")))
 
 
 def roles_by_model(used: Mapping[str, str]) -> dict[str, list[str]]:
