@@ -24,6 +24,10 @@ class Command:
     resume: Callable[..., int] | None = None
     """Resumes a run that has `RunSetup.origin` of this command as origin, and returns the exit
     status. Gets `ResumeOptions`, `RunStorage`, `StoredRun`. `None`: its runs can't be resumed."""
+    trial: Callable[..., object] | None = None
+    """Sets up a case of `leadhand eval`. Gets the `RunSetup`, the `RunStorage`, the folder for the
+    run's files, and the paths of the case's inputs; gives the supervisor and the batches of the
+    inputs. `None`: the team is run with the inputs as they are."""
     needs: str = ""
     """What the package's team of the same name needs besides a request, as in `a change to look
     at`: `leadhand run` then refers to this command. Empty if the team can be run."""

@@ -5,10 +5,12 @@ import datetime as dt
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast, get_args
 
+from leadhand.cli.added_commands import Command, added_command
 from leadhand.cli.eval.commands import CompareOptions, EvalOptions, MeasureOptions
 from leadhand.cli.eval.views import show_changes, show_comparison, show_report, show_trial
 from leadhand.cli.run.arguments import load_team
@@ -19,6 +21,7 @@ from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.standard_streams import writing_output
 from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.cli.views.terminal import print_json
+from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError
 from leadhand.evals.cases import Case, Fault, FaultKind
@@ -34,11 +37,45 @@ from leadhand.evals.runner import (
 )
 from leadhand.evals.trials import Scorer
 from leadhand.models.choice import VARIABLE, models_of
+from leadhand.run.intake import Batches
+from leadhand.run.settings import StartArguments
+from leadhand.supervisor import Supervisor
 from leadhand.teams import functions
 from leadhand.teams.installed import team_folders
-from leadhand.teams.sources import python_team
+from leadhand.teams.sources import python_team, team_of
+
+Trial = Callable[
+    [RunSetup, RunStorage, Path, Sequence[Path]],
+    tuple[Supervisor[object, object], Batches],
+]
+"""What `Command.trial` is."""
 
 _KINDS: dict[str, FaultKind] = {kind: kind for kind in get_args(FaultKind)}
+
+
+@dataclass(frozen=True, slots=True)
+class CommandContender:
+    """A team that only a command of its own can set up."""
+
+    name: str
+    team: Team
+    command: Command
+    setup: RunSetup
+    storage: RunStorage
+
+    def start(
+        self, case: Case, plan: Plan | None, run_id: str
+    ) -> tuple[Supervisor, StartArguments[object]]:
+        """The supervisor that the command makes for the case's inputs. Raises `InputError`."""
+        if plan is not None or case.faults or case.tools:
+            raise InputError(
+                f"case {case.name!r}: workers alone, faults and tools are not for team {self.name}"
+            )
+        folder = self.storage.folder(run_id)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        trial = cast("Trial", self.command.trial)
+        supervisor, batches = trial(self.setup, self.storage, folder, [*map(Path, case.inputs)])
+        return supervisor, {"batches": batches}
 
 
 def eval_command(options: EvalOptions) -> int:
@@ -52,7 +89,7 @@ def eval_command(options: EvalOptions) -> int:
         eval_id = measure.resume or new_eval_id(dt.datetime.now(dt.UTC))
         for place, (name, team) in enumerate(teams):
             cases = cases_of(options.cases, name)
-            contender = TeamContender(team, settings, storage.journal)
+            contender = contender_of(name, team, measure, storage)
             own_id = eval_id if len(teams) == 1 else f"{eval_id}-t{place + 1}"
             found = measured([contender], cases, measure, settings, scorers, own_id, eval_id)
             if found is None:
@@ -145,14 +182,17 @@ def measured(
         return None
 
 
+def contender_of(name: str, team: Team, measure: MeasureOptions, storage: RunStorage) -> Contender:
+    """The team as it is run, or as its own command runs it."""
+    command = added_command(name)
+    if command is not None and command.trial is not None and name in team_folders():
+        return CommandContender(name, team, command, setup_of(measure), storage)
+    return TeamContender(team, settings_of(measure), storage.journal)
+
+
 def settings_of(measure: MeasureOptions) -> EvalSettings:
     """How cases are run. Raises `InputError`."""
-    limits = measure.limits
-    setup = RunSetup(
-        deadline=limits.deadline,
-        budget_usd=limits.budget_usd,
-        budget_tokens=limits.budget_tokens,
-    )
+    setup = setup_of(measure)
     return EvalSettings(
         repeat=measure.repeat,
         at_once=measure.at_once,
@@ -161,6 +201,11 @@ def settings_of(measure: MeasureOptions) -> EvalSettings:
         allow_writes=measure.allow_writes,
         faults=tuple(map(_fault, measure.faults or ())),
     )
+
+
+def setup_of(measure: MeasureOptions) -> RunSetup:
+    """The limits of each run."""
+    return RunSetup(**asdict(measure.limits))
 
 
 def _fault(given: str) -> Fault:
@@ -197,6 +242,9 @@ def loaded(name: str, measure: MeasureOptions) -> Team:
     No other model is looked for: many cases cost many times as much as one request.
     """
     limits = measure.limits
+    command = added_command(name) if name in team_folders() else None
+    if command is not None and command.trial is not None:
+        return team_of(name)
     team = load_team(name, trust=measure.trust)
     named = limits.model or os.environ.get(VARIABLE) or models_of(team)
     choice = choose_models(team, model=limits.model, no_model=limits.no_model or not named)

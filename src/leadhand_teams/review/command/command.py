@@ -5,14 +5,15 @@ import contextlib
 import shutil
 import sys
 import time
-from collections.abc import Generator
-from dataclasses import replace
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO
 
 from leadhand import InputError, Supervisor
+from leadhand.contracts.task import Batch
 from leadhand.errors import ToolError
-from leadhand.extension import LiveRun, RunStorage
+from leadhand.extension import LiveRun, RunSetup, RunStorage
 from leadhand.extension.output import DataConsole, safe, show_plan, writing_output
 from leadhand.tools.git import reading_until
 from leadhand.tools.patch import open_patch
@@ -94,6 +95,19 @@ def _reviewed(options: ReviewOptions, setup: ReviewSetup, storage: RunStorage, r
         format=options.format,
         quiet=options.output.quiet,
     )
+
+
+def review_trial(
+    setup: RunSetup, storage: RunStorage, folder: Path, inputs: Sequence[Path]
+) -> tuple[Supervisor, Mapping[str, Sequence[Batch]]]:
+    """The supervisor of a case of `leadhand eval`, whose only input is a patch, and its batches."""
+    if len(inputs) != 1:
+        raise InputError("a case of the team review has one input, a patch: name it in `inputs`")
+    if not (folder / CHANGE).exists():  # else the evaluation is resumed
+        with _patch(str(inputs[0])) as patch:
+            write_snapshot(folder / CHANGE, patch=patch, patch_name=inputs[0].name)
+    run = ReviewRun(ReviewSetup.of(asdict(setup), folder=str(folder)), storage)
+    return run.supervisor(), run.reviewers.batches
 
 
 @contextlib.contextmanager

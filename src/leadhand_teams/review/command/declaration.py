@@ -24,7 +24,11 @@ from leadhand_teams.review import DEFAULT_THRESHOLD
 from leadhand_teams.review.command import formats
 
 if TYPE_CHECKING:
-    from leadhand.extension import ResumeOptions, RunStorage, StoredRun
+    from collections.abc import Mapping, Sequence
+
+    from leadhand import Supervisor
+    from leadhand.contracts.task import Batch
+    from leadhand.extension import ResumeOptions, RunSetup, RunStorage, StoredRun
 
 
 # Long because every option is declared here, with its help, and nowhere else.
@@ -168,5 +172,13 @@ def _resume(options: "ResumeOptions", storage: "RunStorage", stored: "StoredRun"
     return resume_review(options, storage, stored)
 
 
-command = Command(run=review, resume=_resume, needs="a change to look at")
+def _trial(
+    setup: "RunSetup", storage: "RunStorage", folder: "Path", inputs: "Sequence[Path]"
+) -> "tuple[Supervisor, Mapping[str, Sequence[Batch]]]":
+    from leadhand_teams.review.command.command import review_trial
+
+    return review_trial(setup, storage, folder, inputs)
+
+
+command = Command(run=review, resume=_resume, trial=_trial, needs="a change to look at")
 """The entry point."""
