@@ -159,7 +159,7 @@ async def evaluate(
 
     found: list[TeamReport] = []
     for place, one in enumerate(given, start=1):
-        prefix = f"{eval_id}-{place}"
+        prefix = f"{eval_id}-{place}" if len(given) > 1 else eval_id
         work = _Evaluation(one, settings, (*scorers,), judge, prefix, partial(tell, one.name))
         found.append(await work.report(cases))
     return EvalReport(id=eval_id, teams=tuple(found))

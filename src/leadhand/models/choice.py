@@ -219,15 +219,15 @@ def _without_secrets(url: str) -> str:
 
 
 def _stripped(team: Team) -> Team:
-    return _with_models(team, lambda _: None)
+    return with_changed_models(team, lambda _: None)
 
 
 def _addressed(team: Team, environ: Mapping[str, str]) -> Team:
     """The team with bare names changed to `openai-chat:name` if OPENAI_BASE_URL is set."""
-    return _with_models(team, lambda spec: _address(spec, environ))
+    return with_changed_models(team, lambda spec: _address(spec, environ))
 
 
-def _with_models(team: Team, change: Callable[[ModelSpec], ModelSpec]) -> Team:
+def with_changed_models(team: Team, change: Callable[[ModelSpec], ModelSpec]) -> Team:
     """The team and its nested teams with every model changed; None removes it."""
     tiers = {tier: [change(spec) for spec in specs] for tier, specs in team.models.items()}
     return dataclasses.replace(
@@ -242,7 +242,7 @@ def _with_models(team: Team, change: Callable[[ModelSpec], ModelSpec]) -> Team:
             dataclasses.replace(
                 worker,
                 model=change(worker.model),
-                team=_with_models(worker.team, change) if worker.team else None,
+                team=with_changed_models(worker.team, change) if worker.team else None,
             )
             for worker in team.workers
         ),

@@ -88,6 +88,11 @@ def _said(messages: Sequence[ModelMessage], parameters: ModelRequestParameters) 
         yield instruction.content
     for tool in (*parameters.function_tools, *parameters.output_tools):
         yield tool.name
+    yield from texts_of(messages)
+
+
+def texts_of(messages: Sequence[ModelMessage]) -> Iterator[str]:
+    """What the parts of messages say, each after its kind and its tool."""
     for message in messages:
         for part in message.parts:
             yield part.part_kind

@@ -6,9 +6,10 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import AsyncExitStack
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import cast, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
 from leadhand.cli.added_commands import Command, added_command
 from leadhand.cli.eval.commands import CompareOptions, EvalOptions, MeasureOptions
@@ -22,12 +23,14 @@ from leadhand.cli.standard_streams import writing_output
 from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.cli.views.terminal import print_json
 from leadhand.contracts.task import Plan
-from leadhand.contracts.team import Team
+from leadhand.contracts.team import ModelSpec, Team
 from leadhand.errors import InputError
 from leadhand.evals.cases import Case, Fault, FaultKind
+from leadhand.evals.figures import FigureChange
 from leadhand.evals.formats import junit, page
+from leadhand.evals.judging import AnswerJudge, judge_model
 from leadhand.evals.reading import cases_beside, read_cases
-from leadhand.evals.report import EvalReport, TrialReport, changes, is_worse
+from leadhand.evals.report import EvalReport, TeamReport, TrialReport, changes, is_worse
 from leadhand.evals.runner import (
     Contender,
     EvalSettings,
@@ -43,6 +46,9 @@ from leadhand.supervisor import Supervisor
 from leadhand.teams import functions
 from leadhand.teams.installed import team_folders
 from leadhand.teams.sources import python_team, team_of
+
+if TYPE_CHECKING:
+    from leadhand.evals.recordings import Exchanges
 
 Trial = Callable[
     [RunSetup, RunStorage, Path, Sequence[Path]],
@@ -78,26 +84,63 @@ class CommandContender:
         return supervisor, {"batches": batches}
 
 
+Row = tuple[Contender, Sequence[Case]]
+"""A team, and the cases that it gets."""
+
+
 def eval_command(options: EvalOptions) -> int:
     """Evaluate the teams, print the report, and return the exit status."""
     measure = options.measure
     before = EvalReport.read(options.baseline) if options.baseline is not None else None
-    settings, scorers = settings_of(measure), scorers_of(measure)
     teams = [(name, loaded(name, measure)) for name in options.teams]
-    reports: list[EvalReport] = []
     with RunStorage(measure.home, new=True) as storage:
-        eval_id = measure.resume or new_eval_id(dt.datetime.now(dt.UTC))
-        for place, (name, team) in enumerate(teams):
-            cases = cases_of(options.cases, name)
-            contender = contender_of(name, team, measure, storage)
-            own_id = eval_id if len(teams) == 1 else f"{eval_id}-t{place + 1}"
-            found = measured([contender], cases, measure, settings, scorers, own_id, eval_id)
-            if found is None:
-                return INTERRUPTED
-            reports.append(found)
-    report = EvalReport(id=eval_id, teams=tuple(one for each in reports for one in each.teams))
+        rows: list[Row] = [
+            (contender_of(name, team, measure, storage), cases_of(options.cases, name))
+            for name, team in teams
+        ]
+        report = measured(rows, measure, storage)
+    if report is None:
+        return INTERRUPTED
     by_name = {one.team: one for one in before.teams} if before is not None else {}
     moved = [changes(one, by_name[one.team]) if one.team in by_name else [] for one in report.teams]
+    if not _printed(report, moved, measure):
+        console = DataConsole()
+        for team, changed in zip(report.teams, moved, strict=True):
+            show_report(team, console)
+            if before is not None:
+                show_changes(changed, console, known=team.team in by_name)
+    return 1 if any(map(is_worse, moved)) else 0
+
+
+def compare_command(options: CompareOptions) -> int:
+    """Run the cases with both, print the figures side by side, and return the exit status."""
+    measure = options.measure
+    if len(options.teams) + options.single != 2:
+        raise InputError("compare needs two: --team TEAM --single, or --team A --team B")
+    cases = read_cases(options.cases)
+    settings = settings_of(measure)
+    teams = [loaded(name, measure) for name in options.teams]
+    with RunStorage(measure.home, new=True) as storage:
+        given = [TeamContender(one, settings, storage.journal) for one in teams]
+        if options.single:
+            given.append(replace(given[0], as_single=True))
+            # Only a team routes, plans, and has workers of their own.
+            apart = {"routing": None, "plan": None, "workers": ()}
+            cases = [case.model_copy(update=apart) for case in cases]
+        report = measured([(one, cases) for one in given], measure, storage)
+    if report is None:
+        return INTERRUPTED
+    one, other = report.teams
+    moved = changes(other, one)
+    if not _printed(report, [moved], measure):
+        show_comparison(one, other, moved, DataConsole())
+    return 0
+
+
+def _printed(
+    report: EvalReport, moved: Sequence[Sequence[FigureChange]], measure: MeasureOptions
+) -> bool:
+    """Whether the report was printed for a program; if not, it is to be shown as text."""
     with writing_output():
         match measure.report_format:
             case "json":
@@ -107,85 +150,91 @@ def eval_command(options: EvalOptions) -> int:
             case "html":
                 sys.stdout.write(page(report, moved))
             case "text":
-                console = DataConsole()
-                for team, changed in zip(report.teams, moved, strict=True):
-                    show_report(team, console)
-                    if before is not None:
-                        show_changes(changed, console, known=team.team in by_name)
-    return 1 if any(map(is_worse, moved)) else 0
-
-
-def compare_command(options: CompareOptions) -> int:
-    """Run the cases with both, print the figures side by side, and return the exit status."""
-    measure = options.measure
-    if len(options.teams) + options.single != 2:
-        raise InputError("compare needs two: --team TEAM --single, or --team A --team B")
-    settings, scorers = settings_of(measure), scorers_of(measure)
-    cases = read_cases(options.cases)
-    teams = [loaded(name, measure) for name in options.teams]
-    with RunStorage(measure.home, new=True) as storage:
-        eval_id = measure.resume or new_eval_id(dt.datetime.now(dt.UTC))
-        contenders = [TeamContender(one, settings, storage.journal) for one in teams]
-        if options.single:
-            contenders.append(TeamContender(teams[0], settings, storage.journal, as_single=True))
-            cases = [as_a_whole(case) for case in cases]
-        found = measured(contenders, cases, measure, settings, scorers, eval_id, eval_id)
-    if found is None:
-        return INTERRUPTED
-    one, other = found.teams
-    with writing_output():
-        match measure.report_format:
-            case "json":
-                print_json(found.model_dump(mode="json"))
-            case "junit":
-                sys.stdout.write(junit(found))
-            case "html":
-                sys.stdout.write(page(found, [changes(one, other)]))
-            case "text":
-                show_comparison(one, other, changes(other, one), DataConsole())
-    return 0
-
-
-def as_a_whole(case: Case) -> Case:
-    """The case without what only a team can do: routing, plans, single workers."""
-    return case.model_copy(update={"routing": None, "plan": None, "workers": ()})
+                return False
+    return True
 
 
 def measured(
-    contenders: Sequence[Contender],
-    cases: Sequence[Case],
-    measure: MeasureOptions,
-    settings: EvalSettings,
-    scorers: Sequence[Scorer],
-    own_id: str,
-    eval_id: str,
+    rows: Sequence[Row], measure: MeasureOptions, storage: RunStorage
 ) -> EvalReport | None:
     """The report; None if it was interrupted, and how to go on was said."""
+    settings, scorers = settings_of(measure), scorers_of(measure)
+    eval_id = measure.resume or new_eval_id(dt.datetime.now(dt.UTC))
+    exchanges = _exchanges(measure)
 
     def tell(team: str, trial: TrialReport, done: int, total: int) -> None:
         if not measure.quiet:
             show_trial(team, trial, done, total, error_console())
 
+    async def main() -> EvalReport:
+        found: list[TeamReport] = []
+        async with AsyncExitStack() as stack:
+            if exchanges is not None:
+                await stack.enter_async_context(exchanges)
+            for place, (contender, cases) in enumerate(rows, start=1):
+                spec = _judge(measure, contender, cases)
+                if exchanges is not None:
+                    spec, contender = exchanges.model(spec), recorded(contender, exchanges)
+                report = await evaluate(
+                    contender,
+                    cases=cases,
+                    settings=settings,
+                    scorers=scorers,
+                    judge=AnswerJudge(spec, storage.journal) if spec is not None else None,
+                    eval_id=f"{eval_id}-{place}",
+                    progress=tell,
+                )
+                found += report.teams
+        return EvalReport(id=eval_id, teams=tuple(found))
+
     try:
-        return asyncio.run(
-            evaluate(
-                *contenders,
-                cases=cases,
-                settings=settings,
-                scorers=scorers,
-                eval_id=own_id,
-                progress=tell,
-            )
-        )
+        report = asyncio.run(main())
     except KeyboardInterrupt:
         print_note(f"interrupted; the same command with --resume {eval_id} goes on")
         return None
+    if exchanges is not None:
+        exchanges.check()
+    return report
+
+
+def _exchanges(measure: MeasureOptions) -> "Exchanges | None":
+    """The file of `--record` or `--replay`. Raises `InputError`."""
+    if measure.record is not None and measure.replay is not None:
+        raise InputError("--record and --replay exclude each other: give one of them")
+    file = measure.replay or measure.record
+    if file is None:
+        return None
+    # Imported here because it imports pydantic-ai.
+    from leadhand.evals.recordings import Exchanges
+
+    return Exchanges(file, replay=measure.replay is not None)
+
+
+def _judge(measure: MeasureOptions, contender: Contender, cases: Sequence[Case]) -> ModelSpec:
+    """The model that judges; None: none does."""
+    asked = any(case.synthesis is not None and case.synthesis.rubric for case in cases)
+    spec = measure.judge or (judge_model(contender.team) if asked else None)
+    if asked and spec is None:
+        print_note(
+            "rubrics are not judged, because no model is at hand that is no worker's: name one "
+            "with --judge PROVIDER:NAME"
+        )
+    return spec
+
+
+def recorded(contender: Contender, exchanges: "Exchanges") -> Contender:
+    """The contender, whose models are recorded or replayed."""
+    if isinstance(contender, TeamContender):
+        return replace(contender, team=exchanges.team(contender.team))
+    return contender  # code does its work: it has no exchanges
 
 
 def contender_of(name: str, team: Team, measure: MeasureOptions, storage: RunStorage) -> Contender:
     """The team as it is run, or as its own command runs it."""
     command = added_command(name)
     if command is not None and command.trial is not None and name in team_folders():
+        if measure.faults:
+            raise InputError(f"--fault is not for team {name}, which its own command sets up")
         return CommandContender(name, team, command, setup_of(measure), storage)
     return TeamContender(team, settings_of(measure), storage.journal)
 
@@ -246,6 +295,8 @@ def loaded(name: str, measure: MeasureOptions) -> Team:
     if command is not None and command.trial is not None:
         return team_of(name)
     team = load_team(name, trust=measure.trust)
+    if measure.replay is not None:
+        return team if limits.model is None else replace(team, model=limits.model)
     named = limits.model or os.environ.get(VARIABLE) or models_of(team)
     choice = choose_models(team, model=limits.model, no_model=limits.no_model or not named)
     if named and not measure.quiet:

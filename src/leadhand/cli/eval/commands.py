@@ -48,6 +48,22 @@ class MeasureOptions:
         str | None,
         typer.Option(help="Go on with this evaluation: its runs are not repeated.", metavar="EVAL"),
     ] = None
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            help="The model for what code can't decide: rubrics, facts in other words. Default for "
+            "rubrics: a model of the team that no worker uses.",
+            metavar="PROVIDER:NAME",
+        ),
+    ] = None
+    record: Annotated[
+        Path | None,
+        typer.Option(help="Keep the exchanges with models, without secrets.", metavar="FILE"),
+    ] = None
+    replay: Annotated[
+        Path | None,
+        typer.Option(help="Answer from these exchanges; no model is asked.", metavar="FILE"),
+    ] = None
     limits: opt.LimitOptions = _NO_LIMITS
     format: Annotated[ReportFormat, typer.Option(help="How to print the report.")] = "text"
     json: Annotated[bool, typer.Option("--json", help="The report as JSON on stdout.")] = False

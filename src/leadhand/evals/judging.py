@@ -1,0 +1,103 @@
+"""A model as judge, only of what code can't decide: rubrics, and facts in other words.
+
+Each question is asked twice, the second time with its answers in the other order. If the two
+verdicts differ, or the judge is unsure, it abstains. Each time is a run of its own in the journal.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Literal
+
+from leadhand.contracts.data import Record
+from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.team import ModelSpec, Team, Worker, model_name, uses_model
+from leadhand.evals.answers import missing_facts
+from leadhand.evals.trials import CaseScore, Trial, share
+from leadhand.models.choice import models_of
+from leadhand.ports import Journal
+from leadhand.supervisor import Supervisor
+
+_INSTRUCTIONS = """\
+You judge an answer by one question, from the text of the answer alone. Its length and style don't
+matter unless the question is about them. If the text does not decide it, you are unsure."""
+
+
+class JudgeVerdict(Record):
+    """What the judge says about one question."""
+
+    why: str
+    """The words of the answer that decide it."""
+    verdict: Literal["yes", "no", "unsure"]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerJudge:
+    """Asks a model about answers."""
+
+    model: ModelSpec
+    journal: Journal | None = None
+    deadline_s: float | None = 120.0
+
+    async def scores(self, trial: Trial, scores: Sequence[CaseScore]) -> list[CaseScore]:
+        """The scores of a trial, with those that need a reader."""
+        expected = trial.case.synthesis
+        if expected is None or trial.work is not None:
+            return [*scores]
+        found = [score for score in scores if score.name != "synthesis.facts"]
+        if expected.facts:
+            missing = missing_facts(expected, trial.answer.answer)
+            said = [await self._verdict(trial, f"Does it state this: {one}?") for one in missing]
+            lost = [one for one, yes in zip(missing, said, strict=True) if yes is not True]
+            found.append(share("synthesis.facts", lost, len(expected.facts), "lacks "))
+        failed: list[str] = []
+        decided = 0
+        for item in expected.rubric:
+            yes = await self._verdict(trial, item.question)
+            found.append(CaseScore(name="judge.abstained", value=float(yes is None), bar=0))
+            if yes is None:
+                continue
+            decided += 1
+            if not yes:
+                failed.append(item.question)
+            if item.label is not None:
+                found.append(
+                    CaseScore(name="judge.agreement", value=float(yes == item.label), bar=0)
+                )
+        if decided:
+            found.append(share("synthesis.rubric", failed, decided, "no: "))
+        return found
+
+    async def _verdict(self, trial: Trial, question: str) -> bool | None:
+        """Yes or no; None if the judge abstains."""
+        orders = ("yes, no", "no, yes")
+        first, second = [await self._ask(trial, question, order) for order in orders]
+        return first == "yes" if first == second and first in ("yes", "no") else None
+
+    async def _ask(self, trial: Trial, question: str, order: str) -> str | None:
+        text = trial.answer.answer
+        worker = Worker(
+            "judge",
+            "Judges an answer",
+            instructions=_INSTRUCTIONS,
+            material=lambda _: {"answer": text},
+            output=JudgeVerdict,
+        )
+        intent = f"{question}\nAnswer {order} or unsure."
+        plan = Plan(goal=question, tasks=[Task(id="judge", worker="judge", intent=intent)])
+        team = Team("judge", model=self.model, workers=(worker,), output=JudgeVerdict)
+        supervisor: Supervisor[object, JudgeVerdict] = Supervisor(
+            team, journal=self.journal, deadline_s=self.deadline_s
+        )
+        asked = blake2b(question.encode(), digest_size=4).hexdigest()
+        name = f"{trial.answer.run_id}-judge-{asked}-{order[0]}"
+        answer = await supervisor.run(plan=plan, run_id=name, if_exists="join")
+        verdict = answer.output_as() if answer.status == "complete" else None
+        return verdict.verdict if verdict is not None else None
+
+
+def judge_model(team: Team) -> ModelSpec:
+    """A model of the team that no worker starts with; None if there is none."""
+    used = [model_name(team.model_of(one)) for one in team.workers if uses_model(one)]
+    free = [one for one in models_of(team) if model_name(one) not in used]
+    return free[-1] if free else None

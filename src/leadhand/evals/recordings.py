@@ -1,0 +1,232 @@
+"""Keeps the exchanges with models in a file, and answers from it: `--record` and `--replay`.
+
+A request is known by all that it says, without what is new in each run (the marks of fences, run
+ids) and without secrets. A request that the recording does not have is not guessed: what changed is
+named.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from pydantic import JsonValue
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.settings import ModelSettings
+
+from leadhand.contracts.team import ModelSpec, Team, model_name
+from leadhand.errors import InputError
+from leadhand.models.choice import models_of, with_changed_models
+from leadhand.models.connections import Connections
+from leadhand.models.replay import dump_response, load_response, texts_of
+from leadhand.redaction import Redactor
+
+_OWN = re.compile(r"(?<=data-)[0-9a-f]{16}|\b(?:eval|run)-\d{8}-\d{6}-[0-9a-f]+[\w-]*")
+_MAX_SHOWN = 5
+
+
+class Exchange(NamedTuple):
+    """What one request said, without what is new in each run and without secrets."""
+
+    model: str
+    tools: tuple[str, ...]
+    instructions: str
+    texts: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """Equal for requests that say the same, to whichever model."""
+        return hashlib.blake2b(json.dumps(self[1:]).encode(), digest_size=12).hexdigest()
+
+
+class Exchanges:
+    """The exchanges of an evaluation, in a file. For one event loop, as an `async with` block."""
+
+    def __init__(self, file: Path, *, replay: bool) -> None:
+        """Raises `InputError` if the file can't be read or written."""
+        self._replays = replay
+        self._redact = Redactor.of(os.environ)
+        self._connections = Connections()
+        self._stack = AsyncExitStack()
+        self._known: list[Exchange] = []
+        self._responses: defaultdict[str, deque[JsonValue]] = defaultdict(deque)
+        self._instructions: dict[str, str] = {}
+        self.unknown: dict[str, None] = {}
+        """What the recording lacks, and why."""
+        try:
+            if replay:
+                for line in file.read_text(encoding="utf-8").splitlines():
+                    row = json.loads(line)
+                    tools, texts = tuple(row["tools"]), tuple(row["texts"])
+                    known = Exchange(row["model"], tools, row["instructions"], texts)
+                    self._known.append(known)
+                    self._responses[known.key].append(row["response"])
+            else:
+                file.write_text("", encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"can't use the recording {file}: {error.strerror}") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{file} is no recording of `eval --record`") from error
+        self._file = file
+
+    async def __aenter__(self) -> Self:
+        await self._stack.enter_async_context(self._connections)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    def team(self, team: Team) -> Team:
+        """The team, whose models are recorded or replayed."""
+        self._instructions |= {
+            f"worker {one.name!r}": one.instructions for one in team.workers if one.instructions
+        }
+        self._instructions |= {name: one.instructions for name, one in team.roles.items()}
+        if self._replays and not models_of(team) and self._known:
+            return replace(team, model=self.model(self._known[0].model))
+        return with_changed_models(team, self.model)
+
+    def model(self, spec: ModelSpec) -> ModelSpec:
+        """The model, recorded or replayed."""
+        if spec is None:
+            return None
+        if self._replays:
+            return ReplayedModel(model_name(spec), self)
+        return RecordedModel(self._connections.to(spec).model, model_name(spec), self)
+
+    def save(self, said: Exchange, response: ModelResponse) -> None:
+        """Add an exchange to the file."""
+        row = {**said._asdict(), "response": dump_response(response)}
+        with self._file.open("a", encoding="utf-8") as file:
+            file.write(self._redact(json.dumps(row)) + "\n")
+
+    def find(self, said: Exchange) -> ModelResponse | None:
+        """The recorded response; each is used once, the last one as often as it is needed."""
+        found = self._responses.get(said.key)
+        if not found:
+            self.unknown[self._difference(said)] = None
+            return None
+        return load_response(found.popleft() if len(found) > 1 else found[0])
+
+    def said(
+        self, model: str, messages: Sequence[ModelMessage], parameters: ModelRequestParameters
+    ) -> Exchange:
+        """What a request says."""
+
+        def own(text: str) -> str:
+            return _OWN.sub("...", self._redact(text))
+
+        instructions = "\n".join(one.content for one in parameters.instruction_parts or ())
+        tools = [tool.name for tool in (*parameters.function_tools, *parameters.output_tools)]
+        texts = tuple(own(text) for text in texts_of(messages))
+        return Exchange(model, tuple(tools), own(instructions), texts)
+
+    def check(self) -> None:
+        """Raises `InputError` that names what the recording lacks."""
+        if self.unknown:
+            # What follows from a changed prompt is no news.
+            changed = [one for one in self.unknown if one.startswith("the prompt of")]
+            found = changed or [*self.unknown]
+            more = f"; and {len(found) - _MAX_SHOWN} more" if found[_MAX_SHOWN:] else ""
+            shown = "; ".join(found[:_MAX_SHOWN])
+            raise InputError(f"the recording {self._file} no longer fits: {shown}{more}")
+
+    def _difference(self, said: Exchange) -> str:
+        """What a request says that no recorded one does."""
+        who = next(
+            (
+                name
+                for name, text in self._instructions.items()
+                if text and text in said.instructions
+            ),
+            f"the role that calls {said.tools[-1]}" if said.tools else "a role",
+        )
+        alike = [one for one in self._known if one.tools == said.tools]
+        if not alike:
+            return f"{who}: no request with the tools {', '.join(said.tools) or 'none'} is in it"
+        if all(one.instructions != said.instructions for one in alike):
+            old = max(alike, key=lambda one: len({*one.texts} & {*said.texts})).instructions
+            return f"the prompt of {who} changed: {_first_difference(old, said.instructions)}"
+        near = max(alike, key=lambda one: _common(one.texts, said.texts))
+        return f"{who} was told something else: {_first_difference(near.texts, said.texts)}"
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    return sum(a == b for a, b in zip(one, other, strict=False))
+
+
+def _first_difference(old: str | Sequence[str], new: str | Sequence[str]) -> str:
+    before, after = (
+        "\n".join([text] if isinstance(text, str) else text).splitlines() for text in (old, new)
+    )
+    for a, b in zip([*before, ""], [*after, ""], strict=False):
+        if a != b:
+            return f"{a[:100]!r} is now {b[:100]!r}"
+    return f"{len(before)} lines are now {len(after)}"
+
+
+class RecordedModel(WrapperModel):
+    """A model whose exchanges are kept. It does not stream."""
+
+    request_stream = Model.request_stream
+
+    def __init__(self, wrapped: Model, name: str, exchanges: Exchanges) -> None:
+        super().__init__(wrapped)
+        self._name, self._exchanges = name, exchanges
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        """The model's response, which is saved."""
+        response = await super().request(messages, model_settings, model_request_parameters)
+        said = self._exchanges.said(self._name, messages, model_request_parameters)
+        self._exchanges.save(said, response)
+        return response
+
+
+class ReplayedModel(Model):
+    """Answers from a recording."""
+
+    def __init__(self, name: str, exchanges: Exchanges) -> None:
+        super().__init__()
+        self._provider_name, _, self._name = name.rpartition(":")
+        self._exchanges = exchanges
+
+    @property
+    def model_name(self) -> str:
+        """The name of the recorded model."""
+        return self._name
+
+    @property
+    def system(self) -> str:
+        """The provider of the recorded model."""
+        return self._provider_name
+
+    @property
+    def base_url(self) -> str:
+        """A place on this machine: nothing is sent."""
+        return "http://localhost"
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        """The recorded response. Raises `InputError` if there is none."""
+        said = self._exchanges.said(self._name, messages, model_request_parameters)
+        found = self._exchanges.find(said)
+        if found is None:
+            raise InputError("the recording has no answer to this request")
+        return found
