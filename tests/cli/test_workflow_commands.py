@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from html import unescape
 from pathlib import Path
 from typing import cast
 
@@ -70,6 +71,16 @@ def test_no_line_of_what_is_shown_later_is_a_command(
     assert COMMAND.findall(f"\n{shown.out}") == []
     if "json" in str(how):
         json.loads(shown.out)
+
+
+def test_a_page_on_stdout_has_no_line_that_is_a_command_and_shows_the_same(tmp_path: Path) -> None:
+    env = {"LEADHAND_MODEL": "none", "PYTHONPATH": str(tmp_path)}
+    run(tmp_path, "--team", "evil:team", "--home", "home")
+    words = ("trace", "last", "--format", "html", "--home", "home")
+    shown = program(*words, folder=tmp_path, env=env).out
+    assert COMMAND.findall(shown) == []
+    program(*words, "--out", "page.html", folder=tmp_path, env=env)
+    assert unescape(shown) == unescape((tmp_path / "page.html").read_text(encoding="utf-8"))
 
 
 def test_events_on_stdout_are_escaped_as_the_answer_is(tmp_path: Path) -> None:

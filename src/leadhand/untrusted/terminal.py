@@ -50,6 +50,11 @@ def inert(text: str) -> str:
     return _COMMAND.sub(r"\g<0> ", text)
 
 
+def inert_html(page: str) -> str:
+    """A page, or a piece of one, in which no runner reads a command; it means the same."""
+    return _COMMAND.sub(lambda match: f"{match[0][:-1]}&#{ord(match[0][-1])};", page)
+
+
 class InertText:
     """`inert` for a text that comes in pieces."""
 

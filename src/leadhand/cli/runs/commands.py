@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from leadhand.cli.options import Debug, Home, Json, RunId, command
-from leadhand.cli.views.terminal import print_json, safe, sentence
+from leadhand.cli.views.terminal import inert_html, print_json, safe, sentence
 from leadhand.errors import InputError, JournalError
 from leadhand.tools.text import counted
 
@@ -257,10 +257,9 @@ def trace(
     if out is None:
         with writing_output():
             sys.stdout.flush()
-            # No runner reads a command in it, and it means the same.
-            inert = "##\\u005b" if format == "json" else "##&#91;"
             for piece in pieces:
-                sys.stdout.buffer.write(piece.replace("##[", inert).encode())
+                inert = piece.replace("##[", "##\\u005b") if format == "json" else inert_html(piece)
+                sys.stdout.buffer.write(inert.encode())
             sys.stdout.buffer.flush()
     else:
         try:

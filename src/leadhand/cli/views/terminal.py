@@ -7,6 +7,7 @@ from typing import TextIO
 from leadhand.cli.views.marks import ASCII
 from leadhand.untrusted.terminal import InertText
 from leadhand.untrusted.terminal import inert as inert
+from leadhand.untrusted.terminal import inert_html as inert_html
 from leadhand.untrusted.terminal import safe as safe
 from leadhand.untrusted.terminal import safe_block as safe_block
 from leadhand.untrusted.terminal import sentence as sentence
