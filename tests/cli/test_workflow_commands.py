@@ -83,6 +83,13 @@ def test_a_page_on_stdout_has_no_line_that_is_a_command_and_shows_the_same(tmp_p
     assert unescape(shown) == unescape((tmp_path / "page.html").read_text(encoding="utf-8"))
 
 
+@pytest.mark.parametrize("debug", [(), ("--debug",)], ids=["plain", "debug"])
+def test_an_error_that_quotes_a_command_is_none(tmp_path: Path, debug: tuple[str, ...]) -> None:
+    ended = program(*debug, "trace", "##[error]x\n::error::y", "--home", ".", folder=tmp_path)
+    assert (ended.status, "error" in ended.err) == (2, True)
+    assert COMMAND.findall(f"\n{ended.err}") == []
+
+
 def test_events_on_stdout_are_escaped_as_the_answer_is(tmp_path: Path) -> None:
     (tmp_path / "odd.py").write_text(
         "from leadhand import Team, Worker\n"

@@ -217,15 +217,16 @@ def main() -> None:
         with writing_output():
             sys.exit(_run_typed())
     except LeadhandError as error:
-        from leadhand.cli.views.terminal import safe_block, sentence
+        from leadhand.cli.views.terminal import inert, safe_block, sentence
         from leadhand.redaction import Redactor
 
         redact = Redactor.of(os.environ)
-        line = sentence(redact(str(error)))
+        line = inert(sentence(redact(str(error))))
         if opt.is_debugging():
             import traceback
 
-            sys.stderr.write(safe_block(redact("".join(traceback.format_exception(error)))))
+            told = redact("".join(traceback.format_exception(error)))
+            sys.stderr.write(inert(safe_block(told)))
         with contextlib.suppress(OSError):  # a full disk doesn't change the exit status
             sys.stderr.write(f"leadhand: {line}\n")
             sys.stderr.flush()
