@@ -14,6 +14,7 @@ from leadhand import Plan, Supervisor, Task
 from leadhand.cli.app import app
 from leadhand.errors import InputError, TeamError
 from leadhand.teams.sources import team_of
+from tests.cli.program import fresh_leadhand
 from tests.cli.program import leadhand as program
 from tests.cli.terminal import Terminal
 
@@ -264,3 +265,26 @@ def test_a_team_error_names_the_file_of_a_folder(folder: Path) -> None:
     (folder / "mine" / "team.yaml").write_text("planer: {}")
     with pytest.raises(TeamError, match=r"team.yaml:1: there is no key `planer`"):
         leadhand("run", "Go", "--team", "mine")
+
+
+SERVED = """
+from pydantic_ai.mcp import MCPToolset
+from leadhand import Team, Worker
+
+def work(handoff):
+    raise ValueError("no")
+
+team = Team("served", workers=[Worker("w", "Works", run=work)])
+"""
+
+
+def test_a_resumed_run_imports_a_team_while_no_thread_imports_what_it_imports(folder: Path) -> None:
+    """Python gives modules that two threads import at once half-made to one of them."""
+    (folder / "served.py").write_text(SERVED)
+    home = {"LEADHAND_HOME": str(folder)}
+    program("run", "Do it", "--team", "served.py", folder=folder, env=home)
+    words = ("resume", "last", "--from", "w", "--model", "openai-chat:x")
+    env = home | {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}
+    ended = fresh_leadhand(*words, folder=folder, env=env)
+    assert ended.status == 3, ended.err
+    assert "ValueError: no" in ended.err

@@ -124,14 +124,11 @@ def doctor(
 def _begin(
     options: opt.RunCommandOptions | opt.PlanOptions, plan: Path | None = None, *, quiet: bool
 ) -> None:
-    """Show the first line, and start to import model libraries if a model will be asked."""
+    """Show the first line, before the libraries are imported that take longest."""
     limits = options.limits
     budgets = limits.budget_usd, limits.budget_tokens
     if all(budget is None or budget > 0 for budget in budgets):
         announce_team(options.team or "", plan, *options.inputs or (), quiet=quiet)
-    from leadhand.models.preload import preload
-
-    preload(limits.model, no_model=limits.no_model, environ=os.environ)
 
 
 stored_commands.add_to(app)

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 from collections.abc import Sequence
 
 from leadhand.cli.added_commands import added_command
@@ -30,7 +29,6 @@ from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.engine.recorder import Listener, SystemClock
 from leadhand.errors import InputError, PlanError
-from leadhand.models.preload import preload
 from leadhand.plans.checks import check, errors_in
 from leadhand.run.answer_step import cancel_stored
 from leadhand.run.questions import open_questions, reply_message
@@ -114,7 +112,6 @@ def _resume_team(
 ) -> int:
     state, output = stored.state, options.output
     setup = TeamSetup.of(state.origin, **options.changed)
-    preload(setup.model, no_model=setup.no_model, environ=os.environ)
     team = setup.load()
     choice = choose_models(team, model=setup.model, no_model=setup.no_model)
     title, run_id = f"team {team.name}", stored.run_id
