@@ -15,8 +15,8 @@ import pytest
 from leadhand.contracts.task import Plan
 from leadhand.errors import InputError
 from leadhand.tools.git.process import OutOfTime, reading_until
-from leadhand.tools.patch import UnreadFile, open_patch, read_patch
-from leadhand.tools.text import ChangedText
+from leadhand.tools.patch import open_patch, read_patch
+from leadhand.tools.text import ChangedText, UnreadFile
 from leadhand_teams.review.snapshot import write_snapshot
 from leadhand_teams.review.synthesizer import FindingsSynthesizer
 

@@ -3,11 +3,12 @@
 import fcntl
 import json
 import os
+import resource
 import select
 import signal
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 
@@ -32,6 +33,12 @@ def exit_description(status: int) -> str:
         name = f"signal {-status}"
     hint = ", perhaps because memory ran out" if -status == signal.SIGKILL else ""
     return f"was killed by {name}{hint}"
+
+
+def limit_resource(what: int, soft: int, hard: int | None = None) -> None:
+    """Limit what this process takes; some systems lack some of the limits."""
+    with suppress(ValueError, OSError):
+        resource.setrlimit(what, (soft, soft if hard is None else hard))
 
 
 def end_process_group() -> NoReturn:

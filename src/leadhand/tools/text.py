@@ -5,13 +5,20 @@ import re
 import tokenize
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 HunkNumbers = tuple[int, int, int, int]
 """A hunk: old start, old count, new start, new count, as in a `-U0` diff."""
 
 _IN_A_WORD = re.compile(r"(?<![A-Za-z])(?!(?i:[rbuf]{1,2}$))[A-Za-z]+$")
 _BINARY_PROBE_BYTES = 8000
+
+
+class UnreadFile(NamedTuple):
+    """A file that is not read, or not completely; `why` is a short reason."""
+
+    name: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ def _readings(
 def analysed(tools: SqlTools, request: str) -> Result:
     """What the tables of `tools` show about a request."""
     words = subject(request)
-    gaps = [MissingInput(name=one.file, why=f"not a table: {one.why}") for one in tools.broken]
+    gaps = [MissingInput(name=one.name, why=f"not a table: {one.why}") for one in tools.broken]
     likely = _likely(tools.tables, words)
     readings, together = _readings(tools, likely, request)
     notes = {one.table.file: one for one in readings}

@@ -30,8 +30,15 @@ from leadhand.tools.git import (
     staged_range,
     worktree_range,
 )
-from leadhand.tools.patch import UnreadFile, read_patch
-from leadhand.tools.text import ChangedText, HunkNumbers, is_binary, plain_text, undecodable
+from leadhand.tools.patch import read_patch
+from leadhand.tools.text import (
+    ChangedText,
+    HunkNumbers,
+    UnreadFile,
+    is_binary,
+    plain_text,
+    undecodable,
+)
 from leadhand_teams.review.change import Change, Status
 from leadhand_teams.review.folder import SnapshotFolder, SnapshotLimits
 from leadhand_teams.review.settings import read_settings
@@ -98,7 +105,7 @@ _LONE_RETURN = re.compile(rb"\r(?!\n)")
 def _write_patch(target: SnapshotFolder, patch: IO[bytes]) -> None:
     for item in _in_time(target, read_patch(patch, max_piece_bytes=target.limits.file_bytes)):
         if isinstance(item, UnreadFile):
-            target.skip(item.path, item.why)
+            target.skip(*item)
             continue
         sides = [side for side in (item.base, item.head) if side is not None]
         # Characters instead of bytes: close enough for a limit, without encoding twice.

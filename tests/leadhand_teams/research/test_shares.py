@@ -37,7 +37,7 @@ def test_a_table_whose_requests_hang_leaves_time_for_the_others(tmp_path: Path, 
         SqlTools(inputs, query_timeout_s=LEFT_S, load_timeout_s=LEFT_S, answer=answer) as tools,
     ):
         profiles = {one.file: profile_table(tools, one) for one in tools.tables}
-        broken = [one.file for one in tools.broken]
+        broken = [one.name for one in tools.broken]
     assert [slow for job, slow, _ in had if job == "load"] == [False, False, True]
     limits = {"load": LEFT_S / 2, "select": LEFT_S / 10}
     assert all(0 < timeout_s <= limits[job] for job, _, timeout_s in had)

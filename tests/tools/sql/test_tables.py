@@ -132,7 +132,7 @@ def test_broken_files_are_named_and_the_others_still_work(tmp_path: Path) -> Non
     )
     with tools:
         assert [table.name for table in tools.tables] == ["sales"]
-        said = {broken.file: broken.why for broken in tools.broken}
+        said = dict(tools.broken)
         assert set(said) == {"cut.json", "deep.json", "empty.csv", "junk.csv", "junk.parquet"}
         for file, why in said.items():
             assert f"{file} is not a table: {why}" in tools.list_tables().split("\n")
@@ -146,7 +146,7 @@ def test_a_file_that_takes_far_too_much_costs_only_itself(tmp_path: Path) -> Non
     wide = ",".join(f"c{n}" for n in range(100_000)) + "\n" + "1," * 99_999 + "1\n"
     with tools_over(tmp_path, answer=in_new_process, sales_csv=SALES, z_wide_csv=wide) as tools:
         assert [table.name for table in tools.tables] == ["sales"]
-        assert [broken.file for broken in tools.broken] == ["z_wide.csv"]
+        assert [broken.name for broken in tools.broken] == ["z_wide.csv"]
         assert "(6 rows)" in tools.query("FROM sales")
 
 

@@ -13,10 +13,14 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import BinaryIO, Final, TextIO
 
-from leadhand.tools.child_process import end_process_group, end_with_parent, ending_with_parent
+from leadhand.tools.child_process import (
+    end_process_group,
+    end_with_parent,
+    ending_with_parent,
+    limit_resource,
+)
 from leadhand.tools.errors import TruncatedDocument, UnreadableDocument
 
 MAX_CHARS: Final = 8 << 20
@@ -33,9 +37,9 @@ def main(arguments: list[str]) -> None:
     """Serve the socket `arguments[0]` until it closes, within the limits in `arguments[1:]`."""
     descriptor = int(arguments[0])
     cpu_s, memory_bytes, output_bytes = (float(argument) for argument in arguments[1:])
-    _limit(resource.RLIMIT_AS, int(memory_bytes))
-    _limit(resource.RLIMIT_FSIZE, int(output_bytes))
-    _limit(resource.RLIMIT_CORE, 0)
+    limit_resource(resource.RLIMIT_AS, int(memory_bytes))
+    limit_resource(resource.RLIMIT_FSIZE, int(output_bytes))
+    limit_resource(resource.RLIMIT_CORE, 0)
     os.set_inheritable(descriptor, False)
     channel = socket.socket(fileno=descriptor)
     if sys.platform != "linux":  # There `ending_with_parent` does it without a thread.
@@ -57,11 +61,6 @@ def main(arguments: list[str]) -> None:
             except MemoryError:
                 os._exit(NO_MEMORY)
         channel.sendall(DONE)
-
-
-def _limit(what: int, amount: int) -> None:
-    with suppress(ValueError, OSError):  # Some systems lack some of the limits.
-        resource.setrlimit(what, (amount, amount))
 
 
 def _print_file(kind: str, stream: BinaryIO, output: TextIO) -> None:

@@ -10,7 +10,6 @@ import weakref
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Final
 
 from leadhand.tools.files.documents import Document, Documents
@@ -19,6 +18,7 @@ from leadhand.tools.files.kinds import FileKind
 from leadhand.tools.files.parsing import PARSED_KINDS
 from leadhand.tools.files.passage import Passage, split_into_passages
 from leadhand.tools.files.queries import content_words, fragments, fts_expression, vocabulary
+from leadhand.tools.text import UnreadFile
 
 MAX_PASSAGES: Final = 60_000
 """Passages in the index: some 60 million characters."""
@@ -65,14 +65,6 @@ _NEAR_SCORE: Final = 75.0
 _Row = tuple[str, str, str, int, int | None, int, float]
 
 
-@dataclass(frozen=True, slots=True)
-class SearchGap:
-    """A file that is not in the index, or not completely."""
-
-    name: str
-    why: str
-
-
 class SearchIndex:
     """The passages of `documents`, searchable; thread-safe."""
 
@@ -80,7 +72,7 @@ class SearchIndex:
         self._documents = documents
         self._lock = threading.Lock()
         self._database: sqlite3.Connection | None = None
-        self._gaps: list[SearchGap] = []
+        self._gaps: list[UnreadFile] = []
 
     def search(self, query: str, limit: int) -> list[Passage]:
         """The best passages, best first, with any word of `query` and every quoted phrase."""
@@ -112,11 +104,11 @@ class SearchIndex:
         return list(found)[:MAX_NEAR]
 
     @property
-    def known_gaps(self) -> tuple[SearchGap, ...]:
+    def known_gaps(self) -> tuple[UnreadFile, ...]:
         """The gaps if the index has been built; empty before."""
         return tuple(self._gaps) if self._database is not None else ()
 
-    def gaps(self) -> list[SearchGap]:
+    def gaps(self) -> list[UnreadFile]:
         """The files that are not completely in the index, and why."""
         with self._lock:
             self._ready()
@@ -146,14 +138,14 @@ class SearchIndex:
         left = MAX_PASSAGES
         for number, document in enumerate(documents):
             if isinstance(document, UnreadableInput):
-                self._gaps.append(SearchGap(document.name, document.why))
+                self._gaps.append(UnreadFile(document.name, document.why))
                 continue
             if document.cut is not None:
-                self._gaps.append(SearchGap(document.name, document.cut))
+                self._gaps.append(UnreadFile(document.name, document.cut))
             for passage in split_into_passages(document):
                 if left == 0:
                     why = f"not searched beyond the first {MAX_PASSAGES:,} passages of all files"
-                    self._gaps += [SearchGap(file.name, why) for file in files[number:]]
+                    self._gaps += [UnreadFile(file.name, why) for file in files[number:]]
                     return
                 left -= 1
                 yield (

@@ -22,12 +22,12 @@ from leadhand.tools.files.kinds import (
 from leadhand.tools.files.listing import (
     FoundFile,
     ListingLimits,
-    SkippedFile,
     display_name,
     distinct,
     list_files,
 )
 from leadhand.tools.files.opening import FileLocation, FileReplaced, open_listed
+from leadhand.tools.text import UnreadFile
 from leadhand.untrusted.cutting import cut
 
 _LIMITS = ListingLimits()
@@ -60,7 +60,7 @@ class Inputs:
 
     files: tuple[InputFile, ...]
     """In the order given; those of a folder by name."""
-    skipped: tuple[SkippedFile, ...]
+    skipped: tuple[UnreadFile, ...]
     """Files that are not read: hidden ones, links, devices, those beyond the limits."""
 
     def __init__(
@@ -68,7 +68,7 @@ class Inputs:
         files: Sequence[InputFile],
         places: Mapping[str, FileLocation],
         *,
-        skipped: Sequence[SkippedFile] = (),
+        skipped: Sequence[UnreadFile] = (),
     ) -> None:
         self.files = tuple(files)
         self.skipped = tuple(skipped)
@@ -87,7 +87,7 @@ class Inputs:
                 files.append(InputFile(name, _kind(found), found.size_bytes))
                 places[name] = found.place
             except OSError:
-                skipped.append(SkippedFile(name, "can't be read"))
+                skipped.append(UnreadFile(name, "can't be read"))
         return cls(files, places, skipped=skipped)
 
     def find(self, name: str) -> InputFile:

@@ -15,7 +15,7 @@ from typing import Final
 
 from leadhand.errors import InputError
 from leadhand.tools.files.opening import FileLocation, file_identity, opened_folder
-from leadhand.tools.text import size_text
+from leadhand.tools.text import UnreadFile, size_text
 
 HIDDEN: Final = "hidden"
 """Why a file whose name starts with a dot is skipped."""
@@ -49,22 +49,14 @@ class FoundFile:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedFile:
-    """An input that is not read."""
-
-    name: str
-    """Cleaned for display; planners never see it."""
-    why: str
-
-
 @dataclass(slots=True)
 class Listing:
     """The files found and skipped, in a stable order, each once."""
 
     limits: ListingLimits
     found: list[FoundFile] = field(default_factory=list[FoundFile])
-    skipped: list[SkippedFile] = field(default_factory=list[SkippedFile])
+    skipped: list[UnreadFile] = field(default_factory=list[UnreadFile])
+    """By names that are cleaned for display; planners never see them."""
     _seen: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
     _bytes: int = 0
     _entries: int = 0
@@ -83,7 +75,7 @@ class Listing:
             self.found.append(found)
 
     def skip(self, shown: tuple[str, ...], why: str) -> None:
-        self.skipped.append(SkippedFile(display_name(shown), why))
+        self.skipped.append(UnreadFile(display_name(shown), why))
 
     def entries(self, folder: int, shown: tuple[str, ...]) -> list[os.DirEntry[str]]:
         """The entries of the open `folder`, by name, up to the limit of entries."""

@@ -109,9 +109,9 @@ class FileTools:
         """(name, reason) of files known to be unreadable or incomplete; reads none."""
         if not self._used:
             return []
-        found = {one.name: one.why for one in self._inputs.skipped if one.why != HIDDEN}
+        found = dict(one for one in self._inputs.skipped if one.why != HIDDEN)
         found |= {one.name: NOT_READ for one in self._inputs.of_kind("other")}
-        found |= {one.name: one.why for one in self.index.known_gaps}
+        found |= dict(self.index.known_gaps)
         return list((found | self._failed).items())
 
     def _nothing(self, query: str) -> str:

@@ -5,6 +5,7 @@ Limited in commits, size and time. Merges are skipped, renames are not followed.
 
 import contextlib
 import datetime as dt
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -170,29 +171,27 @@ def _commit(header: Sequence[bytes], files: Sequence[str] = ()) -> Commit:
 def _patches(found: IO[bytes], max_bytes: int) -> Iterator[FilePatch]:
     commit: Commit | None = None
     path = b""
-    hunks: list[_Block] = []
-    for line in found:
+    blocks: list[_Block] = []
+    for line in itertools.chain(found, [b"\x01"]):
         max_bytes -= len(line)
         kind = line[:1]
-        if kind == b"+" and hunks and hunks[-1].wants_added():
-            hunks[-1].added.append(line[1:])
-        elif kind == b"-" and hunks and hunks[-1].wants_removed():
-            hunks[-1].removed.append(line[1:])
+        if kind == b"+" and blocks and len(blocks[-1].added) < blocks[-1].new_count:
+            blocks[-1].added.append(line[1:])
+        elif kind == b"-" and blocks and len(blocks[-1].removed) < blocks[-1].old_count:
+            blocks[-1].removed.append(line[1:])
         elif kind == b"@" and (match := HUNK.match(line)):
-            hunks.append(_Block(*hunk_numbers(match)))
+            blocks.append(_Block(*hunk_numbers(match)))
         elif kind == b"\x01" or line.startswith(b"diff --git "):
-            if commit and path and hunks:
-                yield FilePatch(commit, path_text(path), tuple(block.hunk() for block in hunks))
-            path, hunks = b"", []
-            if max_bytes < 0:
+            if commit and path and blocks:
+                yield FilePatch(commit, path_text(path), tuple(block.hunk() for block in blocks))
+            path, blocks = b"", []
+            if max_bytes < 0 or line == b"\x01":
                 return
             if kind == b"\x01":
                 commit = _commit(line[1:].rstrip(b"\n").split(b"\0", 2))
         elif line.startswith((b"--- ", b"+++ ")):
             name = unquoted(line[4:].rstrip(b"\n").removesuffix(b"\t"))
             path = name[2:] if name != b"/dev/null" else path
-    if commit and path and hunks:
-        yield FilePatch(commit, path_text(path), tuple(block.hunk() for block in hunks))
 
 
 def hunk_numbers(match: re.Match[bytes]) -> tuple[int, int, int, int]:
@@ -209,12 +208,6 @@ class _Block:
     new_count: int
     removed: list[bytes] = field(default_factory=list[bytes])
     added: list[bytes] = field(default_factory=list[bytes])
-
-    def wants_removed(self) -> bool:
-        return len(self.removed) < self.old_count
-
-    def wants_added(self) -> bool:
-        return len(self.added) < self.new_count
 
     def hunk(self) -> PatchHunk:
         return PatchHunk(self.old_start, _texts(self.removed), self.new_start, _texts(self.added))

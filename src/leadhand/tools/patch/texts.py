@@ -10,7 +10,6 @@ import itertools
 import os
 import select
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
@@ -21,7 +20,14 @@ from leadhand.errors import InputError
 from leadhand.tools.git.history import unquoted
 from leadhand.tools.git.process import OutOfTime, reading_time_left_s
 from leadhand.tools.patch.pieces import COMBINED, PatchPiece, PatchSplitter
-from leadhand.tools.text import ChangedText, HunkNumbers, path_text, plain_text, size_text
+from leadhand.tools.text import (
+    ChangedText,
+    HunkNumbers,
+    UnreadFile,
+    path_text,
+    plain_text,
+    size_text,
+)
 
 _MODE_LINES = (b"index ", b"new file mode ", b"deleted file mode ", b"old mode ", b"new mode ")
 _MODES = {b"120000": "symbolic link", b"160000": "submodule"}
@@ -29,14 +35,6 @@ _READ_BYTES = 1 << 16
 _POLL_S = 3600.0
 """The longest single wait, because `poll` takes no infinite one in milliseconds."""
 _PREFIXES = {("a", "b"), ("i", "w"), ("c", "i"), ("c", "w"), ("o", "w"), ("1", "2")}
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadFile:
-    """A file of a patch without text, and the reason."""
-
-    path: str
-    why: str
 
 
 def read_patch(

@@ -15,6 +15,5 @@ if TYPE_CHECKING:
     from leadhand.tools.sql.tables import Column as Column
     from leadhand.tools.sql.tables import SqlTools as SqlTools
     from leadhand.tools.sql.tables import Table as Table
-    from leadhand.tools.sql.tables import UnloadedFile as UnloadedFile
 else:  # checkers would take any name for one of the module's
     __getattr__ = lazy_imports(__name__)

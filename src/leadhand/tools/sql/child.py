@@ -12,11 +12,11 @@ import resource
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Final, cast
 
 import duckdb
 
+from leadhand.tools.child_process import limit_resource
 from leadhand.tools.sql.messages import (
     MAX_CELL_CHARS,
     MAX_COLUMNS,
@@ -65,17 +65,12 @@ def main() -> None:
 
 def _set_limits(request: SqlRequest) -> None:
     files = _MAX_DATABASE_BYTES if request["job"] == "load" else 0
-    limits = {
-        resource.RLIMIT_FSIZE: (files, files),
-        resource.RLIMIT_CORE: (0, 0),
-        # At the hard limit the system sends SIGKILL, which does not say why.
-        resource.RLIMIT_CPU: (request["cpu_s"], request["cpu_s"] + 1),
-        resource.RLIMIT_AS: (MEMORY_LIMIT_BYTES, MEMORY_LIMIT_BYTES),
-    }
-    for which, pair in limits.items():
-        # macOS refuses a limit of memory; there only DuckDB's own applies.
-        with suppress(ValueError, OSError):
-            resource.setrlimit(which, pair)
+    limit_resource(resource.RLIMIT_FSIZE, files)
+    limit_resource(resource.RLIMIT_CORE, 0)
+    # At the hard limit the system sends SIGKILL, which does not say why.
+    limit_resource(resource.RLIMIT_CPU, request["cpu_s"], request["cpu_s"] + 1)
+    # macOS refuses a limit of memory; there only DuckDB's own applies.
+    limit_resource(resource.RLIMIT_AS, MEMORY_LIMIT_BYTES)
 
 
 def _open(database: str, *, read_only: bool) -> duckdb.DuckDBPyConnection:

@@ -13,6 +13,7 @@ from leadhand.tools.files.legible import cleaned
 from leadhand.tools.sql.database import Database, RequestFailed, RunRequest, in_new_process
 from leadhand.tools.sql.messages import MAX_CELL_CHARS, MAX_COLUMNS, MAX_ROWS, Row, SqlReply
 from leadhand.tools.sql.names import quoted_name, table_names
+from leadhand.tools.text import UnreadFile
 from leadhand.untrusted.cutting import cut
 
 MAX_FILES: Final = 50
@@ -50,14 +51,6 @@ class Table:
     columns: tuple[Column, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UnloadedFile:
-    """A file that is not a table; `why` is a short reason."""
-
-    file: str
-    why: str
-
-
 class SqlTools:
     """SQL over the CSV, JSON and Parquet files of `inputs`, loaded on first use; thread-safe."""
 
@@ -87,7 +80,7 @@ class SqlTools:
         """List the tables that `query` can read, with their columns, types and row counts."""
         loaded = self._tables()
         lines = [_listed(table) for table in loaded.tables]
-        lines += [f"{broken.file} is not a table: {broken.why}" for broken in loaded.broken]
+        lines += [f"{broken.name} is not a table: {broken.why}" for broken in loaded.broken]
         listed = "\n".join(lines) or "no CSV, JSON or Parquet file was handed in"
         return cut(cleaned(listed), MAX_RESULT_CHARS)
 
@@ -120,14 +113,14 @@ class SqlTools:
         return self._tables().tables
 
     @property
-    def broken(self) -> tuple[UnloadedFile, ...]:
+    def broken(self) -> tuple[UnreadFile, ...]:
         """The files that could not be loaded."""
         return self._tables().broken
 
     def unread(self) -> list[tuple[str, str]]:
         """(file, reason) of files that could not be loaded; empty before the first use."""
         broken = self._loaded.broken if self._loaded is not None else ()
-        return [(one.file, f"not a table: {one.why}") for one in broken]
+        return [(file, f"not a table: {why}") for file, why in broken]
 
     def select(self, statements: list[str]) -> list[list[Row]]:
         """The rows of each of leadhand's own statements. Raises `RequestFailed`."""
@@ -156,7 +149,7 @@ class SqlTools:
 class _Loaded:
     database: Database
     tables: tuple[Table, ...]
-    broken: tuple[UnloadedFile, ...]
+    broken: tuple[UnreadFile, ...]
 
 
 def _load(inputs: Inputs, database: Database, timeout_s: float) -> _Loaded:
@@ -164,7 +157,7 @@ def _load(inputs: Inputs, database: Database, timeout_s: float) -> _Loaded:
     names = table_names(file.name for file in files[:MAX_FILES])
     tables: list[Table] = []
     broken = [
-        UnloadedFile(file.name, f"only the first {MAX_FILES} files are loaded")
+        UnreadFile(file.name, f"only the first {MAX_FILES} files are loaded")
         for file in files[MAX_FILES:]
     ]
     until_s = time.monotonic() + _LOADING_SHARE * time_left_s()
@@ -180,9 +173,9 @@ def _load(inputs: Inputs, database: Database, timeout_s: float) -> _Loaded:
                     name, file.kind, source, max_bytes=MAX_FILE_BYTES, timeout_s=file_s
                 )
         except UnreadableInput as error:
-            broken.append(UnloadedFile(file.name, error.why))
+            broken.append(UnreadFile(file.name, error.why))
         except RequestFailed as error:
-            broken.append(UnloadedFile(file.name, str(error)))
+            broken.append(UnreadFile(file.name, str(error)))
         else:
             words = reply.get("columns", [])
             columns = map(Column, words[::2], words[1::2])
