@@ -40,8 +40,7 @@ from leadhand.evals.runner import (
 )
 from leadhand.evals.trials import Scorer
 from leadhand.models.choice import VARIABLE, models_of
-from leadhand.run.intake import Batches
-from leadhand.run.settings import StartArguments
+from leadhand.run.settings import Batches, StartArguments
 from leadhand.supervisor import Supervisor
 from leadhand.teams import functions
 from leadhand.teams.installed import team_folders
