@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from leadhand.cli.home import home_of, stored_runs
@@ -64,7 +64,10 @@ def plan_command(options: PlanOptions) -> int:
                 show_earlier(earlier_runs(fold(events)), console)
             print_line(console, safe(_cost_line(plan, team, used, budget)))
     if options.out is not None:
-        _write(options.out, document)
+        try:
+            options.out.write_text(document, encoding="utf-8")
+        except OSError as error:
+            raise ToolError(f"can't write the plan to {options.out}: {error.strerror}") from error
     return 0
 
 
@@ -104,52 +107,25 @@ def _check_writable(file: Path) -> None:
         )
 
 
-def _write(file: Path, document: str) -> None:
-    """Write the file as a whole: an older plan stays until the new one is complete."""
-    new = file.with_name(f".{file.name}.new")
-    try:
-        if file.exists() and not file.is_file():  # a device or a pipe can't be replaced
-            file.write_text(document, encoding="utf-8")
-            return
-        new.write_text(document, encoding="utf-8")
-        new.replace(file)
-    except OSError as error:
-        new.unlink(missing_ok=True)
-        raise ToolError(f"can't write the plan to {file}: {error.strerror}") from error
-
-
-def _budget_note(budget: Budget | None, cost_usd: tuple[float, float] | None) -> str:
-    """The budget in words, after the cost of a plan: from and to, or unknown."""
-    if budget is None:
-        return ""
-    tokens = None if budget.tokens is None else f"{budget.tokens:,} tokens"
-    usd = None if budget.usd is None else format_price(budget.usd)
-    said = f"; the budget is {' and '.join(part for part in (usd, tokens) if part)}"
-    if budget.usd is None or cost_usd is None:
-        return said
-    low, high = cost_usd
-    if budget.usd < low:
-        return f"{said}, which is not enough"
-    return f"{said}, which may not be enough" if budget.usd < high else said
-
-
-def _later_rounds(plan: Plan, budget: Budget | None) -> str:
-    """What an estimate of a stepwise planner's first round leaves out, and what limits that."""
-    if plan.max_rounds is None:
-        return ""
-    limit = f"the limit of {plan.max_rounds} rounds"
-    said = "; that is round 1 and one more decision: later rounds cost more, up to "
-    return f"{said}{limit} and the budget" if budget else f"{said}{limit}: no budget is set"
-
-
-def _deeper_plans(plan: Plan) -> str:
-    """What an estimate has to guess if tasks are broken down, and what limits that."""
-    count = sum(task.worker == SUBPLANNER for task in plan.tasks)
-    if not count:
-        return ""
-    plans = counted(count, "nested plan is", "nested plans are")
-    guess = f"; {plans} not known yet: assumed is one task for each worker and no deeper plan, "
-    return f"{guess}the limit is {MAX_TASKS['model']} tasks in all"
+def _beyond(
+    plan: Plan, budget: Budget | None, cost_usd: tuple[float, float] | None
+) -> Iterator[str]:
+    """Whether the budget is enough for the cost, what the cost leaves out, and what limits that."""
+    if budget is not None:
+        amounts = [format_price(budget.usd)] if budget.usd is not None else []
+        amounts += [f"{budget.tokens:,} tokens"] if budget.tokens is not None else []
+        said = f"the budget is {' and '.join(amounts)}"
+        if budget.usd is not None and cost_usd is not None and budget.usd < cost_usd[1]:
+            said += f", which {'is not' if budget.usd < cost_usd[0] else 'may not be'} enough"
+        yield said
+    if plan.max_rounds is not None:
+        limit = f"the limit of {plan.max_rounds} rounds"
+        limit += " and the budget" if budget else ": no budget is set"
+        yield f"that is round 1 and one more decision: later rounds cost more, up to {limit}"
+    if deeper := sum(task.worker == SUBPLANNER for task in plan.tasks):
+        plans = counted(deeper, "nested plan is", "nested plans are")
+        guess = "assumed is one task for each worker and no deeper plan"
+        yield f"{plans} not known yet: {guess}, the limit is {MAX_TASKS['model']} tasks in all"
 
 
 def _cost_line(plan: Plan, team: Team, used: dict[str, str], budget: Budget | None) -> str:
@@ -163,8 +139,7 @@ def _cost_line(plan: Plan, team: Team, used: dict[str, str], budget: Budget | No
         return "costs nothing: none of its tasks uses a model"
     low_calls = f"{expected.calls.low:,} to " if expected.calls.low < expected.calls.high else ""
     calls = f"{low_calls}{counted(expected.calls.high, 'call')}"
-    beyond = _budget_note(budget, expected.cost_usd)
-    beyond += _later_rounds(plan, budget) + _deeper_plans(plan)
+    beyond = "".join(f"; {note}" for note in _beyond(plan, budget, expected.cost_usd))
     if expected.cost_usd is None:
         unpriced = ", ".join(expected.unpriced)
         return f"cost unknown: no known price of {unpriced}; {calls}{beyond}"

@@ -120,7 +120,6 @@ def _resume_team(
     supervisor = setup.supervisor(choice, storage, person)
     if not output.quiet:
         print_models(choice, error_console())
-        setup.print_time_left()
 
     async def resumed(listener: Listener) -> Answer:
         run = supervisor.handle(run_id)

@@ -85,8 +85,6 @@ class _Runs:
         self.started += 1
         person = person_of(session, output, team, request)
         supervisor = self.setup.supervisor(self.choice, self.storage, person)
-        if not output.quiet:
-            self.setup.print_time_left()
         return session.follow(
             supervisor,
             lambda listener: supervisor.run(

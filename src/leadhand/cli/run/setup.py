@@ -17,7 +17,6 @@ from leadhand.cli.options import LimitOptions, PlanOptions, RunCommandOptions
 from leadhand.cli.run.arguments import load_team
 from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.start_time import remaining_s
-from leadhand.cli.views.consoles import print_note
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.people import Occasion
 from leadhand.contracts.team import Team
@@ -66,12 +65,6 @@ class RunSetup(LimitOptions):
     def time_left_s(self) -> float:
         """Seconds to the answer from now on, if no library has to be imported first."""
         return remaining_s(self.deadline_s) if self.deadline else self.deadline_s
-
-    def print_time_left(self) -> None:
-        """Say what is left of the deadline, if the start took more than a tenth of it."""
-        left_s = remaining_s(self.deadline_s)
-        if self.deadline and left_s < 0.9 * self.deadline_s:
-            print_note(f"after the start, the run has {left_s:.1f} s of --deadline {self.deadline}")
 
     @property
     def budget(self) -> Budget | None:

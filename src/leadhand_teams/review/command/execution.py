@@ -96,7 +96,6 @@ class ReviewRun:
         supervisor = self.supervisor()
         if not quiet:
             self.reviewers.announce(error_console())
-            self._setup.print_time_left()
         answer = session.follow(supervisor, lambda listener: work(supervisor, listener))
         if self.change.cut is not None and answer.status == "partial":
             answer = answer.model_copy(update={"ended_by": answer.ended_by or "deadline"})
