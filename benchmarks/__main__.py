@@ -20,7 +20,7 @@ ALONE = (
     "stepwise",
     "early_start",
 )
-WITH_WORKLOADS = ("workflows", "insecure", "undone", "overlap")
+WITH_WORKLOADS = ("workflows", "insecure", "undone", "overlap", "gold_plans", "first_errors")
 
 
 def main() -> None:
