@@ -13,6 +13,7 @@ _TYPES = (
     ("TIME", "time of day"),
     ("BOOLEAN", "yes or no"),
     ("VARCHAR", "text"),
+    ("PERIOD", "text"),
 )
 
 

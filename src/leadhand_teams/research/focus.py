@@ -20,7 +20,7 @@ from leadhand_teams.research.word_forms import matched, stems
 MAX_MEASURES: Final = 3
 MAX_GROUPS: Final = 12
 _NOT_GIVEN: Final = "(empty)"
-_GROUPING: Final = ("VARCHAR", "BOOLEAN")
+_GROUPING: Final = ("VARCHAR", "BOOLEAN", "PERIOD")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def _group(profile: TableProfile, words: Sequence[str]) -> ColumnProfile | None:
     fitting = [
         one
         for one in profile.columns
-        if one.type in _GROUPING and 1 < one.distinct <= MAX_GROUPS and one.distinct < rows
+        if one.type.startswith(_GROUPING) and 1 < one.distinct <= MAX_GROUPS and one.distinct < rows
     ]
     followed = {one.group[0] for one in profile.growths if one.group is not None}
 

@@ -74,13 +74,15 @@ class Growth:
 def growths(
     select: Callable[[list[str]], list[list[Row]]],
     table: str,
-    when: TimeColumns,
+    when: TimeColumns | None,
     *,
     measures: Sequence[str],
     group_by: str | None,
     left_out: list[str],
 ) -> tuple[Growth, ...]:
     """The growth of all, then of each group; `left_out` gets measures with too many periods."""
+    if when is None:
+        return ()
     groups = [None, group_by] if group_by not in (None, *when.columns) else [None]
     pairs = [(measure, group) for measure in measures for group in groups]
     results = select([_statement(table, when, measure, group) for measure, group in pairs])

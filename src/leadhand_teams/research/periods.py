@@ -8,9 +8,10 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 Grain = Literal["year", "half", "quarter", "month", "week", "day"]
+GRAINS: Final[tuple[Grain, ...]] = get_args(Grain)
 
 MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June", "July"),

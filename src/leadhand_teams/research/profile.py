@@ -7,11 +7,13 @@ come only from the names of columns and their values.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from leadhand.tools.sql import Cell, Column, RequestFailed, Row, SqlTools, Table, quoted_name
 from leadhand_teams.research import roles
 from leadhand_teams.research.growth import Growth, growths
+
+R = TypeVar("R")
 
 MAX_COLUMNS: Final = 40
 """Columns of a table that are profiled."""
@@ -71,32 +73,28 @@ def profile_table(
         return TableProfile(table, (), (), (), (*left_out, f"all figures: {error}"))
     numbers = roles.measure_columns(figures, table.rows)[:MAX_MEASURES]
     name, when = roles.label_column(figures, table.rows), roles.time_columns(figures)
-    tops: dict[str, tuple[tuple[str, int], ...]] = {}
-    rankings: tuple[Ranking, ...] = ()
-    growth: tuple[Growth, ...] = ()
-    try:
-        tops = _top_values(tools, table, [one for one in figures if one not in numbers])
-    except RequestFailed as error:
-        left_out.append(f"most frequent values: {error}")
-    try:
-        rankings = _rankings(tools, table, numbers, name, when)
-    except RequestFailed as error:
-        left_out.append(f"rankings: {error}")
-    try:
-        if when is not None:
-            by = roles.group_column(figures, wanted)
-            growth = growths(
-                tools.select,
-                table.name,
-                when,
-                measures=[number.name for number in numbers],
-                group_by=by.name if by else None,
-                left_out=left_out,
-            )
-    except RequestFailed as error:
-        left_out.append(f"growth: {error}")
+    by = roles.group_column(figures, wanted)
+
+    def growth() -> tuple[Growth, ...]:
+        measures = [number.name for number in numbers]
+        group = by.name if by else None
+        return growths(
+            tools.select, table.name, when, measures=measures, group_by=group, left_out=left_out
+        )
+
+    def computed(what: str, compute: Callable[[], R], default: R) -> R:
+        try:
+            return compute()
+        except RequestFailed as error:
+            left_out.append(f"{what}: {error}")
+            return default
+
+    others = [one for one in figures if one not in numbers]
+    tops = computed("most frequent values", lambda: _top_values(tools, table, others), {})
+    rankings = computed("rankings", lambda: _rankings(tools, table, numbers, name, when), ())
+    grown = computed("growth", growth, ())
     columns = tuple(replace(one, top=tops.get(one.name, ())) for one in figures)
-    return TableProfile(table, columns, rankings, growth, tuple(left_out))
+    return TableProfile(table, columns, rankings, grown, tuple(left_out))
 
 
 _PER_COLUMN: Final = 6
@@ -126,15 +124,10 @@ def _summary(column: Column, distinct: str) -> tuple[str, ...]:
 
 def _figures_of(column: Column, cells: Sequence[Cell]) -> roles.ColumnProfile:
     nulls, distinct, low, high, mean, chars = cells
+    low, high = (None if one is None else str(one) for one in (low, high))
+    counts = int(nulls or 0), int(distinct or 0)
     return roles.ColumnProfile(
-        name=column.name,
-        type=column.type,
-        nulls=int(nulls or 0),
-        distinct=int(distinct or 0),
-        minimum=None if low is None else str(low),
-        maximum=None if high is None else str(high),
-        mean=_finite(mean),
-        mean_chars=_finite(chars),
+        column.name, column.type, *counts, low, high, _finite(mean), _finite(chars)
     )
 
 

@@ -1,12 +1,13 @@
 """Decides by names and figures which columns are measures, labels or times; queries nothing."""
 
+import itertools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from leadhand.tools.sql import quoted_name
-from leadhand_teams.research.periods import Grain
+from leadhand_teams.research.periods import GRAINS, Grain
 
 _NUMBERS: Final = re.compile(r"^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\))$")
 _WHOLE: Final = re.compile(r"^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$")
@@ -61,6 +62,11 @@ class TimeColumns:
         """SQL for the time of a row, which may be more precise than its period."""
         is_date = len(self.columns) == 1 and self.grain != "quarter"
         return f"{quoted_name(self.columns[0])}::VARCHAR" if is_date else self.expression
+
+
+def period_type(grain: Grain) -> str:
+    """The type of a column whose texts were read as periods of `grain`."""
+    return f"PERIOD {grain}"
 
 
 def is_number(kind: str) -> bool:
@@ -123,18 +129,10 @@ def time_columns(columns: Sequence[ColumnProfile]) -> TimeColumns | None:
 
 
 def _of_text(columns: Sequence[ColumnProfile]) -> TimeColumns | None:
-    for column in columns:
-        grain = _written_grain(column.minimum or "") if column.type == "VARCHAR" else None
-        if grain is None or grain != _written_grain(column.maximum or "") or column.distinct < 2:
-            continue
-        if grain == "year" and not name_words(column.name) & _TIME_WORDS:
-            continue
-        text = name = quoted_name(column.name)
-        if grain == "quarter" and len(column.minimum or "") > len("Q1"):
-            text = f"left({name}, 4) || '-Q' || right({name}, 1)"
-        form = _WRITTEN[grain]
-        known = f"CASE WHEN regexp_full_match({name}, '{form}') THEN {text} END"
-        return TimeColumns((column.name,), grain, known)
+    for column, grain in itertools.product(columns, GRAINS):
+        is_named = grain != "year" or bool(name_words(column.name) & _TIME_WORDS)
+        if column.type == period_type(grain) and is_named and column.distinct > 1:
+            return TimeColumns((column.name,), grain, quoted_name(column.name))
     return None
 
 
@@ -171,20 +169,6 @@ def _of_year(year: ColumnProfile, columns: Sequence[ColumnProfile]) -> TimeColum
             text = f"{name}::VARCHAR || '-' || lpad({part}::VARCHAR, 2, '0')"
             return TimeColumns((year.name, column.name), "month", text)
     return TimeColumns((year.name,), "year", f"{name}::VARCHAR") if year.distinct > 1 else None
-
-
-_WRITTEN: Final[dict[Grain, str]] = {
-    "year": r"\d{4}(/\d\d)?",
-    "half": r"(\d{4}-)?H[12]",
-    "quarter": r"(\d{4}[- ]?)?[Qq][1-4]",
-    "month": r"(\d{4}-)?(0[1-9]|1[0-2])",
-    "week": r"(\d{4}-)?W[0-5]\d",
-    "day": r"\d{4}-\d\d-\d\d",
-}
-
-
-def _written_grain(text: str) -> Grain | None:
-    return next((grain for grain, form in _WRITTEN.items() if re.fullmatch(form, text)), None)
 
 
 def _is_year(column: ColumnProfile) -> bool:

@@ -4,7 +4,7 @@ A reading is an SQL view of a table, with notes about the interpretation; nothin
 for periods become rows, numbers written as texts become numbers, and rows with totals are left out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -18,7 +18,7 @@ from leadhand_teams.research.periods import (
     period_in_name,
     period_label,
 )
-from leadhand_teams.research.roles import is_number, name_words
+from leadhand_teams.research.roles import is_number, name_words, period_type
 
 MAX_COLUMNS: Final = 400
 """Columns of a table that are read."""
@@ -120,7 +120,7 @@ def combined_table(readings: Sequence[TableReading]) -> TableReading | None:
         name=f"({' UNION ALL '.join(parts)})",
         file=" and ".join(files) if len(files) < 3 else f"{files[0]} to {files[-1]}",
         rows=sum(one.table.rows for one in readings),
-        columns=(*first.columns, Column("period", "VARCHAR")),
+        columns=(*first.columns, Column("period", period_type(found[0].period.grain))),
     )
     note = (
         f"{len(files)} tables of the same columns are read as one, by the periods in their names."
@@ -146,17 +146,9 @@ def unpivoted_by(reading: TableReading, group: str) -> TableReading | None:
         return None
     if any(name_words(one.name) & set(_MEASURES.split()) for one in group_columns):
         return None
-    values = ", ".join(f"{quoted_name(one.name)}::DOUBLE" for one in group_columns)
-    parts = [
-        quoted_name(times[0].name),
-        f"unnest([{', '.join(_text(one.name) for one in group_columns)}]) AS {quoted_name(group)}",
-        f'unnest([{values}]) AS "value"',
-    ]
-    long = replace(
-        table,
-        name=f"(SELECT {', '.join(parts)} FROM {table.name})",
-        rows=table.rows * len(group_columns),
-        columns=(times[0], Column(group, "VARCHAR"), Column("value", "DOUBLE")),
+    names = [one.name for one in group_columns]
+    long = _long(
+        table, times, Column(group, "VARCHAR"), names, {"value": list(map(quoted_name, names))}
     )
     first, last = group_columns[0].name, group_columns[-1].name
     note = f"The columns {first} to {last} are read as one {group} each."
@@ -181,25 +173,25 @@ def _read_texts(tools: SqlTools, table: Table, columns: Sequence[Column], draft:
         values = [str(value) for (value,) in rows]
         filled = [value for value in values if not is_empty_cell(value)]
         name = column.name
-        if len(filled) < MAX_DISTINCT and (periods := parse_periods(filled)):
+        totals = [value for value in filled if value.strip().lower() in _TOTALS]
+        others = [value for value in filled if value not in totals]
+        if len(filled) < MAX_DISTINCT and (periods := parse_periods(others)):
             cases = " ".join(
                 f"WHEN {_text(value)} THEN '{period.text}'" for value, period in periods.items()
             )
-            draft.columns[name] = (f"CASE {quoted_name(name)}::VARCHAR {cases} END", "VARCHAR")
-        elif column.type != "VARCHAR":
-            continue
-        elif found := number_format(values):
+            grain = next(iter(periods.values())).grain
+            read = f"CASE {quoted_name(name)}::VARCHAR {cases} END"
+            draft.columns[name] = (read, period_type(grain))
+        elif column.type == "VARCHAR" and (found := number_format(values)):
             draft.columns[name] = (found.sql(name), "DOUBLE")
             draft.note("The texts in", name, f"are read as numbers{_meaning(found)}")
             if len(filled) < len(values):
                 draft.note("Cells of", name, f"such as {_first(values, filled)} are empty")
-        else:
-            totals = [value for value in filled if value.strip().lower() in _TOTALS]
-            if totals and len(filled) > len(totals) + 1:
-                texts = ", ".join(map(_text, totals))
-                column = quoted_name(name)
-                draft.where.append(f"({column} IS NULL OR {column} NOT IN ({texts}))")
-                draft.notes.append(f"Rows with {totals[0]} as {name} are left out as totals.")
+        if totals and len(others) > 1:
+            texts = ", ".join(map(_text, totals))
+            column = quoted_name(name)
+            draft.where.append(f"({column} IS NULL OR {column} NOT IN ({texts}))")
+            draft.notes.append(f"Rows with {totals[0]} as {name} are left out as totals.")
 
 
 def _meaning(found: NumberFormat) -> str:
@@ -264,25 +256,36 @@ def _unpivoted(table: Table, draft: _Draft) -> Table | None:
     ]
     taken = {one.name.lower() for one in kept}
     when = next(name for name in ("period", "when", "period of column") if name not in taken)
-    parts = [quoted_name(one.name) for one in kept]
-    parts.append(f"unnest([{', '.join(_text(one) for one in periods)}]) AS {quoted_name(when)}")
-    measures: list[Column] = []
-    for rest, matches in series.items():
-        name = matches[0].rest or ("value" if "value" not in taken else "amount")
+    measures: dict[str, list[str]] = {}
+    for matches in series.values():
         by_period = {one.period.text: quoted_name(one.name) for one in matches}
-        cells = ", ".join(f"{by_period.get(one, 'NULL')}::DOUBLE" for one in periods)
-        parts.append(f"unnest([{cells}]) AS {quoted_name(name)}")
-        measures.append(Column(name, "DOUBLE"))
-        del rest
+        name = matches[0].rest or ("value" if "value" not in taken else "amount")
+        measures[name] = [by_period.get(one, "NULL") for one in periods]
     draft.notes.append(
         f"The columns {longest[0].name} to {longest[-1].name} are read as periods, "
         f"{period_label(periods[0])} to {period_label(periods[-1])}."
     )
+    return _long(table, kept, Column(when, period_type(grain)), periods, measures)
+
+
+def _long(
+    table: Table,
+    kept: Sequence[Column],
+    label: Column,
+    labels: Sequence[str],
+    measures: Mapping[str, Sequence[str]],
+) -> Table:
+    """`table` with a row for each of `labels`; `measures` are the cells of each, in SQL."""
+    parts = [quoted_name(one.name) for one in kept]
+    parts.append(f"unnest([{', '.join(map(_text, labels))}]) AS {quoted_name(label.name)}")
+    for name, cells in measures.items():
+        values = ", ".join(f"{cell}::DOUBLE" for cell in cells)
+        parts.append(f"unnest([{values}]) AS {quoted_name(name)}")
     return replace(
         table,
         name=f"(SELECT {', '.join(parts)} FROM {table.name})",
-        rows=table.rows * len(periods),
-        columns=(*kept, Column(when, "VARCHAR"), *measures),
+        rows=table.rows * len(labels),
+        columns=(*kept, label, *(Column(name, "DOUBLE") for name in measures)),
     )
 
 

@@ -65,6 +65,7 @@ def first(folder: Path, request: str = QUESTION) -> str:
             'region,2021,2022\nNorth,"1,000","1,100"\nSouth,"2,000","3,900"\nTotal,"3,000","9,000"\n',
             "South from 2,000 to 3,900, +95.0 %",
         ),
+        ("sums.csv", f"{LONG}Total,North,90\nTotal,South,95\n", "2023-Q2: South from 10 to 15"),
         (
             "wide.json",
             '[{"region":"North","2021":10,"2022":12},{"region":"South","2021":10,"2022":30}]',

@@ -8,6 +8,7 @@ from leadhand.tools.sql import SqlTools
 from leadhand_teams.research.growth import Growth, PeriodTotal
 from leadhand_teams.research.profile import RankedRow, TableProfile, profile_table
 from leadhand_teams.research.roles import ColumnProfile
+from leadhand_teams.research.table_readings import read_table
 from tests.tools.sql.tables import SALES, tools_over, write_parquet
 
 
@@ -18,8 +19,8 @@ def profile(tools: SqlTools) -> list[TableProfile]:
 
 def profile_of(folder: Path, table: str) -> TableProfile:
     with tools_over(folder, data_csv=table) as tools:
-        (found,) = profile(tools)
-        return found
+        (found,) = tools.tables
+        return profile_table(tools, read_table(tools, found).table)
 
 
 @pytest.fixture(scope="module")
