@@ -7,8 +7,8 @@ from typing import cast
 from pydantic import JsonValue
 
 from leadhand.contracts.outcome import Usage
-from leadhand.trace.history_parts import PlanVersion, QuestionHistory, Step
 from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory
+from leadhand.trace.steps import PlanVersion, QuestionHistory, Step
 
 Document = dict[str, JsonValue]
 

@@ -16,15 +16,19 @@ from leadhand.contracts.outcome import NO_USAGE, Usage, with_location
 from leadhand.contracts.summary import RunStatus
 from leadhand.state.fold import RunState, TaskState, apply
 from leadhand.state.times import critical_chain, metrics
-from leadhand.trace.history_parts import (
+from leadhand.trace.steps import (
     End,
+    Notice,
+    PlanEvent,
     PlanVersion,
     QuestionHistory,
     Step,
     UsageOwner,
+    notice,
+    plan_versions,
+    step,
     usage_of,
 )
-from leadhand.trace.steps import Notice, PlanEvent, notice, plan_versions, step
 
 _IN_STATE = (
     events.SynthesisStarted | events.ConflictFound | events.ConflictJudged | events.RunFinished
@@ -177,13 +181,14 @@ class RunHistory:
         return tuple(part.task_id for part in critical_chain(self.state) if part.task_id)
 
     def usage_by(self, field: Literal["role", "worker", "model"]) -> dict[str, Usage]:
-        """Usage by role, by worker (`outer/inner` if nested) or by model."""
+        """Usage by role, by worker (`outer/inner` if nested) or by model; the most tokens first."""
         out: dict[str, Usage] = {}
         for spender, usage in self.usage_by_owner.items():
             name = getattr(spender, field)
             if name is not None:
                 out[name] = out.get(name, NO_USAGE).plus(usage)
-        return out
+        by_tokens = sorted(out.items(), key=lambda one: -one[1].input_tokens - one[1].output_tokens)
+        return dict(by_tokens)
 
     def ordered_tasks(self) -> Iterator[TaskHistory]:
         """Every task in plan order, parts right after the task that was split."""

@@ -23,8 +23,8 @@ from leadhand.state.run_state import TaskState
 from leadhand.state.times import critical_chain, planned_before, synthesis_time
 from leadhand.tools.text import counted
 from leadhand.trace.formatting import format_duration, format_gain, format_usage
-from leadhand.trace.history_parts import QuestionHistory, Step
 from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory
+from leadhand.trace.steps import QuestionHistory, Step
 
 MAX_QUIET_TASKS = 40
 """Tasks that completed at the first attempt, or of another status that did not start: so many are
@@ -289,9 +289,6 @@ def _critical_path(history: RunHistory) -> Iterator[Line]:
 
 
 def _used_by(shares: Mapping[str, Usage]) -> Iterator[Line]:
-    def tokens(share: tuple[str, Usage]) -> int:
-        return share[1].input_tokens + share[1].output_tokens
-
     width = max((len(safe(name)) for name in shares), default=0)
-    for name, usage in sorted(shares.items(), key=tokens, reverse=True):
+    for name, usage in shares.items():
         yield 2, Text(f"{safe(name):<{width}}  {format_usage(usage)}")

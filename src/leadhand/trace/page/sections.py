@@ -119,7 +119,6 @@ def _used(by: str, used: Mapping[str, Usage]) -> Iterator[Html]:
     if not used:
         return
     names = (by, "requests", "tokens in", "tokens out", "cost")
-    most = sorted(used.items(), key=lambda item: -item[1].input_tokens - item[1].output_tokens)
     rows = [
         tag(
             "tr",
@@ -129,7 +128,7 @@ def _used(by: str, used: Mapping[str, Usage]) -> Iterator[Html]:
             tag("td", f"{usage.output_tokens:,}"),
             tag("td", format_price(usage.cost_usd)),
         )
-        for name, usage in most
+        for name, usage in used.items()
     ]
     top = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
     table = tag("table", top, tag("tbody", *rows), class_="costs")

@@ -7,9 +7,9 @@ from pydantic import JsonValue
 
 from leadhand.contracts.outcome import Result
 from leadhand.trace.formatting import format_duration, format_usage
-from leadhand.trace.history_parts import Step
 from leadhand.trace.page.markup import MARKS, Html, anchor, joined, tag
 from leadhand.trace.run_history import AttemptHistory, RunHistory
+from leadhand.trace.steps import Step
 
 MAX_TASKS = 2_000
 """Tasks that are listed; of more, notable ones come first."""
