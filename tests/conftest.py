@@ -39,7 +39,7 @@ for _name in [*os.environ]:
         del os.environ[_name]
 _ROOT = Path(__file__).parent.parent
 _EXTERNAL = re.compile(
-    r"subprocess|processes|isolate=|fork|Popen|programs|repositor|make_change|git|home=|[Ss]qlite|"
+    r"subprocess|processes|isolate=|fork|Popen|programs|repositor|make_change|git|home=|--home|[Ss]qlite|"
     r"tools\.files|"
     r"[Pp]ostgres|ScriptedServer|model_server|raw_endpoint|\bserver\b|LocalServer"
 )

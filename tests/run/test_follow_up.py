@@ -2,9 +2,7 @@
 
 import asyncio
 import contextlib
-import datetime as dt
 import sqlite3
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -310,9 +308,3 @@ async def test_lists_views_logs_and_page_say_which_run_another_follows(
     lines = [text.plain for _, text in history_lines(history, held=False)]
     assert "follows april: What was sold in April?" in lines
     assert "<p>follows april: What was sold in April?</p>" in "".join(page(stored, held=False))
-
-
-def first_at(events: Sequence[object]) -> dt.datetime:
-    started = events[0]
-    assert isinstance(started, RunStarted)
-    return started.at

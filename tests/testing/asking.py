@@ -97,7 +97,6 @@ def obj(
 
 
 TEXT: dict[str, object] = {"type": "string"}
-WHOLE: dict[str, object] = {"type": "integer"}
 FINAL = tool(
     "final_answer",
     {

@@ -77,10 +77,6 @@ class Workshop:
         impact = PlanImpact(reason="this is a matter of configuration")
         return Completed(result=Result(output="no bug here", plan_impact=impact))
 
-    def runs_of(self, id: str) -> int:
-        """How often a task was worked on."""
-        return sum(handoff.key == f"{RUN}/{id}" for handoff in self.given)
-
 
 @dataclass
 class Stops(MemoryJournal):

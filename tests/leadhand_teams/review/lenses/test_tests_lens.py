@@ -22,10 +22,6 @@ def seen(
     ).findings
 
 
-def rules_of(findings: tuple[Finding, ...]) -> list[str]:
-    return [finding.rule for finding in findings]
-
-
 class TestAlwaysTrue:
     @pytest.mark.parametrize(
         "statement", ["assert mocked.called_once_with(1)", "mocked.assert_called_once"]
