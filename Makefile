@@ -17,9 +17,10 @@ RANGE ?= $(if $(filter .,$(REPO)),$(shell git rev-list --first-parent --max-coun
 # Or each process of the tests would compile all that it imports, where this is set.
 export PYTHONDONTWRITEBYTECODE :=
 
-# The reference pages, from docstrings.
+# The reference pages and the schemas of team files, from docstrings.
 reference: setup
 	$(BIN)/python docs/reference/generate.py
+	$(BIN)/python docs/reference/schemas.py
 
 .PHONY: reference review test quick quick-unit test-all test-crewai setup format lint types imports unit bench simulate
 

@@ -14,10 +14,9 @@ from leadhand.teams.files import read_markdown, read_yaml
 from leadhand.teams.loader import TeamInspection, inspect, load
 from leadhand.teams.notes import Notes
 from leadhand.teams.scaffold import create, module_name
-from leadhand.teams.schema import FILES
 from leadhand.testing import ScriptedServer
 from tests.stored import store_of
-from tests.teams.test_schema import mistakes
+from tests.teams.test_schema import FILES, mistakes
 
 
 @pytest.fixture(autouse=True)

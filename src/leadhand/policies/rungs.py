@@ -6,7 +6,7 @@ seconds into the run. It returns the rung's action, or `None` if the rung cannot
 To add a rung:
 
 - its name in `contracts.team.Rung`, and in `contracts.team.Ladder` if teams have it by default;
-  then `python -m leadhand.teams.schema` writes the schemas of team files anew
+  then `make reference` writes the schemas of team files anew
 - its action in `actions`: a class, added to `Action`
 - its function here, and its place in `ladder.POLICIES`; also in `ladder.decide` if the same
   worker gets the task again

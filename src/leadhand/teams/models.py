@@ -12,10 +12,7 @@ _IDLE = (
 )
 """Keys of a worker that have no effect if a function always does its work."""
 
-_IDLE_BESIDE_A_TEAM = (
-    *("tier", "model", "settings", "plain", "max_steps", "offline", "run"),
-    *("tools", "output", "isolate", "max_tool_calls", "max_output_mb"),
-)
+_IDLE_BESIDE_A_TEAM = (*_IDLE, "run", "tools", "output", "isolate")
 """Keys of a worker that have no effect if a team does its work."""
 
 

@@ -10,8 +10,9 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from leadhand.teams.edits import fill_new
-from leadhand.teams.schema import FOLDER as SCHEMAS
 
+SCHEMAS = Path(__file__).parent / "schemas"
+"""The JSON Schemas of a team's files, for editors."""
 _TEMPLATE = Path(__file__).parent / "scaffold" / "support"
 _MODULE = "support_desk"
 """The name of the template's module; in a new team it is named after the team."""

@@ -1,6 +1,6 @@
-"""JSON Schemas of a team's files for editors, generated from the fields that the loader checks.
+"""Writes the JSON Schemas of a team's files, for editors, from the fields that the loader checks.
 
-leadhand ships them as files. After changing the fields run `python -m leadhand.teams.schema`.
+leadhand ships them as files. `make reference` writes them anew after the fields changed.
 """
 
 import ast
@@ -8,7 +8,6 @@ import inspect
 import json
 from collections.abc import Mapping
 from itertools import pairwise
-from pathlib import Path
 from typing import cast
 
 from pydantic import JsonValue
@@ -18,9 +17,8 @@ from pydantic_core import core_schema
 from leadhand.teams import fields as fields_module
 from leadhand.teams.fields import Fields, TeamFields, WorkerFields
 from leadhand.teams.mistakes import NESTED
+from leadhand.teams.scaffold import SCHEMAS
 
-FOLDER = Path(__file__).parent / "schemas"
-"""Where the schema files are."""
 FILES: dict[str, type[Fields]] = {
     "team.schema.json": TeamFields,
     "worker.schema.json": WorkerFields,
@@ -31,7 +29,7 @@ FILES: dict[str, type[Fields]] = {
 class _ForEditors(GenerateJsonSchema):
     """Leaves out what is of no use in an editor: titles made from names, and null."""
 
-    def field_title_should_be_set(self, schema: object) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def field_title_should_be_set(self, schema: object) -> bool:
         return False
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
@@ -103,4 +101,4 @@ def _tidy(value: JsonValue) -> JsonValue:
 
 if __name__ == "__main__":
     for file in FILES:
-        (FOLDER / file).write_text(text(file), encoding="utf-8")
+        (SCHEMAS / file).write_text(text(file), encoding="utf-8")
