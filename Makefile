@@ -87,8 +87,9 @@ types: setup
 imports: setup
 	$(BIN)/lint-imports
 
+# One process more than there are cores: many tests wait, for programs and by the clock.
 unit: setup
-	$(BIN)/pytest -n auto --dist worksteal
+	$(BIN)/pytest -n $$($(BIN)/python -c 'import os; print(os.cpu_count() + 1)') --dist worksteal
 
 format: setup
 	$(BIN)/ruff format .
