@@ -137,7 +137,8 @@ def _calls(completion: Completion, number: int) -> list[Json]:
 def _stream(request: Request, completion: Completion, head: Object, usage: Json) -> Response:
     head = {**head, "object": "chat.completion.chunk"}
     deltas: list[Object] = [{"role": "assistant", "content": ""}]
-    deltas += [_text_delta(piece) for piece in pieces(completion.text, completion.piece_chars)]
+    texts = pieces(completion.text, completion.piece_chars)
+    deltas += [dict[str, Json](content=piece) for piece in texts]
     for index, call in enumerate(completion.tool_calls):
         opening: Object = {"name": call.name, "arguments": ""}
         identity = f"call_{text(head['id'])}_{index}"
@@ -150,10 +151,6 @@ def _stream(request: Request, completion: Completion, head: Object, usage: Json)
         chunks.append({**head, "choices": [], "usage": usage})
     lines = b"".join(b"data: " + wire(chunk) + b"\n\n" for chunk in chunks)
     return Response(body=lines + b"data: [DONE]\n\n", content_type="text/event-stream")
-
-
-def _text_delta(piece: str) -> Object:
-    return {"content": piece}
 
 
 def _delta(index: int, call: Object) -> Object:

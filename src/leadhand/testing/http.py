@@ -8,10 +8,10 @@ import asyncio
 import socket
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import cast
 
+from leadhand.testing.counts import Counts
 from leadhand.testing.exchange import Response
 
 MAX_HEAD_BYTES = 64 * 1024
@@ -21,19 +21,11 @@ _RESET_AFTER_S = 0.02
 """Pause between the last byte and the reset, so that the client receives all bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionHandlers:
-    answer: Callable[[str, str, bytes], Response]
-    """From method, path and body to the response."""
-    connected: Callable[[], None]
-    started: Callable[[], None]
-    ended: Callable[[int], None]
-    """Called once for each started request with its status, 0 if the connection was lost."""
-
-
 class HttpConnection(asyncio.Protocol):
-    def __init__(self, handlers: ConnectionHandlers) -> None:
-        self._handlers = handlers
+    def __init__(self, answer: Callable[[str, str, bytes], Response], counts: Counts) -> None:
+        """`answer`: from method, path and body to the response."""
+        self._answer = answer
+        self._counts = counts
         self._received = bytearray()
         self._transport: asyncio.Transport | None = None
         self._sending: asyncio.Task[None] | None = None
@@ -41,7 +33,7 @@ class HttpConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        self._handlers.connected()
+        self._counts.connected()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
@@ -67,9 +59,8 @@ class HttpConnection(asyncio.Protocol):
 
     def _begin(self, request: Response | str, path: str = "", body: bytes = b"") -> None:
         self._busy = True
-        self._handlers.started()
-        answer = self._handlers.answer
-        response = request if isinstance(request, Response) else answer(request, path, body)
+        self._counts.started()
+        response = request if isinstance(request, Response) else self._answer(request, path, body)
         self._sending = asyncio.get_running_loop().create_task(self._send(response))
 
     async def _send(self, response: Response) -> None:
@@ -104,7 +95,7 @@ class HttpConnection(asyncio.Protocol):
     def _done(self, status: int) -> None:
         if self._busy:
             self._busy = False
-            self._handlers.ended(status)
+            self._counts.ended(status)
             if self._received:
                 asyncio.get_running_loop().call_soon(self._next)
 

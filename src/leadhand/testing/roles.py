@@ -165,7 +165,7 @@ def plan_for(schema: Object, words: Phrases) -> Json:
     If the plan may describe workers, it describes one, without tools, if there is no other.
     """
     task = resolved(resolved(properties(schema).get("tasks"), schema).get("items"), schema)
-    workers = _workers(task, schema)
+    workers = _named(task, schema) or [_WORKER]
     marker = _COUNT.search(words.said)
     count = int(marker[1]) if marker else len(workers)
     joins = not marker and count >= 3
@@ -213,10 +213,6 @@ def _described(words: Phrases) -> Object:
         "tier": None,
         "output": None,
     }
-
-
-def _workers(task: Object, root: Object) -> list[str]:
-    return _named(task, root) or [_WORKER]
 
 
 def _named(task: Object, root: Object) -> list[str]:

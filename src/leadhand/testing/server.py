@@ -23,7 +23,7 @@ from leadhand.errors import InputError
 from leadhand.testing import anthropic_messages, chat_completions
 from leadhand.testing.counts import Counts
 from leadhand.testing.exchange import Completion, ModelReply, Request, Response
-from leadhand.testing.http import ConnectionHandlers, HttpConnection
+from leadhand.testing.http import HttpConnection
 from leadhand.testing.json_data import Json, Object, mapping, parse, text, wire
 from leadhand.testing.misbehaviour import TO_ANSWERS, TO_RESPONSES, retry_after, status_of
 from leadhand.testing.roles import complete, role_of
@@ -55,14 +55,6 @@ class ModelServer:
         self._script = settings.script_of()
         self.counts = Counts(keep_bodies=settings.keep_bodies)
         self._number = 0
-
-    def handlers(self) -> ConnectionHandlers:
-        return ConnectionHandlers(
-            answer=self.answer,
-            connected=self.counts.connected,
-            started=self.counts.started,
-            ended=self.counts.ended,
-        )
 
     def configure(self, changes: Object) -> None:
         """Change settings; a new script, faults or seed resets the script."""
@@ -163,9 +155,9 @@ def _models(name: str) -> Object:
 async def serve(model_server: ModelServer, *, port: int, piped: bool) -> None:
     """Serve until the commands on standard input end, or for ever without `piped`."""
     loop = asyncio.get_running_loop()
-    handlers = model_server.handlers()
+    answer, counts = model_server.answer, model_server.counts
     listening = await loop.create_server(
-        lambda: HttpConnection(handlers), HOST, port, backlog=_BACKLOG
+        lambda: HttpConnection(answer, counts), HOST, port, backlog=_BACKLOG
     )
     async with listening:
         port = listening.sockets[0].getsockname()[1]
