@@ -243,7 +243,7 @@ def test_a_blockage_that_outlasts_the_loop_is_still_logged(heard: Heard) -> None
         raise RuntimeError
 
     async def main() -> None:
-        Watchdog(threshold_s=0.05).start()
+        Watchdog(threshold_s=0.05).__enter__()  # and never left
         await asyncio.create_task(block(), name="last")
 
     with pytest.raises(RuntimeError):

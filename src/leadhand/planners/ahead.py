@@ -8,6 +8,7 @@ the runs that a request follows, digests as data.
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 
 from leadhand import ports
@@ -42,27 +43,21 @@ Rejected = Callable[[Plan | None, Sequence[str]], None]
 """Called with a rejected plan, None if it could not be parsed, and with all its problems."""
 
 
+@dataclass(frozen=True, slots=True)
 class ModelPlanner:
     """Has a model write the plan, and repair it if it has problems."""
 
     name = "planner"
 
-    def __init__(
-        self,
-        caller: Caller,
-        fence: Fence,
-        *,
-        rejected: Rejected,
-        level: Level | None = None,
-        early: EarlyTasks | None = None,
-    ) -> None:
-        """`rejected` is called for each proposal that the model may still repair; `level` is that
-        of a recursive planner. Tasks that may start `early` do while the model still writes."""
-        self._caller = caller
-        self._fence = fence
-        self._rejected = rejected
-        self._level = level
-        self._early = early
+    caller: Caller
+    fence: Fence
+    _: KW_ONLY
+    rejected: Rejected
+    """Called for each proposal that the model may still repair."""
+    level: Level | None = None
+    """That of a recursive planner."""
+    early: EarlyTasks | None = None
+    """Those that may start while the model still writes."""
 
     async def plan(self, request: ports.PlanRequest, team: Team) -> Plan:
         """A plan without errors.
@@ -79,12 +74,12 @@ class ModelPlanner:
             if next(proposals) > MAX_REPAIRS:
                 raise PlanError(problems)
             said = shortened([problem.message for problem in problems])
-            self._rejected(plan, said)
+            self.rejected(plan, said)
             raise BadAnswer(_numbered(said))
 
         return await ask_structured(
-            self._caller,
-            self._caller.planning(self.name),
+            self.caller,
+            self.caller.planning(self.name),
             self._question(request),
             request=_asked(team, request.after),
             models=team.models_of(team.planner),
@@ -94,10 +89,10 @@ class ModelPlanner:
 
     def _question(self, request: ports.PlanRequest) -> str:
         inputs = " ".join(request.inputs.split())
-        before = earlier.shown(request.after, self._fence)
-        around = self._level.shown(self._fence) if self._level is not None else ""
+        before = earlier.shown(request.after, self.fence)
+        around = self.level.shown(self.fence) if self.level is not None else ""
         known = f"Inputs: {inputs}" if inputs else ""
-        return joined(request.text, known, before, around, told(self._early))
+        return joined(request.text, known, before, around, told(self.early))
 
     def _read(
         self, answer: StructuredAnswer, request: ports.PlanRequest, team: Team
@@ -108,12 +103,12 @@ class ModelPlanner:
         if not isinstance(plan, Plan):
             return None, plan
         found = check(plan, team, author="model", request=request.text, earlier=request.earlier)
-        deeper = self._level.problems(plan) if self._level is not None else ()
+        deeper = self.level.problems(plan) if self.level is not None else ()
         return plan, [*errors_in(found), *deeper]
 
     def _follow(self, request: ports.PlanRequest, team: Team) -> Callable[[], PieceListener] | None:
         """Makes a listener for each plan as it is written; None if no task may start early."""
-        early = self._early
+        early = self.early
         if early is None or early.start is None:
             return None
 

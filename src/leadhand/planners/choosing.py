@@ -4,6 +4,7 @@ It can do nothing else: whatever a request says, the result is names of workers.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -43,17 +44,16 @@ class _Choice(BaseModel):
     also: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class ModelChooser:
     """Asks a model which worker a text is for."""
 
-    def __init__(
-        self, caller: Caller, fence: Fence, role: Role, models: Sequence[ModelSpec]
-    ) -> None:
-        """`role` has the instructions and settings, `models` are tried in order."""
-        self._caller = caller
-        self._fence = fence
-        self._role = role
-        self._models = models
+    caller: Caller
+    fence: Fence
+    role: Role
+    """Its instructions and settings are used."""
+    models: Sequence[ModelSpec]
+    """They are tried in order."""
 
     async def choose(
         self,
@@ -78,18 +78,18 @@ class ModelChooser:
             return chosen
 
         roster = "\n".join(f"- `{one.name}`: {' '.join(one.description.split())}" for one in among)
-        instructions = joined(prompt("leadhand.planners", "route"), roster, self._role.instructions)
+        instructions = joined(prompt("leadhand.planners", "route"), roster, self.role.instructions)
         handed_back = (
-            self._fence.around(said, source="message of the worker that handed it back")
+            self.fence.around(said, source="message of the worker that handed it back")
             if said
             else ""
         )
         return await ask_structured(
-            self._caller,
+            self.caller,
             _REQUESTER,
-            joined(text, earlier.shown(after[:1], self._fence), handed_back),
-            request=CallRequest(instructions, output=_form(names), settings=self._role.settings),
-            models=self._models,
+            joined(text, earlier.shown(after[:1], self.fence), handed_back),
+            request=CallRequest(instructions, output=_form(names), settings=self.role.settings),
+            models=self.models,
             read=read,
         )
 

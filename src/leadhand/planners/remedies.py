@@ -5,6 +5,7 @@ and code checks its answers before they are used.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -36,29 +37,22 @@ _MAX_LISTED = 200
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
 class ModelRemedies:
     """The `Remedies` of a team that has a model. All methods raise `ModelError`."""
 
     name = "planner"
 
-    def __init__(
-        self,
-        caller: Caller,
-        team: Team,
-        fence: Fence,
-        *,
-        request: str,
-        arbiter: Arbiter,
-        after: Sequence[EarlierRun] = (),
-    ) -> None:
-        """`request` is the user's, which follows the runs `after`; `arbiter` chooses the better one
-        of two results."""
-        self._caller = caller
-        self._arbiter = arbiter
-        self._team = team
-        self._fence = fence
-        self._request = request
-        self._after = after
+    caller: Caller
+    team: Team
+    fence: Fence
+    _: KW_ONLY
+    request: str
+    """The user's."""
+    arbiter: Arbiter
+    """Chooses the better one of two results."""
+    after: Sequence[EarlierRun] = ()
+    """The runs that the request follows."""
 
     async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
         given = await self._ask("refine", self._failed(task, outcome), intent={"type": "string"})
@@ -74,18 +68,18 @@ class ModelRemedies:
 
     async def split(self, task: Task, outcome: Escalated | Failed) -> Sequence[Task]:
         """Two tasks or more, or none. Raises `ModelError`."""
-        workers = self._roster([worker.name for worker in self._team.workers])
+        workers = self._roster([worker.name for worker in self.team.workers])
         text = joined(
             "The team:",
             workers,
             self._failed(task, outcome),
-            earlier.shown(self._after, self._fence),
+            earlier.shown(self.after, self.fence),
         )
         parts = (await self._plan("split", text, goal=task.intent)).tasks
         return [_with_paths_of(task, part) if part.artifacts else part for part in parts]
 
     async def judge(self, task: Task, first: Result, second: Result) -> tuple[bool, str]:
-        choice = await self._arbiter.judge(task.intent, (first, second))
+        choice = await self.arbiter.judge(task.intent, (first, second))
         return choice.index == 1, choice.why
 
     async def revise(self, state: RunState, impact: PlanImpact, *, task_id: str) -> Sequence[Task]:
@@ -94,25 +88,25 @@ class ModelRemedies:
         begun = [one for one in tasks if one.task.id not in waiting]
         results = [one for one in begun if one.result is not None]
         text = joined(
-            f"Request: {self._request}",
+            f"Request: {self.request}",
             "The team:",
-            self._roster([worker.name for worker in self._team.workers]),
+            self._roster([worker.name for worker in self.team.workers]),
             "Started or ended:",
             *(f"- {_line(one.task)} ({one.status})" for one in begun[:_MAX_LISTED]),
             "Not started:",
             *(f"- {_line(task)}" for task in [*waiting.values()][:_MAX_LISTED]),
             _IMPACTS[impact.kind].format(task_id),
             f"Tasks that it concerns: {', '.join(impact.task_ids)}" if impact.task_ids else "",
-            earlier.shown(self._after, self._fence) or self._fence.explanation,
-            self._fence.around(impact.reason, source=f"finding of {task_id}"),
+            earlier.shown(self.after, self.fence) or self.fence.explanation,
+            self.fence.around(impact.reason, source=f"finding of {task_id}"),
             *(
-                self._fence.around(digest(one).summary, source=f"result of {one.task.id}")
+                self.fence.around(digest(one).summary, source=f"result of {one.task.id}")
                 for one in results[:_MAX_LISTED]
             ),
         )
-        plan = await self._plan("revise", text, goal=self._request)
+        plan = await self._plan("revise", text, goal=self.request)
         # Fields that are not in the schema stay as they were.
-        named = ("worker", "intent", "depends_on", *(("artifacts",) if self._after else ()))
+        named = ("worker", "intent", "depends_on", *(("artifacts",) if self.after else ()))
         return [
             waiting[task.id].model_copy(
                 update={
@@ -128,26 +122,27 @@ class ModelRemedies:
     def _failed(self, task: Task, outcome: Escalated | Failed) -> str:
         said = outcome.reason if isinstance(outcome, Escalated) else outcome.kind
         left = outcome.partial
+        found = joined(left.summary, excerpt(left)) if left is not None else ""
         return joined(
-            f"Request: {self._request}",
+            f"Request: {self.request}",
             f"Task for {task.worker}: {task.intent}",
             f"Done when: {task.done_when}" if task.done_when else "",
             f"Outcome: {said}",
-            self._fence.explanation,
-            self._fence.around(outcome.message, source=f"message of {task.worker}"),
-            self._fence.around(_shown(left), source="partial result") if left is not None else "",
+            self.fence.explanation,
+            self.fence.around(outcome.message, source=f"message of {task.worker}"),
+            self.fence.around(found, source="partial result") if left is not None else "",
         )
 
     def _roster(self, names: Sequence[str]) -> str:
-        return roster(worker for worker in self._team.workers if worker.name in names)
+        return roster(worker for worker in self.team.workers if worker.name in names)
 
     async def _plan(self, name: str, text: str, *, goal: str) -> Plan:
         def read(answer: StructuredAnswer) -> Plan:
             data = data_in(answer, "plan")
-            return plan_in(data, goal, self._team, with_artifacts=bool(self._after))
+            return plan_in(data, goal, self.team, with_artifacts=bool(self.after))
 
-        instructions = joined(prompt(_PACKAGE, name), earlier.rules(self._after))
-        return await self._asked(instructions, form(self._team, self._after), text, read)
+        instructions = joined(prompt(_PACKAGE, name), earlier.rules(self.after))
+        return await self._asked(instructions, form(self.team, self.after), text, read)
 
     async def _ask(self, name: str, text: str, **properties: JsonValue) -> Mapping[str, JsonValue]:
         output = output_tool("decide", "Give your decision.", **properties)
@@ -161,13 +156,13 @@ class ModelRemedies:
         text: str,
         read: Callable[[StructuredAnswer], T],
     ) -> T:
-        role = self._team.planner
+        role = self.team.planner
         return await ask_structured(
-            self._caller,
+            self.caller,
             Requester("supervisor"),
             text,
             request=CallRequest(instructions, output=output, settings=role.settings),
-            models=self._team.models_of(role),
+            models=self.team.models_of(role),
             read=read,
         )
 
@@ -175,10 +170,6 @@ class ModelRemedies:
 def _text(given: Mapping[str, JsonValue], name: str) -> str:
     value = given.get(name)
     return value.strip() if isinstance(value, str) else ""
-
-
-def _shown(result: Result) -> str:
-    return joined(result.summary, excerpt(result))
 
 
 def _line(task: Task) -> str:

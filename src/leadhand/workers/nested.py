@@ -101,7 +101,7 @@ def nested_outcome(
     result = _result(answer, run, typed=typed)
     if answer.status in ("complete", "partial"):
         return completed_or_escalated(result, min_confidence, who="team")
-    partial = result if _found_anything(run) else None
+    partial = result if any(task.result is not None for task in run.tasks.values()) else None
     reason = _reason(run)
     if reason is not None:
         return Escalated(reason=reason, message=_reasons(answer, run), partial=partial)
@@ -172,10 +172,6 @@ def _paths(answer: Answer, run: RunState) -> Iterator[tuple[str, str]]:
             yield gap.task_id, gap.why
         else:
             yield from ((f"{gap.task_id}/{id}", why) for id, why in _paths(inner.answer, inner))
-
-
-def _found_anything(run: RunState) -> bool:
-    return any(task.result is not None for task in run.tasks.values())
 
 
 def _reason(run: RunState) -> EscalationReason | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable
+from dataclasses import dataclass
 
 from leadhand.contracts.outcome import Completed, Failed, Handoff, Outcome
 from leadhand.ports import Runner
@@ -74,34 +75,27 @@ class OfflineSwitch:
             self._asking.discard(timeout)
 
 
+@dataclass(frozen=True, slots=True)
 class OfflineFallback:
     """A `Runner` that asks a model, and runs the worker's code if no model is available.
 
     The result then says why there was no model.
     """
 
-    def __init__(
-        self,
-        by_model: Runner,
-        by_code: Runner,
-        offline_switch: OfflineSwitch,
-        *,
-        patience_s: float = 0.0,
-        offline_s: float | None = None,
-    ) -> None:
-        """`patience_s` is the longest wait before a retry, `offline_s` the time of the code."""
-        self._offline_s = offline_s
-        self._by_model = by_model
-        self._by_code = by_code
-        self._offline_switch = offline_switch
-        self._patience_s = patience_s
+    by_model: Runner
+    by_code: Runner
+    offline_switch: OfflineSwitch
+    patience_s: float = 0.0
+    """The longest wait before a retry."""
+    offline_s: float | None = None
+    """The time that the code takes, if it is known."""
 
     async def run(self, handoff: Handoff) -> Outcome:
-        offline_switch = self._offline_switch
+        offline_switch = self.offline_switch
         why = offline_switch.why
         if why is None:
             within_s = self._within_s(handoff)
-            work = self._by_model.run(handoff)
+            work = self.by_model.run(handoff)
             outcome = await offline_switch.unless_switched_on(work, within_s=within_s)
             if outcome is not None and not self._means_no_model(outcome, handoff):
                 return outcome
@@ -109,7 +103,7 @@ class OfflineFallback:
             why = message or offline_switch.why or f"no model answered within {within_s:.3g} s"
         loop = asyncio.get_running_loop()
         started_s = loop.time()
-        done = await self._by_code.run(handoff)
+        done = await self.by_code.run(handoff)
         if not isinstance(done, Completed):
             return done
         took_s = max(loop.time() - started_s, offline_switch.code_took_s.get(handoff.to_agent, 0.0))
@@ -124,7 +118,7 @@ class OfflineFallback:
         limit_s = handoff.limits.timeout_s
         if limit_s is None or handoff.attempt <= PATIENT_ATTEMPTS:
             return None
-        known_s = self._offline_s or self._offline_switch.code_took_s.get(handoff.to_agent)
+        known_s = self.offline_s or self.offline_switch.code_took_s.get(handoff.to_agent)
         code_s = known_s or DEFAULT_CODE_S
         return max(limit_s - code_s - CODE_SLACK_S, limit_s / 2)
 
@@ -136,6 +130,6 @@ class OfflineFallback:
         waits = (
             outcome.transient
             and handoff.attempt <= PATIENT_ATTEMPTS
-            and self._offline_switch.has_time_for(self._patience_s)
+            and self.offline_switch.has_time_for(self.patience_s)
         )
         return outcome.kind == "error" and not waits

@@ -11,8 +11,7 @@ import sys
 import threading
 import time
 from asyncio.events import Handle
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import Context
 from itertools import pairwise
 from types import FrameType
@@ -31,7 +30,7 @@ _log = logging.getLogger("leadhand")
 
 
 class Watchdog:
-    """Watches the running event loop from `start` to `stop`, or within a `with` block."""
+    """Watches the running event loop within `with` blocks, by one thread for those at once."""
 
     def __init__(self, *, threshold_s: float = THRESHOLD_S) -> None:
         """The loop is blocked if it does not run a callback within `threshold_s`.
@@ -42,47 +41,30 @@ class Watchdog:
         self._threshold_s = threshold_s
         self._interval_s = threshold_s / 4
         self._stopped = threading.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._loop_thread = 0
+        self._loop = asyncio.get_running_loop()
+        self._loop_thread = threading.get_ident()
         self._asked_s = 0.0
         self._responded = True
         """Whether the loop has run the last callback."""
         self._users = 0
 
-    @staticmethod
-    @contextmanager
-    def shared() -> Generator[None]:
-        """A block in which the running loop is watched, by one thread for all its runs."""
-        loop = asyncio.get_running_loop()
-        watchdog = _shared.get(loop)
-        if watchdog is None:
-            watchdog = _shared[loop] = Watchdog()
-            watchdog.start()
-        watchdog._users += 1
-        try:
-            yield
-        finally:
-            watchdog._users -= 1
-            if not watchdog._users:
-                watchdog.stop()
-                del _shared[loop]
+    @classmethod
+    def shared(cls) -> "Watchdog":
+        """The watchdog of the running loop, for all its runs."""
+        return _shared.setdefault(asyncio.get_running_loop(), cls())
 
     def __enter__(self) -> "Watchdog":
-        self.start()
+        self._users += 1
+        if self._users == 1:
+            threading.Thread(target=self._watch, name="leadhand-watchdog", daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def start(self) -> None:
-        """Start watching this thread's running loop. A watchdog starts once."""
-        self._loop = asyncio.get_running_loop()
-        self._loop_thread = threading.get_ident()
-        threading.Thread(target=self._watch, name="leadhand-watchdog", daemon=True).start()
-
-    def stop(self) -> None:
-        """Stop watching, without waiting for the thread."""
-        self._stopped.set()
+        self._users -= 1
+        if not self._users:
+            self._stopped.set()  # the thread is not waited for
+            if _shared.get(self._loop) is self:
+                del _shared[self._loop]
 
     def _respond(self) -> None:
         self._responded = True
@@ -106,17 +88,15 @@ class Watchdog:
     def _call(self, callback: Callable[[], None]) -> bool:
         """Have the loop run `callback`; False if the loop is closed."""
         try:
-            if self._loop is not None:
-                self._loop.call_soon_threadsafe(callback)
+            self._loop.call_soon_threadsafe(callback)
         except RuntimeError:
             return False
         return True
 
     def _report(self, since_s: float) -> None:
-        loop = self._loop
-        if loop is None or loop.is_closed():
+        if self._loop.is_closed():
             return
-        task = asyncio.current_task(loop)
+        task = asyncio.current_task(self._loop)
         stack = _stack(self._loop_thread)
         attempt = _attempt_on(stack, task) if _has_worker_code(stack) else None
         place = _place(stack)
