@@ -30,21 +30,8 @@ MAX_OUTPUT_CHARS = 10_000
 _NAME = re.compile(r"[^\W_][\w-]{0,49}")
 _RESERVED = frozenset(
     [
-        "answer",
-        "critic",
-        "judge",
-        "none",
-        "person",
-        "planner",
-        "previous",
-        "router",
-        SUBPLANNER,
-        "scorer",
-        "supervisor",
-        "synthesis",
-        "synthesizer",
-        "team",
-        "you",
+        *("answer", "critic", "judge", "none", "person", "planner", "previous", "router", "scorer"),
+        *("supervisor", "synthesis", "synthesizer", "team", "you", SUBPLANNER),
     ]
 )
 """Names of roles, and words that mean something in place of a worker's or a task's name."""

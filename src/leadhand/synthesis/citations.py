@@ -160,17 +160,15 @@ def _shown(result: Result) -> str:
     if output is None:
         text = result.summary
     else:
-        text = output if isinstance(output, str) else _compact(output)
+        text = output
+        if not isinstance(text, str):
+            text = json.dumps(output, ensure_ascii=False, separators=(",", ":"))
         if result.summary.strip() not in text:
             text = f"{result.summary}\n{text}"
     if result.missing:
         text = "\n".join([text, *(f"Not done: {_line(line)}" for line in result.missing)])
     # Lone surrogates can't be encoded.
     return text.strip().encode("utf-8", "replace").decode()
-
-
-def _compact(output: object) -> str:
-    return json.dumps(output, ensure_ascii=False, separators=(",", ":"))
 
 
 def _line(text: str) -> str:

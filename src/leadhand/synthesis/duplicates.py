@@ -104,17 +104,11 @@ def gather_places(findings: Iterable[Finding], rules: AbstractSet[str]) -> list[
 
 
 def _with_places(first: Finding, *others: Finding) -> Finding:
-    if not others:
-        return first
-    places = sorted(others, key=lambda one: (one.path, one.line))
-    return first.model_copy(
-        update={
-            "places": tuple(
-                Place(id=one.id, path=one.path, line=one.line, end_line=one.end_line)
-                for one in places
-            )
-        }
+    places = tuple(
+        Place(id=one.id, path=one.path, line=one.line, end_line=one.end_line)
+        for one in sorted(others, key=lambda one: (one.path, one.line))
     )
+    return first.model_copy(update={"places": places}) if places else first
 
 
 def _blocks(finding: Finding) -> Iterator[tuple[str, int]]:

@@ -20,7 +20,6 @@ from leadhand.contracts.data import Record
 from leadhand.synthesis.duplicates import (
     SEVERITIES,
     LensFinding,
-    SameRule,
     gather_places,
     merge,
     same_rules,
@@ -161,13 +160,13 @@ def gather(
     same_rule = same_rules(equivalent)
     real, dropped = verify(reports, quotes)
     merged = merge(rate(real, rating), same_rule=same_rule, threshold=threshold)
-    named = identify(merged, same_rule=same_rule)
-    fresh, hidden = hide(named, baseline)
+    ids = fingerprints(merged, same_rule=same_rule)
+    named = [one.model_copy(update={"id": id}) for one, id in zip(merged, ids, strict=True)]
     return Gathered(
-        findings=tuple(fresh),
+        findings=tuple(one for one in named if one.id not in baseline),
         not_assessed=collapse(note for _, report in reports for note in report.not_assessed),
         dropped=tuple(dropped),
-        hidden=tuple(hidden),
+        hidden=tuple(sorted(baseline & {*ids})),
     )
 
 
@@ -242,18 +241,6 @@ def rate(found: Iterable[LensFinding], rating: Callable[[str], Rating]) -> list[
         rating_now = unscored if finding.source == "model" else by_rule(finding.rule)
         rated.append(LensFinding(lens, finding.model_copy(update=rating_now._asdict())))
     return rated
-
-
-def identify(findings: Sequence[Finding], *, same_rule: SameRule) -> list[Finding]:
-    ids = fingerprints(findings, same_rule=same_rule)
-    return [f.model_copy(update={"id": name}) for f, name in zip(findings, ids, strict=True)]
-
-
-def hide(
-    findings: Sequence[Finding], baseline: AbstractSet[str]
-) -> tuple[list[Finding], list[str]]:
-    fresh = [finding for finding in findings if finding.id not in baseline]
-    return fresh, sorted(finding.id for finding in findings if finding.id in baseline)
 
 
 def rank(findings: Iterable[Finding], weights: Mapping[str, int]) -> list[Finding]:

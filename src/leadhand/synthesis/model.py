@@ -21,7 +21,7 @@ from leadhand.synthesis.forms import percent
 from leadhand.synthesis.judge import ConflictVerdict, Judge
 from leadhand.synthesis.merge import chosen, combine, given_of, last_of, unchanged
 from leadhand.synthesis.resolver import ConflictResolver, described, differs, repeats
-from leadhand.synthesis.writing import Writer
+from leadhand.synthesis.writing import ResultsText, Writer
 from leadhand.untrusted.fence import Fence
 
 MARGIN_S = 0.2
@@ -78,8 +78,8 @@ class ModelSynthesizer:
         await self._resolver.resolve(found, results, within_s=self._judging_s())
         if not isinstance(synthesis.output, str):  # data, or several results
             return synthesis
-        material, _ = await self._writer.material(plan, results)
-        return await self._approved(plan, results, material, synthesis, drafting_s=0.0)
+        material = await self._writer.material(plan, results)
+        return await self._approved(material, synthesis, drafting_s=0.0)
 
     def _fits(self, one: TaskResult, result: Result) -> bool:
         """Whether a result is of the team's type, by declaration and in fact."""
@@ -94,9 +94,9 @@ class ModelSynthesizer:
 
     async def _choose(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         by_id = {one.task.id: one for one, _ in given_of(results)}
-        material, lost = await self._writer.material(plan, results)
+        material = await self._writer.material(plan, results)
         question = self._writer.question(plan.instruction)
-        choice = await self._judge.choose(question, material, ids=list(by_id))
+        choice = await self._judge.choose(question, material.text, ids=list(by_id))
         confidence = percent(choice.confidence)
         best = by_id[choice.choice]
         taken = {"resolution": f"the result of {choice.choice}", "why": choice.why}
@@ -105,7 +105,7 @@ class ModelSynthesizer:
             for one in self._found(results)
         ]
         synthesis = chosen(best, results, why=choice.why, confidence=confidence)
-        return _noted(synthesis.model_copy(update={"conflicts": tuple(settled)}), lost)
+        return _noted(synthesis.model_copy(update={"conflicts": tuple(settled)}), material)
 
     def _found(self, results: Sequence[TaskResult]) -> Sequence[Conflict]:
         return compare(results, self._team, self._request)[0]
@@ -115,11 +115,9 @@ class ModelSynthesizer:
         verdicts = await self._resolver.resolve(
             self._found(results), results, within_s=self._judging_s()
         )
-        material, lost = await self._writer.material(plan, results)
+        material = await self._writer.material(plan, results)
         started_s = self._recorder.elapsed_s()
-        draft = await self._writer.draft(
-            plan, results, material, judged=[described(verdict) for verdict in verdicts]
-        )
+        draft = await self._writer.draft(material, judged=[*map(described, verdicts)])
         drafting_s = self._recorder.elapsed_s() - started_s
         team, request = self._team, self._request
         found = [
@@ -128,16 +126,14 @@ class ModelSynthesizer:
             if not repeats(one, verdicts)
         ]
         later = await self._resolver.resolve(found, results, within_s=self._left_s())
-        draft = await self._corrected(plan, results, material, draft, found, later)
-        draft = await self._approved(plan, results, material, draft, drafting_s=drafting_s)
+        draft = await self._corrected(material, draft, found, later)
+        draft = await self._approved(material, draft, drafting_s=drafting_s)
         standing = [one.conflict for one in (*verdicts, *later) if one.holds]
-        return _noted(draft.model_copy(update={"conflicts": tuple(standing)}), lost)
+        return _noted(draft.model_copy(update={"conflicts": tuple(standing)}), material)
 
     async def _corrected(
         self,
-        plan: Plan,
-        results: Sequence[TaskResult],
-        material: str,
+        material: ResultsText,
         draft: Synthesis,
         found: Sequence[Conflict],
         verdicts: Sequence[ConflictVerdict],
@@ -149,29 +145,24 @@ class ModelSynthesizer:
             return draft
         try:
             async with asyncio.timeout(self._left_s()):
-                return await self._writer.revise(plan, results, material, draft=draft, points=wrong)
+                return await self._writer.revise(material, draft=draft, points=wrong)
         except (ModelError, TimeoutError):
             notes = "\n".join(f"- {one}" for one in wrong)
             text = f"{draft.answer}\n\n*Judged after this was written:*\n\n{notes}"
             return draft.model_copy(update={"answer": text})
 
     async def _approved(
-        self,
-        plan: Plan,
-        results: Sequence[TaskResult],
-        material: str,
-        draft: Synthesis,
-        *,
-        drafting_s: float,
+        self, material: ResultsText, draft: Synthesis, *, drafting_s: float
     ) -> Synthesis:
         """The draft after the critic's review, if the team has a critic."""
         if self._critic is None:
             return draft
 
         async def revise(draft: Synthesis, points: Sequence[str]) -> Synthesis:
-            return await self._writer.revise(plan, results, material, draft=draft, points=points)
+            return await self._writer.revise(material, draft=draft, points=points)
 
-        missing = [f"{one.task.intent} ({one.status})" for one in results if one.result is None]
+        without = [one for one in material.results if one.result is None]
+        missing = [f"{one.task.intent} ({one.status})" for one in without]
         return await self._critic.approved(
             draft, revise, missing=missing, time_left=self._left_s, needed_s=drafting_s
         )
@@ -189,11 +180,11 @@ class ModelSynthesizer:
         return max(due_s - MARGIN_S - self._recorder.elapsed_s(), 0.0)
 
 
-def _noted(synthesis: Synthesis, lost: Sequence[str]) -> Synthesis:
+def _noted(synthesis: Synthesis, material: ResultsText) -> Synthesis:
     """The synthesis, with a gap for each result that was lost when the results were condensed."""
     why = "its result is not in the answer: the results were too long for the model at once"
     return synthesis.model_copy(
-        update={"gaps": (*synthesis.gaps, *(Gap(task_id=id, why=why) for id in lost))}
+        update={"gaps": (*synthesis.gaps, *(Gap(task_id=id, why=why) for id in material.lost))}
     )
 
 

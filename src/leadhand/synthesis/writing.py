@@ -5,7 +5,7 @@ and the tasks that it names.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from pydantic_ai.tools import ToolDefinition
 
@@ -32,6 +32,17 @@ _CONDENSING = Requester("synthesizer")
 T = TypeVar("T")
 
 
+class ResultsText(NamedTuple):
+    """The results of a plan as a model sees them."""
+
+    plan: Plan
+    results: Sequence[TaskResult]
+    text: str
+    """All results in one text that fits."""
+    lost: Sequence[str]
+    """The ids of the tasks that it no longer mentions."""
+
+
 class Writer:
     """Asks the team's synthesizer to write about the results of one plan."""
 
@@ -53,52 +64,41 @@ class Writer:
         self._budget = budget_of(context_tokens or CONTEXT_TOKENS)
         self._output = DeclaredType(team.output, "output") if team.output is not None else None
 
-    async def material(
-        self, plan: Plan, results: Sequence[TaskResult]
-    ) -> tuple[str, Sequence[str]]:
-        """The results as one text that fits, and the tasks that it no longer mentions."""
-
+    async def material(self, plan: Plan, results: Sequence[TaskResult]) -> ResultsText:
         async def condense(chunk: str) -> str:
             return await self._condense(chunk, instruction=plan.instruction)
 
         shown = entries(results)
-        material = await reduced(shown, budget=self._budget, condense=condense)
-        condensed = material != "\n".join(shown)
-        return material, _uncited(material, results) if condensed else ()
+        text = await reduced(shown, budget=self._budget, condense=condense)
+        condensed = text != "\n".join(shown)
+        return ResultsText(plan, results, text, _uncited(text, results) if condensed else ())
 
     def question(self, instruction: str) -> str:
         return joined(
             f"Request: {self._request}", f"Instruction: {instruction}" if instruction else ""
         )
 
-    async def draft(
-        self, plan: Plan, results: Sequence[TaskResult], material: str, *, judged: Sequence[str]
-    ) -> Synthesis:
-        """An answer from `material`; `judged` are the verdicts on contradictions."""
+    async def draft(self, material: ResultsText, *, judged: Sequence[str]) -> Synthesis:
+        """An answer; `judged` are the verdicts on contradictions."""
+        plan, fence = material.plan, self._fence
         if self._role.plain:
             instruction = plan.instruction if plan.instruction != self._request else ""
-            parts = (self._request, instruction, self._fence.around(material))
+            parts = (self._request, instruction, fence.around(material.text))
             text = "\n".join(part for part in (*parts, self._listed(judged)) if part)
             asked = CallRequest(self._role.instructions, settings=self._role.settings)
         else:
-            results_text = self._fence.around(material, source="results")
+            results_text = fence.around(material.text, source="results")
             text = joined(self.question(plan.instruction), results_text, self._listed(judged))
             asked = self._prompted("merge", output=forms.merged_form(self._output))
-        return await self._written(text, asked, results)
+        return await self._written(text, asked, material.results)
 
     async def revise(
-        self,
-        plan: Plan,
-        results: Sequence[TaskResult],
-        material: str,
-        *,
-        draft: Synthesis,
-        points: Sequence[str],
+        self, material: ResultsText, *, draft: Synthesis, points: Sequence[str]
     ) -> Synthesis:
         """The draft, revised by the `points` against it."""
         text = joined(
-            self.question(plan.instruction),
-            self._fence.around(material, source="results"),
+            self.question(material.plan.instruction),
+            self._fence.around(material.text, source="results"),
             self._fence.around(draft.answer, source="draft"),
             self._fence.around("\n".join(f"- {one}" for one in points), source="points"),
         )
@@ -109,7 +109,7 @@ class Writer:
             asked = CallRequest(instructions, settings=self._role.settings)
         else:
             asked = self._prompted("merge", revising, output=forms.merged_form(self._output))
-        revised = await self._written(text, asked, results)
+        revised = await self._written(text, asked, material.results)
         output = revised.answer if isinstance(draft.output, str) else draft.output
         return draft.model_copy(
             update={
