@@ -19,7 +19,7 @@ from leadhand.contracts.outcome import (
 )
 from leadhand.contracts.people import Occasion, Reply, RunMessage
 from leadhand.contracts.planner_kinds import Decision, Round
-from leadhand.contracts.summary import Inspection, RunSummary
+from leadhand.contracts.summary import Inspection, RunFilter, RunSummary
 from leadhand.contracts.task import Plan, PlanRequest, Task
 
 if TYPE_CHECKING:
@@ -72,11 +72,7 @@ class Journal(Log, Protocol):
     async def messages(self, *run_ids: str) -> Sequence[RunMessage]: ...
     async def drop(self, message: RunMessage) -> None: ...
     async def runs(
-        self,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-        where: Callable[[RunSummary], bool] | None = None,
+        self, *, limit: int | None = None, cursor: str | None = None, where: RunFilter | None = None
     ) -> Sequence[RunSummary]: ...
     async def inspect(self, run_id: str) -> Inspection: ...
     async def delete(

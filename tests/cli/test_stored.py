@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from leadhand.cli.home import find_run
 from leadhand.cli.runs.history_text import history_lines
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import ApprovalRequested, Event, RunStarted, RunWaiting, parse
-from leadhand.contracts.summary import RunSummary
+from leadhand.contracts.summary import RunFilter, RunSummary
 from leadhand.errors import InputError
 from leadhand.journal import MemoryStore, open_store
 from leadhand.journal.store import Store
@@ -94,11 +94,7 @@ class ListedJournal(MemoryStore):
         self.limits: list[int | None] = []
 
     def runs(
-        self,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-        where: Callable[[RunSummary], bool] | None = None,
+        self, *, limit: int | None = None, cursor: str | None = None, where: RunFilter | None = None
     ) -> Sequence[RunSummary]:
         self.limits.append(limit)
         return super().runs(limit=limit, cursor=cursor, where=where)

@@ -6,11 +6,11 @@ So the conformance suite asks what it asks of stores of the asynchronous protoco
 import asyncio
 import contextlib
 import datetime as dt
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 
 from leadhand.contracts.events import Event
 from leadhand.contracts.people import RunMessage
-from leadhand.contracts.summary import Inspection, RunSummary
+from leadhand.contracts.summary import Inspection, RunFilter, RunSummary
 from leadhand.ports import Journal
 
 
@@ -63,11 +63,7 @@ class Blocking:
         asyncio.run(self._journal.drop(message))
 
     def runs(
-        self,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-        where: Callable[[RunSummary], bool] | None = None,
+        self, *, limit: int | None = None, cursor: str | None = None, where: RunFilter | None = None
     ) -> Sequence[RunSummary]:
         return asyncio.run(self._journal.runs(limit=limit, cursor=cursor, where=where))
 

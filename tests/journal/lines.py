@@ -10,12 +10,12 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 from leadhand.contracts.people import RunMessage
-from leadhand.contracts.summary import Inspection, RunSummary
+from leadhand.contracts.summary import Inspection, RunFilter, RunSummary
 from leadhand.errors import JournalError, RunTaken
 from leadhand.events import Event
 from leadhand.journal import (
@@ -160,11 +160,7 @@ class LinesStore:
     # Runs
 
     def runs(
-        self,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-        where: Callable[[RunSummary], bool] | None = None,
+        self, *, limit: int | None = None, cursor: str | None = None, where: RunFilter | None = None
     ) -> Sequence[RunSummary]:
         ids = [*reversed(self._files())]
         if cursor is not None:

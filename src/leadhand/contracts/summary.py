@@ -1,6 +1,7 @@
 """What a program sees of runs and workers: lists, one run, whether it is damaged, health."""
 
 import datetime as dt
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -40,6 +41,10 @@ class RunSummary(Record):
     """What the run was given as `origin`; empty if an older release stored the run."""
     after: str | None = None
     """The id of the run that it follows."""
+
+
+RunFilter = Callable[[RunSummary], bool]
+"""Whether a run belongs in a list."""
 
 
 class TaskView(Record):

@@ -68,7 +68,9 @@ class GroupCommit:
         from leadhand.threads import awaiting_outside_work
 
         with self._changed:
-            self._check(run_id)
+            why = _CLOSED if self._closed else _why(self._failed, run_id)
+            if why is not None:
+                raise JournalError(why)
             for id in [*self._open] if run_id is None else [run_id]:
                 if events := self._open.pop(id, None):
                     self._next.events.setdefault(id, []).extend(events)
@@ -125,11 +127,6 @@ class GroupCommit:
             left, self._next = self._next.waiters, _Group()
             self._open.clear()
         _settle((future, _CLOSED) for future, _ in left)
-
-    def _check(self, run_id: str | None) -> None:
-        why = _CLOSED if self._closed else _why(self._failed, run_id)
-        if why is not None:
-            raise JournalError(why)
 
     def _group_of(self, run_id: str | None) -> _Group | None:
         """The group after which everything of the run is safe; `None` if everything is."""

@@ -2,12 +2,12 @@
 
 import contextlib
 import datetime as dt
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Final, LiteralString
 
 from leadhand.contracts.events import Event
 from leadhand.contracts.people import RunMessage
-from leadhand.contracts.summary import Inspection, RunSummary
+from leadhand.contracts.summary import Inspection, RunFilter, RunSummary
 from leadhand.errors import RunTaken
 from leadhand.journal.codec import Redact, decode_message, encode_message
 from leadhand.journal.group_commit import EventBatch, GroupCommit
@@ -151,11 +151,7 @@ class PostgresStore:
         return self._writer.taken_by(run_ids)
 
     def runs(
-        self,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-        where: Callable[[RunSummary], bool] | None = None,
+        self, *, limit: int | None = None, cursor: str | None = None, where: RunFilter | None = None
     ) -> Sequence[RunSummary]:
         found: list[RunSummary] = []
         while limit is None or len(found) < limit:

@@ -8,12 +8,12 @@ import datetime as dt
 import itertools
 import json
 import sqlite3
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leadhand.contracts.people import RunMessage
-from leadhand.contracts.summary import Inspection, RunSummary
+from leadhand.contracts.summary import Inspection, RunFilter, RunSummary
 from leadhand.errors import JournalError, RunTaken
 from leadhand.journal import sqlite_tables as tables
 from leadhand.journal.codec import Redact, decode_message, encode, encode_message
@@ -117,11 +117,7 @@ class SqliteStore:
             connection.execute("DELETE FROM messages WHERE id = ?", (message.id,))
 
     def runs(
-        self,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-        where: Callable[[RunSummary], bool] | None = None,
+        self, *, limit: int | None = None, cursor: str | None = None, where: RunFilter | None = None
     ) -> Sequence[RunSummary]:
         held = self._locks.held()
         with self._database.reading() as connection:

@@ -4,6 +4,7 @@ It knows nothing about runs except the schema. Everything here blocks.
 """
 
 import contextlib
+import functools
 import os
 import sqlite3
 import stat
@@ -205,7 +206,7 @@ class SqliteDatabase:
             check_same_thread=False,
         )
         # Invalid UTF-8 damages one event, which its checksum shows, not the whole file.
-        connection.text_factory = _text
+        connection.text_factory = functools.partial(str, encoding="utf-8", errors="replace")
         try:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA fullfsync = ON")  # else macOS leaves it in the disk's cache
@@ -261,10 +262,6 @@ class SqliteDatabase:
                 time.sleep(0.01)
             else:
                 return
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
 
 
 def is_busy(error: Exception) -> bool:

@@ -1,12 +1,12 @@
 """The public protocol of a journal: what a storage of your own implements."""
 
 import datetime as dt
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 from leadhand.contracts.people import RunMessage
-from leadhand.contracts.summary import Inspection, RunSummary
+from leadhand.contracts.summary import Inspection, RunFilter, RunSummary
 from leadhand.ports import Log
 
 if TYPE_CHECKING:
@@ -72,11 +72,7 @@ class Store(Log, Protocol):
         ...
 
     def runs(
-        self,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-        where: Callable[[RunSummary], bool] | None = None,
+        self, *, limit: int | None = None, cursor: str | None = None, where: RunFilter | None = None
     ) -> Sequence[RunSummary]:
         """The stored runs that `where` accepts, the latest first.
 

@@ -15,7 +15,7 @@ from typing import ParamSpec, TypeVar
 
 from leadhand.contracts.events import Event, RunWaiting
 from leadhand.contracts.people import RunMessage
-from leadhand.contracts.summary import Inspection, RunSummary
+from leadhand.contracts.summary import Inspection, RunFilter, RunSummary
 from leadhand.errors import JournalError, RunTaken
 from leadhand.journal.locks import describe_holder
 from leadhand.journal.store import Store
@@ -89,11 +89,7 @@ class StoreJournal:
         await self._call(self.store.drop, message)
 
     async def runs(
-        self,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-        where: Callable[[RunSummary], bool] | None = None,
+        self, *, limit: int | None = None, cursor: str | None = None, where: RunFilter | None = None
     ) -> Sequence[RunSummary]:
         return await self._call(self.store.runs, limit=limit, cursor=cursor, where=where)
 
@@ -149,8 +145,6 @@ class MemoryStore:
         """`keep_runs` limits the runs that are kept: the oldest that ended is dropped first."""
         self._keep_runs = keep_runs
         self._runs: dict[str, _Run] = {}
-        self._open: dict[str, _Run] = {}
-        """Runs with uncommitted events."""
         self._holders: dict[str, dt.datetime] = {}
         """Since when each run is held."""
         self._messages: dict[int, RunMessage] = {}
@@ -164,7 +158,6 @@ class MemoryStore:
                 self._drop_oldest()
         if run.failed is None:
             run.events.append(event)
-            self._open[event.run_id] = run
 
     def _drop_oldest(self) -> None:
         """Drop the oldest run that is neither held nor waits for a person, if there is one."""
@@ -176,12 +169,12 @@ class MemoryStore:
 
     async def commit(self, run_id: str | None = None) -> None:
         """Check the order of the run's events. Raises `JournalError` if a position is taken."""
-        for id in [*self._open] if run_id is None else [run_id]:
-            run = self._open.pop(id, None)
-            if run is not None:
-                _commit(id, run)
-        for run in self._runs.values() if run_id is None else [self._runs.get(run_id)]:
-            if run is not None and run.failed is not None:
+        ids = [*self._runs] if run_id is None else [run_id]
+        runs = {id: run for id in ids if (run := self._runs.get(id)) is not None}
+        for id, run in runs.items():
+            _commit(id, run)
+        for run in runs.values():
+            if run.failed is not None:
                 raise JournalError(run.failed)
 
     def events(self, run_id: str, *, after_seq: int = 0) -> Sequence[Event]:
@@ -205,7 +198,6 @@ class MemoryStore:
             yield self.last_seq(run_id)
         finally:
             del self._holders[run_id]
-            self._open.pop(run_id, None)
             run = self._runs.get(run_id)
             if run is not None:
                 del run.events[run.committed :]
@@ -230,11 +222,7 @@ class MemoryStore:
         self._messages.pop(message.id, None)
 
     def runs(
-        self,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-        where: Callable[[RunSummary], bool] | None = None,
+        self, *, limit: int | None = None, cursor: str | None = None, where: RunFilter | None = None
     ) -> Sequence[RunSummary]:
         kept = {id: run for id, run in reversed([*self._runs.items()]) if run.committed}
         ids = [*kept]

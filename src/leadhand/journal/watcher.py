@@ -64,8 +64,12 @@ class Watcher:
         while True:
             await asyncio.sleep(POLL_S)
             for run_id, one in (await self._poll(tuple(self._runs))).items():
-                if run_id in self._runs:
-                    await self._tell(self._runs[run_id], one)
+                if run_id not in self._runs:
+                    continue
+                try:
+                    await self._runs[run_id](one)
+                except Exception:
+                    _log.exception("a message for a run could not be handled")
 
     async def _poll(self, ids: Sequence[str]) -> Mapping[str, RunActivity]:
         try:
@@ -78,9 +82,3 @@ class Watcher:
             return {id: one for found in each for id, one in found.items()}
         its_own = {id: [one for one in messages if one.run_id == id] for id in ids}
         return {id: RunActivity(its_own[id], taken.get(id)) for id in ids}
-
-    async def _tell(self, on_activity: OnActivity, seen: RunActivity) -> None:
-        try:
-            await on_activity(seen)
-        except Exception:
-            _log.exception("a message for a run could not be handled")
