@@ -156,6 +156,21 @@ def test_a_server_that_hangs_at_the_deadline_leaves_no_process(tmp_path: Path) -
     assert not any(map(is_there, starts(tmp_path)))
 
 
+async def test_the_answer_of_a_run_that_is_cancelled_during_a_hung_call_is_kept(
+    tmp_path: Path,
+) -> None:
+    """F37: to end the server takes as long as a run that is to stop waits for its journal."""
+    called = fifo(tmp_path)
+    team = supervisor(asked(server(tmp_path / "words", "hangs", called))).team
+    host = Supervisor(team, synthesizer=Merge(), home=tmp_path)
+    work = asyncio.create_task(host.run(plan=tasks("a"), run_id="hung"))
+    await asyncio.to_thread(Path(called).read_bytes)
+    await host.handle("hung").cancel()
+    answer = await work
+    assert [gap.task_id for gap in answer.gaps] == ["t0"]
+    assert (await host.handle("hung").answer()).gaps == answer.gaps
+
+
 class Lazy:
     """Stands for the lazy modules of other packages, which import themselves when looked at."""
 

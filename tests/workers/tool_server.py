@@ -23,7 +23,7 @@ def main(folder: str, behaviour: str = "answers", fifo: str = "") -> None:
     with starts.open("a") as file:
         file.write(f"{os.getpid()}\n")
     is_first = len(starts.read_text().split()) == 1
-    if fifo:
+    if fifo and behaviour != "hangs":
         Path(fifo).open("r" if behaviour == "waits" else "w").close()
     if behaviour == "never_starts":
         signal.pause()
@@ -33,6 +33,8 @@ def main(folder: str, behaviour: str = "answers", fifo: str = "") -> None:
             continue
         method = asked["method"]
         if method == "tools/call" and behaviour == "hangs" and is_first:
+            if fifo:
+                Path(fifo).open("w").close()
             signal.pause()
         reply = {"jsonrpc": "2.0", "id": asked["id"], **answer(method, asked.get("params", {}))}
         print(json.dumps(reply), flush=True)

@@ -180,11 +180,14 @@ class Recorder:
         return math.inf if until_s is None else until_s - self.elapsed_s()
 
     def limit_commits(self, patience_s: float) -> None:
-        """Let all further commits wait `patience_s` seconds in total, because the run is to end."""
-        self._limited_s = self.elapsed_s() + patience_s
+        """Let each further commit wait `patience_s` seconds, because the run is to end.
+
+        The work that is stopped may take longer than that to clean up.
+        """
+        self._limited_s = patience_s
+        limited = self.monotonic(self.elapsed_s() + patience_s)
         for waiting in self._waiting:
             when = waiting.when()
-            limited = self.monotonic(self._limited_s)
             waiting.reschedule(limited if when is None else min(when, limited))
 
     async def commit(self) -> None:
@@ -198,7 +201,8 @@ class Recorder:
         if until_s is not None:
             # Work may last until the deadline, and what it leaves has to be kept after it.
             until_s = max(until_s, self.elapsed_s() + LAST_COMMIT_S)
-        ends = [end for end in (until_s, self._limited_s) if end is not None]
+        limited_s = None if self._limited_s is None else self.elapsed_s() + self._limited_s
+        ends = [end for end in (until_s, limited_s) if end is not None]
         patience_s = None if ends else self._patience_s
         if patience_s is not None:
             ends = [self.elapsed_s() + patience_s]
