@@ -6,18 +6,13 @@ They work in their folder with the team of `tests.run.resuming.gates`, and a pai
 import asyncio
 from pathlib import Path
 
-from leadhand import Plan, Reply, Supervisor, Task, Team, Worker
+from leadhand import Reply, Supervisor, Team, Worker
 from leadhand.contracts.outcome import Completed, Escalated, Handoff, Outcome, Result
+from tests.plans.samples import plan, task
 from tests.run.resuming import gates
 
 RUN = "elsewhere"
-REQUEST = Plan(
-    goal="paint, and wait for the gate",
-    tasks=(
-        Task(id="paint", worker="painter", intent="paint the door"),
-        Task(id="wait", worker="gated", intent="wait for the gate"),
-    ),
-)
+REQUEST = plan(task("paint", worker="painter"), task("wait", worker="gated"))
 
 
 async def paint(handoff: Handoff) -> Outcome:

@@ -14,6 +14,7 @@ from leadhand.contracts.ladder import RetryRules
 from leadhand.contracts.team import Ladder
 from leadhand.testing import VirtualClock, run_virtual
 from tests.handles import resumed
+from tests.plans.samples import plan, task
 from tests.stored import store_of
 
 
@@ -119,14 +120,7 @@ def test_a_run_whose_own_slots_are_full_leaves_its_turn_to_others() -> None:
     desk, slow = Desk(), Desk(100.0)
     workers = (Worker("desk", "d", run=desk, concurrency=1), Worker("slow", "d", run=slow))
     supervisor = Supervisor(Team("t", workers=workers), clock=VirtualClock(), concurrency=1)
-    busy = Plan(
-        goal="do it",
-        tasks=(
-            Task(id="a", worker="slow", intent="Take long."),
-            Task(id="b", worker="slow", intent="Take long too.", depends_on=("a",)),
-            Task(id="c", worker="desk", intent="Take a while."),
-        ),
-    )
+    busy = plan(task("a", worker="slow"), task("b", "a", worker="slow"), task("c", worker="desk"))
     first, second = run_virtual(at_once(supervisor, [busy, tasks("desk", 5)]))
     assert (first.status, second.status) == ("complete", "complete")
     assert second.metrics.makespan_s == pytest.approx(5.0, abs=0.1)

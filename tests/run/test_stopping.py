@@ -4,20 +4,15 @@ import asyncio
 
 import pytest
 
-from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
+from leadhand import Handoff, Plan, Supervisor, Team, Worker
 from leadhand.contracts.events import Event, TaskDispatched
 from leadhand.contracts.task import PlanRequest
 from leadhand.run.context import ROLE_GRACE_S
 from leadhand.testing import run_virtual
 from leadhand.testing.virtual_time import VirtualTimeLoop
+from tests.plans.samples import plan, task
 
-PLAN = Plan(
-    goal="two in a row",
-    tasks=(
-        Task(id="a", worker="first", intent="Do the first part."),
-        Task(id="b", worker="second", intent="Do the second part.", depends_on=("a",)),
-    ),
-)
+PLAN = plan(task("a", worker="first"), task("b", "a", worker="second"))
 
 
 async def quick(handoff: Handoff) -> str:

@@ -22,6 +22,7 @@ from leadhand.testing.json_data import Json
 from leadhand.threads import DaemonThreads
 from leadhand.workers.toolsets import toolset_of
 from tests.models.asking import OPENAI
+from tests.plans.samples import plan, task
 from tests.workers.model_runs import (
     attempted,
     bodies,
@@ -247,13 +248,7 @@ def test_tools_that_do_not_start_fail_the_tasks_of_their_worker_alone(
         workers=(worker(tools=(Unreachable([]),)), Worker("other", "does the rest")),
         retry=RetryRules(backoff_s=(0.0,)),
     )
-    two = Plan(
-        goal="measure",
-        tasks=(
-            Task(id="t1", worker=both.workers[0].name, intent="Measure the tower"),
-            Task(id="t2", worker="other", intent="Measure the bridge"),
-        ),
-    )
+    two = plan(task("t1", worker=both.workers[0].name), task("t2", worker="other"))
     answer = asyncio.run(Supervisor(both).run(plan=two))
     assert {one.id: one.status for one in answer.tasks} == {"t1": "failed", "t2": "completed"}
     assert "did not start" in answer.gaps[0].why
