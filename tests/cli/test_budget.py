@@ -86,7 +86,8 @@ def test_a_budget_of_nothing_is_refused(
 ) -> None:
     ended = run(tmp_path, model_server, "x", option, amount, command=command)
     assert ended.status == 2
-    assert ended.err.startswith(f"leadhand: {option} is {amount}: give more than 0")
+    (_, refused) = ended.err.splitlines()  # after the line that the team is loaded
+    assert refused.startswith(f"leadhand: {option} is {amount}: give more than 0")
 
 
 def test_a_plan_shows_the_budget_beside_what_it_may_cost(

@@ -7,7 +7,6 @@ import contextlib
 import copy
 import os
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -39,7 +38,7 @@ def run(options: opt.RunCommandOptions) -> None:
     Looks for a model: --model, LEADHAND_MODEL, the team's own, a provider's key in the
     environment, a model server on this machine. Without a model, code does the work.
     """
-    _begin(options, options.plan, quiet=options.output.quiet)
+    announce_team(options.team, quiet=options.output.quiet)
     from leadhand.cli.run.command import run_command
 
     raise typer.Exit(run_command(options))
@@ -51,7 +50,7 @@ def show_plan(options: opt.PlanOptions) -> None:
 
     The team's Python is imported, unless it is a ready-made team.
     """
-    _begin(options, quiet=options.quiet)
+    announce_team(options.team, quiet=options.quiet)
     from leadhand.cli.plan import plan_command
 
     raise typer.Exit(plan_command(options))
@@ -119,16 +118,6 @@ def doctor(
     raise typer.Exit(
         doctor_command(team=team, trust=trust, model=model, no_model=no_model, as_json=json)
     )
-
-
-def _begin(
-    options: opt.RunCommandOptions | opt.PlanOptions, plan: Path | None = None, *, quiet: bool
-) -> None:
-    """Show the first line, before the libraries are imported that take longest."""
-    limits = options.limits
-    budgets = limits.budget_usd, limits.budget_tokens
-    if all(budget is None or budget > 0 for budget in budgets):
-        announce_team(options.team or "", plan, *options.inputs or (), quiet=quiet)
 
 
 stored_commands.add_to(app)

@@ -1,25 +1,22 @@
 """The first line of a command: what it reads, shown before it imports the libraries that do so.
 
-There is no such line if the arguments can't be found, so that the error stands alone. Imports
-little: this line is shown while other modules are imported.
+Imports little: this line is shown while other modules are imported.
 """
 
 import contextlib
 import os
 import sys
-from collections.abc import Sequence
-from pathlib import Path
 
 from leadhand.cli.views.terminal import sentence
 from leadhand.errors import LeadhandError
 from leadhand.teams.installed import team_folders
 
 
-def announce_team(team: str, *files: Path | None, quiet: bool) -> None:
-    """Say that `team` is loaded; `files` are others that the command reads."""
-    module, _, attribute = team.partition(":")
+def announce_team(team: str | None, *, quiet: bool) -> None:
+    """Say that `team` is loaded, unless it can't be found: then the error stands alone."""
+    module, _, attribute = (team or "").partition(":")
     there = module in team_folders() or os.path.isfile(module) or os.path.isdir(module)
-    if module and (there or attribute) and _all_there(files):
+    if module and (there or attribute):
         announce(f"loading team {team}", quiet=quiet)
 
 
@@ -31,11 +28,6 @@ def announce_run(run: str, home: str | None, *, quiet: bool) -> None:
         where = home_of(home, os.environ)
         with contextlib.closing(stored_runs(where)) as store:
             announce(f"reading {find_run(store, run, where)}", quiet=quiet)
-
-
-def _all_there(files: Sequence[Path | None]) -> bool:
-    # Unlike Path.exists, this is false, not an error, where a folder can't be read.
-    return all(file is None or os.path.exists(file) for file in files)
 
 
 def announce(what: str, *, quiet: bool) -> None:
