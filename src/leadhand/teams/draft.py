@@ -172,16 +172,10 @@ def _changed(document: TeamFile, changes: Mapping[KeyPath, Value]) -> TeamFile:
                 if inner is not None
             }
         if isinstance(value, list):
-            items = (changes.get((*old, n), inner) for n, inner in enumerate(value))
-            return list(_items(items, old, new))
+            every = [(n, changes.get((*old, n), inner)) for n, inner in enumerate(value)]
+            left = [(n, inner) for n, inner in every if inner is not None]
+            return [copy(inner, (*old, n), (*new, at)) for at, (n, inner) in enumerate(left)]
         return value
-
-    def _items(items: Iterator[Value], old: KeyPath, new: KeyPath) -> Iterator[Value]:
-        count = 0
-        for index, inner in enumerate(items):
-            if inner is not None:
-                yield copy(inner, (*old, index), (*new, count))
-                count += 1
 
     values = copy(document.values, (), ())
     assert isinstance(values, dict), "a document is a mapping"

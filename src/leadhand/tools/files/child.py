@@ -25,6 +25,8 @@ from leadhand.tools.errors import TruncatedDocument, UnreadableDocument
 
 MAX_CHARS: Final = 8 << 20
 """Characters kept of one file."""
+MAX_OUTPUT_BYTES: Final = 256 << 20
+"""Output for one file."""
 READY: Final = b"+"
 """Sent once, when the process has started."""
 DONE: Final = b"."
@@ -36,9 +38,9 @@ NO_MEMORY: Final = 77
 def main(arguments: list[str]) -> None:
     """Serve the socket `arguments[0]` until it closes, within the limits in `arguments[1:]`."""
     descriptor = int(arguments[0])
-    cpu_s, memory_bytes, output_bytes = (float(argument) for argument in arguments[1:])
+    cpu_s, memory_bytes = (float(argument) for argument in arguments[1:])
     limit_resource(resource.RLIMIT_AS, int(memory_bytes))
-    limit_resource(resource.RLIMIT_FSIZE, int(output_bytes))
+    limit_resource(resource.RLIMIT_FSIZE, MAX_OUTPUT_BYTES)
     limit_resource(resource.RLIMIT_CORE, 0)
     os.set_inheritable(descriptor, False)
     channel = socket.socket(fileno=descriptor)

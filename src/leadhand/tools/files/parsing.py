@@ -49,8 +49,6 @@ class ParserLimits:
     """Time for one file; never more than a third of the remaining time."""
     memory_bytes: int = 1 << 30
     """Memory of each process."""
-    output_bytes: int = 256 << 20
-    """Output for one file."""
     processes: int = min(os.cpu_count() or 1, 4)
     """Processes at once."""
 
@@ -174,7 +172,7 @@ class _Process:
         self._output: IO[bytes] | None = None
         self.channel, theirs = socket.socketpair()
         with theirs:
-            amounts = map(str, (limits.cpu_s, limits.memory_bytes, limits.output_bytes))
+            amounts = map(str, (limits.cpu_s, limits.memory_bytes))
             # -P, because the current folder may hold a module of any name.
             module = [sys.executable, "-P", "-m", "leadhand.tools.files.child"]
             try:

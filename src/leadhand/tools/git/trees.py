@@ -16,6 +16,7 @@ _FEW_WORDS = 4
 _SPECIAL = re.compile(r"[][\\^$.|?*+(){}]")
 _REGULAR = (b"100644", b"100755", b"100664")
 _FEW_PATHS = 100
+_FILE_BYTES = 1 << 20
 
 
 def grep(
@@ -106,9 +107,7 @@ def objects(git_dir: Path, ids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
     raise ToolError("git cat-file ended before it had given every object")
 
 
-def files_at(
-    git_dir: Path, places: Iterable[tuple[str, str]], max_bytes: int = 1 << 20
-) -> list[bytes | None]:
+def files_at(git_dir: Path, places: Iterable[tuple[str, str]]) -> list[bytes | None]:
     """The contents at `places` (tree, path), from one process; `None` if missing or too large."""
     names = [f"{checked_id(tree)}:{path}" for tree, path in places]
     stdin = "".join(f"{name}\n" for name in names).encode()
@@ -121,10 +120,10 @@ def files_at(
                 continue
             left = int(size) + 1
             content = b""
-            while left > 0 and (part := answers.read(min(left, max_bytes + 1))):
+            while left > 0 and (part := answers.read(min(left, _FILE_BYTES + 1))):
                 content = content or part
                 left -= len(part)
-            fits = kind == b"blob" and int(size) <= max_bytes
+            fits = kind == b"blob" and int(size) <= _FILE_BYTES
             found.append(content[: int(size)] if fits else None)
     return found
 
