@@ -37,9 +37,10 @@ class Consultations:
 
     wake_up: Callable[[], None]
     """Called when there is an answer."""
-    _open: "dict[asyncio.Task[None], AbandonableTask[object]]" = field(
+    waiting: "dict[asyncio.Task[None], AbandonableTask[object]]" = field(
         init=False, default_factory=dict
     )
+    """Those without an answer."""
     answered: deque[Callable[[], None]] = field(init=False, default_factory=deque)
     """The callbacks of the answers that have arrived, to be called."""
     _closed: bool = field(init=False, default=False)
@@ -47,7 +48,7 @@ class Consultations:
     @property
     def open(self) -> int:
         """Questions without an answer, and answers not yet delivered."""
-        return len(self._open) + len(self.answered)
+        return len(self.waiting) + len(self.answered)
 
     def ask(
         self,
@@ -66,7 +67,7 @@ class Consultations:
         asking = asyncio.get_running_loop().create_task(
             self._ask(what, abandonable, then, patience_s), name=f"consultation:{what}"
         )
-        self._open[asking] = abandonable
+        self.waiting[asking] = abandonable
         asking.add_done_callback(self._forget)
         if patiently:
             return
@@ -79,13 +80,13 @@ class Consultations:
     async def close(self, grace_s: float) -> None:
         """Cancel all open questions; those that do not stop within `grace_s` are abandoned."""
         self._closed = True
-        for asking in list(self._open):
+        for asking in list(self.waiting):
             asking.cancel()
         try:
-            if self._open:
-                await asyncio.wait(list(self._open), timeout=grace_s)
+            if self.waiting:
+                await asyncio.wait(list(self.waiting), timeout=grace_s)
         finally:  # the run may be cancelled meanwhile
-            for asking, abandonable in list(self._open.items()):
+            for asking, abandonable in list(self.waiting.items()):
                 _abandon(asking, abandonable)
             self.answered.clear()
 
@@ -115,7 +116,7 @@ class Consultations:
         self.wake_up()
 
     def _forget(self, asking: "asyncio.Task[None] | None") -> None:
-        abandonable = self._open.pop(asking, None) if asking is not None else None
+        abandonable = self.waiting.pop(asking, None) if asking is not None else None
         if abandonable is not None:
             abandonable.drop()
 

@@ -187,7 +187,8 @@ class RunTasks:
 
     def start(self) -> None:
         """Make tasks ready whose dependencies, if any, had ended before the run was resumed."""
-        for id, task in list(self._state.tasks.items()):
+        any_ended = self.unfinished < len(self._state.tasks)
+        for id, task in list(self._state.tasks.items()) if any_ended else ():
             if task.ended and task.status != "skipped":
                 gave_result = task.status == "completed"
                 _, skipped = self._dependencies.finish(id, gave_result=gave_result)

@@ -169,7 +169,8 @@ class Scheduler:
                     await self._wind_down()
             finally:
                 self._release_all()
-            await self._consultations.close(self._grace_s)
+            if self._consultations.waiting or self._consultations.answered:
+                await self._consultations.close(self._grace_s)
 
     def _consider(self) -> None:
         """Have a role consider whether there is other or more work, if it is time for that."""

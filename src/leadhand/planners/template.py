@@ -19,9 +19,15 @@ class TemplatePlanner:
 
         Raises `InputError` if no entry has anything to work on.
         """
-        template = team.template or tuple(
-            TaskTemplate(worker.name, worker.name, "{request}") for worker in team.workers
-        )
+        synthesis = team.template_synthesis or team.synthesis
+        if not team.template:
+            earlier = (PREVIOUS,) if request.after else ()
+            each = (
+                Task(id=one.name, worker=one.name, intent=request.text, artifacts=earlier)
+                for one in team.workers
+            )
+            return Plan(goal=request.text, tasks=tuple(each), synthesis=synthesis)
+        template = team.template
         batches = {entry.id: _batches(entry, request) for entry in template}
         ids = {entry.id: _ids(entry, batches[entry.id]) for entry in template}
         # Batch by batch: workers use the same batch at about the same time, so that files that one
@@ -31,7 +37,7 @@ class TemplatePlanner:
             for place, entry in enumerate(template)
             for number in range(len(batches[entry.id]))
         )
-        if template and not numbered:
+        if not numbered:
             # Every entry is for a batch of the inputs, and there are none.
             raise InputError("nothing to work on: hand in files with --input, or name a model")
         return Plan(
@@ -39,7 +45,7 @@ class TemplatePlanner:
             tasks=tuple(
                 _task(template[place], number, batches, ids, request) for number, place in numbered
             ),
-            synthesis=team.template_synthesis or team.synthesis,
+            synthesis=synthesis,
         )
 
 

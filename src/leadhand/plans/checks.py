@@ -168,7 +168,7 @@ def _paths(plan: Plan, team: Team) -> Iterator[Problem]:
 
 
 def _workers(plan: Plan, team: Team) -> Iterator[Problem]:
-    found = {worker.name: [*tools_of(worker)] for worker in team.all_workers}
+    found = {one.name: [*tools_of(one)] if one.tools else [] for one in team.all_workers}
     tools = {name: frozenset(t.name for t in all if t.name) for name, all in found.items()}
     # The tools of some toolsets are known only when they are used.
     open_ended = {name for name, all in found.items() if any(t.name is None for t in all)}
@@ -201,7 +201,7 @@ def _workers(plan: Plan, team: Team) -> Iterator[Problem]:
 def _payloads(plan: Plan, team: Team) -> Iterator[Problem]:
     forms = {w.name: DeclaredType(w.input) for w in team.workers if w.input is not None}
     for task in plan.tasks:
-        if is_too_deep(task.payload):
+        if task.payload is not None and is_too_deep(task.payload):
             yield Problem(
                 "invalid_payload",
                 f"the payload of task {task.id!r} is nested more than {MAX_LEVELS} levels deep: "

@@ -96,8 +96,9 @@ def _with_conflicts(recorder: Recorder, team: Team, synthesis: Synthesis) -> Syn
 
     Returns the synthesis, whose text says so if there are too many results to compare.
     """
-    state = recorder.state
-    found, note = compare(results_of(state), team, state.request)
+    state, found, note = recorder.state, list[Conflict](), ""
+    if len(state.tasks) > 1:
+        found, note = compare(results_of(state), team, state.request)
     known = {(one.task_ids, one.about) for one in (*state.conflicts, *state.dismissed)}
     between = _between_levels(state, team)
     for conflict in (*synthesis.conflicts, *_of_opinions(state), *found, *between):
@@ -179,14 +180,15 @@ def _answer(
     context: StepContext, synthesis: Synthesis, gaps: tuple[Gap, ...], contact: str | None = None
 ) -> Answer:
     unfinished = gaps or context.recorder.state.plan is None
-    below = with_gaps(synthesis.answer, (), contact=None if context.breaks_down else contact)
+    below = None
+    if context.is_nested:  # its gaps are told in the run around it, with their path
+        below = with_gaps(synthesis.answer, (), contact=None if context.breaks_down else contact)
     return _answer_of(
         context.recorder,
         synthesis,
         gaps,
         team=context.team,
-        # Gaps of a nested run are told in the run around it, with their path.
-        text=below if context.is_nested else None,
+        text=below,
         cancelled=context.active.reason is not None,
         ended_by=_ended_by(context) if unfinished else None,
         contact=contact,

@@ -106,7 +106,7 @@ def gaps_of(state: RunState, team: "Team | None") -> Iterator[Gap]:
     for id, why in state.unamended.items():
         yield Gap(task_id=id, why=cut_line(why, MAX_MISSING_CHARS))
     yield from _contradictions(conflicts_of(state, team))
-    if state.rounds_open:
+    if state.rounds and state.rounds_open:
         yield Gap(task_id="plan", why="the run ended before the planner was done")
     elif state.rounds_end not in (None, "done"):
         yield Gap(task_id="plan", why=cut_line(state.rounds_why, MAX_MISSING_CHARS))

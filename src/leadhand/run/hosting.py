@@ -134,7 +134,7 @@ class RunHost:
             )
             while True:
                 async with AsyncExitStack() as stack:
-                    if await self._is_new(run_id, settings, stack):
+                    if await self._is_new(run_id, settings.opening_s, stack):
                         if new.after is not None:
                             request = replace(request, after=await self.runs_before(new, settings))
                         return await self._to_answer(
@@ -164,10 +164,10 @@ class RunHost:
         check_run_id(new.run_id)
         return new.run_id
 
-    async def _is_new(self, run_id: str, settings: RunSettings, stack: AsyncExitStack) -> bool:
+    async def _is_new(self, run_id: str, limit_s: float | None, stack: AsyncExitStack) -> bool:
         """Whether there is no such run; then it is held until `stack` closes."""
         try:
-            hold = self._hold(run_id, settings.opening_s)
+            hold = self._hold(run_id, limit_s)
             return not await stack.enter_async_context(hold)
         except RunTaken:
             return False
@@ -340,9 +340,12 @@ class RunHost:
                     )
                     before = recorder.state.answer
                     answer = await Execution(begun).to_answer(request, plan, again=again)
-                    if answer.status != "waiting" and answer is not before:
+                    if answer.status == "waiting":
+                        if people.unfit is not None:
+                            raise people.unfit
+                    elif answer is not before and self.on_finished is not None:
                         self._ended[run_id] = answer
-                    return people.given(answer)
+                    return answer
         finally:
             del self.active[run_id]
 

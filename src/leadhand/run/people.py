@@ -12,7 +12,6 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from leadhand.contracts import events
-from leadhand.contracts.answer import Answer
 from leadhand.contracts.events.fields import NO_TIMES, AttemptTimes
 from leadhand.contracts.outcome import Escalated, Failed, PausedAttempt
 from leadhand.contracts.people import Occasion, Question, Reply, RunMessage
@@ -98,12 +97,6 @@ class People:
         path = self._recorder.path
         replied = any(f"{key or ''}/".startswith(path) for key in self._replies)
         return self._ask is None and not replied
-
-    def given(self, answer: Answer) -> Answer:
-        """The answer for the run's caller. Raises `InputError` if it waits, as `unfit` says."""
-        if self.unfit is not None and answer.status == "waiting":
-            raise self.unfit
-        return answer
 
     def nested(self, recorder: Recorder, *, breaks_down: bool) -> "People":
         """The people of a run within this one, which breaks its task down or is another team's.

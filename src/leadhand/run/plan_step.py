@@ -156,7 +156,8 @@ async def _asked(context: StepContext, request: PlanRequest) -> Plan | _Sound | 
         else:
             until_s = context.loop_time(_until_s(context))
             plan = await context.active.unless_stopped(work, until_s=until_s)
-        plan = with_chosen_tools(plan, team)
+        if plan.workers:
+            plan = with_chosen_tools(plan, team)
         found = check(plan, team, request=request.text, earlier=request.earlier)
         errors = errors_in(found)
         # Other levels may have planned meanwhile.
@@ -261,6 +262,8 @@ async def _checked(
     A plan that was `known` before the run was resumed stays proposed: the run can still be resumed
     with the team as it was.
     """
+    if found is not None and not plan.workers:
+        return [*found]
     problems = tuple(found or ())
     if found is None:
         problems = check(plan, context.team, request=request.text, earlier=request.earlier)

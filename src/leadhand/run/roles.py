@@ -102,6 +102,8 @@ class Roles:
     planner: Planner = field(init=False)
     synthesizer: Synthesizer = field(init=False)
     remedies: Remedies | None = field(init=False)
+    decider: Decider | None = field(init=False, default=None)
+    """Who decides what is next while tasks run; `None` if the planner is not stepwise."""
     runners: Runners = field(init=False)
 
     def __post_init__(self) -> None:
@@ -109,9 +111,12 @@ class Roles:
         own = self._made(self.own_planner)
         if isinstance(own, Decider):
             own = StepwisePlanner(own, self.recorder)
-        self.planner = own or self._planner()
+        router = self._router()
+        self.planner = own or self._planner(router)
+        if isinstance(self.planner, StepwisePlanner):
+            self.decider = self.planner.decider
         self.synthesizer = self._made(self.own_synthesizer) or self._synthesizer()
-        self._find_help()
+        self._find_help(router)
         # What counts is the synthesis of the first plan: a nested plan may have one result only.
         breaks_down = self.level is not None and self.level.is_nested
         if self.account is not None and self.synthesizer.calls_model and not breaks_down:
@@ -122,11 +127,11 @@ class Roles:
         self.team = team
         if self.own_synthesizer is None:
             self.synthesizer = self._synthesizer()
-        self._find_help()
+        self._find_help(self._router())
 
-    def _find_help(self) -> None:
+    def _find_help(self, router: Router | None) -> None:
         """Make the workers, and the remedies for what they can't do."""
-        self.remedies = self.own_remedies or self._routed(self._remedies())
+        self.remedies = self.own_remedies or _routed(router, self._remedies())
         self.runners = Runners(
             self.team,
             recorder=self.recorder,
@@ -145,7 +150,7 @@ class Roles:
         """Have code in the roles that remain; False, and nothing changes, if a worker has none."""
         if not all(callable(one.run) or one.offline is not None for one in self.team.workers):
             return False
-        self.synthesizer, self.remedies = Merge(), self._routed(None)
+        self.synthesizer, self.remedies = Merge(), _routed(self._router(), None)
         return True
 
     def nested(self, team: Team, recorder: Recorder, task: Handoff, *, request: str) -> "Roles":
@@ -175,11 +180,6 @@ class Roles:
         )
 
     @property
-    def decider(self) -> Decider | None:
-        """Who decides what is next while tasks run; `None` if the planner is not stepwise."""
-        return self.planner.decider if isinstance(self.planner, StepwisePlanner) else None
-
-    @property
     def fence(self) -> Fence:
         """Goes around untrusted text."""
         return Fence(self.nonce)
@@ -187,7 +187,7 @@ class Roles:
     def _made(self, role: "R | Callable[[Caller | None, Fence], R] | None") -> "R | None":
         return role(self.caller, self.fence) if callable(role) else role
 
-    def _planner(self) -> Planner:
+    def _planner(self, router: Router | None) -> Planner:
         team, kind = self.team, KINDS[self.team.planner.kind]
         is_nested = self.level is not None and self.level.is_nested
         planner: Planner = NoSubplanner() if is_nested else TemplatePlanner()
@@ -204,8 +204,9 @@ class Roles:
                     level=self.level,
                     early=self.early,
                 )
-        router = self._router() if kind.routes_first else None
-        return planner if router is None else RoutingPlanner(router, otherwise=planner)
+        if router is None or not kind.routes_first:
+            return planner
+        return RoutingPlanner(router, otherwise=planner)
 
     def _synthesizer(self) -> Synthesizer:
         caller, team = self.caller, self.team
@@ -233,11 +234,6 @@ class Roles:
             caller, team, fence, request=self.request, arbiter=arbiter, after=self.after
         )
 
-    def _routed(self, remedies: Remedies | None) -> Remedies | None:
-        """`remedies`, after the router if the team has one."""
-        router = self._router()
-        return remedies if router is None else RoutedRemedies(router, otherwise=remedies)
-
     def _router(self) -> Router | None:
         if not is_routed(self.team):
             return None
@@ -258,6 +254,11 @@ class Roles:
         from leadhand.planners.choosing import ModelChooser
 
         return ModelChooser(self.caller, self.fence, role, models)
+
+
+def _routed(router: Router | None, remedies: Remedies | None) -> Remedies | None:
+    """`remedies`, after the router if the team has one."""
+    return remedies if router is None else RoutedRemedies(router, otherwise=remedies)
 
 
 def _first_level(team: Team, recorder: Recorder, request: str) -> Level | None:

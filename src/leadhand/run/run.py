@@ -32,7 +32,8 @@ def record_start(context: StepContext, request: PlanRequest, *, again: tuple[str
     """Record that the run starts, or that it is resumed and does the tasks `again`."""
     recorder, team, settings = context.recorder, context.team, context.settings
     recorder.wait_for_commits_until(context.work_ends_s)
-    state, prompts = recorder.state, prompts_of(team)
+    state = recorder.state
+    prompts = prompts_of(team) if context.roles.caller is not None else ""
     if state.seq:
         recorder.record(
             events.RunResumed(
@@ -193,5 +194,5 @@ class Execution:
 
 
 def _has_open_tasks(state: RunState) -> bool:
-    open_plan = state.amendment_open or state.rounds_open
-    return open_plan or not all(task.ended for task in state.tasks.values())
+    open_tasks = not all(task.ended for task in state.tasks.values())
+    return open_tasks or state.amendment_open or state.rounds_open

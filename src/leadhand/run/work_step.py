@@ -38,13 +38,14 @@ class OfflineReserve:
         self._offline_switch = context.roles.offline_switch
         self._state = context.recorder.state
         self._workers = {worker.name: worker for worker in context.team.all_workers}
-        self._started_s = context.recorder.elapsed_s()
+        self._started_s = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self.used = False
         """Whether models were given up to leave time for code."""
 
     def __enter__(self) -> None:
         if any(self._has_both(worker) for worker in self._workers.values()):
+            self._started_s = self._context.recorder.elapsed_s()
             self._look()
 
     def __exit__(self, *_: object) -> None:
@@ -92,8 +93,8 @@ class OfflineReserve:
 
     def _has_both(self, worker: Worker) -> bool:
         """Whether a worker has a model and offline code."""
-        by_model = worker.team is None and own_code(worker, self._context.team) is None
-        return by_model and worker.offline is not None
+        by_code = worker.offline is None or worker.team is not None
+        return not by_code and own_code(worker, self._context.team) is None
 
 
 class WorkStep:
@@ -239,7 +240,8 @@ class EarlyStart:
     async def drop_others(self, plan: Plan) -> None:
         """Cancel the tasks that `plan` does not have as they were started."""
         self._context.roles.early.start = None
-        dropped = self._state.tasks.keys() - kept(self._state, plan)
+        tasks = self._state.tasks.keys()
+        dropped = tasks - kept(self._state, plan) if tasks else ()
         if not dropped:
             return
         if self._step.growing_plan is not None:

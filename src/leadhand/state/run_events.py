@@ -99,7 +99,8 @@ def _started(state: RunState, event: events.RunStarted) -> None:
     state.budget = event.budget
     state.own_limits = event.own_limits
     state.inputs = event.inputs
-    state.after, state.earlier = event.after, earlier_results(event.after)
+    if event.after:
+        state.after, state.earlier = event.after, earlier_results(event.after)
     state.nonce = event.nonce
     state.origin = event.origin
     state.has_context = event.has_context
@@ -357,9 +358,9 @@ def kept(state: RunState, plan: Plan) -> frozenset[str]:
 
 def take_over(state: RunState, plan: Plan) -> None:
     """Make the tasks of an accepted plan those of the run. Early ones that it has go on."""
-    before, going_on = state.tasks, kept(state, plan)
+    before, going_on, round = state.tasks, kept(state, plan), len(state.rounds)
     state.tasks = {
-        task.id: before[task.id] if task.id in going_on else _new(task, before, state.round)
+        task.id: before[task.id] if task.id in going_on else _new(task, before, round)
         for task in plan.tasks
     }
     for id in going_on:

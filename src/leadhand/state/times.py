@@ -191,7 +191,7 @@ def critical_chain(state: "RunState") -> tuple[ChainPart, ...]:
         after += [_decision_id(task.round)] if task.round > 1 else []
         nodes.append(_Node(id, tuple(after)))
         parts[id] = ChainPart(id, task.path_s, id)
-    for number in range(2, max((state.round, *state.decisions_s)) + 1):
+    for number in range(2, max((len(state.rounds), *state.decisions_s)) + 1):
         before = [_decision_id(number - 1)] if number > 2 else []
         nodes.append(_Node(_decision_id(number), (*before, *seen.get(number, ()))))
         took_s = state.decisions_s.get(number, 0.0)
