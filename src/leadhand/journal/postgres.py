@@ -2,7 +2,7 @@
 
 import contextlib
 import datetime as dt
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Final, LiteralString
 
 from leadhand.contracts.events import Event
@@ -110,7 +110,7 @@ class PostgresStore:
         if uncommitted := self._queue.uncommitted(run_id):
             return uncommitted[-1].seq
         rows = self._read(LAST, [run_id])
-        return last_seq(str(rows[0][1])) or int(str(rows[0][2])) if rows else 0
+        return last_seq(rows[0][1]) or rows[0][2] if rows else 0
 
     @contextlib.contextmanager
     def hold(self, run_id: str) -> Generator[int]:
@@ -140,7 +140,7 @@ class PostgresStore:
     def messages(self, *run_ids: str) -> Sequence[RunMessage]:
         query = "SELECT id, run, body FROM leadhand.messages WHERE run = ANY (%s) ORDER BY id"
         rows = self._read(query, [*run_ids])
-        return [decode_message(int(str(id)), str(run), str(body)) for id, run, body in rows]
+        return [decode_message(*row) for row in rows]
 
     def drop(self, message: RunMessage) -> None:
         """Delete a message, unless another process has taken the run meanwhile."""
@@ -157,7 +157,7 @@ class PostgresStore:
         while limit is None or len(found) < limit:
             size = None if where is None and limit is None else _PAGE if where else limit
             page = [
-                run_summary(str(id), str(at), str(digest), held=lambda _, held=held: bool(held))
+                run_summary(id, str(at), digest, held=lambda _, held=held: held)
                 for id, at, digest, held in self._read(_RUNS, cursor, cursor, size)
             ]
             found += filter(where, page)
@@ -174,7 +174,7 @@ class PostgresStore:
 
     def delete(self, run_ids: Sequence[str], *, before: dt.datetime | None = None) -> Sequence[str]:
         return [
-            str(id)
+            id
             for start in range(0, len(run_ids), _DELETED_AT_ONCE)
             for (id,) in self._change(_DELETE, [*run_ids[start : start + _DELETED_AT_ONCE]], before)
         ]
@@ -197,14 +197,14 @@ class PostgresStore:
         digest, rows = self._rows_of(run_id, after_seq)
         return [*read_events(run_id, rows, after_seq=after_seq, last=last_seq(digest or ""))]
 
-    def _rows_of(self, run_id: str, after_seq: int = 0) -> tuple[str | None, Iterator[Stored]]:
+    def _rows_of(self, run_id: str, after_seq: int = 0) -> tuple[str | None, Sequence[Stored]]:
         """A run's stored summary, if there is such a run, and its rows after `after_seq`."""
         with self._database.explained("can't be read"):
             # The summary first: more may be committed meanwhile.
             known, rows = self._sessions.ask_all(
                 (_DIGEST, [run_id]), (_EVENTS, [run_id, after_seq])
             )
-        return str(known[0][0]) if known else None, map(_stored, rows)
+        return known[0][0] if known else None, rows
 
     def _read(self, query: LiteralString, *parameters: object) -> list[Row]:
         with self._database.explained("can't be read"):
@@ -214,13 +214,3 @@ class PostgresStore:
         # Not repeated if the session was lost: the change may have been made.
         with self._database.explained("can't be written"):
             return self._sessions.ask_all((query, parameters), again=False)[0]
-
-
-def _stored(row: Row) -> Stored:
-    seq, body, data, known = row
-    return (
-        int(str(seq)),
-        body if isinstance(body, str) else None,
-        data if isinstance(data, bytes) else None,
-        known if isinstance(known, int) else None,
-    )

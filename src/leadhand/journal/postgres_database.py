@@ -11,11 +11,11 @@ from typing import Final, LiteralString
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.rows import TupleRow as Row
 
 from leadhand.errors import JournalError
 from leadhand.untrusted.cutting import cut
 
-Row = tuple[object, ...]
 Connection = psycopg.Connection[Row]
 
 STEPS: Final[Sequence[LiteralString]] = (
@@ -174,7 +174,7 @@ class PostgresDatabase:
         if connection.execute(query).fetchone() is None:
             return 0
         row = connection.execute("SELECT version FROM leadhand.journal").fetchone()
-        version = int(str(row[0])) if row else 0
+        version = row[0] if row else 0
         if version > len(self._steps):
             raise JournalError(
                 f"{self.where} was written by a newer leadhand (its journal is version {version},"

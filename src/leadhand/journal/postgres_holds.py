@@ -82,9 +82,9 @@ class Holds:
         except BaseException:
             self._unlock(free)
             raise
-        self._held |= {str(id): _hold(backend, since) for id, backend, since in taken}
-        last = {str(id): (str(digest), int(str(seq))) for id, digest, seq in known}
-        return {str(id): last.get(str(id)) for id, *_ in taken}
+        self._held |= {id: _Hold(backend, since) for id, backend, since in taken}
+        last = {id: (digest, seq) for id, digest, seq in known}
+        return {id: last.get(id) for id, *_ in taken}
 
     def release(self, run_ids: Sequence[str]) -> None:
         holds = {id: self._held.pop(id) for id in run_ids}
@@ -123,9 +123,7 @@ class Holds:
             hold.taken_by = other
         elif locked:
             sign = (_SIGN_AGAIN, run_id, *_this_process())
-            ((_, backend, since),) = self._session.ask(*sign, again=False)
-            again = _hold(backend, since)
-            hold.backend, hold.since = again.backend, again.since
+            ((_, hold.backend, hold.since),) = self._session.ask(*sign, again=False)
         else:
             self._session.ask(_END, hold.backend, hold.since, again=False)
             raise psycopg.OperationalError("the server still serves the session that was cut off")
@@ -142,14 +140,6 @@ def _this_process() -> tuple[str, int]:
     return socket.gethostname(), os.getpid()
 
 
-def _hold(backend: object, since: object) -> _Hold:
-    assert isinstance(backend, int)
-    assert isinstance(since, dt.datetime)
-    return _Hold(backend, since)
-
-
-def described(since: object, host: object, pid: object) -> str:
+def described(since: dt.datetime, host: str, pid: int) -> str:
     """A holder in words, from its row."""
-    assert isinstance(since, dt.datetime)
-    assert isinstance(pid, int)
-    return describe_holder(pid, str(host), since.astimezone())
+    return describe_holder(pid, host, since.astimezone())

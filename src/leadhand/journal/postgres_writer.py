@@ -40,12 +40,9 @@ _KEEP: Final = """
 """One statement: one transaction, and one round trip."""
 _DROP: Final = """
     WITH mine AS (
-        SELECT id FROM leadhand.holders
-        JOIN unnest(%s::text[], %s::integer[], %s::timestamptz[], %s::bigint[])
-            AS held (run, backend, since, id) USING (run, backend, since)
-        FOR SHARE OF holders
+        SELECT run FROM leadhand.holders WHERE run = %s AND backend = %s AND since = %s FOR SHARE
     )
-    DELETE FROM leadhand.messages USING mine WHERE messages.id = mine.id
+    DELETE FROM leadhand.messages USING mine WHERE messages.id = %s
 """
 _TRANSIENT: Final = (
     psycopg.errors.LockNotAvailable,
@@ -90,7 +87,6 @@ class PostgresWriter:
         self._digests: dict[str, StoredSummary | None] = {}
         """Of the runs held here, which no other process can change; `None`: of a new run."""
         self._take = Combined(self._take_all)
-        self._drop = Combined(self._drop_all)
         self.release = Combined(self._release_all)
 
     def take(self, run_id: str) -> int | None:
@@ -123,8 +119,12 @@ class PostgresWriter:
 
         False if the run is not held here.
         """
-        with self._database.explained("can't be written"):
-            return self._drop((run_id, message_id))
+        with self._database.explained("can't be written"), self._lock:
+            if run_id not in self._holds:
+                return False
+            self._holds.restore()
+            self._session.ask(_DROP, run_id, *self._holds.mark(run_id), message_id, again=False)
+            return True
 
     def write(self, batch: EventBatch, waited_for: Callable[[], bool]) -> Mapping[str, str]:
         """Commit a batch in one transaction; if that fails, each run in its own.
@@ -183,16 +183,6 @@ class PostgresWriter:
             self._holds.release(run_ids)
         return [None for _ in run_ids]
 
-    def _drop_all(self, messages: Sequence[tuple[str, int]]) -> list[bool]:
-        with self._lock:
-            held = [(run_id, id) for run_id, id in messages if run_id in self._holds]
-            if held:
-                self._holds.restore()
-                rows = [(run_id, *self._holds.mark(run_id), id) for run_id, id in held]
-                columns = [[*column] for column in zip(*rows, strict=True)]
-                self._session.ask(_DROP, *columns, again=False)
-            return [one in held for one in messages]
-
     def _written(self, batch: EventBatch, *, unsure: bool) -> dict[str, str]:
         """Write a batch. `unsure`: an earlier attempt may have committed it."""
         failed: dict[str, str] = {}
@@ -215,7 +205,7 @@ class PostgresWriter:
     def _last(self, batch: EventBatch) -> dict[str, int]:
         """The position of each run's last committed event."""
         query = "SELECT run, max(seq) FROM leadhand.events WHERE run = ANY (%s) GROUP BY run"
-        return {str(id): int(str(seq)) for id, seq in self._session.ask(query, [*batch])}
+        return dict(self._session.ask(query, [*batch]))
 
     def _entry(self, run_id: str, events: Sequence[Event]) -> _Entry:
         bodies = encode(events, redact=self._redact)
@@ -232,7 +222,7 @@ class PostgresWriter:
         rows = self._session.ask("SELECT digest FROM leadhand.runs WHERE run = %s", run_id)
         if not rows:
             return None
-        return StoredSummary.read_or_of(str(rows[0][0]), lambda: [*self._kept(run_id)])
+        return StoredSummary.read_or_of(rows[0][0], lambda: [*self._kept(run_id)])
 
     def _insert(self, ready: Mapping[str, _Entry]) -> dict[str, str]:
         if not ready:
