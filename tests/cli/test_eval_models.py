@@ -136,11 +136,10 @@ def test_the_judge_is_asked_twice_and_abstains_if_the_order_decides(
     ]
     scripted.configure(script=answers)
     ended = program("eval", "desk.py", "--json", *OTHER, folder=folder, server=scripted)
-    assert scores(ended).get("synthesis.rubric") == rubric
-    team = json.loads(ended.out)["teams"][0]
-    agreement = team["judge_agreement"]
-    assert (agreement and agreement["mean"]) == agrees
-    assert team["judge_abstained"]["mean"] == abstained
+    found = scores(ended)
+    assert found.get("synthesis.rubric") == rubric
+    assert found.get("judge.agreement") == agrees
+    assert found["judge.abstained"] == abstained
 
 
 def _final(answer: object) -> dict[str, object]:
@@ -163,7 +162,7 @@ def test_by_default_the_judge_is_no_model_of_a_worker(
     (folder / "desk.py").write_text(team, encoding="utf-8")
     judged = program("eval", "desk.py", "--json", folder=folder, server=scripted)
     assert "judge" not in judged.err
-    assert json.loads(judged.out)["teams"][0]["judge_abstained"] is not None
+    assert "judge.abstained" in scores(judged)
 
 
 def test_a_tool_that_may_write_is_called_only_if_that_is_wanted(

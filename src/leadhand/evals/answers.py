@@ -3,11 +3,9 @@
 Code decides what it can: numbers, quotes and words. What only a reader can decide is for the judge.
 """
 
+import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import cast
-
-from pydantic import JsonValue
 
 from leadhand.contracts import events
 from leadhand.contracts.outcome import Result
@@ -95,8 +93,7 @@ def _citations(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]
     unsupported: list[str] = []
     claims = 0
     for sentence in _SENTENCE.split(found.text):
-        cited = [id for group in _CITED.findall(sentence) for id in re.split(r"\s*[,;]\s*", group)]
-        sources = [results[id] for id in cited if id in results]
+        sources = [results[id] for id in _cited(sentence) if id in results]
         if sources:
             claims += 1
             if not supports(sources, _CITED.sub("", sentence)):
@@ -115,19 +112,10 @@ def supports(sources: Sequence[Result], sentence: str) -> bool:
 
 def text_of(result: Result) -> str:
     """All that a result says."""
-    return " ".join([result.summary, *_texts(result.output), *result.evidence, *result.missing])
-
-
-def _texts(value: JsonValue) -> Iterator[str]:
-    if isinstance(value, dict):
-        for key, one in value.items():
-            yield key
-            yield from _texts(one)
-    elif isinstance(value, list):
-        for one in value:
-            yield from _texts(one)
-    elif value is not None:
-        yield str(value)
+    output = result.output
+    text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+    text = text.replace("\\n", "\n")
+    return " ".join([result.summary, text, *result.evidence, *result.missing])
 
 
 def _words(text: str) -> set[str]:
@@ -136,43 +124,44 @@ def _words(text: str) -> set[str]:
 
 def _draft(trial: Trial) -> str:
     """The text as the synthesizer's model wrote it, whose wrong citations code has not removed."""
-    draft = trial.answer.answer
-    for event in trial.own:
-        if not isinstance(event, events.ModelCalled) or event.role != "synthesizer":
-            continue
-        response = cast("dict[str, JsonValue]", event.response or {})
-        for part in cast("list[dict[str, JsonValue]]", response.get("parts") or []):
-            given = part.get("args") or {}
-            if isinstance(given, dict) and isinstance(given.get("answer"), str):
-                draft = str(given["answer"])
-    return draft
+    calls = [
+        event.response
+        for event in trial.own
+        if isinstance(event, events.ModelCalled) and event.role == "synthesizer"
+    ]
+    for response in reversed(calls):
+        parts = response.get("parts") if isinstance(response, dict) else None
+        for part in parts if isinstance(parts, list) else ():
+            given = part.get("args") if isinstance(part, dict) else None
+            if isinstance(given, dict) and isinstance(text := given.get("answer"), str):
+                return text
+    return trial.answer.answer
 
 
 def _used(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]:
     """Whether the text uses the results: those that are named, else those of all last tasks."""
-    plan, results = trial.plan, trial.results
-    if plan is None or (len(plan.tasks) < 2 and not expected.uses):
-        return
-    needed = {id for task in plan.tasks for id in task.depends_on}
-    wanted = [
-        task
-        for task in plan.tasks
-        if ({task.id, task.worker} & {*expected.uses} if expected.uses else task.id not in needed)
-    ]
-    text = trial.answer.answer
-    numbers, words = {*_NUMBER.findall(text)}, _words(text)
-    cited = {id for group in _CITED.findall(text) for id in re.split(r"\s*[,;]\s*", group)}
+    tasks, results, text = (
+        (trial.plan.tasks if trial.plan else ()),
+        trial.results,
+        trial.answer.answer,
+    )
+    needed = {id for task in tasks for id in task.depends_on}
+    last = [task for task in tasks if task.id not in needed] if len(tasks) > 1 else []
+    wanted = [task for task in tasks if {task.id, task.worker} & {*expected.uses}]
+    wanted = wanted if expected.uses else last
+    there = {*_NUMBER.findall(text)} | _words(text)
     unused: list[str] = []
     for task in wanted:
-        result = results.get(task.id)
-        if result is None or task.id in cited:
-            continue
-        said = text_of(result)
+        said = text_of(results[task.id]) if task.id in results else ""
         own = (_words(said) - _words(trial.case.request)) | {*_NUMBER.findall(said)}
-        if own and len(own & (numbers | words)) < min(2, len(own)):
+        if task.id not in _cited(text) and own and len(own & there) < min(2, len(own)):
             unused.append(task.id)
     if wanted:
         yield share("synthesis.used", unused, len(wanted), "does not use ")
+
+
+def _cited(text: str) -> set[str]:
+    return {id for group in _CITED.findall(text) for id in re.split(r"\s*[,;]\s*", group)}
 
 
 def _gaps(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]:

@@ -39,22 +39,28 @@ def first_error(trial: Trial, scores: Sequence[CaseScore]) -> FirstError | None:
     failed = [score for score in scores if score.failed]
     if not failed:
         return None
-    steps = [*steps_of(trial)]
+    steps, answer = [*steps_of(trial)], trial.answer
     plan = next((one for one in failed if one.name.startswith(_OF_PLAN)), None)
     if plan is not None:
-        step = next((one for one in steps if one.kind == "plan"), None)
-        return _found(step or LogStep(None, "plan", ""), f"{plan.name}: {plan.why}", trial)
-    expected = trial.case.synthesis if trial.work is None else None
-    said = [
-        one for one in (expected.forbidden if expected else ()) if states(trial.answer.answer, one)
-    ]
-    lost = missing_facts(expected, trial.answer.answer) if expected else []
-    place, why = first_wrong(steps, said=said, lost=lost)
-    if place is None:
-        tasks = [one for one in steps if one.kind == "task"] if trial.work is not None else []
-        end = tasks[-1] if tasks else LogStep(None, "synthesis", "")
-        return _found(end, why or f"{failed[0].name}: {failed[0].why}", trial)
-    return _found(steps[place], why, trial)
+        found = next((one for one in steps if one.kind == "plan"), LogStep(None, "plan", ""))
+        why = f"{plan.name}: {plan.why}"
+    else:
+        expected = trial.case.synthesis if trial.work is None else None
+        forbidden = expected.forbidden if expected else ()
+        said = [one for one in forbidden if states(answer.answer, one)]
+        lost = missing_facts(expected, answer.answer) if expected else []
+        place, why = first_wrong(steps, said=said, lost=lost)
+        why = why or f"{failed[0].name}: {failed[0].why}"
+        ends = [one for one in steps if one.kind == "task"] if trial.work is not None else []
+        found = steps[place] if place is not None else [LogStep(None, "synthesis", ""), *ends][-1]
+    return FirstError(
+        task_id=found.task_id,
+        worker=found.who if found.task_id is not None else None,
+        step=found.kind,
+        seq=found.seq,
+        run_id=answer.run_id,
+        why=why,
+    )
 
 
 def first_wrong(
@@ -114,14 +120,3 @@ def steps_of(trial: Trial) -> Iterator[LogStep]:
                 yield LogStep("synthesizer", "synthesis", "", seq=seq)
             case _:
                 pass
-
-
-def _found(step: LogStep, why: str, trial: Trial) -> FirstError:
-    return FirstError(
-        task_id=step.task_id,
-        worker=step.who if step.task_id is not None else None,
-        step=step.kind,
-        seq=step.seq,
-        run_id=trial.answer.run_id,
-        why=why,
-    )

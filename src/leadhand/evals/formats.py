@@ -11,9 +11,8 @@ from leadhand.evals.report import EvalReport, TeamReport, TrialReport
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
-    "table{border-collapse:collapse}td,th{padding:.2em .8em;text-align:left;"
-    "border-bottom:1px solid #ddd}td.n{text-align:right}.worse,.failed{color:#b00020}"
-    ".better{color:#0a6b2d}"
+    "table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .8em;text-align:left;"
+    "border-bottom:1px solid #ddd;white-space:pre-line}"
 )
 
 
@@ -29,6 +28,8 @@ def amount(name: str, value: float) -> str:
             return f"{value:.2f} s"
         case "cost_usd":
             return f"${value:.4f}"
+        case "speedup":
+            return f"{value:.1f}x"
         case "requests" | "tokens":
             return f"{value:,.1f}"
         case _:
@@ -102,29 +103,22 @@ def page(report: EvalReport, changed: Sequence[Sequence[FigureChange]] = ()) -> 
 
 def _team(team: TeamReport, changed: Sequence[FigureChange]) -> Iterator[str]:
     yield f"<h2>{html.escape(team.team)}</h2><p>{len(team.trials)} trials, {team.engine}</p>"
-    yield "<table><tr><th>figure<th>mean<th>95 % interval<th>trials</tr>"
-    for name, found in {**team.scores, **team.costs}.items():
-        mean, around = amount(name, found.mean), interval(name, found)
-        cells = f"<td class=n>{mean}<td>{around}<td class=n>{found.trials}"
-        yield f"<tr><td>{html.escape(name)}{cells}</tr>"
-    yield "</table>"
-    if changed:
-        yield "<h3>Against the baseline</h3><table><tr><th>figure<th>before<th>now<th></tr>"
-        for one in changed:
-            before, now = amount(one.name, one.before), amount(one.name, one.now)
-            cells = f"<td class=n>{before}<td class=n>{now}<td class={one.verdict}>{one.verdict}"
-            yield f"<tr><td>{html.escape(one.name)}{cells}</tr>"
-        yield "</table>"
-    if team.confused:
-        yield "<h3>Confused routes</h3><table><tr><th>for<th>went to<th>times</tr>"
-        for pair in team.confused:
-            cells = [html.escape(one or "no worker") for one in (pair.wanted, pair.given)]
-            yield f"<tr><td>{cells[0]}<td>{cells[1]}<td class=n>{pair.count}</tr>"
-        yield "</table>"
-    yield "<h3>Trials</h3><table><tr><th>case<th>status<th>what was wrong</tr>"
-    for trial in team.trials:
-        said = "<br>".join(html.escape(line) for line in failures(trial)) or "passed"
-        mark = "passed" if trial.passed else "failed"
-        name = html.escape(trial.title)
-        yield f"<tr><td>{name}<td>{trial.status}<td class={mark}>{said}</tr>"
-    yield "</table>"
+    figures = {**team.scores, **team.costs}.items()
+    rows = [(name, amount(name, one.mean), interval(name, one)) for name, one in figures]
+    yield _table(("figure", "mean", "95 % interval"), rows)
+    moved = [
+        (one.name, amount(one.name, one.before), amount(one.name, one.now), one.verdict)
+        for one in changed
+    ]
+    yield _table(("against the baseline", "before", "now", ""), moved)
+    routes = [(to or "no worker", given or "no worker", str(n)) for to, given, n in team.confused]
+    yield _table(("a request for", "went to", "times"), routes)
+    trials = [(one.title, one.status, "\n".join(failures(one)) or "passed") for one in team.trials]
+    yield _table(("case", "status", "what was wrong"), trials)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table; empty without rows."""
+    lines = [("th", head), *(("td", row) for row in rows)]
+    cells = ("".join(f"<{kind}>{html.escape(one)}" for one in line) for kind, line in lines)
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>" if rows else ""

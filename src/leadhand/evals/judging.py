@@ -70,17 +70,17 @@ class AnswerJudge:
 
     async def _verdict(self, trial: Trial, question: str) -> bool | None:
         """Yes or no; None if the judge abstains."""
-        orders = ("yes, no", "no, yes")
-        first, second = [await self._ask(trial, question, order) for order in orders]
-        return first == "yes" if first == second and first in ("yes", "no") else None
+        first, second = [
+            await self._ask(trial, question, order) for order in ("yes, no", "no, yes")
+        ]
+        return first == "yes" if first == second != "unsure" else None
 
-    async def _ask(self, trial: Trial, question: str, order: str) -> str | None:
-        text = trial.answer.answer
+    async def _ask(self, trial: Trial, question: str, order: str) -> str:
         worker = Worker(
             "judge",
             "Judges an answer",
             instructions=_INSTRUCTIONS,
-            material=lambda _: {"answer": text},
+            material=lambda _: {"answer": trial.answer.answer},
             output=JudgeVerdict,
         )
         intent = f"{question}\nAnswer {order} or unsure."
@@ -93,7 +93,7 @@ class AnswerJudge:
         name = f"{trial.answer.run_id}-judge-{asked}-{order[0]}"
         answer = await supervisor.run(plan=plan, run_id=name, if_exists="join")
         verdict = answer.output_as() if answer.status == "complete" else None
-        return verdict.verdict if verdict is not None else None
+        return verdict.verdict if verdict is not None else "unsure"
 
 
 def judge_model(team: Team) -> ModelSpec:

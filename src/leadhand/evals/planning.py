@@ -4,14 +4,15 @@ Tasks are matched by worker and by the words of their intents, the most similar 
 Dependencies that follow from others don't count.
 """
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
 from leadhand.contracts import events
-from leadhand.contracts.task import Plan
-from leadhand.evals.cases import ExpectedPlan, ExpectedRouting
+from leadhand.contracts.task import Plan, Task
+from leadhand.evals.cases import ExpectedPlan, ExpectedRouting, GoldTask
 from leadhand.evals.trials import CaseScore, Trial
 from leadhand.plans.checks import check
 from leadhand.plans.graph import cycle
@@ -22,17 +23,7 @@ OVERLAP = 90.0
 """The similarity of two intents in one plan from which the tasks overlap."""
 
 
-class PlanNode(Protocol):
-    """A task of a plan or of a gold graph."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def worker(self) -> str: ...
-    @property
-    def intent(self) -> str: ...
-    @property
-    def depends_on(self) -> Sequence[str]: ...
+PlanNode = Task | GoldTask
 
 
 class GraphMatch(NamedTuple):
@@ -48,21 +39,19 @@ class GraphMatch(NamedTuple):
 
 def compared(gold: Sequence[PlanNode], found: Sequence[PlanNode]) -> GraphMatch:
     """The F1 scores of `found` against `gold`."""
-    rated = sorted(
-        ((alike, -abs(len(one.depends_on) - len(other.depends_on)), i, j)
-         for i, one in enumerate(gold)
-         for j, other in enumerate(found)
-         if (alike := similarity(one, other)) >= ALIKE),
-        key=lambda row: (-row[0], -row[1], row[2], row[3]),
-    )  # fmt: skip
+    rated: list[tuple[float, int, int, int]] = []
+    for i, one in enumerate(gold):
+        for j, other in enumerate(found):
+            if (alike := similarity(one, other)) >= ALIKE:
+                # Of the same words, those with as many dependencies; then the first ones.
+                rated.append((-alike, abs(len(one.depends_on) - len(other.depends_on)), i, j))
     pairs: dict[str, str] = {}
-    for _, _, i, j in rated:
+    for _, _, i, j in sorted(rated):
         if gold[i].id not in pairs and found[j].id not in pairs.values():
             pairs[gold[i].id] = found[j].id
     wanted = {(pairs.get(a, ""), pairs.get(b, "")) for a, b in direct_edges(gold)}
     given = direct_edges(found)
-    hits = len(wanted & given)
-    edges = _f1(hits, len(direct_edges(gold)), len(given))
+    edges = _f1(len(wanted & given), len(direct_edges(gold)), len(given))
     return GraphMatch(_f1(len(pairs), len(gold), len(found)), edges, pairs)
 
 
@@ -81,12 +70,10 @@ def direct_edges(tasks: Sequence[PlanNode]) -> set[tuple[str, str]]:
     needs = {task.id: {*task.depends_on} & ids - {task.id} for task in tasks}
     if cycle({id: sorted(before) for id, before in needs.items()}):
         return {(before, id) for id in needs for before in needs[id]}
-    above: dict[str, set[str]] = {}
 
+    @functools.cache
     def ancestors(id: str) -> set[str]:
-        if id not in above:
-            above[id] = needs[id].union(*(ancestors(one) for one in needs[id]))
-        return above[id]
+        return needs[id].union(*map(ancestors, needs[id]))
 
     return {
         (before, id)
@@ -101,12 +88,10 @@ def depth(tasks: Sequence[PlanNode]) -> int:
     needs = {task.id: [one for one in task.depends_on if one != task.id] for task in tasks}
     if cycle(needs):
         return len(needs)
-    found: dict[str, int] = {}
 
+    @functools.cache
     def of(id: str) -> int:
-        if id not in found:
-            found[id] = 1 + max((of(one) for one in needs[id] if one in needs), default=0)
-        return found[id]
+        return 1 + max((of(one) for one in needs[id] if one in needs), default=0)
 
     return max(map(of, needs), default=0)
 
@@ -156,7 +141,8 @@ def plan_scores(expected: ExpectedPlan, trial: Trial) -> Iterator[CaseScore]:
         extra = [one.id for one in plan.tasks if one.id not in found.pairs.values()]
         why = f"no task for {lost}, and for no gold task {extra}" if lost or extra else ""
         yield CaseScore(name="plan.nodes", value=found.nodes, why=why, bar=expected.at_least)
-        why = "" if found.edges == 1 else _edges_said(expected, plan, found)
+        given = ", ".join(f"{one} -> {after}" for one, after in sorted(direct_edges(plan.tasks)))
+        why = "" if found.edges == 1 else f"its dependencies are {given or 'none'}"
         yield CaseScore(name="plan.edges", value=found.edges, why=why, bar=expected.at_least)
     limit = expected.max_depth or (depth(expected.tasks) if expected.tasks else None)
     if limit is not None:
@@ -168,17 +154,6 @@ def plan_scores(expected: ExpectedPlan, trial: Trial) -> Iterator[CaseScore]:
 def asked_planner(trial: Trial) -> bool:
     """Whether a model wrote the plan."""
     return any(isinstance(one, events.ModelCalled) and one.role == "planner" for one in trial.own)
-
-
-def _edges_said(expected: ExpectedPlan, plan: Plan, found: GraphMatch) -> str:
-    wanted = {
-        (found.pairs.get(a, f"({a})"), found.pairs.get(b, f"({b})"))
-        for a, b in direct_edges(expected.tasks)
-    }
-    given = direct_edges(plan.tasks)
-    lacks = ", ".join(f"{a} -> {b}" for a, b in sorted(wanted - given)[:3])
-    more = ", ".join(f"{a} -> {b}" for a, b in sorted(given - wanted)[:3])
-    return "; ".join([*([f"lacks {lacks}"] if lacks else []), *([f"adds {more}"] if more else [])])
 
 
 def _clear(plan: Plan, trial: Trial) -> CaseScore:

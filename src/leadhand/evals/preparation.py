@@ -10,14 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from leadhand.contracts.ladder import RetryRules
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome
 from leadhand.contracts.role import TIERS, Tier
-from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team, Worker, tool_name
-from leadhand.contracts.tools import ToolEntry, tools_of
+from leadhand.contracts.tools import tools_of
 from leadhand.errors import InputError
-from leadhand.evals.cases import Case, ExpectedWork, Fault, FaultKind
+from leadhand.evals.cases import Case, Fault, FaultKind
 
 REFUSED = "Not called: this is an evaluation, and the tool may change something."
 """What the model gets instead of the result of such a tool."""
@@ -29,37 +27,20 @@ def prepared(
     team: Team, case: Case, *, faults: Sequence[Fault] = (), allow_writes: bool = False
 ) -> Team:
     """The team for one case. Raises `InputError` if the case does not fit the team."""
-    known = {one.name for one in _all_tools(team)}
+    known = {one.name for worker in _all_workers(team) for one in tools_of(worker)}
     if unknown := [name for name in case.tools if name not in known and None not in known]:
         raise InputError(f"case {case.name!r} gives the result of {unknown[0]!r}: no such tool")
     team = _guarded(team, case.tools, allow_writes)
     broken: dict[str, FaultKind] = {
         _name_of(one, team, case): one.fails for one in (*case.faults, *faults)
     }
-    return dataclasses.replace(
-        team,
-        workers=tuple(
-            _failing(one, broken[one.name]) if one.name in broken else one for one in team.workers
-        ),
-    )
-
-
-def alone(team: Team) -> Team:
-    """The team with one attempt for each task, so that a worker gets no help."""
-    return dataclasses.replace(team, retry=RetryRules(max_attempts=1))
-
-
-def plan_for(work: ExpectedWork, case: Case) -> Plan:
-    """The plan that gives a task to one worker alone."""
-    intent = work.intent or case.request
-    task = Task(
-        id=work.worker,
-        worker=work.worker,
-        intent=intent,
-        payload=work.payload,
-        artifacts=work.artifacts,
-    )
-    return Plan(goal=case.request, tasks=[task])
+    workers = [
+        _failing(one, broken[one.name], f"fault of the evaluation: {broken[one.name]}")
+        if one.name in broken
+        else one
+        for one in team.workers
+    ]
+    return dataclasses.replace(team, workers=workers)
 
 
 def single(team: Team) -> Team:
@@ -74,49 +55,30 @@ def single(team: Team) -> Team:
                 f"worker {worker.name!r} of team {team.name!r} is code, whose work one worker "
                 "with a model can't do: compare two teams with --team A --team B"
             )
+    tools: list[object] = []
+    for tool in (tool for worker in workers for tool in worker.tools):
+        if not any(tool is one or tool == one for one in tools):
+            tools.append(tool)
     tiers: list[Tier] = [worker.tier or "standard" for worker in workers]
     parts = [f"## {one.name}: {one.description}\n\n{one.instructions}".strip() for one in workers]
     worker = Worker(
         SINGLE,
         team.description or f"Does everything that team {team.name} does",
         instructions="\n\n".join(["You do the work of these specialists.", *parts]),
-        tools=[*_distinct(workers)],
+        tools=tools,
         tier=max(tiers, key=TIERS.index),
         model=next((one.model for one in workers if one.model is not None), None),
         read_only=all(one.read_only is True for one in workers) or None,
         max_tool_calls=max(one.max_tool_calls for one in workers),
     )
-    return Team(
-        team.name,
-        team.description,
-        workers=(worker,),
-        model=team.model,
-        models=team.models,
-        output=team.output,
-        limits=team.limits,
-        retry=team.retry,
-        rates=team.rates,
-    )
-
-
-def _distinct(workers: Sequence[Worker]) -> Iterator[object]:
-    """All tools of the workers, each once."""
-    seen: list[object] = []
-    for worker in workers:
-        for tool in worker.tools:
-            if not any(tool is one or tool == one for one in seen):
-                seen.append(tool)
-                yield tool
+    kept = ("model", "models", "output", "limits", "retry", "rates")
+    fields = {name: getattr(team, name) for name in kept}
+    return Team(team.name, team.description, workers=(worker,), **fields)
 
 
 def _all_workers(team: Team) -> Iterator[Worker]:
     for worker in team.workers:
         yield from _all_workers(worker.team) if worker.team is not None else (worker,)
-
-
-def _all_tools(team: Team) -> Iterator[ToolEntry]:
-    for worker in _all_workers(team):
-        yield from tools_of(worker)
 
 
 def _name_of(fault: Fault, team: Team, case: Case) -> str:
@@ -131,9 +93,8 @@ def _name_of(fault: Fault, team: Team, case: Case) -> str:
     return str(fault.worker)
 
 
-def _failing(worker: Worker, kind: FaultKind) -> Worker:
+def _failing(worker: Worker, kind: FaultKind, message: str) -> Worker:
     """A worker in the place of `worker`, all of whose attempts fail so."""
-    message = f"fault of the evaluation: {kind.replace('_', ' ')}"
 
     def fail(handoff: Handoff) -> Outcome:
         match kind:
@@ -142,16 +103,9 @@ def _failing(worker: Worker, kind: FaultKind) -> Worker:
             case "timeout" | "error" | "invalid_output":
                 return Failed(kind=kind, message=message)
 
-    return Worker(
-        worker.name,
-        worker.description,
-        run=fail,
-        output=worker.output,
-        input=worker.input,
-        fallback=worker.fallback,
-        role=worker.role,
-        limits=worker.limits,
-    )
+    kept = ("output", "input", "fallback", "role", "limits")
+    fields = {name: getattr(worker, name) for name in kept}
+    return Worker(worker.name, worker.description, run=fail, **fields)
 
 
 def _guarded(team: Team, given: Mapping[str, JsonValue], allow_writes: bool) -> Team:
@@ -161,22 +115,13 @@ def _guarded(team: Team, given: Mapping[str, JsonValue], allow_writes: bool) -> 
             return dataclasses.replace(worker, team=inner)
         if worker.run is not None:
             if worker.read_only is False and not allow_writes:
-                return _not_run(worker)
+                return _failing(worker, "error", "it may change something: use --allow-writes")
             return worker
         reads = allow_writes or worker.read_only is True
         tools = tuple(_guarded_tool(tool, given, reads) for tool in worker.tools)
         return worker if tools == worker.tools else dataclasses.replace(worker, tools=tools)
 
     return dataclasses.replace(team, workers=tuple(map(guarded, team.workers)))
-
-
-def _not_run(worker: Worker) -> Worker:
-    message = f"worker {worker.name!r} may change something: it runs with --allow-writes"
-
-    def refuse(handoff: Handoff) -> Outcome:
-        return Failed(kind="error", message=message)
-
-    return dataclasses.replace(worker, run=refuse, agent=None, deps=None)
 
 
 def _guarded_tool(tool: object, given: Mapping[str, JsonValue], reads: bool) -> object:

@@ -1,7 +1,7 @@
 """Reads cases: YAML and JSON lines, lists of requests, and datasets of pydantic-evals."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
@@ -31,7 +31,10 @@ def read_cases(place: str | Path) -> list[Case]:
     cases: list[Case] = []
     for file in files:
         for number, (where, data) in enumerate(_entries(file), start=1):
-            case = _case(data, where)
+            try:
+                case = Case.model_validate(data)
+            except ValidationError as error:
+                raise InputError(f"{where}: {in_one_line(error)}") from None
             inputs = tuple(str((file.parent / one).absolute()) for one in case.inputs)
             if missing := [one for one in inputs if not Path(one).exists()]:
                 raise InputError(f"{where}: its input {missing[0]} does not exist")
@@ -83,28 +86,17 @@ def _entries(file: Path) -> Iterator[tuple[str, object]]:
         yield where, _of_dataset(cast("dict[str, object]", row), common, where) if foreign else row
 
 
-def _case(data: object, where: str) -> Case:
-    try:
-        return Case.model_validate(data)
-    except ValidationError as error:
-        raise InputError(f"{where}: {in_one_line(error)}") from None
-
-
 def _of_dataset(row: dict[str, object], common: list[object], where: str) -> object:
     """A case of a dataset of pydantic-evals as one of ours."""
-    given = row["inputs"]
-    case: dict[str, object] = {"name": row.get("name") or ""}
-    case |= cast("dict[str, object]", given) if isinstance(given, Mapping) else {"request": given}
-    facts: list[object] = []
-    answer: dict[str, object] = {}
+    given, wanted = row["inputs"], row.get("expected_output")
+    facts: list[object] = [wanted] if isinstance(wanted, str) else []
     rubric: list[object] = []
-    wanted = row.get("expected_output")
-    if isinstance(wanted, str):
-        facts.append(wanted)
-    elif wanted is not None:
-        answer["output"] = wanted
+    answer: dict[str, object] = {} if wanted is None or facts else {"output": wanted}
     for evaluator in (*common, *cast("list[object]", row.get("evaluators") or [])):
-        name, value = _evaluator(evaluator)
+        named = {str(evaluator): None} if isinstance(evaluator, str) else evaluator
+        name, value = next(iter(cast("dict[str, object]", named).items()))
+        if isinstance(value, dict):
+            value = next(iter(cast("dict[str, object]", value).values()), None)
         match name:
             case "EqualsExpected":
                 pass  # the expected output is compared in any case
@@ -119,17 +111,8 @@ def _of_dataset(row: dict[str, object], common: list[object], where: str) -> obj
                     f"{where}: there is no evaluator {name!r} here; Contains, Equals, "
                     "EqualsExpected and LLMJudge are read, others are written as scorers"
                 )
+    case: dict[str, object] = {"name": row.get("name") or ""}
+    case |= cast("dict[str, object]", given) if isinstance(given, dict) else {"request": given}
     if facts or rubric:
         case["synthesis"] = {"facts": facts, "rubric": rubric}
     return {**case, "answer": answer} if answer else case
-
-
-def _evaluator(given: object) -> tuple[str, object]:
-    """The name of an evaluator and its first argument."""
-    if not isinstance(given, Mapping):
-        return str(given), None
-    name, value = next(iter(cast("Mapping[str, object]", given).items()), ("", None))
-    if isinstance(value, Mapping):
-        arguments = cast("Mapping[str, object]", value)
-        value = arguments.get("value", arguments.get("rubric"))
-    return name, value

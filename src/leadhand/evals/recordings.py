@@ -19,6 +19,7 @@ from typing import NamedTuple, Self
 from pydantic import JsonValue
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 
@@ -52,7 +53,7 @@ class Exchanges:
 
     def __init__(self, file: Path, *, replay: bool) -> None:
         """Raises `InputError` if the file can't be read or written."""
-        self._replays = replay
+        self.replays = replay
         self._redact = Redactor.of(os.environ)
         self._connections = Connections()
         self._stack = AsyncExitStack()
@@ -90,7 +91,7 @@ class Exchanges:
             f"worker {one.name!r}": one.instructions for one in team.workers if one.instructions
         }
         self._instructions |= {name: one.instructions for name, one in team.roles.items()}
-        if self._replays and not models_of(team) and self._known:
+        if self.replays and not models_of(team) and self._known:
             return replace(team, model=self.model(self._known[0].model))
         return with_changed_models(team, self.model)
 
@@ -98,9 +99,10 @@ class Exchanges:
         """The model, recorded or replayed."""
         if spec is None:
             return None
-        if self._replays:
-            return ReplayedModel(model_name(spec), self)
-        return RecordedModel(self._connections.to(spec).model, model_name(spec), self)
+        if self.replays:
+            name = model_name(spec).rpartition(":")[2]
+            return ExchangedModel(FunctionModel(_ask_nothing, model_name=name), self)
+        return ExchangedModel(self._connections.to(spec).model, self)
 
     def save(self, said: Exchange, response: ModelResponse) -> None:
         """Add an exchange to the file."""
@@ -108,12 +110,15 @@ class Exchanges:
         with self._file.open("a", encoding="utf-8") as file:
             file.write(self._redact(json.dumps(row)) + "\n")
 
-    def find(self, said: Exchange) -> ModelResponse | None:
-        """The recorded response; each is used once, the last one as often as it is needed."""
+    def find(self, said: Exchange) -> ModelResponse:
+        """The recorded response; each is used once, the last one as often as it is needed.
+
+        Raises `InputError` if there is none.
+        """
         found = self._responses.get(said.key)
         if not found:
             self.unknown[self._difference(said)] = None
-            return None
+            raise InputError("the recording has no answer to this request")
         return load_response(found.popleft() if len(found) > 1 else found[0])
 
     def said(
@@ -155,32 +160,26 @@ class Exchanges:
         if all(one.instructions != said.instructions for one in alike):
             old = max(alike, key=lambda one: len({*one.texts} & {*said.texts})).instructions
             return f"the prompt of {who} changed: {_first_difference(old, said.instructions)}"
-        near = max(alike, key=lambda one: _common(one.texts, said.texts))
-        return f"{who} was told something else: {_first_difference(near.texts, said.texts)}"
+        near = max(alike, key=lambda one: len({*one.texts} & {*said.texts})).texts
+        moved = _first_difference("\n".join(near), "\n".join(said.texts))
+        return f"{who} was told something else: {moved}"
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    return sum(a == b for a, b in zip(one, other, strict=False))
+def _first_difference(old: str, new: str) -> str:
+    before, after = [*old.splitlines(), ""], [*new.splitlines(), ""]
+    pairs = zip(before, after, strict=False)
+    a, b = next(((a, b) for a, b in pairs if a != b), (before[-1], ""))
+    return f"{a[:100]!r} is now {b[:100]!r}"
 
 
-def _first_difference(old: str | Sequence[str], new: str | Sequence[str]) -> str:
-    before, after = (
-        "\n".join([text] if isinstance(text, str) else text).splitlines() for text in (old, new)
-    )
-    for a, b in zip([*before, ""], [*after, ""], strict=False):
-        if a != b:
-            return f"{a[:100]!r} is now {b[:100]!r}"
-    return f"{len(before)} lines are now {len(after)}"
-
-
-class RecordedModel(WrapperModel):
-    """A model whose exchanges are kept. It does not stream."""
+class ExchangedModel(WrapperModel):
+    """A model whose exchanges are kept, or that answers from them. It does not stream."""
 
     request_stream = Model.request_stream
 
-    def __init__(self, wrapped: Model, name: str, exchanges: Exchanges) -> None:
+    def __init__(self, wrapped: Model, exchanges: Exchanges) -> None:
         super().__init__(wrapped)
-        self._name, self._exchanges = name, exchanges
+        self._exchanges = exchanges
 
     async def request(
         self,
@@ -188,45 +187,14 @@ class RecordedModel(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        """The model's response, which is saved."""
+        """The model's response, or the recorded one. Raises `InputError` if there is none."""
+        said = self._exchanges.said(self.model_name, messages, model_request_parameters)
+        if self._exchanges.replays:
+            return self._exchanges.find(said)
         response = await super().request(messages, model_settings, model_request_parameters)
-        said = self._exchanges.said(self._name, messages, model_request_parameters)
         self._exchanges.save(said, response)
         return response
 
 
-class ReplayedModel(Model):
-    """Answers from a recording."""
-
-    def __init__(self, name: str, exchanges: Exchanges) -> None:
-        super().__init__()
-        self._provider_name, _, self._name = name.rpartition(":")
-        self._exchanges = exchanges
-
-    @property
-    def model_name(self) -> str:
-        """The name of the recorded model."""
-        return self._name
-
-    @property
-    def system(self) -> str:
-        """The provider of the recorded model."""
-        return self._provider_name
-
-    @property
-    def base_url(self) -> str:
-        """A place on this machine: nothing is sent."""
-        return "http://localhost"
-
-    async def request(
-        self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
-    ) -> ModelResponse:
-        """The recorded response. Raises `InputError` if there is none."""
-        said = self._exchanges.said(self._name, messages, model_request_parameters)
-        found = self._exchanges.find(said)
-        if found is None:
-            raise InputError("the recording has no answer to this request")
-        return found
+def _ask_nothing(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    raise AssertionError("a recording answers")

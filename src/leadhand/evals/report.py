@@ -12,10 +12,11 @@ from leadhand.errors import InputError
 from leadhand.evals.figures import Figure, FigureChange, Samples, change, figure
 from leadhand.evals.trials import CaseScore
 
+TIMES = ("seconds", "speedup")
 PASSED = "passed"
 """The share of trials without a failed score."""
-COSTS = ("seconds", "requests", "tokens", "cost_usd")
-"""Figures of which less is better."""
+COSTS = ("seconds", "requests", "tokens", "cost_usd", "speedup")
+"""Figures of which less is better, but for the last."""
 
 
 class FirstError(Record):
@@ -68,14 +69,6 @@ class TrialReport(Record):
         return self.case if self.repeat == 1 else f"{self.case} #{self.repeat}"
 
 
-class ConfusedRoute(Record):
-    """How often requests for one worker went to another."""
-
-    wanted: str | None
-    given: str | None
-    count: int
-
-
 class TeamReport(Record):
     """What was found about one team."""
 
@@ -84,11 +77,8 @@ class TeamReport(Record):
     scores: dict[str, Figure]
     """By the names of scores, and `passed`."""
     costs: dict[str, Figure]
-    speedup: Figure | None = None
-    confused: tuple[ConfusedRoute, ...] = ()
-    judge_agreement: Figure | None = None
-    """The share of labelled questions that the judge answered like the label."""
-    judge_abstained: Figure | None = None
+    confused: tuple[tuple[str | None, str | None, int], ...] = ()
+    """The worker that requests were for, the one that they went to, and how often."""
     trials: tuple[TrialReport, ...] = ()
 
 
@@ -112,27 +102,17 @@ class EvalReport(Record):
 def team_report(team: str, trials: Sequence[TrialReport]) -> TeamReport:
     """The figures of a team's trials."""
     routes = Counter(one.routed for one in trials if one.routed is not None)
-    speedups = _samples((one, one.speedup) for one in trials)
-    labels = _scores(trials, "judge.agreement")
-    open_questions = _scores(trials, "judge.abstained")
-    names = dict.fromkeys(score.name for one in trials for score in one.scores)
-    found = {name: _scores(trials, name) for name in names if not name.startswith("judge.")}
+    names = sorted({score.name for one in trials for score in one.scores})
     return TeamReport(
         team=team,
         engine="model" if any(one.engine == "model" for one in trials) else "deterministic",
         scores={
-            PASSED: figure(_scores(trials, PASSED)),
-            **{name: figure(values) for name, values in sorted(found.items()) if values},
+            name: figure(values) for name in (PASSED, *names) if (values := _scores(trials, name))
         },
         costs={name: figure(values) for name in COSTS if (values := _costs(trials, name))},
-        speedup=figure(speedups) if speedups else None,
         confused=tuple(
-            ConfusedRoute(wanted=wanted, given=given, count=count)
-            for (wanted, given), count in routes.most_common()
-            if wanted != given
+            (*pair, count) for pair, count in routes.most_common() if pair[0] != pair[1]
         ),
-        judge_agreement=figure(labels) if labels else None,
-        judge_abstained=figure(open_questions) if open_questions else None,
         trials=tuple(trials),
     )
 
@@ -140,33 +120,24 @@ def team_report(team: str, trials: Sequence[TrialReport]) -> TeamReport:
 def changes(now: TeamReport, before: TeamReport) -> list[FigureChange]:
     """How each figure changed that both have, in `now`'s order."""
     noisy = "model" in (now.engine, before.engine)
-    found = [
-        change(
-            name,
-            _scores(now.trials, name),
-            _scores(before.trials, name),
-            noisy=noisy,
-            lower_is_better=False,
+    found: list[FigureChange | None] = []
+    for name in (*now.scores, *now.costs):
+        values = _costs if name in now.costs else _scores
+        found.append(
+            change(
+                name,
+                values(now.trials, name),
+                values(before.trials, name),
+                noisy=noisy or name in TIMES,
+                lower_is_better=name in COSTS[:-1] or name == "judge.abstained",
+            )
         )
-        for name in now.scores
-    ]
-    # The clock always has noise, and so does what a busy machine adds to it.
-    found += [
-        change(
-            name,
-            _costs(now.trials, name),
-            _costs(before.trials, name),
-            noisy=noisy or name == "seconds",
-            lower_is_better=True,
-        )
-        for name in now.costs
-    ]
     return [one for one in found if one is not None]
 
 
 def is_worse(found: Iterable[FigureChange]) -> bool:
     """Whether anything is worse but the time, which depends on the machine."""
-    return any(one.verdict == "worse" and one.name != "seconds" for one in found)
+    return any(one.verdict == "worse" and one.name not in TIMES for one in found)
 
 
 def _scores(trials: Sequence[TrialReport], name: str) -> Samples:

@@ -10,17 +10,18 @@ import datetime as dt
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Protocol
 
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.events import ToolCalled
+from leadhand.contracts.ladder import RetryRules
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, LeadhandError
 from leadhand.evals.answers import answer_scores, synthesis_scores
 from leadhand.evals.cases import Case, Fault
 from leadhand.evals.first_error import first_error
+from leadhand.evals.judging import AnswerJudge
 from leadhand.evals.planning import (
     PlanShape,
     distinct_score,
@@ -29,8 +30,8 @@ from leadhand.evals.planning import (
     shape_of,
     workers_of,
 )
-from leadhand.evals.preparation import REFUSED, SINGLE, alone, plan_for, prepared, single
-from leadhand.evals.report import EvalReport, TeamReport, TrialReport, team_report
+from leadhand.evals.preparation import REFUSED, SINGLE, prepared, single
+from leadhand.evals.report import TeamReport, TrialReport, team_report
 from leadhand.evals.trials import CaseScore, Scorer, Trial, scored_by
 from leadhand.evals.work import work_scores
 from leadhand.ports import Journal
@@ -73,14 +74,6 @@ class Contender(Protocol):
         ...
 
 
-class Judging(Protocol):
-    """A model that answers what code can't decide."""
-
-    async def scores(self, trial: Trial, scores: Sequence[CaseScore]) -> Sequence[CaseScore]:
-        """The scores of a trial with those of the judge."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class TeamContender:
     """A team as a supervisor runs it."""
@@ -109,7 +102,7 @@ class TeamContender:
             task = Task(id=SINGLE, worker=SINGLE, intent=case.request, artifacts=case.inputs)
             plan = Plan(goal=case.request, tasks=[task])
         elif plan is not None:
-            team = alone(team)
+            team = replace(team, retry=RetryRules(max_attempts=1))  # no other worker helps
         ends_with_plan = plan is None and case.ends_with_plan
         supervisor: Supervisor[object, object] = Supervisor(
             team,
@@ -132,37 +125,46 @@ def new_eval_id(now: dt.datetime) -> str:
 
 
 async def evaluate(
-    *contenders: Team | Contender,
+    team: Team | Contender,
     cases: Sequence[Case],
+    *,
     settings: EvalSettings | None = None,
     scorers: Sequence[Scorer] = (),
-    judge: Judging | None = None,
+    judge: AnswerJudge | None = None,
     eval_id: str | None = None,
     progress: Progress | None = None,
-) -> EvalReport:
-    """Run all cases with each team, and score them.
+) -> TeamReport:
+    """Run all cases with a team, and score them.
 
     The runs of an evaluation with the same `eval_id` are not repeated, as far as the journal has
-    them. Raises `InputError` if a case does not fit a team.
+    them. Raises `InputError` if a case does not fit the team.
     """
     settings = settings or EvalSettings()
     eval_id = eval_id or new_eval_id(dt.datetime.now(dt.UTC))
-    given = [TeamContender(one, settings) if isinstance(one, Team) else one for one in contenders]
-    total = len(given) * len(cases) * settings.repeat
+    contender = TeamContender(team, settings) if isinstance(team, Team) else team
+    work = _Evaluation(contender, (*scorers,), judge)
+    slots = asyncio.Semaphore(settings.at_once)
     done = 0
 
-    def tell(team: str, trial: TrialReport) -> None:
+    async def one(place: int, case: Case, repeat: int) -> TrialReport:
         nonlocal done
+        async with slots:
+            trial = await work.trial(case, repeat, f"{eval_id}-{place}-{repeat}")
         done += 1
         if progress is not None:
-            progress(team, trial, done, total)
+            progress(contender.name, trial, done, len(cases) * settings.repeat)
+        return trial
 
-    found: list[TeamReport] = []
-    for place, one in enumerate(given, start=1):
-        prefix = f"{eval_id}-{place}" if len(given) > 1 else eval_id
-        work = _Evaluation(one, settings, (*scorers,), judge, prefix, partial(tell, one.name))
-        found.append(await work.report(cases))
-    return EvalReport(id=eval_id, teams=tuple(found))
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(one(place, case, repeat))
+                for place, case in enumerate(cases, start=1)
+                for repeat in range(1, settings.repeat + 1)
+            ]
+    except ExceptionGroup as failed:  # each would name the same mistake
+        raise failed.exceptions[0] from None
+    return team_report(contender.name, [*work.distinct(task.result() for task in tasks)])
 
 
 @dataclass(slots=True)
@@ -170,37 +172,13 @@ class _Evaluation:
     """All cases with one team."""
 
     contender: Contender
-    settings: EvalSettings
     scorers: tuple[Scorer, ...]
-    judge: Judging | None
-    prefix: str
-    tell: Callable[[TrialReport], None]
+    judge: AnswerJudge | None
     shapes: dict[tuple[str, int], PlanShape] = field(
         default_factory=dict[tuple[str, int], PlanShape]
     )
 
-    async def report(self, cases: Sequence[Case]) -> TeamReport:
-        slots = asyncio.Semaphore(self.settings.at_once)
-
-        async def one(place: int, case: Case, repeat: int) -> TrialReport:
-            async with slots:
-                trial = await self._trial(case, repeat, f"{self.prefix}-{place}-{repeat}")
-            self.tell(trial)
-            return trial
-
-        rows = [
-            (place, case, repeat)
-            for place, case in enumerate(cases, start=1)
-            for repeat in range(1, self.settings.repeat + 1)
-        ]
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(one(*row)) for row in rows]
-        except ExceptionGroup as failed:  # each would name the same mistake
-            raise failed.exceptions[0] from None
-        return team_report(self.contender.name, [*self._distinct(task.result() for task in tasks)])
-
-    async def _trial(self, case: Case, repeat: int, run_id: str) -> TrialReport:
+    async def trial(self, case: Case, repeat: int, run_id: str) -> TrialReport:
         """One case, run once: by the team, and by each worker that is scored alone."""
         report = TrialReport(case=case.name, repeat=repeat)
         try:
@@ -210,7 +188,14 @@ class _Evaluation:
                     self.shapes[case.name, repeat] = shape
                 report = await self._scored(trial, report)
             for place, work in enumerate(case.workers, start=1):
-                plan = plan_for(work, case)
+                task = Task(
+                    id=work.worker,
+                    worker=work.worker,
+                    intent=work.intent or case.request,
+                    payload=work.payload,
+                    artifacts=work.artifacts,
+                )
+                plan = Plan(goal=case.request, tasks=[task])
                 trial = await self._run(case, plan, f"{run_id}-{place}")
                 report = await self._scored(replace(trial, work=work), report)
         except InputError:
@@ -257,7 +242,7 @@ class _Evaluation:
             }
         )
 
-    def _distinct(self, trials: Iterable[TrialReport]) -> Iterator[TrialReport]:
+    def distinct(self, trials: Iterable[TrialReport]) -> Iterator[TrialReport]:
         """The trials, with a score for plans that are the same for unlike requests."""
         for trial in trials:
             mine = self.shapes.get((trial.case, trial.repeat))

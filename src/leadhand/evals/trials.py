@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from leadhand.contracts import events
 from leadhand.contracts.answer import Answer
@@ -102,8 +102,3 @@ def share(name: str, missing: Sequence[str], total: int, why: str = "") -> CaseS
     shown = ", ".join(f"{one!r:.80}" for one in missing[:5])
     more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
     return CaseScore(name=name, value=max(0.0, value), why=f"{why}{shown}{more}" if missing else "")
-
-
-def shown_json(value: JsonValue) -> str:
-    """A value as a message shows it."""
-    return f"{value!r:.80}"

@@ -2,14 +2,13 @@
 
 import asyncio
 import datetime as dt
-import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast, get_args
+from typing import cast, get_args
 
 from leadhand.cli.added_commands import Command, added_command
 from leadhand.cli.eval.commands import CompareOptions, EvalOptions, MeasureOptions
@@ -45,9 +44,6 @@ from leadhand.supervisor import Supervisor
 from leadhand.teams import functions
 from leadhand.teams.installed import team_folders
 from leadhand.teams.sources import python_team, team_of
-
-if TYPE_CHECKING:
-    from leadhand.evals.recordings import Exchanges
 
 Trial = Callable[
     [RunSetup, RunStorage, Path, Sequence[Path]],
@@ -91,11 +87,10 @@ def eval_command(options: EvalOptions) -> int:
     """Evaluate the teams, print the report, and return the exit status."""
     measure = options.measure
     before = EvalReport.read(options.baseline) if options.baseline is not None else None
-    teams = [(name, loaded(name, measure)) for name in options.teams]
     with RunStorage(measure.home, new=True) as storage:
         rows: list[Row] = [
-            (contender_of(name, team, measure, storage), cases_of(options.cases, name))
-            for name, team in teams
+            (contender_of(name, measure, storage), cases_of(options.cases, name))
+            for name in options.teams
         ]
         report = measured(rows, measure, storage)
     if report is None:
@@ -117,10 +112,11 @@ def compare_command(options: CompareOptions) -> int:
     if len(options.teams) + options.single != 2:
         raise InputError("compare needs two: --team TEAM --single, or --team A --team B")
     cases = read_cases(options.cases)
-    settings = settings_of(measure)
-    teams = [loaded(name, measure) for name in options.teams]
     with RunStorage(measure.home, new=True) as storage:
-        given = [TeamContender(one, settings, storage.journal) for one in teams]
+        given = [
+            TeamContender(loaded(name, measure), settings_of(measure), storage.journal)
+            for name in options.teams
+        ]
         if options.single:
             given.append(replace(given[0], as_single=True))
             # Only a team routes, plans, and has workers of their own.
@@ -159,7 +155,14 @@ def measured(
     """The report; None if it was interrupted, and how to go on was said."""
     settings, scorers = settings_of(measure), scorers_of(measure)
     eval_id = measure.resume or new_eval_id(dt.datetime.now(dt.UTC))
-    exchanges = _exchanges(measure)
+    if measure.record is not None and measure.replay is not None:
+        raise InputError("--record and --replay exclude each other: give one of them")
+    exchanges, file = None, measure.replay or measure.record
+    if file is not None:
+        # Imported here because it imports pydantic-ai.
+        from leadhand.evals.recordings import Exchanges
+
+        exchanges = Exchanges(file, replay=measure.replay is not None)
 
     def tell(team: str, trial: TrialReport, done: int, total: int) -> None:
         if not measure.quiet:
@@ -173,17 +176,19 @@ def measured(
             for place, (contender, cases) in enumerate(rows, start=1):
                 spec = _judge(measure, contender, cases)
                 if exchanges is not None:
-                    spec, contender = exchanges.model(spec), recorded(contender, exchanges)
+                    spec = exchanges.model(spec)
+                    if isinstance(contender, TeamContender):
+                        contender = replace(contender, team=exchanges.team(contender.team))
                 report = await evaluate(
                     contender,
-                    cases=cases,
+                    cases,
                     settings=settings,
                     scorers=scorers,
                     judge=AnswerJudge(spec, storage.journal) if spec is not None else None,
                     eval_id=f"{eval_id}-{place}",
                     progress=tell,
                 )
-                found += report.teams
+                found.append(report)
         return EvalReport(id=eval_id, teams=tuple(found))
 
     try:
@@ -194,19 +199,6 @@ def measured(
     if exchanges is not None:
         exchanges.check()
     return report
-
-
-def _exchanges(measure: MeasureOptions) -> "Exchanges | None":
-    """The file of `--record` or `--replay`. Raises `InputError`."""
-    if measure.record is not None and measure.replay is not None:
-        raise InputError("--record and --replay exclude each other: give one of them")
-    file = measure.replay or measure.record
-    if file is None:
-        return None
-    # Imported here because it imports pydantic-ai.
-    from leadhand.evals.recordings import Exchanges
-
-    return Exchanges(file, replay=measure.replay is not None)
 
 
 def _judge(measure: MeasureOptions, contender: Contender, cases: Sequence[Case]) -> ModelSpec:
@@ -221,21 +213,15 @@ def _judge(measure: MeasureOptions, contender: Contender, cases: Sequence[Case])
     return spec
 
 
-def recorded(contender: Contender, exchanges: "Exchanges") -> Contender:
-    """The contender, whose models are recorded or replayed."""
-    if isinstance(contender, TeamContender):
-        return replace(contender, team=exchanges.team(contender.team))
-    return contender  # code does its work: it has no exchanges
-
-
-def contender_of(name: str, team: Team, measure: MeasureOptions, storage: RunStorage) -> Contender:
-    """The team as it is run, or as its own command runs it."""
-    command = added_command(name)
-    if command is not None and command.trial is not None and name in team_folders():
-        if measure.faults:
-            raise InputError(f"--fault is not for team {name}, which its own command sets up")
-        return CommandContender(name, team, command, setup_of(measure), storage)
-    return TeamContender(team, settings_of(measure), storage.journal)
+def contender_of(name: str, measure: MeasureOptions, storage: RunStorage) -> Contender:
+    """The team as it is run, or as its own command runs it. Raises `InputError`."""
+    command = added_command(name) if name in team_folders() else None
+    if command is None or command.trial is None:
+        team = loaded(name, measure)
+        return TeamContender(team, settings_of(measure), storage.journal)
+    if measure.faults:
+        raise InputError(f"--fault is not for team {name}, which its own command sets up")
+    return CommandContender(name, team_of(name), command, setup_of(measure), storage)
 
 
 def settings_of(measure: MeasureOptions) -> EvalSettings:
@@ -273,14 +259,8 @@ def scorers_of(measure: MeasureOptions) -> list[Scorer]:
             raise InputError(f"--scorer {source}: give FILE.py:NAME or module:NAME")
         if python.folder is not None:
             functions.make_importable(python.folder)
-        try:
-            scorer: object = getattr(importlib.import_module(python.module), python.attribute, None)
-        except Exception as error:  # a module may raise anything
-            why = f"{type(error).__name__}: {error}"
-            raise InputError(f"--scorer {source} can't be imported: {why}") from error
-        if not callable(scorer):
-            raise InputError(f"--scorer {source}: there is no function {python.attribute!r}")
-        found.append(cast("Scorer", scorer))
+        name = f"{python.module}:{python.attribute}"
+        found.append(cast("Scorer", functions.resolve(name, python.folder)))
     return found
 
 
@@ -290,9 +270,6 @@ def loaded(name: str, measure: MeasureOptions) -> Team:
     No other model is looked for: many cases cost many times as much as one request.
     """
     limits = measure.limits
-    command = added_command(name) if name in team_folders() else None
-    if command is not None and command.trial is not None:
-        return team_of(name)
     team = load_team(name, trust=measure.trust)
     if measure.replay is not None:
         return team if limits.model is None else replace(team, model=limits.model)

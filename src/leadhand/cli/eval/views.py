@@ -26,18 +26,14 @@ def show_report(team: TeamReport, console: Console) -> None:
     trials = counted(len(team.trials), "trial")
     print_line(console, sentence(f"{team.team}: {trials}, engine {team.engine}"))
     rows = {**team.scores, **{name: one for name, one in team.costs.items() if one.mean}}
-    extra = {"judge agrees": team.judge_agreement, "judge abstains": team.judge_abstained}
-    rows |= {name: one for name, one in extra.items() if one is not None}
     width = max(map(len, rows))
     for name, found in rows.items():
         around = interval(name, found)
         noted = f"  (95 %: {around})" if around else ""
         print_line(console, f"  {name:<{width}}  {amount(name, found.mean):>9}{noted}")
-    if team.speedup is not None:
-        print_line(console, f"  {'speed-up':<{width}}  {team.speedup.mean:>8.1f}x")
-    for pair in team.confused[:10]:
-        wanted, given = pair.wanted or "no worker", pair.given or "no worker"
-        print_line(console, sentence(f"  {pair.count} for {wanted} went to {given}"))
+    for wanted, given, count in team.confused[:10]:
+        route = f"{count} for {wanted or 'no worker'} went to {given or 'no worker'}"
+        print_line(console, f"  {sentence(route)}")
     failed = [one for one in team.trials if not one.passed]
     for trial in failed[:_SHOWN_TRIALS]:
         print_line(console, sentence(f"failed: {trial.title}"))
