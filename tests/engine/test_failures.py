@@ -194,14 +194,11 @@ def test_a_place_below_the_current_folder_is_shown_from_there(
     assert gap.why.endswith(f"(at test_failures.py:{PLACE.rpartition(':')[2]})")
 
 
-def test_a_worker_process_says_the_same_place() -> None:
+@pytest.mark.wall_clock
+async def test_a_worker_process_says_the_same_place() -> None:
     """F38."""
-
-    async def outcome() -> object:
-        async with ProcessPool(1) as pool:
-            return await ProcessWorker(parse_reply, pool).run(HANDOFF)
-
-    failed = asyncio.run(outcome())
+    async with ProcessPool(1) as pool:
+        failed = await ProcessWorker(parse_reply, pool).run(HANDOFF)
     assert isinstance(failed, Failed)
     assert failed.raised is not None
     assert (failed.raised.type, failed.where) == ("JSONDecodeError", shown(PLACE))

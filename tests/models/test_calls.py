@@ -262,7 +262,8 @@ async def test_a_call_that_is_cancelled_is_in_the_log(
 
 
 @both
-def test_bytes_that_drip_do_not_hold_a_call_beyond_the_time_of_who_asked(
+@pytest.mark.wall_clock
+async def test_bytes_that_drip_do_not_hold_a_call_beyond_the_time_of_who_asked(
     monkeypatch: pytest.MonkeyPatch, model: str
 ) -> None:
     """F04"""
@@ -270,18 +271,14 @@ def test_bytes_that_drip_do_not_hold_a_call_beyond_the_time_of_who_asked(
     dripping = RawEndpoint(start, b"x", times=None, every_s=0.01)
     for provider in ("OPENAI", "ANTHROPIC"):
         monkeypatch.setenv(f"{provider}_API_KEY", "dummy")
-
-    async def story() -> bool:
+    with serving(dripping):
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{dripping.url}/v1")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", dripping.url)
         asking = asyncio.ensure_future(ask(model))
         await asyncio.to_thread(wait_until, lambda: dripping.sent >= 3)
         asking.cancel()
         await asyncio.wait([asking], timeout=HANG_S)
-        return asking.cancelled()
-
-    with serving(dripping):
-        monkeypatch.setenv("OPENAI_BASE_URL", f"{dripping.url}/v1")
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", dripping.url)
-        assert asyncio.run(story())
+        assert asking.cancelled()
 
 
 @both
@@ -296,25 +293,24 @@ def test_characters_that_utf8_cannot_hold_never_reach_the_log_or_the_next_reques
     assert "\ufffd" in asked.text
 
 
-def test_an_error_text_with_odd_characters_is_stored_safely(model_server: ScriptedServer) -> None:
+@pytest.mark.wall_clock
+async def test_an_error_text_with_odd_characters_is_stored_safely(
+    model_server: ScriptedServer,
+) -> None:
     """F07"""
     model_server.configure(script=[{"reply": {"text": "x"}, "times": 1}])
-
-    async def story() -> ModelError:
-        pen = LogRecorder()
-        async with Connections() as connections:
-            with pytest.raises(ModelError) as raised:
-                await Caller(connections, pen).ask(
-                    ASKER,
-                    [first_message("lone \ud800 surrogate", PLAIN)],
-                    request=PLAIN,
-                    models=[OPENAI],
-                )
-        for event in pen.log():
-            dump(event).encode()
-        return raised.value
-
-    str(asyncio.run(story())).encode()
+    pen = LogRecorder()
+    async with Connections() as connections:
+        with pytest.raises(ModelError) as raised:
+            await Caller(connections, pen).ask(
+                ASKER,
+                [first_message("lone \ud800 surrogate", PLAIN)],
+                request=PLAIN,
+                models=[OPENAI],
+            )
+    for event in pen.log():
+        dump(event).encode()
+    str(raised.value).encode()
 
 
 @both

@@ -91,14 +91,12 @@ def test_a_model_that_can_not_be_connected_is_named_in_one_line(spec: object, to
     assert "\n" not in str(raised.value)
 
 
-def test_a_model_is_connected_once(model_server: ScriptedServer) -> None:
-    async def story() -> bool:
-        async with Connections() as connections:
-            first = await connections.open(OPENAI)
-            second = (await asyncio.gather(*(connections.open(OPENAI) for _ in range(9))))[-1]
-            return first is second is connections.to(OPENAI)
-
-    assert asyncio.run(story())
+@pytest.mark.wall_clock
+async def test_a_model_is_connected_once(model_server: ScriptedServer) -> None:
+    async with Connections() as connections:
+        first = await connections.open(OPENAI)
+        second = (await asyncio.gather(*(connections.open(OPENAI) for _ in range(9))))[-1]
+        assert first is second is connections.to(OPENAI)
 
 
 @pytest.mark.parametrize("spec", BOTH)
@@ -112,23 +110,20 @@ def test_a_model_that_is_handed_in_serves_one_event_loop_after_the_other(
         assert [call.error for call in asked.calls] == [None]
 
 
-def test_a_model_that_two_runs_share_is_not_closed_under_the_second(
+@pytest.mark.wall_clock
+async def test_a_model_that_two_runs_share_is_not_closed_under_the_second(
     model_server: ScriptedServer,
 ) -> None:
     model = infer_model(ANTHROPIC)
-
-    async def story() -> list[str]:
-        pen = recorder()
-        async with Connections() as connections:
-            caller = Caller(connections, pen)
-            said: list[str] = []
-            for _ in range(2):
-                messages: list[ModelMessage] = [first_message("hello", PLAIN)]
-                response, _usage = await caller.ask(ASKER, messages, request=PLAIN, models=[model])
-                said += [response.text or "", (await ask(model)).text]
-            return said
-
-    assert all(asyncio.run(story()))
+    pen = recorder()
+    async with Connections() as connections:
+        caller = Caller(connections, pen)
+        said: list[str] = []
+        for _ in range(2):
+            messages: list[ModelMessage] = [first_message("hello", PLAIN)]
+            response, _usage = await caller.ask(ASKER, messages, request=PLAIN, models=[model])
+            said += [response.text or "", (await ask(model)).text]
+        assert all(said)
     assert model_server.stats().requests == 4
 
 

@@ -219,20 +219,17 @@ async def test_answers_to_calls_from_before_the_pause_do_not_widen_the_gate() ->
 
 
 @pytest.mark.parametrize("while_paused", [False, True])
-def test_a_waiter_that_is_cancelled_gives_its_place_on(while_paused: bool) -> None:
-    async def story() -> GatePass | None:
-        gate = await closed(5.0)
-        (place,) = await let_in(gate, 1)  # the one place there is
-        first, second = (asyncio.ensure_future(gate.enter()) for _ in range(2))
-        await asyncio.sleep(0)
-        gate.leave(place, "refused" if while_paused else "lost", asked_s=5.0)
-        if while_paused:
-            await asyncio.sleep(1)  # it is on its way in and sleeps the new pause out
-        first.cancel()
-        async with asyncio.timeout(100):
-            return await second
-
-    place = run_virtual(story())
+async def test_a_waiter_that_is_cancelled_gives_its_place_on(while_paused: bool) -> None:
+    gate = await closed(5.0)
+    (place,) = await let_in(gate, 1)  # the one place there is
+    first, second = (asyncio.ensure_future(gate.enter()) for _ in range(2))
+    await asyncio.sleep(0)
+    gate.leave(place, "refused" if while_paused else "lost", asked_s=5.0)
+    if while_paused:
+        await asyncio.sleep(1)  # it is on its way in and sleeps the new pause out
+    first.cancel()
+    async with asyncio.timeout(100):
+        place = await second
     assert place is not None
     assert place.round == 1 + while_paused
 

@@ -80,23 +80,20 @@ def test_numbers_that_json_does_not_have_are_no_counts_either(
     assert asked.usage.cost_usd is None
 
 
-def test_it_is_said_once_a_run_and_books_what_was_expected(
+@pytest.mark.wall_clock
+async def test_it_is_said_once_a_run_and_books_what_was_expected(
     model_server: ScriptedServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     model_server.configure(faults={"bad_usage": 1.0})
     ledger = Ledger(Budget(tokens=1_000_000))
-
-    async def story() -> list[ModelCalled]:
+    with caplog.at_level(logging.WARNING, "leadhand"):
         pen = recorder()
         async with Connections() as connections:
             caller = Caller(connections, pen, account=Account(ledger))
             messages: list[ModelMessage] = [first_message("hello", PLAIN)]
             for one in (caller, caller, caller.nested(pen, Account(ledger))):
                 await one.ask(ASKER, messages, request=PLAIN, models=[OPENAI])
-        return [event for event in pen.log() if isinstance(event, ModelCalled)]
-
-    with caplog.at_level(logging.WARNING, "leadhand"):
-        assert len(asyncio.run(story())) == 3
+        assert len([event for event in pen.log() if isinstance(event, ModelCalled)]) == 3
     assert len(warnings_in(caplog)) == 1
     assert ledger.settled.tokens > 0
 

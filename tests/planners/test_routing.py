@@ -226,7 +226,8 @@ def test_a_worker_that_does_not_exist_is_not_chosen(server: ScriptedServer) -> N
     assert server.stats().requests == 2
 
 
-def test_a_workers_message_reaches_the_model_as_data(server: ScriptedServer) -> None:
+@pytest.mark.wall_clock
+async def test_a_workers_message_reaches_the_model_as_data(server: ScriptedServer) -> None:
     """F14: of those who have not tried, and whatever it says, no more than a name comes out."""
     from leadhand.models.calls import Caller
     from leadhand.models.connections import Connections
@@ -235,17 +236,14 @@ def test_a_workers_message_reaches_the_model_as_data(server: ScriptedServer) -> 
 
     server.configure(script=[chooses("technical", 90)])
     the_team = team()
-
-    async def ask() -> str | None:
-        async with Connections(seed=1) as connections:
-            recorder = LogRecorder()
-            caller = Caller(connections, recorder)
-            chooser = ModelChooser(caller, Fence("n0nce"), Role(), [OPENAI])
-            task = Task(id="t1", worker="billing", intent="The app crashes")
-            others = ("technical", "manager")
-            return await Router(the_team, chooser).reassign(task, NOT_MINE, workers=others)
-
-    assert asyncio.run(ask()) == "technical"
+    async with Connections(seed=1) as connections:
+        recorder = LogRecorder()
+        caller = Caller(connections, recorder)
+        chooser = ModelChooser(caller, Fence("n0nce"), Role(), [OPENAI])
+        task = Task(id="t1", worker="billing", intent="The app crashes")
+        others = ("technical", "manager")
+        router = Router(the_team, chooser)
+        assert await router.reassign(task, NOT_MINE, workers=others) == "technical"
     (body,) = bodies(server)
     assert "- `billing`" not in said(body, "system")[0]
     shown = said(body, "user")[0]

@@ -24,7 +24,7 @@ from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.tools import DeferredToolRequests, RunContext
 
-from leadhand import Answer, Limits, Plan, Reply, Supervisor, Task, Team, Worker
+from leadhand import Limits, Plan, Reply, Supervisor, Task, Team, Worker
 from leadhand.contracts.events import Event, ModelCalled
 from leadhand.contracts.outcome import Completed
 from leadhand.contracts.people import CallReply
@@ -109,7 +109,8 @@ def test_an_agent_without_a_model_is_named(model_server: ScriptedServer) -> None
     assert "model" in done.gap
 
 
-def test_a_lost_call_of_an_agent_is_made_again_and_it_never_knows(
+@pytest.mark.wall_clock
+async def test_a_lost_call_of_an_agent_is_made_again_and_it_never_knows(
     model_server: ScriptedServer,
 ) -> None:
     """F03"""
@@ -121,14 +122,11 @@ def test_a_lost_call_of_an_agent_is_made_again_and_it_never_knows(
         if isinstance(event, ModelCalled):
             calls.append(event)
 
-    async def story() -> Answer:
-        url = model_server.url
-        async with AsyncOpenAI(base_url=url, api_key="dummy", max_retries=0) as client:
-            model = OpenAIChatModel("scripted", provider=OpenAIProvider(openai_client=client))
-            own = Team("t", workers=(employed(Agent(model)),))
-            return await Supervisor(own).run(plan=one_task(), listener=listen)
-
-    answer = asyncio.run(story())
+    url = model_server.url
+    async with AsyncOpenAI(base_url=url, api_key="dummy", max_retries=0) as client:
+        model = OpenAIChatModel("scripted", provider=OpenAIProvider(openai_client=client))
+        own = Team("t", workers=(employed(Agent(model)),))
+        answer = await Supervisor(own).run(plan=one_task(), listener=listen)
     assert answer.output == "324 m"
     assert [one.error is None for one in calls] == [False, True]
     assert answer.metrics.requests == model_server.stats().requests == 2
@@ -191,7 +189,8 @@ async def test_an_agent_continues_after_a_person_has_replied_about_its_calls(
 
 
 @pytest.mark.parametrize("approval", [False, True])
-def test_an_agents_tool_gets_a_key_that_the_model_neither_sees_nor_chooses(
+@pytest.mark.wall_clock
+async def test_an_agents_tool_gets_a_key_that_the_model_neither_sees_nor_chooses(
     model_server: ScriptedServer, tmp_path: Path, *, approval: bool
 ) -> None:
     waiting: list[type[str] | type[DeferredToolRequests]] = [str, DeferredToolRequests]
@@ -209,19 +208,15 @@ def test_an_agents_tool_gets_a_key_that_the_model_neither_sees_nor_chooses(
     script = steps(first, calls(("refund", {"euros": 4})), {"text": "done"})
     model_server.configure(script=script)
     plan, asked = one_task(), set[str]()
-
-    async def main() -> Answer:
-        supervisor = Supervisor(team(employed(agent)), home=tmp_path)
-        answer = await supervisor.run(plan=plan, run_id="r")
-        while answer.waiting:
-            (question,) = answer.waiting
-            assert all("idempotency_key" not in call.arguments for call in question.calls)
-            asked.update(call.id for call in question.calls)
-            answer = await replied(supervisor, "r", Reply(task_id="t1", verdict="approved"))
-        await supervisor.close()
-        return answer
-
-    assert asyncio.run(main()).output == "done"
+    supervisor = Supervisor(team(employed(agent)), home=tmp_path)
+    answer = await supervisor.run(plan=plan, run_id="r")
+    while answer.waiting:
+        (question,) = answer.waiting
+        assert all("idempotency_key" not in call.arguments for call in question.calls)
+        asked.update(call.id for call in question.calls)
+        answer = await replied(supervisor, "r", Reply(task_id="t1", verdict="approved"))
+    await supervisor.close()
+    assert answer.output == "done"
     assert sorted(euros for euros, _ in made) == [4, 4, 4, 5]
     keys = {key for _, key in made}
     assert len(keys) == 4
@@ -264,15 +259,14 @@ def test_an_agent_sees_what_it_depends_on_as_data(model_server: ScriptedServer) 
     assert re.search(r'<data-\w+ from="a">\nobey', shown)
 
 
-def test_agents_and_loops_of_one_model_share_its_back_off(model_server: ScriptedServer) -> None:
+@pytest.mark.wall_clock
+async def test_agents_and_loops_of_one_model_share_its_back_off(
+    model_server: ScriptedServer,
+) -> None:
     """F02"""
-
-    async def story() -> bool:
-        async with Connections() as connections:
-            agents = connections.to(Agent(OPENAI).model)
-            return agents.gate is connections.to(OPENAI).gate
-
-    assert asyncio.run(story())
+    async with Connections() as connections:
+        agents = connections.to(Agent(OPENAI).model)
+        assert agents.gate is connections.to(OPENAI).gate
 
 
 def test_an_agent_runs_where_the_supervisor_is_awaited(model_server: ScriptedServer) -> None:

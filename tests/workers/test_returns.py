@@ -107,17 +107,15 @@ def test_a_declared_output_that_allows_none_completes(output: object) -> None:
     assert run(forgotten, output) == NOTHING
 
 
-def test_a_worker_process_tells_the_same_apart() -> None:
-    async def outcomes() -> list[Outcome]:
-        async with ProcessPool(1) as pool:
-            workers = [
-                ProcessWorker(meant, pool),
-                ProcessWorker(forgotten, pool),
-                ProcessWorker(meant, pool, output=Invoice),
-            ]
-            return [await worker.run(HANDOFF) for worker in workers]
-
-    fine, annotated, declared = asyncio.run(outcomes())
+@pytest.mark.wall_clock
+async def test_a_worker_process_tells_the_same_apart() -> None:
+    async with ProcessPool(1) as pool:
+        workers = [
+            ProcessWorker(meant, pool),
+            ProcessWorker(forgotten, pool),
+            ProcessWorker(meant, pool, output=Invoice),
+        ]
+        fine, annotated, declared = [await worker.run(HANDOFF) for worker in workers]
     assert fine == NOTHING
     for outcome in (annotated, declared):
         assert isinstance(outcome, Failed)

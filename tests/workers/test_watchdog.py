@@ -227,12 +227,9 @@ async def test_nothing_is_said_of_a_loop_that_turns(heard: Heard) -> None:
         assert heard.messages == []
 
 
-def test_its_thread_ends_when_it_is_stopped() -> None:
-    async def main() -> threading.Thread:
-        with Watchdog(threshold_s=0.04):
-            return next(t for t in threading.enumerate() if t.name == "leadhand-watchdog")
-
-    thread = asyncio.run(main())
+async def test_its_thread_ends_when_it_is_stopped() -> None:
+    with Watchdog(threshold_s=0.04):
+        thread = next(t for t in threading.enumerate() if t.name == "leadhand-watchdog")
     thread.join(HANG_S)
     assert not thread.is_alive()
 

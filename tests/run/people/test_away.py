@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from leadhand import InputError, Supervisor, Team, Worker
-from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import (
     ApprovalGiven,
     ApprovalRequested,
@@ -46,17 +45,13 @@ class Days:
         return VirtualClock().monotonic()
 
 
-def test_a_run_in_which_only_people_are_waited_for_returns_and_nothing_is_left_running() -> None:
+async def test_a_run_in_which_only_people_are_waited_for_returns_and_leaves_nothing() -> None:
     two = plan(task("t1", worker="painter"), task("t2", worker="clerk"), task("t3", "t1"))
     desk = Desk()
     team = Team("desk", workers=(*desk.team().workers, Worker("worker", "w", run=desk.clerk)))
     supervisor = Supervisor(team, approve=["escalation"], deadline_s=10)
-
-    async def run() -> tuple[Answer, float, int]:
-        answer = await supervisor.run(plan=two, run_id=RUN)
-        return answer, asyncio.get_running_loop().time(), len(asyncio.all_tasks())
-
-    answer, took_s, running = run_virtual(run())
+    answer = await supervisor.run(plan=two, run_id=RUN)
+    took_s, running = asyncio.get_running_loop().time(), len(asyncio.all_tasks())
     assert (took_s, running) == (0, 1)
     assert [question.task_id for question in answer.waiting] == ["t1"]
     assert "which colour?" in answer.waiting[0].text
@@ -123,7 +118,7 @@ def test_a_broken_plan_from_elsewhere_is_told_and_asked_again() -> None:
 
 
 @pytest.mark.parametrize("place", ["memory", "sqlite"])
-def test_a_live_run_hears_a_reply_within_a_second(place: str, tmp_path: Path) -> None:
+async def test_a_live_run_hears_a_reply_within_a_second(place: str, tmp_path: Path) -> None:
     journal = open_journal(tmp_path) if place == "sqlite" else MemoryJournal()
     other = open_journal(tmp_path) if place == "sqlite" else journal
     desk, release = Desk(), asyncio.Event()
@@ -135,20 +130,14 @@ def test_a_live_run_hears_a_reply_within_a_second(place: str, tmp_path: Path) ->
     workers = (*desk.team().workers, Worker("slow", "takes long", run=slow))
     supervisor = Supervisor(Team("desk", workers=workers), approve=["escalation"], journal=journal)
     two = plan(task("t1", worker="painter"), task("t2", worker="slow"))
-
-    async def main() -> tuple[Answer, float]:
-        running = asyncio.ensure_future(supervisor.run(plan=two, run_id=RUN))
-        await until(lambda: fold(other.store.events(RUN)).questions)
-        posted_s = asyncio.get_running_loop().time()
-        await (
-            Supervisor(desk.team(), journal=other).handle(RUN).reply(answered("blue"), resume=False)
-        )
-        await until(lambda: any(isinstance(one, TaskCompleted) for one in other.store.events(RUN)))
-        heard_s = asyncio.get_running_loop().time()
-        release.set()
-        return await running, heard_s - posted_s
-
-    answer, took_s = run_virtual(main())
+    running = asyncio.ensure_future(supervisor.run(plan=two, run_id=RUN))
+    await until(lambda: fold(other.store.events(RUN)).questions)
+    posted_s = asyncio.get_running_loop().time()
+    await Supervisor(desk.team(), journal=other).handle(RUN).reply(answered("blue"), resume=False)
+    await until(lambda: any(isinstance(one, TaskCompleted) for one in other.store.events(RUN)))
+    heard_s = asyncio.get_running_loop().time()
+    release.set()
+    answer, took_s = await running, heard_s - posted_s
     assert answer.output == {"t1": "blue", "t2": "done"}
     assert took_s < 1
     assert [*other.store.messages(RUN)] == []
@@ -156,7 +145,7 @@ def test_a_live_run_hears_a_reply_within_a_second(place: str, tmp_path: Path) ->
     journal.store.close()
 
 
-def test_a_reply_from_elsewhere_spares_the_person_who_sits_here_the_question() -> None:
+async def test_a_reply_from_elsewhere_spares_the_person_who_sits_here_the_question() -> None:
     hurt = asyncio.Event()
 
     async def thinks(question: Question) -> str:
@@ -167,14 +156,10 @@ def test_a_reply_from_elsewhere_spares_the_person_who_sits_here_the_question() -
         raise AssertionError
 
     supervisor = Supervisor(Desk().team(), person=thinks, approve=["escalation"])
-
-    async def main() -> Answer:
-        running = asyncio.ensure_future(supervisor.run(plan=PAINT, run_id=RUN))
-        await until(lambda: fold(log(supervisor)).questions)
-        await supervisor.handle(RUN).reply(answered("blue"), resume=False)
-        return await running
-
-    assert run_virtual(main()).answer == "blue"
+    running = asyncio.ensure_future(supervisor.run(plan=PAINT, run_id=RUN))
+    await until(lambda: fold(log(supervisor)).questions)
+    await supervisor.handle(RUN).reply(answered("blue"), resume=False)
+    assert (await running).answer == "blue"
     assert hurt.is_set()
 
 
