@@ -134,6 +134,13 @@ def model_process() -> Iterator[ScriptedServer]:
         yield server
 
 
+@pytest.fixture(autouse=True)
+def without_habits() -> None:
+    """What a test found out about models is not known to the next."""
+    if (habits := sys.modules.get("leadhand.models.habits")) is not None:
+        habits.forget()
+
+
 @pytest.fixture
 def scripted(model_process: ScriptedServer) -> ScriptedServer:
     """That server as it starts."""

@@ -8,6 +8,13 @@ def start_over(
 ) -> ScriptedServer:
     """The server as if it had just been started, with this script."""
     server.reset(
-        script=script, faults={}, seed=0, latency_ms=latency_ms, model="scripted", keep_bodies=1_000
+        script=script,
+        faults={},
+        seed=0,
+        latency_ms=latency_ms,
+        model="scripted",
+        context_tokens=0,
+        max_tokens=0,
+        keep_bodies=1_000,
     )
     return server

@@ -18,7 +18,9 @@ class RawEndpoint:
     """Between two chunks."""
     port: int = 0
     requests: list[bytes] = field(default_factory=list[bytes])
-    """What came first on each connection, up to 64 kB."""
+    """What came first on each connection, up to 64 kB, but for such questions."""
+    tells_context: bool = True
+    """False once it was asked for `/props`: it refuses questions about itself."""
     sent: int = 0
     """Bytes of chunks that went out."""
 
@@ -30,7 +32,13 @@ class RawEndpoint:
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request, and close."""
         with closing(writer), suppress(ConnectionError):
-            self.requests.append(await reader.read(65_536))
+            asked = await reader.read(65_536)
+            if asked.startswith(b"GET /props"):
+                self.tells_context = False
+            if asked.startswith(b"GET") and not self.tells_context:
+                writer.write(head("404 Not Found"))
+                return
+            self.requests.append(asked)
             writer.write(self.head)
             count = 0
             while self.times is None or count < self.times:

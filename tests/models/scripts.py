@@ -23,3 +23,21 @@ def fifteen_a_second(request: Request, role: Role) -> ModelReply | None:
         return ModelReply(misbehave={"429": 1})
     taken_at_s.append(loop.time())
     return None
+
+
+def able_native(request: Request, role: Role) -> ModelReply | None:
+    """Answers in words unless its answer has a format."""
+    return ModelReply(json={"answer": "blue"}) if _is_native(request) else _WORDS
+
+
+def able_prompted(request: Request, role: Role) -> ModelReply | None:
+    """Answers in words unless the schema is in the prompt."""
+    prompted = not request.tools and not _is_native(request)
+    return ModelReply(text='{"answer": "blue"}') if prompted else _WORDS
+
+
+_WORDS = ModelReply(text="I think that it is blue.")
+
+
+def _is_native(request: Request) -> bool:
+    return request.schema is not None and "JSON object" not in request.system

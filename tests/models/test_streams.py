@@ -97,10 +97,12 @@ def test_a_stream_gives_what_a_whole_answer_gives_and_is_written_down_alike(
     assert [call.request for call in stream.calls] == [call.request for call in whole.calls]
 
 
-def test_what_no_one_reads_is_not_streamed(model_server: ScriptedServer) -> None:
+def test_what_no_one_reads_is_streamed_only_until_its_model_is_known(
+    model_server: ScriptedServer,
+) -> None:
     answering(model_server)
-    assert ask(OPENAI, watched=False).shown == []
-    assert streamed(model_server) == [False]
+    assert [ask(OPENAI, watched=False).shown for _ in range(2)] == [[], []]
+    assert streamed(model_server) == [True, False]
 
 
 @both

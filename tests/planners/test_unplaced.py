@@ -165,7 +165,7 @@ def test_a_routed_request_needs_no_person() -> None:
 def test_a_model_whose_answer_cannot_be_read_leaves_it_to_the_default_worker_and_that_is_said(
     model_server: ScriptedServer,
 ) -> None:
-    script = [{"match": {"tool": "choose_worker"}, "reply": {"text": "billing I guess"}}]
+    script = [{"match": {"role": "router"}, "reply": {"text": "billing I guess"}}]
     model_server.configure(script=script)
     answer, events = run(team(RULE, DEFAULT, router=Role(model=OPENAI)))
     assert (answer.status, answer.answer) == ("complete", "desk replies")

@@ -29,6 +29,7 @@ from leadhand.contracts.events import Event, ModelCalled
 from leadhand.contracts.outcome import Completed
 from leadhand.contracts.people import CallReply
 from leadhand.models.connections import Connections
+from leadhand.models.request import PLAN_TOKENS
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object, items, mapping, text
 from leadhand.untrusted.fence import Fence
@@ -341,7 +342,9 @@ def test_the_loop_sends_what_an_agent_would_send(model_server: ScriptedServer) -
         assert conversation(ours) == conversation(theirs)
         assert set(tools(ours)) - set(tools(theirs)) == {"escalate"}
         assert named(ours, "height") == named(theirs, "height")
-        rest = {"messages", "tools"}
+        # An agent sets no limit, and does not stream the first request.
+        assert ours.pop("max_completion_tokens") == PLAN_TOKENS
+        rest = {"messages", "tools", "stream", "stream_options"}
         assert {k: v for k, v in ours.items() if k not in rest} == {
             k: v for k, v in theirs.items() if k not in rest
         }

@@ -124,9 +124,13 @@ def test_an_answer_above_the_limit_is_asked_for_shorter(model_server: ScriptedSe
     ids=["tool", "text", "plain"],
 )
 def test_an_answer_that_stays_too_long_is_a_typed_failure(
-    model_server: ScriptedServer, script: list[Object], fields: dict[str, object]
+    model_server: ScriptedServer,
+    script: list[Object],
+    fields: dict[str, object],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """F39"""
+    monkeypatch.setenv("LEADHAND_ANSWERS", "tool")
     model_server.configure(script=script)
     done = run(team(model_worker(**fields)))
     assert "may have at most 1,000,000 bytes" in done.gap

@@ -170,7 +170,10 @@ def test_an_answer_as_json_text_is_read_like_a_call(model_server: ScriptedServer
     assert result(done) == BUILDING
 
 
-def test_plain_text_is_no_answer_for_a_worker_with_a_type(model_server: ScriptedServer) -> None:
+def test_plain_text_is_no_answer_for_a_worker_with_a_type(
+    model_server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEADHAND_ANSWERS", "tool")
     model_server.configure(script=steps({"text": "It is high."}, final(BUILDING)))
     done = run(team(worker(output=Building)))
     assert result(done) == BUILDING

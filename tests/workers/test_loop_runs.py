@@ -101,8 +101,11 @@ def test_what_is_no_answer_is_named_in_the_gap(
     assert any(one in done.gap and one in done.answer.answer for one in named)
 
 
-def test_arguments_nested_without_end_are_refused_and_named(model_server: ScriptedServer) -> None:
+def test_arguments_nested_without_end_are_refused_and_named(
+    model_server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """F06"""
+    monkeypatch.setenv("LEADHAND_ANSWERS", "tool")
     model_server.configure(faults={"deep_arguments": 1.0})
     done = run(team())
     assert "final_answer are not valid JSON" in done.gap

@@ -12,6 +12,10 @@ from leadhand.contracts.planner_kinds import PlannerKind
 
 Tier = Literal["fast", "standard", "strong"]
 TIERS: tuple[Tier, ...] = ("fast", "standard", "strong")
+Answers = Literal["tool", "native", "prompted"]
+"""How a model answers in a structure. `tool`: as the arguments of a tool that it has to call.
+`native`: its response has the schema as its format. `prompted`: the schema is in the prompt, and
+the answer is JSON in the text."""
 MAX_LEVELS = 10
 """The most levels that a recursive planner may be allowed."""
 SUBPLANNER = "subplanner"
@@ -31,6 +35,8 @@ class Role:
     """Used instead of the tier's models."""
     settings: Mapping[str, JsonValue] = dataclasses.field(default_factory=dict[str, JsonValue])
     """Model settings such as `temperature`, as pydantic-ai names them."""
+    answers: Answers | None = None
+    """How its model answers in a structure; None: in the way that works, which is found out."""
     instructions: str = ""
     """The team's instructions for this role, appended to leadhand's own prompt."""
     plain: bool = False

@@ -18,6 +18,7 @@ from leadhand.contracts.planner_kinds import KINDS, PlannerKind
 from leadhand.contracts.role import (
     SUBPLANNER,
     TIERS,
+    Answers,
     Classifier,
     ModelSpec,
     Role,
@@ -231,8 +232,7 @@ class Team(Generic[Out_co]):
     judge: Role = dataclasses.field(default_factory=Role)
     """Decides between contradicting results, and which of several is the best."""
     same_subject: Many[Many[str]] = ()
-    """Groups of workers whose results are about the same thing: two of them that get the same
-    inputs contradict each other if they give other values, whatever the words of their tasks."""
+    """Groups of workers whose results on the same inputs contradict each other if they differ."""
     early_start: bool = False
     """Whether tasks of read-only workers start while the planner still writes the plan."""
     critic: Role | None = None
@@ -253,17 +253,15 @@ class Team(Generic[Out_co]):
         output: type[Out_co] | Mapping[str, object] | UnionType | None = None
     else:
         output: object = None
-    """The type of the answer's output, or a JSON Schema as a mapping; None: any data. Results that
-    are not of this type are turned into it by the synthesizer's model; without a model they are a
-    gap of the answer."""
+    """The type of the answer's output, or a JSON Schema as a mapping; None: any data. The
+    synthesizer's model turns other results into it; without a model they are a gap."""
     routes: Many[Route] = ()
     """Routing rules: the first that matches makes a plan of one task. A request that none matches
     is planned as usual."""
     router: Role | None = None
     """Whose model chooses one worker for a request that no rule matches; None: no model does."""
     trained_router: Classifier | None = None
-    """Chooses the worker for a request that no rule matches, before a model is asked. A
-    `TrainedRouter`, or a classifier of your own."""
+    """A `TrainedRouter`, or a classifier of your own, which is asked before a model is."""
     contact: str | None = None
     """Whom to ask if no worker could answer, in Markdown; added to the answer."""
     max_depth: Annotated[int, Ge(0)] = MAX_DEPTH
@@ -274,6 +272,8 @@ class Team(Generic[Out_co]):
     ladder: Ladder = dataclasses.field(default_factory=Ladder)
     rates: Mapping[str, Rate] = dataclasses.field(default_factory=dict[str, Rate])
     """Rate limits by name of model, shared with all other runs of this process."""
+    answers: Mapping[str, Answers] = dataclasses.field(default_factory=dict[str, Answers])
+    """How models answer in a structure, by name of model; of others it is found out."""
 
     def __post_init__(self) -> None:
         """Refuse an output that no worker gives, and no model can make of their results."""

@@ -71,7 +71,7 @@ def single(team: Team) -> Team:
         read_only=all(one.read_only is True for one in workers) or None,
         max_tool_calls=max(one.max_tool_calls for one in workers),
     )
-    kept = ("model", "models", "output", "limits", "retry", "rates")
+    kept = ("model", "models", "output", "limits", "retry", "rates", "answers")
     fields = {name: getattr(team, name) for name in kept}
     return Team(team.name, team.description, workers=(worker,), **fields)
 

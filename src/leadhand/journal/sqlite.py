@@ -47,6 +47,7 @@ class SqliteStore:
     ) -> None:
         """`redact` removes secrets from everything that is written. `busy_timeout_s` is how long
         to wait for another process that writes; `steps` are the migrations."""
+        self.folder = folder
         self._database = SqliteDatabase(folder / FILE, busy_timeout_s=busy_timeout_s, steps=steps)
         self._redact = redact
         self._locks = Locks(self._database.path.parent / "locks")

@@ -13,7 +13,7 @@ from pydantic_ai.settings import ModelSettings
 from leadhand.contracts.outcome import Usage
 from leadhand.errors import InputError, ModelError
 from leadhand.models.connections import Connection
-from leadhand.models.ledger import NOTHING, Account, Amount, nano_usd, without_price
+from leadhand.models.ledger import NOTHING, UNBOUNDED, Account, Amount, nano_usd, without_price
 from leadhand.models.rates import RateUse
 
 
@@ -36,12 +36,29 @@ class CallReservation:
         self._reserved = False
         self._share: RateUse | None = None
         self._counts = account is not None or self._limiter.counts
+        self._tokens_in = 0
         if self._counts:
             tokens_in, tokens_out = self._forecast.tokens(messages, settings, parameters)
+            self._tokens_in = tokens_in
             self.expected = Amount(1, tokens_in + tokens_out)
             if account is not None and account.ledger.budget.usd is not None:
                 price = _price(connection, tokens_in, tokens_out)
                 self.expected = self.expected._replace(nano_usd=price)
+
+    @property
+    def tokens_left(self) -> int | None:
+        """What the budget leaves for the answer, in tokens; None if it is unlimited."""
+        left = self._account.left if self._account is not None else None
+        if left is None:
+            return None
+        left, bounds = left.plus(self.expected if self._reserved else NOTHING), list[int]()
+        if left.tokens < UNBOUNDED:
+            bounds.append(left.tokens - self._tokens_in)
+        price = self._forecast.usd(0, 1_000) if left.nano_usd < UNBOUNDED else None
+        if price:
+            usd = left.nano_usd - nano_usd(self._forecast.usd(self._tokens_in, 0) or 0.0)
+            bounds.append(1_000 * usd // max(nano_usd(price), 1))
+        return max(min(bounds), 1) if bounds else None
 
     async def admit(self, role: str) -> None:
         """Wait until the call may be made; must be followed by `settle`, whatever happens.

@@ -5,37 +5,35 @@ tier's next model. None of this counts as an attempt of a task.
 """
 
 import asyncio
-import itertools
 import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import cast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
-from pydantic import JsonValue
-from pydantic_ai.messages import InstructionPart, ModelMessage, ModelResponse
+from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import Model, ModelRequestParameters
-from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
-from pydantic_ai.tools import ToolDefinition
 
 from leadhand.contracts import events
 from leadhand.contracts.events.task import CALL_CANCELLED
-from leadhand.contracts.outcome import Usage
+from leadhand.contracts.outcome import NO_USAGE, Usage
 from leadhand.contracts.team import ModelSpec
-from leadhand.engine.recorder import Recorder
+from leadhand.engine.recorder import EventStamp, Recorder
 from leadhand.engine.stopwatch import ExcludedTime
 from leadhand.engine.turns import turn
 from leadhand.errors import ModelError
 from leadhand.models.admission import CallReservation
+from leadhand.models.asking import Asking
 from leadhand.models.connections import Connection, Connections
 from leadhand.models.exchange import CUT_OFF, CallListener, PieceListener, exchange
 from leadhand.models.failures import Failure
-from leadhand.models.gate import pause_s
+from leadhand.models.gate import GatePass, pause_s
 from leadhand.models.ledger import Account
+from leadhand.models.listing import learn_context
 from leadhand.models.replay import Replay, dump_response, request_hash
-from leadhand.models.usage import usage_of
+from leadhand.models.request import CallRequest
+from leadhand.models.text_calls import with_calls
+from leadhand.models.usage import is_known, usage_of
 from leadhand.models.writing import Writing, text_listener
 
 MAX_TRIES = 4
@@ -46,8 +44,6 @@ MAX_PATIENCE_S = 300.0
 """The most that it does."""
 MAX_MALFORMED = 2
 """How many of them may return something that is not a response."""
-MAX_OUTPUT_BYTES = 1_000_000
-"""The default limit for an answer, and for the arguments of a tool call."""
 
 _log = logging.getLogger("leadhand")
 
@@ -71,42 +67,14 @@ class Requester:
     overloaded or loses calls."""
 
 
-@dataclass(frozen=True)
-class CallRequest:
-    """A request without its messages; it can be reused for many calls."""
-
-    instructions: str
-    """The system prompt. It comes first and stays the same, so that providers' caches work."""
-    tools: Sequence[ToolDefinition] = ()
-    output: ToolDefinition | None = None
-    """The schema of the answer, as an output tool; the model's profile decides whether it is sent
-    as a tool, as native JSON or in the prompt. None: plain text."""
-    settings: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-    max_bytes: int = MAX_OUTPUT_BYTES
-    """Limit for the answer, and for the arguments of a tool call."""
-
-    @cached_property
-    def model_settings(self) -> ModelSettings | None:
-        return cast("ModelSettings", dict(self.settings)) if self.settings else None
-
-    @cached_property
-    def parameters(self) -> ModelRequestParameters:
-        instructions = [InstructionPart(self.instructions)] if self.instructions else None
-        output = self.output
-        if output is None:
-            return ModelRequestParameters(
-                function_tools=list(self.tools), instruction_parts=instructions
-            )
-        return ModelRequestParameters(
-            function_tools=list(self.tools),
-            output_mode="auto",
-            output_tools=[output],
-            output_object=OutputObjectDefinition(
-                output.parameters_json_schema, output.name, output.description
-            ),
-            allow_text_output=False,
-            instruction_parts=instructions,
-        )
+class _CallStamp(EventStamp):
+    role: str
+    model: str
+    task_id: str | None
+    attempt: int | None
+    input_tokens: int
+    output_tokens: int
+    queued_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +84,15 @@ class _Question:
     settings: ModelSettings | None
     parameters: ModelRequestParameters
     hash: str
+    request: CallRequest | None = None
+    """None: it is sent as another loop made it."""
     follow: "Callable[[], PieceListener] | None" = None
+
+    def read(self, response: ModelResponse) -> ModelResponse:
+        """A response with the calls that it has as text."""
+        if self.request is None or not (self.parameters.tool_defs and self.request.output):
+            return response
+        return with_calls(response, self.parameters.tool_defs, self.messages)
 
 
 class Caller:
@@ -165,14 +141,15 @@ class Caller:
         Raises `ModelError` if none answers, `BudgetUsedUp` if the budget is too small for the call,
         and `InputError` for a model that can't be connected.
         """
-        hash = request_hash(messages, request.parameters)
+        parameters = request.parameters
+        hash = request_hash(messages, parameters)
+        question = _Question(
+            requester, messages, request.model_settings, parameters, hash, request, follow
+        )
         if (
             kept := self._replay.take(requester.role, requester.task_id, requester.attempt, hash)
         ) is not None:
-            return kept
-        question = _Question(
-            requester, messages, request.model_settings, request.parameters, hash, follow
-        )
+            return question.read(kept[0]), kept[1]
         failure: Failure | None = None
         for place, spec in enumerate(models, start=1):
             until_s = requester.patient_until_s if place == len(models) else -math.inf
@@ -210,75 +187,59 @@ class Caller:
     async def _ask_one(
         self, question: _Question, connection: Connection, *, patient_until_s: float = -math.inf
     ) -> tuple[ModelResponse, Usage] | Failure:
-        requester = question.requester
         came, since_s = connection.gate.round, asyncio.get_running_loop().time()
-        failure = _OVERLOADED
-        malformed = 0
+        asking = Asking(question.request, connection, question.parameters, question.settings)
+        if connection.streams and question.request is not None and question.request.output:
+            await learn_context(connection.model, connection.habits)
+        if (failure := asking.too_long(question.messages)) is not None:
+            return failure
+        failure, number, malformed, spent = _OVERLOADED, 1, 0, NO_USAGE
         writing = self._writing(question, connection)
-        watch = self._watch(question, connection, writing)
-        paused_s = 0.0
-        for number in itertools.count(1):
+        watch, paused_s = self._watch(question, connection, writing), 0.0
+        while True:
             reservation = CallReservation(
                 connection, self._account, question.messages, question.settings, question.parameters
             )
             try:
                 with ExcludedTime() as queue:
                     await turn()
-                    await reservation.admit(requester.role)
+                    await reservation.admit(question.requester.role)
                     place = await connection.gate.enter(since=came, patient_until_s=patient_until_s)
                 queued_s = paused_s + queue.elapsed_s
                 if place is None:
                     break
                 started_s = asyncio.get_running_loop().time()
-                reservation.sent()
                 try:
-                    answer = await exchange(
-                        connection,
-                        place,
-                        question.messages,
-                        question.settings,
-                        question.parameters,
-                        watch=watch,
+                    answer = await self._exchanged(
+                        question, asking, reservation, place, watch, queued_s
                     )
                 except asyncio.CancelledError:
-                    self._failed(requester, connection, _CANCELLED, started_s, queued_s)
+                    self._failed(question, connection, _CANCELLED, started_s, queued_s)
                     raise
                 if writing is not None and watch is not None:
                     writing.drop() if isinstance(answer, Failure) else writing.end()
-                if not isinstance(answer, Failure):
-                    answer = (
-                        answer,
-                        self._answered(question, connection, answer, started_s, queued_s),
-                    )
-                    reservation.answered(answer[1])
-                elif answer.usage is not None:
-                    reservation.answered(answer.usage)
-                elif answer.kind not in ("malformed", "too_large") and answer is not CUT_OFF:
-                    reservation.refused()
             finally:
                 reservation.settle()
             if not isinstance(answer, Failure):
                 await self.recorder.commit()
-                return answer
-            failure = answer
+                return answer[0], spent.plus(answer[1])
+            failure, differently = answer, asking.asks_differently(answer)
+            spent = spent if failure.usage is None else spent.plus(failure.usage)
             malformed += failure.kind == "malformed"
-            transient = failure.transient or (watch is not None and "stream" in failure.message)
-            watch = None  # the stream may have caused the failure
-            wait_s = self._wait_s(connection, failure, number)
+            streamed = watch is not None or asking.end is not None
+            transient = failure.transient or (streamed and "stream" in failure.message)
+            if not differently:
+                watch, asking.streams = None, False  # the stream may have caused the failure
+            wait_s = 0.0 if differently else self._wait_s(connection, failure, number)
             in_time = asyncio.get_running_loop().time() + wait_s < patient_until_s
             more = number < MAX_TRIES or (in_time and not failure.absent)
-            again = transient and malformed < MAX_MALFORMED and more
-            self._failed(
-                requester,
-                connection,
-                failure,
-                started_s,
-                queued_s,
-                retry_in_s=wait_s if again else None,
-            )
+            again = differently or (transient and malformed < MAX_MALFORMED and more)
+            retry_in_s = wait_s if again else None
+            self._failed(question, connection, failure, started_s, queued_s, retry_in_s=retry_in_s)
             await self.recorder.commit()
             if not again:
                 break
+            number += not differently
             with ExcludedTime() as pause:
                 await asyncio.sleep(wait_s)
                 if failure.kind != "overloaded":  # otherwise it waits because of the model's limit
@@ -288,6 +249,41 @@ class Caller:
             message = f"{failure.message} (tried for {_since(since_s):.3g} s)"
             failure = replace(failure, message=message)
         return failure
+
+    async def _exchanged(
+        self,
+        question: _Question,
+        asking: Asking,
+        reservation: CallReservation,
+        place: GatePass,
+        watch: CallListener | None,
+        queued_s: float,
+    ) -> tuple[ModelResponse, Usage] | Failure:
+        """The result of one try. A response that counts is recorded."""
+        started_s, connection = asyncio.get_running_loop().time(), asking.connection
+        reservation.sent()
+        parameters, settings = asking.sent(question.messages, reservation.tokens_left)
+        end = asking.end
+        response = await exchange(
+            connection, place, question.messages, settings, parameters, watch=watch, end=end
+        )
+        if isinstance(response, Failure):
+            if response.usage is not None:
+                reservation.answered(response.usage)
+            elif response.kind not in ("malformed", "too_large") and response is not CUT_OFF:
+                reservation.refused()
+            return response
+        estimated = end is not None and not is_known(response.usage)
+        if estimated:
+            response = asking.with_estimate(response, question.messages)
+        usage = usage_of(connection.name, response, _since(started_s))
+        reservation.answered(usage)
+        read = question.read(response)
+        unfit = asking.again(read, usage)
+        if unfit is not None:
+            return replace(unfit, estimated=estimated)
+        self._answered(question, connection, response, usage, queued_s, estimated=estimated)
+        return read, usage
 
     def _watch(
         self, question: _Question, connection: Connection, writing: Writing | None
@@ -324,11 +320,11 @@ class Caller:
         question: _Question,
         connection: Connection,
         response: ModelResponse,
-        started_s: float,
+        usage: Usage,
         queued_s: float,
-    ) -> Usage:
-        requester = question.requester
-        usage = usage_of(connection.name, response, _since(started_s))
+        *,
+        estimated: bool,
+    ) -> None:
         said = usage.input_tokens or usage.output_tokens
         if not said and connection.name not in self._without_usage:
             self._without_usage.add(connection.name)
@@ -337,25 +333,18 @@ class Caller:
             )
         self.recorder.record(
             events.ModelCalled(
-                **self.recorder.stamp(),
-                role=requester.role,
-                model=connection.name,
-                task_id=requester.task_id,
-                attempt=requester.attempt,
-                input_tokens=usage.input_tokens,
-                output_tokens=usage.output_tokens,
+                **self._stamp(question, connection, usage, queued_s),
                 cost_usd=usage.cost_usd,
                 duration_s=usage.duration_s,
-                queued_s=queued_s,
+                estimated=estimated,
                 request=question.hash,
                 response=dump_response(response),
             )
         )
-        return usage
 
     def _failed(
         self,
-        requester: Requester,
+        question: _Question,
         connection: Connection,
         failure: Failure,
         started_s: float,
@@ -366,20 +355,29 @@ class Caller:
         used = failure.usage or Usage()
         self.recorder.record(
             events.ModelCalled(
-                **self.recorder.stamp(),
-                role=requester.role,
-                model=connection.name,
-                task_id=requester.task_id,
-                attempt=requester.attempt,
-                input_tokens=used.input_tokens,
-                output_tokens=used.output_tokens,
+                **self._stamp(question, connection, used, queued_s),
                 cost_usd=0.0 if failure.unbilled else used.cost_usd,
                 duration_s=_since(started_s),
-                queued_s=queued_s,
                 error=failure.message,
+                estimated=failure.estimated,
                 retry_in_s=retry_in_s,
             )
         )
+
+    def _stamp(
+        self, question: _Question, connection: Connection, usage: Usage, queued_s: float
+    ) -> _CallStamp:
+        requester = question.requester
+        return {
+            **self.recorder.stamp(),
+            "role": requester.role,
+            "model": connection.name,
+            "task_id": requester.task_id,
+            "attempt": requester.attempt,
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "queued_s": queued_s,
+        }
 
 
 def _since(started_s: float) -> float:

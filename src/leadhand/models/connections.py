@@ -14,6 +14,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
+from pathlib import Path
 from types import TracebackType
 from typing import cast
 from urllib.parse import urlsplit
@@ -25,12 +26,14 @@ from pydantic_ai.models import Model, infer_model
 from pydantic_ai.providers import Provider, gateway, infer_provider, infer_provider_class
 
 from leadhand.contracts.budget import Rate
+from leadhand.contracts.role import Answers
 from leadhand.contracts.team import ModelSpec, model_name
 from leadhand.engine.stopwatch import ExcludedTime
 from leadhand.errors import InputError
 from leadhand.models.clients import httpx_client, model_client
 from leadhand.models.forecast import Forecast
 from leadhand.models.gate import Gate
+from leadhand.models.habits import Habits, habits_of
 from leadhand.models.rates import NO_RATE, Limiter, limiter_of
 from leadhand.models.schemas import remember_schemas
 
@@ -59,6 +62,9 @@ class Connection:
     limiter: Limiter
     """Shared by all runs of this process that call the same model."""
     forecast: Forecast
+    habits: Habits
+    answers: Answers | None = None
+    """The way in which it answers in a structure, as the user or the team says; None: as found."""
     streams: bool = False
     """Whether its responses can be streamed; a `Model` object of the user may not support it."""
 
@@ -70,6 +76,11 @@ class Connection:
         return self.streams or (has_code and getattr(self.model, "stream_function", "") is not None)
 
     @property
+    def context_tokens(self) -> int | None:
+        """What one request and its answer may take: as its server says, else its maker."""
+        return self.habits.context_tokens or self.model.context_window
+
+    @property
     def gate(self) -> Gate:
         """Delays calls while the model is overloaded."""
         return self.limiter.gate
@@ -78,9 +89,20 @@ class Connection:
 class Connections:
     """The models of a run, connected on first use and closed with the `async with` block."""
 
-    def __init__(self, *, rates: Mapping[str, Rate] | None = None, seed: int | None = None) -> None:
-        """`rates` are by model name; `seed` makes the gates' jitter reproducible."""
+    def __init__(
+        self,
+        *,
+        rates: Mapping[str, Rate] | None = None,
+        answers: Mapping[str, Answers] | None = None,
+        home: Path | None = None,
+        seed: int | None = None,
+    ) -> None:
+        """`rates` and `answers` are by model name; under the empty name are the `answers` of all
+        others. What is found out about models is kept in the folder `home`. `seed` makes the
+        gates' jitter reproducible."""
         self._rates = rates or {}
+        self._answers = answers or {}
+        self._home = home
         self._random = random.Random(seed)
         self._found: dict[object, Connection] = {}
         self._providers: dict[str, Provider[object]] = {}
@@ -112,7 +134,15 @@ class Connections:
             name = model_name(spec)
             rate = self._rates.get(name) or self._rates.get(model_name(model), NO_RATE)
             limiter = limiter_of(model, rate, self._random.random)
-            found = Connection(name, model, limiter, Forecast(model), isinstance(spec, str))
+            found = Connection(
+                name,
+                model,
+                limiter,
+                Forecast(model),
+                habits_of(model, self._home),
+                self._answers.get(name) or self._answers.get(""),
+                streams=isinstance(spec, str),
+            )
             self._found[key] = found
         return found
 

@@ -22,6 +22,7 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
 from leadhand.models.connections import Connection
+from leadhand.models.endless import Endless
 from leadhand.models.failures import Failure, request_failure
 from leadhand.models.gate import Ending, GatePass
 from leadhand.models.usage import usage_of
@@ -49,17 +50,26 @@ async def exchange(
     parameters: ModelRequestParameters,
     *,
     watch: CallListener | None,
+    end: Endless | None = None,
 ) -> ModelResponse | Failure:
-    """The result of one call, streamed if there is a `watch`. Leaves the gate afterwards."""
+    """The result of one call, streamed if there is a `watch`, or an `end` that may cut it off.
+
+    Leaves the gate afterwards.
+    """
     ending: Ending = "lost"
     asked_s: float | None = None
     try:
         async with asyncio.timeout(CALL_TIMEOUT_S):
-            if watch is None:
-                response = await connection.model.request(messages, settings, parameters)
+            streamed = watch is not None or end is not None
+            if streamed:
+                response = await _streamed(
+                    connection.model, messages, settings, parameters, watch=watch, end=end
+                )
             else:
-                response = await _streamed(connection.model, messages, settings, parameters, watch)
-        if not _is_whole(response, streamed=watch is not None):
+                response = await connection.model.request(messages, settings, parameters)
+        if end is not None and end.cut:
+            response = dataclasses.replace(response, finish_reason="length")
+        elif not _is_whole(response, streamed=streamed):
             return CUT_OFF
         ending = "answered"
         called = any(isinstance(part, ToolCallPart) for part in response.parts)
@@ -82,8 +92,11 @@ async def _streamed(
     messages: list[ModelMessage],
     settings: ModelSettings | None,
     parameters: ModelRequestParameters,
-    watch: CallListener,
+    *,
+    watch: CallListener | None,
+    end: Endless | None,
 ) -> ModelResponse:
+    """The response, or what came until its `end` cut it off."""
     tools: dict[int, str] = {}
     async with model.request_stream(messages, settings, parameters) as stream:
         async for event in stream:
@@ -96,7 +109,10 @@ async def _streamed(
                     | PartDeltaEvent(index=part, delta=TextPartDelta(content_delta=piece))
                     | PartDeltaEvent(index=part, delta=ToolCallPartDelta(args_delta=str(piece)))
                 ):
-                    watch(part, piece, tools.get(part))
+                    if watch is not None:
+                        watch(part, piece, tools.get(part))
+                    if end is not None and end.seen(part, piece, in_call=part in tools):
+                        break
                 case _:
                     pass
         return stream.get()
@@ -107,7 +123,7 @@ def _is_whole(response: ModelResponse, *, streamed: bool) -> bool:
     no finish reason. Anthropic's responses are always streams."""
     if not streamed and response.provider_name != "anthropic":
         return True
-    return "finish_reason" in (response.provider_details or {})
+    return not {"finish_reason", "refusal"}.isdisjoint(response.provider_details or {})
 
 
 def without_surrogates(response: ModelResponse) -> ModelResponse:

@@ -26,7 +26,9 @@ from leadhand.contracts.outcome import Usage
 from leadhand.models.clients import NoAnswer, RedirectRefused, ResponseTooLarge
 from leadhand.untrusted.cutting import cut, cut_line
 
-Kind = Literal["overloaded", "unreachable", "malformed", "too_large", "too_long", "refused"]
+Kind = Literal[
+    "overloaded", "unreachable", "malformed", "too_large", "too_long", "refused", "unstructured"
+]
 
 _MAX_MESSAGE = 300
 _CONNECTING = ("ConnectError", "ConnectTimeout")
@@ -43,7 +45,7 @@ class Failure:
     """`overloaded`: the model asks its clients to wait. `unreachable`: this call was lost.
     `malformed`: the reply is not a response. `too_large`: the response exceeds the limit.
     `too_long`: the request exceeds the model's context. `refused`: the same request would fail
-    again."""
+    again. `unstructured`: an answer that can't be read; the request is put in another way."""
     message: str
     """One line, with what to do if something can be done."""
     retry_after_s: float | None = None
@@ -54,7 +56,9 @@ class Failure:
     absent: bool = False
     """Whether no connection could be made: nothing listens there."""
     usage: Usage | None = None
-    """What a response used that refuses to answer; None if there is no response."""
+    """What a response used that refuses to answer, or can't be read; None if there is none."""
+    estimated: bool = False
+    """Whether this usage is an estimate."""
 
     @property
     def transient(self) -> bool:

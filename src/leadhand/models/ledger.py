@@ -25,6 +25,8 @@ _AT_WORK = ("planner", "router", "worker")
 """The roles that may not use the reserve, because they do the work to be synthesized. Nor may a
 judge before the synthesis begins: it then chooses between two results of one task."""
 _UNBOUNDED = 2**62
+UNBOUNDED = _UNBOUNDED // 2
+"""What is left of a unit without a limit is more than this."""
 _MONEY = 2
 """The index of money in an amount."""
 
@@ -205,6 +207,12 @@ class Account:
         self._shares = (_Allowance(ledger, kept, kept),)
         self._synthesizing = False
 
+    @property
+    def left(self) -> Amount:
+        """What is neither spent nor reserved, of each unit the least."""
+        lefts = (one.ledger.left for one in self._shares)
+        return Amount(*(min(unit) for unit in zip(*lefts, strict=True)))
+
     def nested(self, *, max_tokens: int | None = None) -> "Account":
         """The account of a nested run, from the same ledger; it may use up to `max_tokens`."""
         account = Account(self.ledger)
@@ -311,7 +319,7 @@ def _reserve(ledger: Ledger, kept: Amount) -> Amount:
     """What is kept for a synthesis: at least one request, but none of the three that a plan and two
     results take. One result needs no synthesis."""
     left = ledger.left.minus(kept)
-    bounded = [amount < _UNBOUNDED // 2 for amount in left]
+    bounded = [amount < UNBOUNDED for amount in left]
     requests = max(int(left.requests * RESERVE), 1) if left.requests > _UNSYNTHESIZED else 0
     shares = (requests, int(left.tokens * RESERVE), int(left.nano_usd * RESERVE))
     return Amount(

@@ -1,21 +1,30 @@
-"""Lists the models of an OpenAI-compatible endpoint: `GET {base}/models`.
+"""Asks a model server what it has: `GET {base}/models`, and llama.cpp's `GET /props`.
 
-Any program may answer at the address, so everything but a list of models is an error.
+Any program may answer at the address, so everything but a list of models is an error. Follows no
+redirects, so that the key is not sent elsewhere.
 """
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 import httpx2
 
 from leadhand.errors import LeadhandError
 
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+    from leadhand.models.habits import Habits
+
 MAX_BYTES = 4_000_000
 """A longer response is not a list of models. The largest catalogues have about a tenth of this."""
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+CONTEXT_TIMEOUT_S = 1.0
 
 _CONTEXT_FIELDS = ("context_length", "max_model_len", "context_window", "max_context_length")
 
@@ -38,55 +47,9 @@ async def list_models(
 ) -> list[ListedModel]:
     """The models at `base_url`, which usually ends in `/v1`, in the endpoint's order.
 
-    Follows no redirects, so that the key is not sent elsewhere. Raises `ListingError`.
+    Raises `ListingError`.
     """
-    try:
-        async with _client(base_url, key) as client, asyncio.timeout(timeout_s):
-            return _models(await _get(client, f"{base_url.rstrip('/')}/models"))
-    except TimeoutError as error:
-        raise ListingError(f"no answer within {timeout_s:g} s") from error
-    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
-        said = " ".join(str(error).split()) or type(error).__name__
-        # An error about an invalid header quotes it, and this header contains the key.
-        raise ListingError("the key can't be sent" if "Bearer" in said else said) from None
-
-
-def _client(base_url: str, key: str | None) -> httpx2.AsyncClient:
-    parts = urlsplit(base_url)
-    return httpx2.AsyncClient(
-        headers={"Authorization": f"Bearer {key.strip()}"} if key else {},
-        # The caller's deadline for the whole request also covers slow responses.
-        timeout=None,
-        # Reading the certificates takes longer than a request on this machine.
-        verify=parts.scheme != "http",
-        # Requests on this machine must not go through a proxy.
-        trust_env=parts.hostname not in ("127.0.0.1", "::1", "localhost"),
-    )
-
-
-async def _get(client: httpx2.AsyncClient, url: str) -> bytes:
-    async with client.stream("GET", url) as response:
-        if response.has_redirect_location:
-            raise ListingError(
-                f"it redirects (HTTP {response.status_code}), which is not followed: "
-                "give the address that it names"
-            )
-        if response.status_code != 200:
-            raise ListingError(f"HTTP {response.status_code}")
-        body = bytearray()
-        async for chunk in response.aiter_bytes():
-            body += chunk
-            if len(body) > MAX_BYTES:
-                raise ListingError("its answer is too long for a list of models")
-        return bytes(body)
-
-
-def _models(body: bytes) -> list[ListedModel]:
-    try:
-        data: object = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise ListingError("its answer is not JSON") from error
-    rows = _fields(data).get("data")
+    rows = (await _answer(f"{base_url.rstrip('/')}/models", key, timeout_s)).get("data")
     if not isinstance(rows, list):
         raise ListingError("its answer is not a list of models")
     return [
@@ -96,8 +59,82 @@ def _models(body: bytes) -> list[ListedModel]:
     ]
 
 
+async def learn_context(model: "Model", habits: "Habits") -> None:
+    """Ask the server of `model`, once, what context it gives to one request.
+
+    Only a server on this machine is asked, or that of a model which is not known.
+    """
+    url = model.base_url
+    is_local = urlsplit(url or "").hostname in LOOPBACK
+    if not url or habits.asked_server or not (is_local or model.context_window is None):
+        return
+    habits.asked_server = True
+    key: object = getattr(getattr(model.provider, "client", None), "api_key", None)
+    with contextlib.suppress(ListingError):
+        found = await context_of(url, model.model_name, key=key if isinstance(key, str) else None)
+        habits.context_tokens = found
+
+
+async def context_of(base_url: str, model: str, *, key: str | None = None) -> int | None:
+    """What a server gives to one request; None if it does not say. Raises `ListingError`.
+
+    llama.cpp shares its context among its slots: only `/props` says what one of them has.
+    """
+    with contextlib.suppress(ListingError):
+        root = base_url.rstrip("/").removesuffix("/v1")
+        props = await _answer(f"{root}/props", key, CONTEXT_TIMEOUT_S)
+        slot = _fields(props.get("default_generation_settings")).get("n_ctx")
+        if isinstance(slot, int) and slot > 0:
+            return slot
+    listed = await list_models(base_url, key=key, timeout_s=CONTEXT_TIMEOUT_S)
+    return next((one.context_tokens for one in listed if one.id == model), None)
+
+
+async def _answer(url: str, key: str | None, timeout_s: float) -> Mapping[str, object]:
+    """The JSON object at `url`; an empty one if it is no object. Raises `ListingError`."""
+    try:
+        parts = urlsplit(url)
+        async with (
+            httpx2.AsyncClient(
+                headers={"Authorization": f"Bearer {key.strip()}"} if key else {},
+                timeout=None,  # the whole request has one, which also covers slow responses
+                # Reading the certificates takes longer than a request on this machine.
+                verify=parts.scheme != "http",
+                # Requests on this machine must not go through a proxy.
+                trust_env=parts.hostname not in LOOPBACK,
+            ) as client,
+            asyncio.timeout(timeout_s),
+            client.stream("GET", url) as response,
+        ):
+            return _fields(json.loads(await _body(response)))
+    except TimeoutError as error:
+        raise ListingError(f"no answer within {timeout_s:g} s") from error
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ListingError("its answer is not JSON") from error
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
+        said = " ".join(str(error).split()) or type(error).__name__
+        # An error about an invalid header quotes it, and this header contains the key.
+        raise ListingError("the key can't be sent" if "Bearer" in said else said) from None
+
+
+async def _body(response: httpx2.Response) -> bytes:
+    if response.has_redirect_location:
+        raise ListingError(
+            f"it redirects (HTTP {response.status_code}), which is not followed: "
+            "give the address that it names"
+        )
+    if response.status_code != 200:
+        raise ListingError(f"HTTP {response.status_code}")
+    body = bytearray()
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) > MAX_BYTES:
+            raise ListingError("its answer is too long for a list of models")
+    return bytes(body)
+
+
 def _context_tokens(row: Mapping[str, object]) -> int | None:
-    # llama.cpp reports the context it was started with as `meta.n_ctx`.
+    # llama.cpp reports the context of a slot as `meta.n_ctx`, older versions only in `/props`.
     told = [row.get(field) for field in _CONTEXT_FIELDS] + [_fields(row.get("meta")).get("n_ctx")]
     return next((n for n in told if isinstance(n, int) and n > 0), None)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from leadhand.contracts.team import Team
 
-PROMPTS = "7aa7bc2fdf883f93"
+PROMPTS = "2715b8ee13c9c117"
 """A digest of every text that leadhand itself sends to models. `tests/models/test_prompts.py`
 fails when one of them changes and says what to write here."""
 

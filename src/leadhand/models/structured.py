@@ -6,7 +6,7 @@ The model is told what is wrong with its answer, at most `MAX_REPAIRS` times.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_ai.messages import (
@@ -25,8 +25,7 @@ from pydantic_core import from_json, to_json
 
 from leadhand.contracts.team import ModelSpec
 from leadhand.errors import ModelError
-from leadhand.models.calls import MAX_OUTPUT_BYTES, Caller, CallRequest, Requester
-from leadhand.models.exchange import PieceListener
+from leadhand.models.request import MAX_OUTPUT_BYTES, CallRequest
 from leadhand.untrusted.cutting import cut
 
 _CUT_OFF = "its answer was cut off: it is longer than the model may write"
@@ -42,6 +41,10 @@ _KEPT_CHARS = 1_000
 
 T = TypeVar("T")
 F = TypeVar("F", bound=BaseModel)
+
+if TYPE_CHECKING:
+    from leadhand.models.calls import Caller, Requester
+    from leadhand.models.exchange import PieceListener
 
 
 class BadAnswer(Exception):
@@ -72,14 +75,14 @@ class StructuredAnswer:
 
 
 async def ask_structured(
-    caller: Caller,
-    requester: Requester,
+    caller: "Caller",
+    requester: "Requester",
     text: str,
     *,
     request: CallRequest,
     models: Sequence[ModelSpec],
     read: Callable[[StructuredAnswer], T],
-    follow: Callable[[], PieceListener] | None = None,
+    follow: "Callable[[], PieceListener] | None" = None,
 ) -> T:
     """The model's answer to `text`, converted by `read`; `follow` as in `Caller.ask`.
 

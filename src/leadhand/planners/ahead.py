@@ -19,6 +19,7 @@ from leadhand.errors import PlanError
 from leadhand.models.calls import Caller, CallRequest
 from leadhand.models.exchange import PieceListener
 from leadhand.models.prompts import joined, prompt
+from leadhand.models.request import PLAN_TOKENS
 from leadhand.models.structured import MAX_REPAIRS, BadAnswer, StructuredAnswer, ask_structured
 from leadhand.planners import earlier
 from leadhand.planners.early_tasks import EarlyTasks, SoundTasks, told
@@ -142,7 +143,11 @@ def _asked(team: Team, after: Sequence[EarlierRun]) -> CallRequest:
         role.instructions,
     )
     return CallRequest(
-        instructions, output=form(team, after, factory=factory), settings=role.settings
+        instructions,
+        output=form(team, after, factory=factory),
+        settings=role.settings,
+        answers=role.answers,
+        tokens=PLAN_TOKENS,
     )
 
 

@@ -88,7 +88,12 @@ class ModelChooser:
             self.caller,
             _REQUESTER,
             joined(text, earlier.shown(after[:1], self.fence), handed_back),
-            request=CallRequest(instructions, output=_form(names), settings=self.role.settings),
+            request=CallRequest(
+                instructions,
+                output=_form(names),
+                settings=self.role.settings,
+                answers=self.role.answers,
+            ),
             models=self.models,
             read=read,
         )

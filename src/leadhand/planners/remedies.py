@@ -161,7 +161,9 @@ class ModelRemedies:
             self.caller,
             Requester("supervisor"),
             text,
-            request=CallRequest(instructions, output=output, settings=role.settings),
+            request=CallRequest(
+                instructions, output=output, settings=role.settings, answers=role.answers
+            ),
             models=self.team.models_of(role),
             read=read,
         )

@@ -71,7 +71,12 @@ class ModelDecider:
     def _asked(self, after: Sequence[EarlierRun]) -> CallRequest:
         role = self._team.planner
         instructions = joined(self._prompt, earlier.rules(after), role.instructions)
-        return CallRequest(instructions, output=_form(self._team, after), settings=role.settings)
+        return CallRequest(
+            instructions,
+            output=_form(self._team, after),
+            settings=role.settings,
+            answers=role.answers,
+        )
 
 
 def shown(now: Round, team: Team, fence: Fence) -> str:

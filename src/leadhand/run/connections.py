@@ -11,8 +11,10 @@ import os
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from leadhand.contracts.role import Answers
 from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import ModelSpec, Team
 from leadhand.engine.recorder import Recorder
@@ -50,7 +52,9 @@ class SharedConnections:
     A connection holds nothing of a run: no account, no recorder, no fence.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, home: Path | None = None) -> None:
+        """What is found out about models is kept in the folder `home`."""
+        self._home = home
         self._open: dict[asyncio.AbstractEventLoop, _Shared] = {}
 
     async def keep(self, team: Team) -> None:
@@ -93,13 +97,22 @@ class SharedConnections:
         # What these import takes seconds; a run without a model never gets here.
         from leadhand.models.admission import check_price
         from leadhand.models.connections import Connections
+        from leadhand.models.habits import answers_of
         from leadhand.models.rates import rates_of
 
         teams = [team, *(inner.team for inner in nested_teams(team))]
         loop = asyncio.get_running_loop()
         if (shared := self._open.get(loop)) is None:
             rates = {name: rate for one in reversed(teams) for name, rate in one.rates.items()}
-            shared = self._open[loop] = _Shared(Connections(rates=rates_of(rates, os.environ)))
+            answers: dict[str, Answers] = {}
+            for one in reversed(teams):
+                answers |= one.answers
+            connections = Connections(
+                rates=rates_of(rates, os.environ),
+                answers=answers_of(answers, os.environ),
+                home=self._home,
+            )
+            shared = self._open[loop] = _Shared(connections)
         shared.users += 1
         try:
             # All of them at once: a wrong name is reported before money is spent on the others.

@@ -99,13 +99,15 @@ class RunHost:
     """The runs that are under way here, by id."""
     calls: Calls = field(init=False, default_factory=Calls)
     works: Works = field(init=False, default_factory=Works)
-    connections: SharedConnections = field(init=False, default_factory=SharedConnections)
+    connections: SharedConnections = field(init=False)
     _ended: dict[str, Answer] = field(init=False, default_factory=dict[str, Answer])
     """The answers of runs that have ended and are still held."""
 
     def __post_init__(self) -> None:
         """Prepare what the runs share."""
         self.team = with_inherited_models(self.team)
+        store: object = getattr(self.journal, "store", None)
+        self.connections = SharedConnections(getattr(store, "folder", None))
         self.held = HeldRuns(self.journal)
         self.readers = Readers(self.journal, self.held, self.calls)
         self.listeners = (*self.listeners, self.readers)

@@ -44,7 +44,9 @@ class Critic:
         instructions = joined(
             prompt("leadhand.synthesis", "critic"), role.instructions, fence.explanation
         )
-        self._request = CallRequest(instructions, output=critique_form(), settings=role.settings)
+        self._request = CallRequest(
+            instructions, output=critique_form(), settings=role.settings, answers=role.answers
+        )
 
     async def points(self, draft: str, *, missing: Sequence[str]) -> tuple[CritiquePoint, ...]:
         """The points against a draft with these gaps. Raises `ModelError` if no model answers."""

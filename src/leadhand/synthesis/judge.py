@@ -106,7 +106,9 @@ class Judge:
         instructions = joined(
             prompt("leadhand.synthesis", name), self._role.instructions, self._fence.explanation
         )
-        request = CallRequest(instructions, output=form, settings=self._role.settings)
+        request = CallRequest(
+            instructions, output=form, settings=self._role.settings, answers=self._role.answers
+        )
         return await ask_structured(
             self._caller, _REQUESTER, text, request=request, models=self._models, read=read
         )

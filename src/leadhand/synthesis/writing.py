@@ -16,6 +16,7 @@ from leadhand.contracts.team import Team
 from leadhand.errors import ModelError
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
+from leadhand.models.request import PLAN_TOKENS
 from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured
 from leadhand.plans.payloads import DeclaredType
 from leadhand.synthesis import forms
@@ -173,7 +174,14 @@ class Writer:
         own = "" if self._role.plain else self._role.instructions
         package = "leadhand.synthesis"
         instructions = joined(prompt(package, name), *more, own, self._fence.explanation)
-        return CallRequest(instructions, output=output, settings=self._role.settings)
+        return CallRequest(
+            instructions,
+            output=output,
+            settings=self._role.settings,
+            answers=self._role.answers,
+            tokens=PLAN_TOKENS,
+            words=True,
+        )
 
     def _listed(self, judged: Sequence[str]) -> str:
         lines = "\n".join(f"- {one}" for one in judged)

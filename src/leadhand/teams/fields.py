@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
-from leadhand.contracts.role import MAX_LEVELS
+from leadhand.contracts.role import MAX_LEVELS, Answers
 from leadhand.contracts.team import TIERS, Isolation, NamedRung, PlannerKind, Tier
 from leadhand.teams import values
 
@@ -188,6 +188,9 @@ class RoleFields(Fields):
     """A model as `provider:model`, instead of the tier's."""
     settings: SettingsFields = SettingsFields()
     """Settings of its model, such as `temperature`."""
+    answers: Answers | None = None
+    """How its model answers in a structure: `tool`, `native` or `prompted`; found out by default.
+    """
     instructions: str = ""
     """Instructions for this team, added to leadhand's own prompt."""
 
@@ -294,6 +297,9 @@ class TeamFields(Fields):
     trained_router: values.Line | None = None
     """A file that `leadhand router train` wrote: it chooses the worker for requests that match no
     rule, before a model is asked."""
+    answers: dict[values.ModelName, Answers] = {}
+    """How models answer in a structure, by `provider:model`: as the arguments of a `tool`, in the
+    response's `native` format, or as JSON in the text, `prompted`. Of others it is found out."""
     rates: dict[values.ModelName, RateFields] = {}
     """How fast models may be called, by `provider:model`."""
     contact: values.Line | None = None

@@ -227,6 +227,7 @@ def _team(
         router=_role(fields.router) if fields.router is not None else None,
         trained_router=trained,
         rates={name: Rate(**_values(rate)) for name, rate in fields.rates.items()},
+        answers=fields.answers,
         contact=fields.contact,
         max_depth=_max_depth(fields),
         worker_factory=_worker_factory(fields, granted),

@@ -13,7 +13,7 @@ from leadhand.testing.exchange import (
     pieces,
     tokens_in,
 )
-from leadhand.testing.json_data import Json, Object, compact, items, mapping, text, wire
+from leadhand.testing.json_data import Json, Object, compact, items, mapping, text, whole, wire
 from leadhand.testing.schema import schema_in
 
 PATH = "/messages"
@@ -45,6 +45,7 @@ def read(body: Object) -> Request:
         schema=mapping(form.get("schema")) if form else None if tools else schema_in(system),
         must_call=choice.get("type") in ("any", "tool"),
         stream=body.get("stream") is True,
+        max_tokens=whole(body.get("max_tokens")),
         prompt_tokens=tokens_in(messages, body.get("tools"), form),
     )
 

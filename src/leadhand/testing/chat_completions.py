@@ -11,7 +11,7 @@ from leadhand.testing.exchange import (
     pieces,
     tokens_in,
 )
-from leadhand.testing.json_data import Json, Object, items, mapping, text, wire
+from leadhand.testing.json_data import Json, Object, items, mapping, text, whole, wire
 from leadhand.testing.schema import schema_in
 
 PATH = "/chat/completions"
@@ -39,6 +39,7 @@ def read(body: Object) -> Request:
         must_call=_must_call(body.get("tool_choice")),
         stream=body.get("stream") is True,
         stream_usage=mapping(body.get("stream_options")).get("include_usage") is True,
+        max_tokens=whole(body.get("max_completion_tokens", body.get("max_tokens"))),
         prompt_tokens=tokens_in(messages, body.get("tools"), form),
     )
 

@@ -68,6 +68,8 @@ class Request:
     """Whether the model has to call one of `tools`."""
     stream: bool = False
     stream_usage: bool = True
+    max_tokens: int | None = None
+    """The limit for the answer."""
     prompt_tokens: int = 0
     """Characters of messages, tools and schema, divided by four."""
 

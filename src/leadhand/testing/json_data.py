@@ -38,3 +38,8 @@ def items(value: Json) -> list[Json]:
 def text(value: Json) -> str:
     """`value` if it is a string, else an empty one."""
     return value if isinstance(value, str) else ""
+
+
+def whole(value: Json) -> int | None:
+    """A whole number; None for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -21,6 +21,8 @@ ToResponse = Callable[[Response, Json], Response]
 _DEEP = 100_000
 _HUGE_CHARS = 2_000_000
 _RETRY_AFTER_S = 1
+_TOKEN_CHARS = 4
+_ENDLESS_TOKENS = 20_000
 _ODD = "\ud800 \x00 \u202egnp.exe\u202c \u200b"
 """A lone surrogate, a NUL, a bidirectional override and a zero-width space."""
 
@@ -86,6 +88,29 @@ def odd_characters(completion: Completion, request: Request, parameter: Json) ->
 def length(completion: Completion, request: Request, parameter: Json) -> Completion:
     """The answer stops in the middle because the token limit was reached."""
     return replace(cut_json(completion, request, parameter), finish="length")
+
+
+def endless(completion: Completion, request: Request, parameter: Json) -> Completion:
+    """White space, or the parameter again and again, after the answer until the request's limit.
+
+    A model that has to call a tool writes its arguments as text instead.
+    """
+    said = completion.text or "".join(call.argument_text for call in completion.tool_calls)
+    phrase = parameter if isinstance(parameter, str) else "\n"
+    chars = _TOKEN_CHARS * (request.max_tokens or _ENDLESS_TOKENS)
+    text = (said + phrase * (chars // len(phrase) + 1))[:chars]
+    return replace(completion, text=text, tool_calls=(), finish="length")
+
+
+def as_text(completion: Completion, request: Request, parameter: Json) -> Completion:
+    """Calls as text, in the tags that the parameter names: `tool_call` or `tools`."""
+    calls: list[Object] = [
+        {"name": call.name, "arguments": call.arguments} for call in completion.tool_calls
+    ]
+    tag = parameter if isinstance(parameter, str) else ""
+    lines = [f"<{tag}>{compact(call)}</{tag}>" if tag else compact(call) for call in calls]
+    text = "\n".join(lines) or completion.text
+    return replace(completion, text=text, tool_calls=(), finish="stop")
 
 
 def bad_usage(completion: Completion, request: Request, parameter: Json) -> Completion:
@@ -155,6 +180,8 @@ TO_ANSWERS: dict[str, ToAnswer] = {
         huge,
         odd_characters,
         length,
+        endless,
+        as_text,
         bad_usage,
     )
 }

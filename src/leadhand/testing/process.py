@@ -33,12 +33,17 @@ class ScriptedServer:
         latency_ms: float = 0.0,
         tokens_per_s: float = 0.0,
         model: str = "scripted",
+        context_tokens: int = 0,
+        max_tokens: int = 0,
         keep_bodies: int = 100,
     ) -> None:
         """`script` is a list of rules, or a function of a module, itself or as `module:function`.
 
         With `tokens_per_s` answers are written at that rate: a stream arrives token by token, each
         of four characters, and another answer after its last token.
+
+        `context_tokens` is what a request and its answer may take together, and `max_tokens` the
+        highest limit that a request may set for its answer; 0: any. Others are refused.
 
         The server's process imports the function's module and calls it there. Raises `InputError`
         at the start of the block for an invalid setting.
@@ -50,6 +55,8 @@ class ScriptedServer:
             "latency_ms": latency_ms,
             "tokens_per_s": tokens_per_s,
             "model": model,
+            "context_tokens": context_tokens,
+            "max_tokens": max_tokens,
             "keep_bodies": keep_bodies,
         }
         self._process: subprocess.Popen[bytes] | None = None

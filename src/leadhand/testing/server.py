@@ -77,6 +77,9 @@ class ModelServer:
             return self._model_call(anthropic_messages, body)
         if method == "GET" and plain.endswith("/models"):
             return Response(body=wire(_models(self._settings.model)))
+        if method == "GET" and plain == "/props" and self._settings.context_tokens:
+            given: Object = {"n_ctx": self._settings.context_tokens}
+            return Response(body=wire({"default_generation_settings": given, "total_slots": 1}))
         if method == "GET" and plain == "/stats":
             return Response(body=wire(self.counts.snapshot()))
         missing = _NO_RESPONSES if plain.endswith("/responses") else f"no {method} {plain} here"
@@ -93,6 +96,8 @@ class ModelServer:
         role = role_of(request)
         self.counts.asked(request, role, asked, chars=len(body))
         self._number += 1
+        if (why := self._settings.refusal(request.prompt_tokens, request.max_tokens)) is not None:
+            return Response(status=400, body=protocol.error(400, why))
         try:
             reply = self._script.reply(request, role)
             response = self._respond(protocol, request, reply)

@@ -24,6 +24,10 @@ class ServerSettings:
     """How fast answers are written, after the delay; 0: at once."""
     model: str = "scripted"
     """The id of the only listed model; requests may name any model."""
+    context_tokens: int = 0
+    """What a request and its answer may take, as `/props` says; 0: it does not say, and any."""
+    max_tokens: int = 0
+    """The highest limit that a request may set for its answer; 0: any."""
     keep_bodies: int = 100
     """How many of the last requests' bodies are kept."""
 
@@ -49,11 +53,31 @@ class ServerSettings:
                 return replace(self, tokens_per_s=float(value))
             case "model", str():
                 return replace(self, model=value)
+            case "context_tokens", int() if value >= 0:
+                return replace(self, context_tokens=value)
+            case "max_tokens", int() if value >= 0:
+                return replace(self, max_tokens=value)
             case "keep_bodies", int() if value >= 0:
                 return replace(self, keep_bodies=value)
             case _:
                 known = ", ".join(self.__dataclass_fields__)
                 raise InputError(f"a scripted server can't have {name}={value!r}; it has {known}")
+
+    def refusal(self, prompt_tokens: int, max_tokens: int | None) -> str | None:
+        """Why a request with these tokens is refused, as servers say it; None if it is not."""
+        if self.max_tokens and (max_tokens or 0) > self.max_tokens:
+            return (
+                f"max_tokens is too large: {max_tokens}. This model supports at most "
+                f"{self.max_tokens} completion tokens."
+            )
+        taken = prompt_tokens + (max_tokens or 0)
+        if self.context_tokens and taken > self.context_tokens:
+            return (
+                f"This model's maximum context length is {self.context_tokens} tokens. However, "
+                f"you requested {taken} tokens ({prompt_tokens} in the messages, "
+                f"{max_tokens or 0} in the completion)."
+            )
+        return None
 
     def script_of(self) -> Script:
         """The script of these settings, at its beginning."""

@@ -1,8 +1,12 @@
-"""The two tools by which a model ends its work: `final_answer` and `escalate`."""
+"""The two tools by which a model ends its work: `final_answer` and `escalate`.
+
+A model that can't call tools ends it with the same fields, one of which says if it is unable.
+"""
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError
@@ -17,6 +21,9 @@ from leadhand.contracts.outcome import (
     Result,
     Usage,
 )
+from leadhand.models.forecast import BYTES_A_TOKEN
+from leadhand.models.prompts import prompt
+from leadhand.models.request import PLAN_TOKENS, CallRequest
 from leadhand.models.structured import BadAnswer, StructuredAnswer
 
 if TYPE_CHECKING:
@@ -24,13 +31,15 @@ if TYPE_CHECKING:
 
 # These definitions are sent with every task, and a test limits them to 200 tokens: clear names cost
 # less than descriptions.
+_REASONS = ("out_of_scope", "ambiguous_input", "low_confidence")
+_NO = "no"
 ESCALATE = ToolDefinition(
     name="escalate",
     description="If unable.",
     parameters_json_schema={
         "type": "object",
         "properties": {
-            "reason": {"enum": ["out_of_scope", "ambiguous_input", "low_confidence"]},
+            "reason": {"enum": [*_REASONS]},
             "message": {"type": "string"},
             "partial": {},
         },
@@ -80,11 +89,28 @@ class FinalAnswer:
             self._adapter = TypeAdapter(cast("type[object]", output))
             schema = cast("dict[str, JsonValue]", self._adapter.json_schema())
         self.definition = _definition(schema)
+        self.alone = _definition(schema, escalate={"type": "string", "enum": [_NO, *_REASONS]})
+        """The same for a model that can't call `escalate`: it says so here."""
 
     @property
     def is_text(self) -> bool:
         """Whether any text is a valid answer."""
         return self._adapter is None and self._validator is None
+
+    def asked_for(
+        self, request: CallRequest, tools: Sequence[ToolDefinition], *, tokens: float
+    ) -> CallRequest:
+        """`request` with `tools` and the ways to end; the answer may take `tokens`."""
+        most = min(tokens, request.max_bytes / BYTES_A_TOKEN, PLAN_TOKENS)
+        return replace(
+            request,
+            tools=[*tools, ESCALATE],
+            output=self.definition,
+            tokens=max(round(most), 1),
+            words=self.is_text,
+            alone=None if tools else self.alone,
+            in_text=prompt("leadhand.workers", "in_text"),
+        )
 
     def result(self, answer: StructuredAnswer, usage: Usage) -> Result:
         """The result in a model's answer. Raises `BadAnswer` with every problem."""
@@ -158,7 +184,17 @@ def escalation(data: Mapping[str, JsonValue], usage: Usage) -> Escalated:
     )
 
 
-def _definition(schema: dict[str, JsonValue]) -> ToolDefinition:
+def escalation_in(answer: StructuredAnswer, usage: Usage) -> Escalated | None:
+    """The escalation in an answer that says so in its `escalate`; None if it does not."""
+    data = answer.data or {}
+    if answer.call is not None or data.get("escalate") not in _REASONS:
+        return None
+    message = str(data.get("summary") or data.get("answer") or data["escalate"])
+    given: dict[str, JsonValue] = {"reason": data["escalate"], "message": message}
+    return escalation({**given, "partial": data.get("answer")}, usage)
+
+
+def _definition(schema: dict[str, JsonValue], **more: JsonValue) -> ToolDefinition:
     schema = dict(schema)
     # `$ref`s start at the root, which is now the tool's schema.
     shared = {name: schema.pop(name) for name in ("$defs", "definitions") if name in schema}
@@ -170,8 +206,9 @@ def _definition(schema: dict[str, JsonValue]) -> ToolDefinition:
             "confidence": {"type": "integer", "maximum": 100},
             "evidence": {"type": "array", "items": {"type": "string"}},
             "plan_impact": {"type": "string", "enum": ["none", *IMPACT_KINDS]},
+            **more,
         },
-        "required": ["answer", "summary", "confidence", "evidence", "plan_impact"],
+        "required": ["answer", "summary", "confidence", "evidence", "plan_impact", *more],
         "additionalProperties": False,
     }
     return ToolDefinition(

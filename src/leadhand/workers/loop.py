@@ -4,11 +4,13 @@ The model sees only its instructions and the handoff. Each step is one model cal
 end is an outcome.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import ModelRequestPart, ModelResponse, UserPromptPart
+from pydantic_ai.tools import ToolDefinition
 
 from leadhand.contracts.outcome import (
     Completed,
@@ -37,7 +39,7 @@ from leadhand.untrusted.fence import Fence
 from leadhand.workers import briefing
 from leadhand.workers.confidence import completed_or_escalated
 from leadhand.workers.conversation import Conversation, StoredConversation
-from leadhand.workers.endings import ESCALATE, escalation, final_answer
+from leadhand.workers.endings import ESCALATE, escalation, escalation_in, final_answer
 from leadhand.workers.open_toolsets import RunToolsets, ToolsNotStarted
 from leadhand.workers.output import outcome_of
 from leadhand.workers.toolbox import NeedsPerson, RepeatedCalls, Toolbox
@@ -140,13 +142,7 @@ class _Attempt:
             for step in range(first, max_steps + 1):
                 if step == max_steps > 1:
                     self._tell([UserPromptPart(prompt("leadhand.workers", "last_step"))])
-                request = CallRequest(
-                    self._instructions,
-                    tools=[*await toolbox.definitions(step), ESCALATE],
-                    output=self._runner.form.definition,
-                    settings=self._runner.settings,
-                    max_bytes=self._runner.max_bytes,
-                )
+                request = self._request(await toolbox.definitions(step))
                 response = await self._ask(request)
                 after = self._outcome_or_replies(response, request)
                 if isinstance(after, Completed | Escalated | Failed):
@@ -168,6 +164,14 @@ class _Attempt:
         form = None if self._worker.plain else self._runner.form.definition
         partial = self._said.partial_result(form)
         return Failed(kind=kind, message=message, partial=partial, transient=transient)
+
+    def _request(self, tools: Sequence[ToolDefinition]) -> CallRequest:
+        runner, said = self._runner, self._said.usage
+        left = (self._handoff.limits.max_tokens or math.inf) - said.input_tokens
+        request = CallRequest(
+            self._instructions, settings=runner.settings, max_bytes=runner.max_bytes
+        )
+        return runner.form.asked_for(request, tools, tokens=left - said.output_tokens)
 
     async def _toolbox(self, stack: AsyncExitStack) -> Toolbox:
         runner, caller = self._runner, self._runner.caller
@@ -229,9 +233,10 @@ class _Attempt:
                     if isinstance(arguments, str):
                         raise BadAnswer(arguments)
                     return escalation(arguments, self._said.usage)
-            result = self._runner.form.result(
-                answer_in(response, request).readable(), self._said.usage
-            )
+            answer = answer_in(response, request).readable()
+            if (unable := escalation_in(answer, self._said.usage)) is not None:
+                return unable
+            result = self._runner.form.result(answer, self._said.usage)
             return completed_or_escalated(result, self._worker.min_confidence)
         except BadAnswer as unfit:
             self._said.repairs += 1

@@ -10,6 +10,7 @@ from leadhand.contracts.outcome import Handoff
 from leadhand.engine.failures import legible
 from leadhand.engine.recorder import Recorder
 from leadhand.models.structured import reply
+from leadhand.models.text_calls import IN_TEXT
 from leadhand.untrusted.cutting import cut
 from leadhand.workers.conversation import PendingCall, not_made
 from leadhand.workers.texts import KeptText, as_text
@@ -47,6 +48,7 @@ class ToolLog:
                 duration_s=asyncio.get_running_loop().time() - started_s,
                 approved=approved,
                 made=made,
+                in_text=call.tool_call_id.startswith(IN_TEXT),
             )
         )
 

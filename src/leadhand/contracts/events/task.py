@@ -198,6 +198,8 @@ class ModelCalled(RunEvent):
     """How long it waited before that: for the budget, for the model's rates, after a refusal."""
     error: str | None = None
     """Why there is no usable response."""
+    estimated: bool = False
+    """Whether the tokens are an estimate, because the response was cut off before it said them."""
     retry_in_s: float | None = None
     """Seconds until the model is called again; None if it is not."""
     request: str = ""
@@ -239,3 +241,5 @@ class ToolCalled(TaskEvent):
     """The key of the call, if a person approved it."""
     made: bool = True
     """False: an approved call could not be made; `error` says why."""
+    in_text: bool = False
+    """Whether the model wrote the call as text."""

@@ -1,0 +1,195 @@
+"""How one request is put to one model: in which way, how long the answer may be, what counts.
+
+A model that answers in words, or never ends, is asked in the next way. `Habits` remember the one
+that worked.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.usage import RequestUsage
+
+from leadhand.contracts.outcome import Usage
+from leadhand.contracts.role import Answers
+from leadhand.models.connections import Connection
+from leadhand.models.endless import Endless
+from leadhand.models.failures import Failure
+from leadhand.models.forecast import BYTES_A_TOKEN
+from leadhand.models.request import CallRequest
+from leadhand.models.structured import answer_in, arguments_of
+
+_LIMIT = re.compile(r"max_\w*tokens|completion tokens|output tokens|in the completion|num_predict")
+"""What an endpoint names that refuses the limit of an answer."""
+_UNKNOWN = re.compile(r"unsupported param|unrecognized|unknown|not permitted|extra inputs", re.I)
+_LONG_CONTEXTS = 8
+"""The request is not measured for a context that is so many times as long as the answer."""
+
+
+@dataclass(slots=True)
+class Asking:
+    """One request to one model, until there is an answer that counts."""
+
+    request: CallRequest | None
+    """None for a request of another loop, which is sent as it is."""
+    connection: Connection
+    given: ModelRequestParameters
+    settings: ModelSettings | None
+    end: Endless | None = None
+    """What watches the answer of this try for its end; None if the model is known to end."""
+    streams: bool = True
+    """Whether it may be streamed, which some servers can't."""
+    _limit: int | None = None
+    """The `max_tokens` of this try, if they are set here."""
+    _wanted: int = 0
+    _way: Answers | None = None
+    _doubled: bool = False
+    _lowered: bool = False
+
+    @property
+    def _form(self) -> CallRequest | None:
+        return self.request if self.request is not None and self.request.output else None
+
+    @property
+    def _set(self) -> Answers | None:
+        """The way that the user or the team says."""
+        return (self._form.answers if self._form else None) or self.connection.answers
+
+    def sent(
+        self, messages: Sequence[ModelMessage], budget_left: int | None
+    ) -> tuple[ModelRequestParameters, ModelSettings | None]:
+        """The request as it is tried next; `budget_left` is in tokens."""
+        habits, form = self.connection.habits, self._form
+        self.end = None
+        if form is None:
+            return self.given, self.settings
+        self._way = self._set or habits.way
+        if habits.endless or not (habits.works or self._set):
+            self.end = Endless() if self.streams and self.connection.can_stream else None
+        given = self.given
+        if self._set is not None or self._way != habits.ways[0]:
+            given = form.put(self._way, calls_in_format=habits.calls_in_format)
+        return given, self._limited(form, messages, budget_left)
+
+    def too_long(self, messages: Sequence[ModelMessage]) -> Failure | None:
+        """Why the request can't be sent: it does not fit into the model's context."""
+        context = self.connection.context_tokens
+        if context is None or self.request is None:
+            return None
+        sent = self._tokens_in(messages)
+        if sent < context:
+            return None
+        why = (
+            f"the request takes about {sent:,} tokens, and the model's context has {context:,}: "
+            "use a model, or a server, with a longer context"
+        )
+        return Failure("too_long", why, unbilled=True)
+
+    def _limited(
+        self, form: CallRequest, messages: Sequence[ModelMessage], budget_left: int | None
+    ) -> ModelSettings | None:
+        """The settings, with a limit for an answer that has none."""
+        habits, own = self.connection.habits, self.connection.model.settings or {}
+        settings = {**own, **(self.settings or {})}
+        self._limit = None
+        if "max_tokens" in settings or habits.max_tokens == 0:
+            return self.settings
+        self._wanted = form.tokens * (2 if self._thinks(settings) else 1)
+        self._wanted *= 2 if self._doubled else 1
+        bounds = [self._wanted]
+        context = self.connection.context_tokens
+        if context is not None and context < _LONG_CONTEXTS * self._wanted:
+            bounds.append(context - self._tokens_in(messages))
+        if budget_left is not None:
+            bounds.append(budget_left)
+        if habits.max_tokens is not None:
+            bounds.append(habits.max_tokens)
+        self._limit = max(min(bounds), 1)
+        return cast("ModelSettings", {**(self.settings or {}), "max_tokens": self._limit})
+
+    def _tokens_in(self, messages: Sequence[ModelMessage]) -> int:
+        return self.connection.forecast.tokens(messages, self.settings, self.given)[0]
+
+    def with_estimate(
+        self, response: ModelResponse, messages: Sequence[ModelMessage]
+    ) -> ModelResponse:
+        """A response that was cut off, with an estimate of what it used."""
+        written = self.end.chars if self.end is not None else 0
+        usage = RequestUsage(
+            input_tokens=self._tokens_in(messages), output_tokens=-(-written // BYTES_A_TOKEN)
+        )
+        return replace(response, usage=usage)
+
+    def asks_differently(self, failure: Failure) -> bool:
+        """Whether the same request is put in another way after a failure."""
+        return failure.kind == "unstructured" or self._is_lowered(failure)
+
+    def _thinks(self, settings: Mapping[str, object]) -> bool:
+        profile, asked = self.connection.model.profile, settings.get("thinking")
+        if profile.get("thinking_always_enabled", False) or asked:
+            return True
+        return asked is None and profile.get("thinking_enabled_by_default", False)
+
+    def _is_lowered(self, failure: Failure) -> bool:
+        """Whether a refusal is about the limit of the answer, which is then lower or gone."""
+        sent, said = self._limit, failure.message
+        if sent is None or self._lowered or failure.kind not in ("refused", "too_long"):
+            return False
+        if not _LIMIT.search(said):
+            return False
+        self._lowered = True
+        numbers = sorted({int(one.replace(",", "")) for one in re.findall(r"\d[\d,]{2,}", said)})
+        less = [number for number in numbers if number < sent]
+        if _UNKNOWN.search(said):
+            most = 0
+        elif not less:
+            most = sent // 2
+        else:  # of a context, the request takes a part
+            most = less[-1] - (less[-2] if "context" in said and len(less) > 1 else 0)
+        self.connection.habits.max_tokens = max(most, 0)
+        self.connection.habits.keep()
+        return True
+
+    def again(self, response: ModelResponse, usage: Usage) -> Failure | None:
+        """Why the request is to be sent once more in another way; None: the response counts."""
+        form, habits = self._form, self.connection.habits
+        if form is None or self._way is None:
+            return None
+        cut = self.end is not None and self.end.cut
+        way, unended = self._way, cut or response.finish_reason == "length"
+        if cut:
+            habits.wrote_without_end()
+        if _is_complete(response, form):
+            if cut and self._set is None:
+                habits.failed(way)  # the next request is put so that it ends
+            elif self._set is None and _has_output(response, form):
+                habits.succeeded(way)
+            return None
+        if unended and not cut and not self._doubled and self._limit == self._wanted:
+            self._doubled = True
+            said = (
+                f"its answer was cut off at {self._limit:,} tokens: asked again with twice as many"
+            )
+            return Failure("unstructured", said, usage=usage)
+        if self._set is not None or (not unended and (response.tool_calls or form.words)):
+            return None
+        after = habits.failed(way)
+        if after is None:
+            return None
+        why = "it wrote without end" if unended else "it answered in words"
+        return Failure("unstructured", f"{why}: asked again, as `{after}`", usage=usage)
+
+
+def _is_complete(response: ModelResponse, request: CallRequest) -> bool:
+    calls = response.tool_calls
+    if calls:
+        return all(isinstance(arguments_of(one, max_bytes=10**9), dict) for one in calls)
+    return answer_in(response, request).data is not None
+
+
+def _has_output(response: ModelResponse, request: CallRequest) -> bool:
+    return not response.tool_calls or answer_in(response, request).call is not None

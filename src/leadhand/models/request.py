@@ -1,0 +1,91 @@
+"""A request to a model, without its messages, in each of the ways that it can be put."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import cast
+
+from pydantic import JsonValue
+from pydantic_ai.messages import InstructionPart
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.output import OutputObjectDefinition
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
+from pydantic_core import to_json
+
+from leadhand.contracts.role import Answers
+
+MAX_OUTPUT_BYTES = 1_000_000
+"""The default limit for an answer, and for the arguments of a tool call."""
+PLAN_TOKENS = 16_000
+"""What a plan, or an answer to the user, may take."""
+DECISION_TOKENS = 4_000
+"""What any other answer in a structure may take."""
+
+
+@dataclass(frozen=True)
+class CallRequest:
+    """A request without its messages; it can be reused for many calls."""
+
+    instructions: str
+    """The system prompt. It comes first and stays the same, so that providers' caches work."""
+    tools: Sequence[ToolDefinition] = ()
+    output: ToolDefinition | None = None
+    """The schema of the answer, as an output tool; `answers` decides how it is sent. None: plain
+    text."""
+    settings: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    max_bytes: int = MAX_OUTPUT_BYTES
+    """Limit for the answer, and for the arguments of a tool call."""
+    answers: Answers | None = None
+    """The way in which the answer is structured; None: the one that works."""
+    tokens: int = DECISION_TOKENS
+    """What the answer may need, unless the `settings` have `max_tokens`."""
+    words: bool = False
+    """Whether an answer in words will do as well."""
+    alone: ToolDefinition | None = None
+    """The output for a model that can't call `tools` because its answer has a format; None: it has
+    to be able to call them."""
+    in_text: str = ""
+    """The text before the schema where the prompt has it and the model may call tools too."""
+
+    @cached_property
+    def model_settings(self) -> ModelSettings | None:
+        return cast("ModelSettings", dict(self.settings)) if self.settings else None
+
+    @cached_property
+    def parameters(self) -> ModelRequestParameters:
+        """In the way of the model's profile."""
+        instructions = [InstructionPart(self.instructions)] if self.instructions else None
+        if self.output is None:
+            return ModelRequestParameters(
+                function_tools=list(self.tools), instruction_parts=instructions
+            )
+        return ModelRequestParameters(
+            function_tools=list(self.tools),
+            output_mode="auto",
+            output_tools=[self.output],
+            output_object=_object(self.output),
+            allow_text_output=False,
+            instruction_parts=instructions,
+        )
+
+    def put(self, way: Answers, *, calls_in_format: bool) -> ModelRequestParameters:
+        """In one way; `calls_in_format`: whether tools can be called although there is a format."""
+        asked, output = self.parameters, self.output
+        if output is None or way == "tool":
+            return replace(asked, output_mode="tool") if output is not None else asked
+        if not self.tools or calls_in_format:
+            return replace(asked, output_mode=way, allow_text_output=True)
+        if self.alone is not None:
+            form = _object(self.alone)
+            in_format = replace(asked, output_mode=way, allow_text_output=True)
+            return replace(in_format, function_tools=[], output_object=form)
+        schema = f"{self.in_text}\n\n{to_json(output.parameters_json_schema).decode()}".strip()
+        return ModelRequestParameters(
+            function_tools=asked.function_tools,
+            instruction_parts=[*(asked.instruction_parts or ()), InstructionPart(schema)],
+        )
+
+
+def _object(output: ToolDefinition) -> OutputObjectDefinition:
+    return OutputObjectDefinition(output.parameters_json_schema, output.name, output.description)

@@ -1,0 +1,132 @@
+"""Tool calls that a model wrote as text. Pure.
+
+Text is a call only if it is nothing else, names tools that the model was offered, and did not come
+from what the model was given: a tool's output must not become a call.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import cast
+
+from pydantic import JsonValue
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart
+
+IN_TEXT = "in_text_"
+"""How the ids of such calls begin."""
+_TAGS = re.compile(r"</?(?:tool_call|tools)>")
+_FENCE = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
+_OBJECT = re.compile(r'\{\s*["}]')
+_MAX_TRIES = 20_000
+"""Places of one text at which a JSON value may begin. In a text with more, anything may be."""
+_MAX_ESCAPES = 4
+"""How deep a call may be written into JSON strings of JSON strings."""
+
+_Call = tuple[str, dict[str, JsonValue]]
+_decoder = json.JSONDecoder()
+
+
+def with_calls(
+    response: ModelResponse, offered: Collection[str], messages: Sequence[ModelMessage]
+) -> ModelResponse:
+    """`response` with the calls in its text as calls; `messages` are what the model was given."""
+    text = (response.text or "").strip()
+    if response.tool_calls or "{" not in text:
+        return response
+    calls = _calls_in(text)
+    if not calls or any(name not in offered for name, _ in calls):
+        return response
+    if any(_has(given, calls) for given in _given(messages)):
+        return response
+    said = [
+        ToolCallPart(name, arguments, f"{IN_TEXT}{len(messages)}_{number}")
+        for number, (name, arguments) in enumerate(calls, start=1)
+    ]
+    others = [part for part in response.parts if not isinstance(part, TextPart)]
+    return replace(response, parts=[*others, *said])
+
+
+def _calls_in(text: str) -> list[_Call]:
+    """The calls that `text` consists of; empty if it has anything else."""
+    if fenced := _FENCE.fullmatch(text):
+        text = fenced[1]
+    text = _TAGS.sub(" ", text).strip()
+    calls: list[_Call] = []
+    while text:
+        try:
+            value, end = cast("tuple[JsonValue, int]", _decoder.raw_decode(text))
+        except (ValueError, RecursionError):
+            return []
+        for one in value if isinstance(value, list) else [value]:
+            call = _as_call(one)
+            if call is None:
+                return []
+            calls.append(call)
+        text = text[end:].lstrip(" \t\r\n,")
+    return calls
+
+
+def _as_call(value: JsonValue) -> _Call | None:
+    if not isinstance(value, dict):
+        return None
+    given = value.get("function") if value.keys() <= {"type", "function", "id"} else value
+    if not isinstance(given, dict) or not given.keys() <= {"name", "arguments", "parameters", "id"}:
+        return None
+    name, arguments = given.get("name"), given.get("arguments", given.get("parameters"))
+    return (name, arguments) if isinstance(name, str) and isinstance(arguments, dict) else None
+
+
+def _given(messages: Sequence[ModelMessage]) -> Iterator[str]:
+    """Every text that the model was given: the request or handoff, inputs, results of tools."""
+    for message in messages:
+        if isinstance(message, ModelRequest):
+            for part in message.parts:
+                content: object = getattr(part, "content", None)
+                yield content if isinstance(content, str) else json.dumps(content, default=str)
+
+
+def _has(text: str, calls: Sequence[_Call], depth: int = _MAX_ESCAPES) -> bool:
+    """Whether `text` has one of `calls`, in any spelling, also within its JSON strings."""
+    if "{" not in text:
+        return False
+    if depth == 0 or _values_have(text, calls, depth):
+        return True
+    plain = text.replace("\\u0022", '"').replace('\\"', '"').replace("\\n", "\n")
+    return plain != text and _has(plain.replace("\\\\", "\\"), calls, depth - 1)
+
+
+def _values_have(text: str, calls: Sequence[_Call], depth: int) -> bool:
+    start, tries = text.find("{"), 0
+    while start >= 0:
+        tries += _OBJECT.match(text, start) is not None
+        if tries > _MAX_TRIES:
+            return True
+        end = start + 1
+        try:
+            value, end = cast("tuple[JsonValue, int]", _decoder.raw_decode(text, start))
+        except ValueError:
+            pass
+        except RecursionError:
+            return True
+        else:
+            if any(_is_or_has(one, calls, depth) for one in _values(value)):
+                return True
+        start = text.find("{", end)
+    return False
+
+
+def _is_or_has(value: JsonValue, calls: Sequence[_Call], depth: int) -> bool:
+    if isinstance(value, str):
+        return _has(value, calls, depth - 1)
+    return _as_call(value) in calls
+
+
+def _values(value: JsonValue) -> Iterator[JsonValue]:
+    """The objects and strings in a value, itself included."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict | str):
+            yield one
+        waiting += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
