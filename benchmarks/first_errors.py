@@ -20,10 +20,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from leadhand.evals.first_error import LogStep, first_wrong, reports_error
+from leadhand.evals.first_error import LogStep, first_wrong
 
 _TOOLS = {"computer_terminal", "human", "computerterminal"}
 """Speakers that make no mistake of their own: they show what others did."""
+_BROKEN = re.compile(
+    r"Traceback \(most recent call last\)|exitcode: [1-9]|\b\w*(?:Error|Exception):|"
+    r"\b(?:unable to|failed to|could not be (?:found|accessed)|not found|timed out)\b"
+)
 _ANSWER = re.compile(r"(?:FINAL ANSWER|final answer(?: is)?|answer is)\W{0,6}([^\n.]{1,80})")
 
 
@@ -49,7 +53,13 @@ def failures(workloads: Path) -> list[Failure]:
             row["kind"],
             str(row["ground_truth"]),
             tuple(
-                LogStep(one["agent"], "task", one["content"], seq=int(one["step"]))
+                LogStep(
+                    one["agent"],
+                    "task",
+                    one["content"],
+                    failed=_BROKEN.search(one["content"]) is not None,
+                    seq=int(one["step"]),
+                )
                 for one in row["history"]
             ),
             row["mistake_agent"],
@@ -63,7 +73,7 @@ def by_rules(log: Failure) -> tuple[str, int]:
     """The agent and the step that the rules name."""
     steps = [step for step in log.steps if (step.who or "").lower() != "human"]
     wrong = [one for one in _answers(steps) if one.casefold() != log.truth.casefold()]
-    place, _ = first_wrong(steps[1:], said=wrong[-1:], broken=reports_error)
+    place, _ = first_wrong(steps[1:], said=wrong[-1:])
     at = 0 if place is None else place + 1
     while at > 0 and (steps[at].who or "").lower() in _TOOLS:
         at -= 1

@@ -23,13 +23,9 @@ _CITED = re.compile(r"\[([^\[\]\n]{1,400})\](?!\()")
 def answer_scores(expected: ExpectedAnswer | None, trial: Trial) -> Iterator[CaseScore]:
     """Whether the answer has the status and the data that are expected."""
     answer = trial.answer
-    wanted = (expected.status if expected else None) or "complete"
-    allowed = (
-        {wanted, "partial"}
-        if trial.case.faults and not (expected and expected.status)
-        else {wanted}
-    )
-    right = answer.status in allowed
+    wanted = expected.status if expected else None
+    tolerated = ("complete", "partial") if trial.case.faults else ("complete",)
+    right = answer.status == wanted if wanted else answer.status in tolerated
     why = "" if right else f"it is {answer.status}"
     if not right and answer.gaps:
         why += f": {answer.gaps[0].why:.200}"

@@ -47,9 +47,7 @@ def figure(samples: Samples) -> Figure:
     trials = sum(map(len, samples.values()))
     low, high = None, None
     if trials >= LEAST:
-        chance = random.Random(0)  # the same figures for the same trials
-        groups = [*samples.values()]
-        low, high = _interval([_resampled(groups, chance) for _ in range(RESAMPLES)])
+        low, high = _interval([*samples], samples, {})
     mean = fmean(fmean(values) for values in samples.values())
     return Figure(mean=mean, low=low, high=high, trials=trials)
 
@@ -75,30 +73,26 @@ def change(
     elif trials < LEAST:
         verdict = "same" if abs(mine - other) < _SAME else "unknown"
     else:
-        chance = random.Random(0)
-        gaps = [_gap(both, now, before, chance) for _ in range(RESAMPLES)]
-        low, high = _interval(gaps)
+        low, high = _interval(both, now, before)
         verdict = "better" if low > _SAME else "worse" if high < -_SAME else "same"
     if lower_is_better and verdict in ("better", "worse"):
         verdict = "worse" if verdict == "better" else "better"
     return FigureChange(name=name, before=other, now=mine, low=low, high=high, verdict=verdict)
 
 
-def _resampled(groups: Sequence[Sequence[float]], chance: random.Random) -> float:
-    drawn = chance.choices(groups, k=len(groups))
-    return fmean(fmean(chance.choices(values, k=len(values))) for values in drawn)
+def _interval(cases: Sequence[str], now: Samples, before: Samples) -> tuple[float, float]:
+    """The 95 % interval of the mean, less that of `before` where it has a case."""
+    chance = random.Random(0)  # the same figures for the same trials
 
+    def drawn(values: Sequence[float]) -> float:
+        return fmean(chance.choices(values, k=len(values)))
 
-def _gap(cases: Sequence[str], now: Samples, before: Samples, chance: random.Random) -> float:
-    drawn = chance.choices(cases, k=len(cases))
-    return fmean(
-        fmean(chance.choices(now[case], k=len(now[case])))
-        - fmean(chance.choices(before[case], k=len(before[case])))
-        for case in drawn
+    means = sorted(
+        fmean(
+            drawn(now[case]) - (drawn(before[case]) if case in before else 0.0)
+            for case in chance.choices(cases, k=len(cases))
+        )
+        for _ in range(RESAMPLES)
     )
-
-
-def _interval(values: list[float]) -> tuple[float, float]:
-    values.sort()
-    cut = len(values) // 40
-    return values[cut], values[-1 - cut]
+    cut = RESAMPLES // 40
+    return means[cut], means[-1 - cut]

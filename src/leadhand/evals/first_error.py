@@ -5,8 +5,7 @@ step that failed; for a fact that is missing, the synthesis if a result had it, 
 that ended without it.
 """
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from leadhand.contracts import events
@@ -15,10 +14,6 @@ from leadhand.evals.report import FirstError
 from leadhand.evals.trials import CaseScore, Trial
 
 StepKind = Literal["plan", "task", "tool", "model", "synthesis"]
-_BROKEN = re.compile(
-    r"Traceback \(most recent call last\)|exitcode: [1-9]|\b\w*(?:Error|Exception):|"
-    r"\b(?:unable to|failed to|could not be (?:found|accessed)|not found|timed out)\b"
-)
 _OF_PLAN = ("routing.", "plan.")
 
 
@@ -64,18 +59,14 @@ def first_error(trial: Trial, scores: Sequence[CaseScore]) -> FirstError | None:
 
 
 def first_wrong(
-    steps: Sequence[LogStep],
-    *,
-    said: Sequence[str] = (),
-    lost: Sequence[str] = (),
-    broken: Callable[[LogStep], bool] = lambda step: step.failed,
+    steps: Sequence[LogStep], *, said: Sequence[str] = (), lost: Sequence[str] = ()
 ) -> tuple[int | None, str]:
     """The position of the step that is wrong first, and why; None: the synthesis, or unknown."""
     for place, step in enumerate(steps):
         if claim := next((one for one in said if states(step.text, one)), None):
             return place, f"it states {claim!r:.80}"
     for place, step in enumerate(steps):
-        if broken(step):
+        if step.failed:
             return place, step.text[:200]
     for fact in lost:
         words = fact.split(" or ")
@@ -85,11 +76,6 @@ def first_wrong(
         if ends:
             return ends[0], f"no result states {fact!r:.80}"
     return None, ""
-
-
-def reports_error(step: LogStep) -> bool:
-    """Whether the text of a step says that something failed."""
-    return step.failed or _BROKEN.search(step.text) is not None
 
 
 def steps_of(trial: Trial) -> Iterator[LogStep]:

@@ -4,12 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from leadhand.contracts.answer import Engine
 from leadhand.contracts.data import Record, in_one_line
 from leadhand.errors import InputError
 from leadhand.evals.figures import Figure, FigureChange, Samples, change, figure
+from leadhand.evals.planning import PlanShape
 from leadhand.evals.trials import CaseScore
 
 TIMES = ("seconds", "speedup")
@@ -55,6 +56,7 @@ class TrialReport(Record):
     routed: tuple[str | None, str | None] | None = None
     """The worker that the request is for and the one that got it; None if that is not scored."""
     first_error: FirstError | None = None
+    shape: PlanShape | None = Field(default=None, exclude=True)
     error: str | None = None
     """Why the case could not be run."""
 

@@ -8,8 +8,8 @@ own.
 import asyncio
 import datetime as dt
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from leadhand.contracts.budget import Budget
@@ -19,11 +19,10 @@ from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, LeadhandError
 from leadhand.evals.answers import answer_scores, synthesis_scores
-from leadhand.evals.cases import Case, Fault
+from leadhand.evals.cases import Case, ExpectedWork, Fault
 from leadhand.evals.first_error import first_error
 from leadhand.evals.judging import AnswerJudge
 from leadhand.evals.planning import (
-    PlanShape,
     distinct_score,
     plan_scores,
     routing_scores,
@@ -142,14 +141,14 @@ async def evaluate(
     settings = settings or EvalSettings()
     eval_id = eval_id or new_eval_id(dt.datetime.now(dt.UTC))
     contender = TeamContender(team, settings) if isinstance(team, Team) else team
-    work = _Evaluation(contender, (*scorers,), judge)
     slots = asyncio.Semaphore(settings.at_once)
     done = 0
 
     async def one(place: int, case: Case, repeat: int) -> TrialReport:
         nonlocal done
+        run_id = f"{eval_id}-{place}-{repeat}"
         async with slots:
-            trial = await work.trial(case, repeat, f"{eval_id}-{place}-{repeat}")
+            trial = await _trial(contender, case, repeat, run_id, scorers=scorers, judge=judge)
         done += 1
         if progress is not None:
             progress(contender.name, trial, done, len(cases) * settings.repeat)
@@ -164,94 +163,96 @@ async def evaluate(
             ]
     except ExceptionGroup as failed:  # each would name the same mistake
         raise failed.exceptions[0] from None
-    return team_report(contender.name, [*work.distinct(task.result() for task in tasks)])
+    return team_report(contender.name, [*_distinct([task.result() for task in tasks])])
 
 
-@dataclass(slots=True)
-class _Evaluation:
-    """All cases with one team."""
+async def _trial(
+    contender: Contender,
+    case: Case,
+    repeat: int,
+    run_id: str,
+    *,
+    scorers: Sequence[Scorer],
+    judge: AnswerJudge | None,
+) -> TrialReport:
+    """One case, run once: by the team, and by each worker that is scored alone."""
+    report = TrialReport(case=case.name, repeat=repeat)
+    works = [None, *case.workers] if case.has_whole_run else case.workers
+    try:
+        for place, work in enumerate(works):
+            trial = await _run(contender, case, work, f"{run_id}-{place}" if work else run_id)
+            scores = [*scores_of(trial, scorers)]
+            if judge is not None:
+                scores = await judge.scores(trial, scores)
+            report = _with_run(report, trial, scores)
+    except InputError:
+        raise
+    except LeadhandError as error:
+        return report.model_copy(update={"error": str(error)})
+    return report
 
-    contender: Contender
-    scorers: tuple[Scorer, ...]
-    judge: AnswerJudge | None
-    shapes: dict[tuple[str, int], PlanShape] = field(
-        default_factory=dict[tuple[str, int], PlanShape]
-    )
 
-    async def trial(self, case: Case, repeat: int, run_id: str) -> TrialReport:
-        """One case, run once: by the team, and by each worker that is scored alone."""
-        report = TrialReport(case=case.name, repeat=repeat)
-        try:
-            if case.has_whole_run:
-                trial = await self._run(case, None, run_id)
-                if shape := shape_of(trial):
-                    self.shapes[case.name, repeat] = shape
-                report = await self._scored(trial, report)
-            for place, work in enumerate(case.workers, start=1):
-                task = Task(
-                    id=work.worker,
-                    worker=work.worker,
-                    intent=work.intent or case.request,
-                    payload=work.payload,
-                    artifacts=work.artifacts,
-                )
-                plan = Plan(goal=case.request, tasks=[task])
-                trial = await self._run(case, plan, f"{run_id}-{place}")
-                report = await self._scored(replace(trial, work=work), report)
-        except InputError:
-            raise
-        except LeadhandError as error:
-            return report.model_copy(update={"error": str(error)})
-        return report
-
-    async def _run(self, case: Case, plan: Plan | None, run_id: str) -> Trial:
-        supervisor, arguments = self.contender.start(case, plan, run_id)
-        given: StartArguments[object] = {
-            **arguments,
-            "run_id": run_id,
-            "if_exists": "join",
-            "origin": {"command": "eval", "case": case.name},
-        }
-        answer = await supervisor.run(case.request, **given)
-        log = await supervisor.journal.events(run_id)
-        return Trial(case, supervisor.team, answer, log)
-
-    async def _scored(self, trial: Trial, report: TrialReport) -> TrialReport:
-        """The report with the scores and costs of one of the case's runs added."""
-        scores = [*scores_of(trial, self.scorers)]
-        if self.judge is not None:
-            scores = [*await self.judge.scores(trial, scores)]
-        answer, metrics = trial.answer, trial.answer.metrics
-        costs = [one for one in (report.cost_usd, metrics.cost_usd) if one is not None]
-        routing = trial.case.routing
-        routed = (routing.primary, next(iter(workers_of(trial)), None)) if routing else None
-        return report.model_copy(
-            update={
-                "run_ids": (*report.run_ids, answer.run_id),
-                "status": report.status or answer.status,
-                "engine": "model" if "model" in (report.engine, answer.engine) else answer.engine,
-                "scores": (*report.scores, *scores),
-                "seconds": report.seconds + metrics.makespan_s,
-                "requests": report.requests + metrics.requests,
-                "tokens": report.tokens + metrics.input_tokens + metrics.output_tokens,
-                "cost_usd": sum(costs) if costs else None,
-                "speedup": report.speedup if trial.work else metrics.speedup or None,
-                "refused": (*dict.fromkeys((*report.refused, *_refused(trial))),),
-                "routed": report.routed if trial.work else routed,
-                "first_error": report.first_error or first_error(trial, scores),
-            }
+async def _run(contender: Contender, case: Case, work: ExpectedWork | None, run_id: str) -> Trial:
+    """A run of the team, or of one worker alone."""
+    plan = None
+    if work is not None:
+        task = Task(
+            id=work.worker,
+            worker=work.worker,
+            intent=work.intent or case.request,
+            payload=work.payload,
+            artifacts=work.artifacts,
         )
+        plan = Plan(goal=case.request, tasks=[task])
+    supervisor, arguments = contender.start(case, plan, run_id)
+    given: StartArguments[object] = {
+        **arguments,
+        "run_id": run_id,
+        "if_exists": "join",
+        "origin": {"command": "eval", "case": case.name},
+    }
+    answer = await supervisor.run(case.request, **given)
+    log = await supervisor.journal.events(run_id)
+    return Trial(case, supervisor.team, answer, log, work)
 
-    def distinct(self, trials: Iterable[TrialReport]) -> Iterator[TrialReport]:
-        """The trials, with a score for plans that are the same for unlike requests."""
-        for trial in trials:
-            mine = self.shapes.get((trial.case, trial.repeat))
-            others = [one for key, one in self.shapes.items() if key[0] != trial.case]
-            if mine is None or not others:
-                yield trial
-                continue
-            score = distinct_score(mine, others)
-            yield trial.model_copy(update={"scores": (*trial.scores, score)})
+
+def _with_run(report: TrialReport, trial: Trial, scores: Sequence[CaseScore]) -> TrialReport:
+    """The report with the scores and costs of one of the case's runs added."""
+    answer, metrics, routing = trial.answer, trial.answer.metrics, trial.case.routing
+    costs = [one for one in (report.cost_usd, metrics.cost_usd) if one is not None]
+    refused = [
+        event.tool
+        for event in trial.log
+        if isinstance(event, ToolCalled) and REFUSED in event.output
+    ]
+    changed: dict[str, object] = {
+        "run_ids": (*report.run_ids, answer.run_id),
+        "engine": "model" if "model" in (report.engine, answer.engine) else answer.engine,
+        "scores": (*report.scores, *scores),
+        "seconds": report.seconds + metrics.makespan_s,
+        "requests": report.requests + metrics.requests,
+        "tokens": report.tokens + metrics.input_tokens + metrics.output_tokens,
+        "cost_usd": sum(costs) if costs else None,
+        "refused": (*dict.fromkeys((*report.refused, *refused)),),
+        "first_error": report.first_error or first_error(trial, scores),
+        "status": report.status or answer.status,
+    }
+    if trial.work is None:
+        changed |= {"speedup": metrics.speedup or None, "shape": shape_of(trial)}
+        first = next(iter(workers_of(trial)), None)
+        changed |= {"routed": (routing.primary, first) if routing is not None else None}
+    return report.model_copy(update=changed)
+
+
+def _distinct(trials: Sequence[TrialReport]) -> Iterator[TrialReport]:
+    """The trials, with a score for plans that are the same for unlike requests."""
+    for trial in trials:
+        others = [one.shape for one in trials if one.shape and one.case != trial.case]
+        if trial.shape is not None and others:
+            scores = (*trial.scores, distinct_score(trial.shape, others))
+            yield trial.model_copy(update={"scores": scores})
+        else:
+            yield trial
 
 
 def scores_of(trial: Trial, scorers: Sequence[Scorer] = ()) -> Iterator[CaseScore]:
@@ -272,11 +273,3 @@ def scores_of(trial: Trial, scorers: Sequence[Scorer] = ()) -> Iterator[CaseScor
         yield from answer_scores(case.answer, trial)
     for scorer in scorers:
         yield from scored_by(scorer, trial)
-
-
-def _refused(trial: Trial) -> list[str]:
-    return [
-        event.tool
-        for event in trial.log
-        if isinstance(event, ToolCalled) and REFUSED in event.output
-    ]

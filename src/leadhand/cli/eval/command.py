@@ -4,7 +4,7 @@ import asyncio
 import datetime as dt
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -45,12 +45,6 @@ from leadhand.teams import functions
 from leadhand.teams.installed import team_folders
 from leadhand.teams.sources import python_team, team_of
 
-Trial = Callable[
-    [RunSetup, RunStorage, Path, Sequence[Path]],
-    tuple[Supervisor[object, object], Batches],
-]
-"""What `Command.trial` is."""
-
 _KINDS: dict[str, FaultKind] = {kind: kind for kind in get_args(FaultKind)}
 
 
@@ -74,13 +68,11 @@ class CommandContender:
             )
         folder = self.storage.folder(run_id)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        trial = cast("Trial", self.command.trial)
-        supervisor, batches = trial(self.setup, self.storage, folder, [*map(Path, case.inputs)])
+        inputs = [Path(one) for one in case.inputs]
+        assert self.command.trial is not None
+        made = self.command.trial(self.setup, self.storage, folder, inputs)
+        supervisor, batches = cast("tuple[Supervisor, Batches]", made)
         return supervisor, {"batches": batches}
-
-
-Row = tuple[Contender, Sequence[Case]]
-"""A team, and the cases that it gets."""
 
 
 def eval_command(options: EvalOptions) -> int:
@@ -88,7 +80,7 @@ def eval_command(options: EvalOptions) -> int:
     measure = options.measure
     before = EvalReport.read(options.baseline) if options.baseline is not None else None
     with RunStorage(measure.home, new=True) as storage:
-        rows: list[Row] = [
+        rows: list[tuple[Contender, Sequence[Case]]] = [
             (contender_of(name, measure, storage), cases_of(options.cases, name))
             for name in options.teams
         ]
@@ -136,21 +128,17 @@ def _printed(
     report: EvalReport, moved: Sequence[Sequence[FigureChange]], measure: MeasureOptions
 ) -> bool:
     """Whether the report was printed for a program; if not, it is to be shown as text."""
+    kind = "json" if measure.json else measure.format
     with writing_output():
-        match measure.report_format:
-            case "json":
-                print_json(report.model_dump(mode="json"))
-            case "junit":
-                sys.stdout.write(junit(report))
-            case "html":
-                sys.stdout.write(page(report, moved))
-            case "text":
-                return False
-    return True
+        if kind == "json":
+            print_json(report.model_dump(mode="json"))
+        elif kind != "text":
+            sys.stdout.write(junit(report) if kind == "junit" else page(report, moved))
+    return kind != "text"
 
 
 def measured(
-    rows: Sequence[Row], measure: MeasureOptions, storage: RunStorage
+    rows: Sequence[tuple[Contender, Sequence[Case]]], measure: MeasureOptions, storage: RunStorage
 ) -> EvalReport | None:
     """The report; None if it was interrupted, and how to go on was said."""
     settings, scorers = settings_of(measure), scorers_of(measure)
@@ -221,33 +209,29 @@ def contender_of(name: str, measure: MeasureOptions, storage: RunStorage) -> Con
         return TeamContender(team, settings_of(measure), storage.journal)
     if measure.faults:
         raise InputError(f"--fault is not for team {name}, which its own command sets up")
-    return CommandContender(name, team_of(name), command, setup_of(measure), storage)
+    return CommandContender(
+        name, team_of(name), command, RunSetup(**asdict(measure.limits)), storage
+    )
 
 
 def settings_of(measure: MeasureOptions) -> EvalSettings:
     """How cases are run. Raises `InputError`."""
-    setup = setup_of(measure)
+    setup = RunSetup(**asdict(measure.limits))
+    faults: list[Fault] = []
+    for given in measure.faults or ():
+        worker, _, kind = given.rpartition("=")
+        if not worker or kind not in _KINDS:
+            raise InputError(f"--fault {given}: give WORKER=KIND, KIND one of {', '.join(_KINDS)}")
+        name = int(worker) if worker.isdigit() else worker
+        faults.append(Fault(worker=name, fails=_KINDS[kind]))
     return EvalSettings(
         repeat=measure.repeat,
         at_once=measure.at_once,
         deadline_s=setup.deadline_s,
         budget=setup.budget,
         allow_writes=measure.allow_writes,
-        faults=tuple(map(_fault, measure.faults or ())),
+        faults=tuple(faults),
     )
-
-
-def setup_of(measure: MeasureOptions) -> RunSetup:
-    """The limits of each run."""
-    return RunSetup(**asdict(measure.limits))
-
-
-def _fault(given: str) -> Fault:
-    worker, equals, kind = given.rpartition("=")
-    if not equals or kind not in _KINDS:
-        raise InputError(f"--fault {given}: give WORKER=KIND, KIND one of {', '.join(_KINDS)}")
-    name = int(worker) if worker.isdigit() else worker
-    return Fault(worker=name, fails=_KINDS[kind])
 
 
 def scorers_of(measure: MeasureOptions) -> list[Scorer]:

@@ -10,7 +10,17 @@ from leadhand.cli import options as opt
 from leadhand.cli.run.first_line import announce_team
 
 ReportFormat = Literal["text", "json", "junit", "html"]
-
+_JUDGE = (
+    "The model for what code can't decide: rubrics, facts in other words. Default for rubrics: a "
+    "model of the team that no worker uses."
+)
+_FAULT = (
+    "A worker that fails, by name or number: 2=timeout, billing=error, =invalid_output, "
+    "=out_of_scope, =ambiguous_input. May be repeated."
+)
+_CASES = "A file of cases, or a folder. Default: cases.jsonl or cases.yaml beside the team."
+_BASELINE = "An earlier report as JSON. Exit status 1: something is worse beyond noise."
+_SINGLE = "Compare with one worker that has all tools and all instructions."
 _NO_LIMITS = opt.LimitOptions()
 
 
@@ -26,36 +36,15 @@ class MeasureOptions:
     ] = 4
     scorers: Annotated[
         list[str] | None,
-        typer.Option(
-            "--scorer",
-            help="A function of yours that scores each trial; may be repeated.",
-            metavar="FILE.py:NAME",
-        ),
+        typer.Option("--scorer", help="A function that scores each trial.", metavar="FILE.py:NAME"),
     ] = None
     faults: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fault",
-            help="A worker that fails, by name or number: 2=timeout, billing=error, "
-            "=invalid_output, =out_of_scope, =ambiguous_input. May be repeated.",
-            metavar="WORKER=KIND",
-        ),
+        list[str] | None, typer.Option("--fault", help=_FAULT, metavar="WORKER=KIND")
     ] = None
     allow_writes: Annotated[
         bool, typer.Option("--allow-writes", help="Call tools that may change something, too.")
     ] = False
-    resume: Annotated[
-        str | None,
-        typer.Option(help="Go on with this evaluation: its runs are not repeated.", metavar="EVAL"),
-    ] = None
-    judge: Annotated[
-        str | None,
-        typer.Option(
-            help="The model for what code can't decide: rubrics, facts in other words. Default for "
-            "rubrics: a model of the team that no worker uses.",
-            metavar="PROVIDER:NAME",
-        ),
-    ] = None
+    judge: Annotated[str | None, typer.Option(help=_JUDGE, metavar="PROVIDER:NAME")] = None
     record: Annotated[
         Path | None,
         typer.Option(help="Keep the exchanges with models, without secrets.", metavar="FILE"),
@@ -64,6 +53,9 @@ class MeasureOptions:
         Path | None,
         typer.Option(help="Answer from these exchanges; no model is asked.", metavar="FILE"),
     ] = None
+    resume: Annotated[
+        str | None, typer.Option(help="Go on with this evaluation.", metavar="EVAL")
+    ] = None
     limits: opt.LimitOptions = _NO_LIMITS
     format: Annotated[ReportFormat, typer.Option(help="How to print the report.")] = "text"
     json: Annotated[bool, typer.Option("--json", help="The report as JSON on stdout.")] = False
@@ -71,33 +63,14 @@ class MeasureOptions:
     home: opt.Home = None
     trust: opt.Trust = False
 
-    @property
-    def report_format(self) -> ReportFormat:
-        """The format; `--json` is short for one."""
-        return "json" if self.json else self.format
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalOptions:
     """The options of `leadhand eval`."""
 
     teams: Annotated[list[str], typer.Argument(help=opt.TEAM_HELP, metavar="TEAM...")]
-    cases: Annotated[
-        Path | None,
-        typer.Option(
-            help="A file of cases, or a folder of them. Default: cases.jsonl or cases.yaml beside "
-            "the team.",
-            metavar="FILE|DIR",
-        ),
-    ] = None
-    baseline: Annotated[
-        Path | None,
-        typer.Option(
-            help="An earlier report as JSON: what is better or worse beyond noise. Exit status 1: "
-            "something is worse.",
-            metavar="FILE",
-        ),
-    ] = None
+    cases: Annotated[Path | None, typer.Option(help=_CASES, metavar="FILE|DIR")] = None
+    baseline: Annotated[Path | None, typer.Option(help=_BASELINE, metavar="FILE")] = None
     measure: MeasureOptions
 
 
@@ -106,18 +79,8 @@ class CompareOptions:
     """The options of `leadhand compare`."""
 
     cases: Annotated[Path, typer.Argument(help="A file or folder of cases.", metavar="CASES")]
-    teams: Annotated[
-        list[str],
-        typer.Option(
-            "--team", help=f"One team, or two to compare. {opt.TEAM_HELP}", metavar="TEAM"
-        ),
-    ]
-    single: Annotated[
-        bool,
-        typer.Option(
-            "--single", help="Compare with one worker that has all tools and all instructions."
-        ),
-    ] = False
+    teams: Annotated[list[str], typer.Option("--team", help=opt.TEAM_HELP, metavar="TEAM")]
+    single: Annotated[bool, typer.Option("--single", help=_SINGLE)] = False
     measure: MeasureOptions
 
 
