@@ -85,3 +85,13 @@ def test_a_link_to_itself_and_a_folder_outside_are_problems(tmp_path: Path) -> N
     (source / ".claude" / "agents").symlink_to(outside)
     with pytest.raises(ImportProblems, match=r"\.claude/agents/b\.md: is a link that leads out"):
         import_team(source, tmp_path / "team")
+
+
+def test_a_plugin_without_a_manifest_beside_one_with_it_is_imported_too(tmp_path: Path) -> None:
+    kits = tmp_path / "kits"
+    one, other = (
+        write_plugin(kits / name, manifest, "agents/a.md")
+        for name, manifest in (("one", "{}"), ("other", None))
+    )
+    write_plugin(kits / "none", None, "notes.md")
+    assert plugins(kits) == [one, other]

@@ -40,7 +40,8 @@ def _plugin(folder: Path, notes: Notes) -> tuple[str, list[Path]]:
         if place.name == "agents":
             name, given = _plugin(place.parent, notes)
             return name, [folder] if given else []
-        is_plugin = place.parent.name == "plugins" and agents.exists()
+        beside = place.parent.glob(f"*/{_MANIFEST}")  # of plugins, not each needs a manifest
+        is_plugin = agents.exists() and (place.parent.name == "plugins" or any(beside))
         return place.name, [agents] if is_plugin else []
     try:
         values = dict[str, Value](json.loads(read_inside(manifest, folder, notes)[1] or "{}"))
