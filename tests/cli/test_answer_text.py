@@ -52,7 +52,7 @@ def test_on_a_terminal_gaps_read_as_they_were_written() -> None:
     show_answer(ANSWER, Console(file=file, width=100, force_terminal=True, color_system=None))
     file.seek(0)
     shown = file.read()
-    assert "• `a`b`: boom ## What was found ![x](https://evil.example/p) <b>\\x1b[31m" in shown
+    assert "• a`b: boom ## What was found ![x](https://evil.example/p) <b>\\x1b[31m" in shown
     assert "[price](https://evil.example); taken as right: <i>40</i> (# so)" in shown
 
 

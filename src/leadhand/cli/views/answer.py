@@ -6,9 +6,7 @@ of a model or worker takes effect.
 
 from collections.abc import Callable, Sequence
 
-from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table
+from rich.console import Console, Group
 from rich.text import Text
 from rich.theme import Theme
 
@@ -31,13 +29,8 @@ _Shown = Callable[[str], str]
 """Shows a text of a model or worker so that no markup in it takes effect."""
 _THEME = Theme({"markdown.code": "cyan"})
 """Code without rich's black box, which a light terminal would show as one."""
-_STATUS_STYLES = {
-    "complete": "green",
-    "partial": "yellow",
-    "failed": "red",
-    "cancelled": "yellow",
-    "waiting": "yellow",
-}
+_STATUS_STYLES = {"complete": "green", "failed": "red"}
+"""Others are yellow."""
 
 
 def show_answer(answer: Answer, console: Console) -> None:
@@ -55,6 +48,12 @@ def markdown(answer: Answer) -> str:
 
 
 def _document(answer: Answer, *, name: _Shown, said: _Shown, ref: _Shown) -> str:
+    parts = _parts(answer, name=name, said=said, ref=ref)
+    return "\n\n".join([*parts, f"---\n\n{' · '.join(footer(answer))}"]) + "\n"
+
+
+def _parts(answer: Answer, *, name: _Shown, said: _Shown, ref: _Shown) -> list[str]:
+    """What is missing, the text, conflicts and sources, as Markdown."""
     gaps = _gaps(answer, name, said)
     body = safe_block(without_gaps(answer.answer, answer.gaps, contact=answer.contact))
     parts = [
@@ -63,9 +62,8 @@ def _document(answer: Answer, *, name: _Shown, said: _Shown, ref: _Shown) -> str
         safe_block(answer.contact or ""),
         _section("Conflicts", [conflict_line(one, name, said) for one in answer.conflicts]),
         _section("Sources", _sources(answer, ref)),
-        f"---\n\n{' · '.join(footer(answer))}",
     ]
-    return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
+    return [part.strip("\n") for part in parts if part.strip()]
 
 
 def _section(title: str, lines: Sequence[str]) -> str:
@@ -137,31 +135,10 @@ def _laid_out(answer: Answer, console: Console) -> str:
     # A parser for Markdown, which takes longer to import than a small review has to wait.
     from leadhand.cli.views.markdown_view import SafeMarkdown
 
-    body = without_gaps(answer.answer, answer.gaps, contact=answer.contact)
-    parts = _titled("missing", "yellow", _gaps(answer, _quoted, sentence))
-    parts += [SafeMarkdown(body), Text()] if body.strip() else []
-    parts += [SafeMarkdown(answer.contact), Text()] if answer.contact else []
-    conflicts = [conflict_line(one, _quoted, sentence) for one in answer.conflicts]
-    parts += _titled("conflicts", "yellow", conflicts)
-    parts += _titled("sources", "dim", _sources(answer, str))
+    text = SafeMarkdown("\n\n".join(_parts(answer, name=code, said=_prose, ref=code)))
     status, *rest = footer(answer)
-    rest_of_line = (f" · {' · '.join(rest)}", "dim")
-    parts.append(Text.assemble((status, f"bold {_STATUS_STYLES[answer.status]}"), rest_of_line))
+    style = f"bold {_STATUS_STYLES.get(answer.status, 'yellow')}"
+    end = Text.assemble((status, style), (f" · {' · '.join(rest)}", "dim"))
     with console.use_theme(_THEME), console.capture() as captured:
-        print_page(console, Group(*parts))
+        print_page(console, Group(text, Text(), end))
     return captured.get()
-
-
-def _titled(title: str, style: str, lines: Sequence[str]) -> list[RenderableType]:
-    return [Text(title, style=f"bold {style}"), _list(lines, style), Text()] if lines else []
-
-
-def _list(lines: Sequence[str], style: str) -> Padding:
-    table = Table.grid(padding=(0, 1))
-    table.add_column(style=style)
-    table.add_column(overflow="fold")
-    for line in lines:
-        text = Text(line)
-        text.highlight_regex(r"`[^`]+`", "cyan")
-        table.add_row("•", text)
-    return Padding(table, (0, 0, 0, 2))
