@@ -12,9 +12,9 @@ from leadhand.tools.sql import Row, SqlTools, Table, quoted_name
 from leadhand.tools.text import joined_names
 from leadhand_teams.research.figures import number, percent
 from leadhand_teams.research.findings import ReportPart
-from leadhand_teams.research.profile import TableProfile
 from leadhand_teams.research.quoting import cited, inline, table
 from leadhand_teams.research.roles import ColumnProfile
+from leadhand_teams.research.table_profile import TableProfile
 from leadhand_teams.research.word_forms import matched, stems
 
 MAX_MEASURES: Final = 3

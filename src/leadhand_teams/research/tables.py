@@ -19,9 +19,9 @@ from leadhand_teams.research.fastest import (
 from leadhand_teams.research.figures import number, type_word, value
 from leadhand_teams.research.findings import Findings, MissingInput, ReportPart, ReportSection
 from leadhand_teams.research.focus import Focus, focus, totals
-from leadhand_teams.research.profile import RankedRow, TableProfile, profile_table
 from leadhand_teams.research.quoting import cited, inline, table
 from leadhand_teams.research.roles import ColumnProfile
+from leadhand_teams.research.table_profile import RankedRow, TableProfile, profile_table
 from leadhand_teams.research.table_readings import (
     TableReading,
     combined_table,

@@ -14,8 +14,8 @@ from leadhand_teams.research.findings import ReportPart
 from leadhand_teams.research.focus import Focus
 from leadhand_teams.research.growth import Growth, PeriodTotal
 from leadhand_teams.research.periods import period_label
-from leadhand_teams.research.profile import TableProfile
 from leadhand_teams.research.quoting import cited, inline, table
+from leadhand_teams.research.table_profile import TableProfile
 from leadhand_teams.research.word_forms import stems
 
 _ONCE: Final = "since joined born birth birthday founded hired registered signup established"

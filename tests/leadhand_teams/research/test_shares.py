@@ -10,7 +10,7 @@ from leadhand.tools.files import Inputs
 from leadhand.tools.sql import SqlTools
 from leadhand.tools.sql.database import in_new_process
 from leadhand.tools.sql.messages import SqlRequest
-from leadhand_teams.research.profile import profile_table
+from leadhand_teams.research.table_profile import profile_table
 
 LEFT_S = 600.0
 

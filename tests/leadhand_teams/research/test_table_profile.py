@@ -6,8 +6,8 @@ import pytest
 
 from leadhand.tools.sql import SqlTools
 from leadhand_teams.research.growth import Growth, PeriodTotal
-from leadhand_teams.research.profile import RankedRow, TableProfile, profile_table
 from leadhand_teams.research.roles import ColumnProfile
+from leadhand_teams.research.table_profile import RankedRow, TableProfile, profile_table
 from leadhand_teams.research.table_readings import read_table
 from tests.tools.sql.tables import SALES, tools_over, write_parquet
 
