@@ -107,7 +107,7 @@ def teams_advise(
     Every line says which runs it was computed from. Calls no model.
     """
     from leadhand.cli.runs.commands import StoredRuns
-    from leadhand.cli.teams.advising import advise
+    from leadhand.cli.teams.stored_runs import advise
 
     with StoredRuns(home) as kept:
         advise(kept, team, limit=runs, as_json=json, trust=trust)
@@ -132,7 +132,7 @@ def teams_freeze(
     If DIR does not exist, it becomes a copy of the team's folder.
     """
     from leadhand.cli.runs.commands import StoredRuns
-    from leadhand.cli.teams.from_run import freeze_run
+    from leadhand.cli.teams.stored_runs import freeze_run
 
     with StoredRuns(home) as kept:
         freeze_run(kept, run, into, replace=replace, as_json=json, trust=trust)
@@ -154,7 +154,7 @@ def teams_save(
     The copy has no worker factory. Overwrites nothing.
     """
     from leadhand.cli.runs.commands import StoredRuns
-    from leadhand.cli.teams.from_run import save_run
+    from leadhand.cli.teams.stored_runs import save_run
 
     with StoredRuns(home) as kept:
         save_run(kept, run, folder, team=team, as_json=json, trust=trust)
