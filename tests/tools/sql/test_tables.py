@@ -128,16 +128,19 @@ def test_broken_files_are_named_and_the_others_still_work(tmp_path: Path) -> Non
         empty_csv="",
         junk_csv=bytes(range(256)) * 20,
         junk_parquet=bytes(range(256)) * 20,
+        short_parquet=b"PAR1",
         sales_csv=SALES,
     )
     with tools:
         assert [table.name for table in tools.tables] == ["sales"]
         said = dict(tools.broken)
-        assert set(said) == {"cut.json", "deep.json", "empty.csv", "junk.csv", "junk.parquet"}
+        named = ("cut.json", "deep.json", "empty.csv", "junk.csv", "junk.parquet", "short.parquet")
+        assert set(said) == {*named}
         for file, why in said.items():
             assert f"{file} is not a table: {why}" in tools.list_tables().split("\n")
             assert str(tmp_path) not in why
             assert "leadhand-sql" not in why
+            assert "file the file" not in why.lower()
         assert "(1 row)" in tools.query("SELECT count(*) FROM sales")
 
 

@@ -231,8 +231,8 @@ def _kind(statement: duckdb.Statement) -> str:
 def _line(message: str, file: str | None) -> str:
     """DuckDB's error without the path of our copy, the quoted statement and the advice."""
     if file:
-        for shown in (f'"{file}"', f"'{file}'", file):
-            message = message.replace(shown, "the file")
+        named = rf"(?:\bfile )?[\"']?{re.escape(file)}[\"']?"
+        message = re.sub(named, "the file", message, flags=re.IGNORECASE)
     for end in ("\nLINE ", "\nPossible", "\nThe search space", "\nOriginal Line"):
         message = message.partition(end)[0]
     return cut(" ".join(message.split()), _MAX_ERROR_CHARS)
