@@ -1,13 +1,15 @@
 """`leadhand eval`: what it measures, how it prints it, and what its exit status says."""
 
 import json
+import re
+import signal
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
-from tests.cli.program import leadhand
-from tests.evals.desks import desk
+from tests.cli.program import leadhand, started
+from tests.evals.desks import TEAM, desk
 from tests.programs import Ended
 
 
@@ -105,6 +107,15 @@ def test_a_fault_makes_partial_answers_that_are_scored(folder: Path) -> None:
     assert values["answer.status"] == values["synthesis.gaps"] == values["synthesis.facts"] == 1
 
 
+def test_code_that_changes_something_runs_only_if_that_is_wanted(folder: Path) -> None:
+    team = TEAM.replace("run=shout", "run=shout, read_only=False")
+    desk(folder, "- shout hello\n", team)
+    refused = program("eval", "desk.py", folder=folder)
+    assert "it may change something: use --allow-writes" in refused.out
+    allowed = program("eval", "desk.py", "--allow-writes", folder=folder)
+    assert "failed" not in allowed.out
+
+
 def test_a_function_of_the_user_scores_each_trial(folder: Path) -> None:
     (folder / "tone.py").write_text(
         "from leadhand.evals import Trial\n\n\n"
@@ -145,3 +156,43 @@ def test_a_team_without_cases_says_how_to_name_some(folder: Path) -> None:
     refused = program("eval", "desk.py", folder=folder)
     assert refused.status == 2
     assert "no cases beside it: name a file of `- request: ...` with --cases" in refused.err
+
+
+WAITS = """\
+import asyncio
+from pathlib import Path
+
+from leadhand import Handoff, Team, Worker
+
+
+async def work(handoff: Handoff) -> str:
+    with Path("worked.txt").open("a", encoding="utf-8") as file:
+        file.write(handoff.intent)
+    if handoff.intent == "b" and not Path("go").exists():
+        print("waits", flush=True)
+        await asyncio.Event().wait()
+    return handoff.intent
+
+
+team = Team("waits", workers=[Worker("work", "Works", run=work)])
+"""
+
+
+def test_an_evaluation_that_is_interrupted_goes_on_and_repeats_nothing(tmp_path: Path) -> None:
+    desk(tmp_path, "- a\n- b\n- c\n", WAITS)
+    env = {"LEADHAND_HOME": str(tmp_path / "runs")}
+    words = ("eval", "desk.py", "--at-once", "1")
+    with started(*words, folder=tmp_path, env=env) as running:
+        running.says("waits")
+        running.kill(signal.SIGINT)
+        ended = running.ended()
+    assert ended.status == 130
+    assert "[1/3] waits: case-1 passed" in ended.err
+    (eval_id,) = re.findall(r"--resume (eval-\S+) goes on", ended.err)
+    (tmp_path / "go").touch()
+    again = program(*words, "--json", "--resume", eval_id, folder=tmp_path)
+    assert again.status == 0, again.err
+    (team,) = json.loads(again.out)["teams"]
+    assert team["scores"]["passed"]["mean"] == 1
+    worked = (tmp_path / "worked.txt").read_text(encoding="utf-8")
+    assert worked == "abbc", "only what was in flight is done again"

@@ -165,9 +165,20 @@ def test_by_default_the_judge_is_no_model_of_a_worker(
     assert "judge.abstained" in scores(judged)
 
 
+@pytest.mark.parametrize(
+    "tools",
+    [
+        "find_invoice, pay_back",
+        "Tool(find_invoice), Tool(pay_back)",
+        "FunctionToolset([find_invoice, pay_back])",
+    ],
+)
 def test_a_tool_that_may_write_is_called_only_if_that_is_wanted(
-    folder: Path, scripted: ScriptedServer
+    tools: str, folder: Path, scripted: ScriptedServer
 ) -> None:
+    imports = "from pydantic_ai import FunctionToolset, Tool\n"
+    team = imports + TEAM.replace("tools=[find_invoice, pay_back]", f"tools=[{tools}]")
+    (folder / "desk.py").write_text(team, encoding="utf-8")
     (folder / "cases.yaml").write_text(ALONE, encoding="utf-8")
     call = {"tool_calls": [{"name": "pay_back", "arguments": {"customer": 1}}]}
     rule = {"match": {"role": "worker", "step": 1}, "reply": call}
