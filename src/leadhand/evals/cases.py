@@ -34,6 +34,8 @@ class GoldTask(Record, extra="forbid"):
     intent: str = ""
     """What the task is about, in any words; empty: the worker alone decides which task it is."""
     depends_on: Many[str] = ()
+    tolerates_missing: bool = False
+    """As in `Task`; not scored."""
 
 
 class ExpectedPlan(Record, extra="forbid"):

@@ -4,7 +4,6 @@ Tasks are matched by worker and by the words of their intents, the most similar 
 Dependencies that follow from others don't count.
 """
 
-import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -15,7 +14,7 @@ from leadhand.contracts.task import Plan, Task
 from leadhand.evals.cases import ExpectedPlan, ExpectedRouting, GoldTask
 from leadhand.evals.trials import CaseScore, Trial
 from leadhand.plans.checks import check
-from leadhand.plans.graph import cycle
+from leadhand.plans.graph import dependants, descendants, remaining_path
 
 ALIKE = 55.0
 """The similarity of two intents, 0 to 100, from which they can be the same task."""
@@ -66,34 +65,23 @@ def similarity(gold: PlanNode, found: PlanNode) -> float:
 
 def direct_edges(tasks: Sequence[PlanNode]) -> set[tuple[str, str]]:
     """The dependencies, first task first, without those that follow from others."""
-    ids = {task.id for task in tasks}
-    needs = {task.id: {*task.depends_on} & ids - {task.id} for task in tasks}
-    if cycle({id: sorted(before) for id, before in needs.items()}):
-        return {(before, id) for id in needs for before in needs[id]}
-
-    @functools.cache
-    def ancestors(id: str) -> set[str]:
-        return needs[id].union(*map(ancestors, needs[id]))
-
+    ids, after = {task.id for task in tasks}, dependants(tasks)
     return {
-        (before, id)
-        for id in needs
-        for before in needs[id]
-        if not any(before in ancestors(other) for other in needs[id] - {before})
+        (before, task.id)
+        for task in tasks
+        for before in {*task.depends_on} & ids - {task.id}
+        if not any(
+            task.id in descendants(after, other)
+            for other in after[before]
+            if other not in (task.id, before)
+        )
     }
 
 
 def depth(tasks: Sequence[PlanNode]) -> int:
     """The tasks on the longest chain; all of them if they form a cycle."""
-    needs = {task.id: [one for one in task.depends_on if one != task.id] for task in tasks}
-    if cycle(needs):
-        return len(needs)
-
-    @functools.cache
-    def of(id: str) -> int:
-        return 1 + max((of(one) for one in needs[id] if one in needs), default=0)
-
-    return max(map(of, needs), default=0)
+    length = remaining_path(tasks)
+    return len(tasks) if len(length) < len(tasks) else int(max(length.values(), default=0))
 
 
 def routing_scores(expected: ExpectedRouting, trial: Trial) -> Iterator[CaseScore]:

@@ -87,10 +87,9 @@ class Exchanges:
 
     def team(self, team: Team) -> Team:
         """The team, whose models are recorded or replayed."""
-        self._instructions |= {
-            f"worker {one.name!r}": one.instructions for one in team.workers if one.instructions
-        }
-        self._instructions |= {name: one.instructions for name, one in team.roles.items()}
+        named = {f"worker {one.name!r}": one.instructions for one in team.workers}
+        named |= {name: one.instructions for name, one in team.roles.items()}
+        self._instructions |= {name: text for name, text in named.items() if text}
         if self.replays and not models_of(team) and self._known:
             return replace(team, model=self.model(self._known[0].model))
         return with_changed_models(team, self.model)
@@ -146,22 +145,16 @@ class Exchanges:
 
     def _difference(self, said: Exchange) -> str:
         """What a request says that no recorded one does."""
-        who = next(
-            (
-                name
-                for name, text in self._instructions.items()
-                if text and text in said.instructions
-            ),
-            f"the role that calls {said.tools[-1]}" if said.tools else "a role",
-        )
+        known = [name for name, text in self._instructions.items() if text in said.instructions]
+        who = next(iter(known), f"the role that calls {' or '.join(said.tools)}")
         alike = [one for one in self._known if one.tools == said.tools]
         if not alike:
             return f"{who}: no request with the tools {', '.join(said.tools) or 'none'} is in it"
+        near = max(alike, key=lambda one: len({*one.texts} & {*said.texts}))
         if all(one.instructions != said.instructions for one in alike):
-            old = max(alike, key=lambda one: len({*one.texts} & {*said.texts})).instructions
-            return f"the prompt of {who} changed: {_first_difference(old, said.instructions)}"
-        near = max(alike, key=lambda one: len({*one.texts} & {*said.texts})).texts
-        moved = _first_difference("\n".join(near), "\n".join(said.texts))
+            moved = _first_difference(near.instructions, said.instructions)
+            return f"the prompt of {who} changed: {moved}"
+        moved = _first_difference("\n".join(near.texts), "\n".join(said.texts))
         return f"{who} was told something else: {moved}"
 
 

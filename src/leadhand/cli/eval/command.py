@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 from leadhand.cli.added_commands import Command, added_command
-from leadhand.cli.eval.commands import CompareOptions, EvalOptions, MeasureOptions
+from leadhand.cli.eval.commands import MeasureOptions
 from leadhand.cli.eval.views import show_changes, show_comparison, show_report, show_trial
 from leadhand.cli.run.arguments import load_team
 from leadhand.cli.run.execution import INTERRUPTED
@@ -75,14 +75,14 @@ class CommandContender:
         return supervisor, {"batches": batches}
 
 
-def eval_command(options: EvalOptions) -> int:
+def eval_command(
+    teams: Sequence[str], measure: MeasureOptions, cases: Path | None, baseline: Path | None
+) -> int:
     """Evaluate the teams, print the report, and return the exit status."""
-    measure = options.measure
-    before = EvalReport.read(options.baseline) if options.baseline is not None else None
+    before = EvalReport.read(baseline) if baseline is not None else None
     with RunStorage(measure.home, new=True) as storage:
         rows: list[tuple[Contender, Sequence[Case]]] = [
-            (contender_of(name, measure, storage), cases_of(options.cases, name))
-            for name in options.teams
+            (contender_of(name, measure, storage), cases_of(cases, name)) for name in teams
         ]
         report = measured(rows, measure, storage)
     if report is None:
@@ -98,18 +98,19 @@ def eval_command(options: EvalOptions) -> int:
     return 1 if any(map(is_worse, moved)) else 0
 
 
-def compare_command(options: CompareOptions) -> int:
+def compare_command(
+    file: Path, teams: Sequence[str], measure: MeasureOptions, *, single: bool
+) -> int:
     """Run the cases with both, print the figures side by side, and return the exit status."""
-    measure = options.measure
-    if len(options.teams) + options.single != 2:
+    if len(teams) + single != 2:
         raise InputError("compare needs two: --team TEAM --single, or --team A --team B")
-    cases = read_cases(options.cases)
+    cases = read_cases(file)
     with RunStorage(measure.home, new=True) as storage:
         given = [
             TeamContender(loaded(name, measure), settings_of(measure), storage.journal)
-            for name in options.teams
+            for name in teams
         ]
-        if options.single:
+        if single:
             given.append(replace(given[0], as_single=True))
             # Only a team routes, plans, and has workers of their own.
             apart = {"routing": None, "plan": None, "workers": ()}

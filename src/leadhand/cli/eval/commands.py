@@ -64,49 +64,39 @@ class MeasureOptions:
     trust: opt.Trust = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvalOptions:
-    """The options of `leadhand eval`."""
-
-    teams: Annotated[list[str], typer.Argument(help=opt.TEAM_HELP, metavar="TEAM...")]
-    cases: Annotated[Path | None, typer.Option(help=_CASES, metavar="FILE|DIR")] = None
-    baseline: Annotated[Path | None, typer.Option(help=_BASELINE, metavar="FILE")] = None
-    measure: MeasureOptions
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareOptions:
-    """The options of `leadhand compare`."""
-
-    cases: Annotated[Path, typer.Argument(help="A file or folder of cases.", metavar="CASES")]
-    teams: Annotated[list[str], typer.Option("--team", help=opt.TEAM_HELP, metavar="TEAM")]
-    single: Annotated[bool, typer.Option("--single", help=_SINGLE)] = False
-    measure: MeasureOptions
-
-
 def add_to(app: typer.Typer) -> None:
     """Add `eval` and `compare` to `app`."""
     opt.command(app, "eval")(evaluate)
     opt.command(app)(compare)
 
 
-def evaluate(options: EvalOptions) -> None:
+def evaluate(
+    teams: Annotated[list[str], typer.Argument(help=opt.TEAM_HELP, metavar="TEAM...")],
+    measure: MeasureOptions,
+    cases: Annotated[Path | None, typer.Option(help=_CASES, metavar="FILE|DIR")] = None,
+    baseline: Annotated[Path | None, typer.Option(help=_BASELINE, metavar="FILE")] = None,
+) -> None:
     """Measure teams on cases: routing, plans, single workers, answers, time and cost.
 
     Each case is a run in the journal. Tools that may change something are not called.
     """
-    announce_team(options.teams[0], quiet=options.measure.quiet)
+    announce_team(teams[0], quiet=measure.quiet)
     from leadhand.cli.eval.command import eval_command
 
-    raise typer.Exit(eval_command(options))
+    raise typer.Exit(eval_command(teams, measure, cases, baseline))
 
 
-def compare(options: CompareOptions) -> None:
+def compare(
+    cases: Annotated[Path, typer.Argument(help="A file or folder of cases.", metavar="CASES")],
+    teams: Annotated[list[str], typer.Option("--team", help=opt.TEAM_HELP, metavar="TEAM")],
+    measure: MeasureOptions,
+    single: Annotated[bool, typer.Option("--single", help=_SINGLE)] = False,
+) -> None:
     """Compare a team with one worker that does everything, or two teams, on the same cases.
 
     Scores, seconds, tokens and dollars side by side.
     """
-    announce_team(options.teams[0], quiet=options.measure.quiet)
+    announce_team(teams[0], quiet=measure.quiet)
     from leadhand.cli.eval.command import compare_command
 
-    raise typer.Exit(compare_command(options))
+    raise typer.Exit(compare_command(cases, teams, measure, single=single))

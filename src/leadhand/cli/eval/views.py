@@ -45,22 +45,15 @@ def show_report(team: TeamReport, console: Console) -> None:
 
 def show_changes(changed: Sequence[FigureChange], console: Console, *, known: bool) -> None:
     """Print what is better or worse than the baseline."""
-    if not known:
-        print_line(console, "against the baseline: it does not have this team")
-        return
     told = [one for one in changed if one.verdict in ("better", "worse")]
     for one in told:
-        print_line(console, f"{one.verdict}: {_moved(one)}")
+        moved = f"{amount(one.name, one.before)} -> {amount(one.name, one.now)}"
+        print_line(console, f"{one.verdict}: {one.name} {moved}")
     if not told:
-        print_line(console, "against the baseline: nothing is better or worse beyond noise")
-    unknown = [one for one in changed if one.verdict == "unknown"]
-    if unknown:
-        names = ", ".join(one.name for one in unknown)
-        print_line(console, f"too few trials to tell, use --repeat: {names}")
-
-
-def _moved(one: FigureChange) -> str:
-    return f"{one.name} {amount(one.name, one.before)} -> {amount(one.name, one.now)}"
+        why = "nothing is better or worse beyond noise" if known else "it does not have this team"
+        print_line(console, f"against the baseline: {why}")
+    if unknown := ", ".join(one.name for one in changed if one.verdict == "unknown"):
+        print_line(console, f"too few trials to tell, use --repeat: {unknown}")
 
 
 def show_comparison(
@@ -69,13 +62,9 @@ def show_comparison(
     """Print the figures of two side by side, and where they differ beyond noise."""
     verdicts = {change.name: change.verdict for change in changed}
     print_line(console, f"{'':<24}  {safe(one.team):>18}  {safe(other.team):>18}")
-    rows = {**one.scores, **one.costs}
-    others = {**other.scores, **other.costs}
-    names = [*dict.fromkeys([*rows, *others])]
-    for name in names:
-        cells = [
-            amount(name, found[name].mean) if name in found else "-" for found in (rows, others)
-        ]
-        verdict = verdicts.get(name, "")
+    figures = [{**each.scores, **each.costs} for each in (one, other)]
+    for name in dict.fromkeys([*figures[0], *figures[1]]):
+        cells = [amount(name, row[name].mean) if name in row else "-" for row in figures]
+        verdict = verdicts.get(name)
         noted = f"  {safe(other.team)} is {verdict}" if verdict in ("better", "worse") else ""
         print_line(console, f"{safe(name):<24}  {cells[0]:>18}  {cells[1]:>18}{noted}")
