@@ -72,7 +72,7 @@ def _class(kind: type, *, inherited: bool = True) -> str:
     fields = "\n".join(line for node in reversed(nodes) for line in _fields(node))
     methods = [text for node in nodes for text in _methods(node)]
     doc = ast.get_docstring(nodes[0]) or ""
-    exported = kind.__name__ in {*leadhand.__all__, *vars(events)}
+    exported = kind.__name__ in {*dir(leadhand), *vars(events)}
     origin = "" if exported else f"`from {kind.__module__} import {kind.__name__}`"
     return "\n\n".join(filter(None, [f"## `{kind.__name__}`", origin, doc, fields, *methods]))
 

@@ -3,108 +3,53 @@
 What few programs name is imported from its module: `leadhand.contracts`, `leadhand.errors`.
 """
 
-from leadhand.lazy import lazy_attributes
+from leadhand.lazy import lazy_imports
+
+__version__ = "0.1.0"
 
 # Not from `typing`: `python -m leadhand` would take a typing.py from the current folder.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from leadhand import events
-    from leadhand.contracts.answer import Answer
-    from leadhand.contracts.budget import Budget
-    from leadhand.contracts.context import ToolContext
-    from leadhand.contracts.events import Event
-    from leadhand.contracts.ladder import Ladder, Retry
-    from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
-    from leadhand.contracts.people import Reply
-    from leadhand.contracts.role import Role, Route
-    from leadhand.contracts.summary import RunSummary, RunView
-    from leadhand.contracts.task import Limits, Plan, Task
-    from leadhand.contracts.team import TaskTemplate, Team, Worker
-    from leadhand.contracts.worker_factory import WorkerFactory
-    from leadhand.errors import (
-        InputError,
-        JournalError,
-        LeadhandError,
-        Permanent,
-        PlanError,
-        RunExists,
-        RunInterrupted,
-        RunTaken,
-        TeamError,
-    )
-    from leadhand.ports import Journal
-    from leadhand.run.handle import Run
-    from leadhand.supervisor import Supervisor
+    from leadhand import events as events
+    from leadhand.contracts.answer import Answer as Answer
+    from leadhand.contracts.budget import Budget as Budget
+    from leadhand.contracts.context import ToolContext as ToolContext
+    from leadhand.contracts.events import Event as Event
+    from leadhand.contracts.ladder import Ladder as Ladder
+    from leadhand.contracts.ladder import Retry as Retry
+    from leadhand.contracts.outcome import Completed as Completed
+    from leadhand.contracts.outcome import Escalated as Escalated
+    from leadhand.contracts.outcome import Failed as Failed
+    from leadhand.contracts.outcome import Handoff as Handoff
+    from leadhand.contracts.outcome import Outcome as Outcome
+    from leadhand.contracts.outcome import Result as Result
+    from leadhand.contracts.people import Reply as Reply
+    from leadhand.contracts.role import Role as Role
+    from leadhand.contracts.role import Route as Route
+    from leadhand.contracts.summary import RunSummary as RunSummary
+    from leadhand.contracts.summary import RunView as RunView
+    from leadhand.contracts.task import Limits as Limits
+    from leadhand.contracts.task import Plan as Plan
+    from leadhand.contracts.task import Task as Task
+    from leadhand.contracts.team import TaskTemplate as TaskTemplate
+    from leadhand.contracts.team import Team as Team
+    from leadhand.contracts.team import Worker as Worker
+    from leadhand.contracts.worker_factory import WorkerFactory as WorkerFactory
+    from leadhand.errors import InputError as InputError
+    from leadhand.errors import JournalError as JournalError
+    from leadhand.errors import LeadhandError as LeadhandError
+    from leadhand.errors import Permanent as Permanent
+    from leadhand.errors import PlanError as PlanError
+    from leadhand.errors import RunExists as RunExists
+    from leadhand.errors import RunInterrupted as RunInterrupted
+    from leadhand.errors import RunTaken as RunTaken
+    from leadhand.errors import TeamError as TeamError
+    from leadhand.ports import Journal as Journal
+    from leadhand.run.handle import Run as Run
+    from leadhand.supervisor import Supervisor as Supervisor
+else:  # checkers would take any name for one of leadhand's
+    __getattr__ = lazy_imports(__name__, renamed={"PlanRejected": "PlanError"})
 
-__all__ = [
-    "Answer",
-    "Budget",
-    "Completed",
-    "Escalated",
-    "Event",
-    "Failed",
-    "Handoff",
-    "InputError",
-    "Journal",
-    "JournalError",
-    "Ladder",
-    "LeadhandError",
-    "Limits",
-    "Outcome",
-    "Permanent",
-    "Plan",
-    "PlanError",
-    "Reply",
-    "Result",
-    "Retry",
-    "Role",
-    "Route",
-    "Run",
-    "RunExists",
-    "RunInterrupted",
-    "RunSummary",
-    "RunTaken",
-    "RunView",
-    "Supervisor",
-    "Task",
-    "TaskTemplate",
-    "Team",
-    "TeamError",
-    "ToolContext",
-    "Worker",
-    "WorkerFactory",
-    "events",
-]
-
-__version__ = "0.1.0"
-
-_MODULES = {
-    "contracts.answer": "Answer",
-    "contracts.budget": "Budget",
-    "contracts.context": "ToolContext",
-    "contracts.events": "Event",
-    "contracts.ladder": "Ladder Retry",
-    "contracts.outcome": "Completed Escalated Failed Handoff Outcome Result",
-    "contracts.people": "Reply",
-    "contracts.role": "Role Route",
-    "contracts.summary": "RunSummary RunView",
-    "contracts.task": "Limits Plan Task",
-    "contracts.team": "TaskTemplate Team Worker",
-    "contracts.worker_factory": "WorkerFactory",
-    "errors": (
-        "InputError JournalError LeadhandError Permanent PlanError RunExists RunInterrupted "
-        "RunTaken TeamError"
-    ),
-    "events": "events",
-    "ports": "Journal",
-    "run.handle": "Run",
-    "supervisor": "Supervisor",
-}
-
-if not TYPE_CHECKING:  # else checkers would take any name for one of leadhand's
-    __getattr__ = lazy_attributes(__name__, _MODULES, renamed={"PlanRejected": "PlanError"})
-
-
-def __dir__() -> list[str]:
-    """The public names, for completion in a terminal or a notebook."""
-    return __all__
+    def __dir__() -> list[str]:
+        """The public names, for completion in a terminal or a notebook."""
+        return sorted(__getattr__("__all__"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from leadhand.errors import InputError
 from leadhand.journal.location import installed_journal, journal_location
-from leadhand.lazy import lazy_attributes
+from leadhand.lazy import lazy_imports
 
 if TYPE_CHECKING:
     from leadhand.journal.codec import Redact, decode, decode_message, encode, encode_message
@@ -41,17 +41,7 @@ __all__ = [
     "open_store",
 ]
 
-__getattr__ = lazy_attributes(
-    __name__,
-    {
-        "codec": "Redact decode decode_message encode encode_message",
-        "group_commit": "EventBatch GroupCommit",
-        "locks": "Locks",
-        "store": "Store",
-        "store_journal": "MemoryJournal MemoryStore StoreJournal",
-        "summaries": "StoredSummary",
-    },
-)
+__getattr__ = lazy_imports(__name__)
 
 
 def open_journal(home: str | Path, *, redact: "Redact | None" = None) -> "StoreJournal":

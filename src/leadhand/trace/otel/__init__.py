@@ -11,14 +11,11 @@ Names resolve on first use: importing this does not import OpenTelemetry.
 
 from typing import TYPE_CHECKING
 
-from leadhand.lazy import lazy_attributes
+from leadhand.lazy import lazy_imports
 
 if TYPE_CHECKING:
-    from leadhand.trace.otel.export import spans_from_environment
-    from leadhand.trace.otel.spans import RunIds, Spans
-
-__all__ = ["RunIds", "Spans", "spans_from_environment"]
-
-_MODULES = {"export": "spans_from_environment", "spans": "RunIds Spans"}
-
-__getattr__ = lazy_attributes(__name__, _MODULES)
+    from leadhand.trace.otel.export import spans_from_environment as spans_from_environment
+    from leadhand.trace.otel.spans import RunIds as RunIds
+    from leadhand.trace.otel.spans import Spans as Spans
+else:  # checkers would take any name for one of the module's
+    __getattr__ = lazy_imports(__name__)
