@@ -8,11 +8,12 @@ from typing import get_args, get_type_hints
 
 import pytest
 
+import leadhand
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.team import Ladder, Rung
 from leadhand.engine.advisers import Advisers
-from leadhand.policies.actions import RUNG_OF
-from leadhand.policies.ladder import POLICIES
+from leadhand.policies import rungs
+from leadhand.policies.rungs import POLICIES, RUNG_OF
 from leadhand.testing import completed
 from tests.engine.ladders import crew, types, work
 from tests.engine.remedies import ScriptedPerson, ScriptedRemedies
@@ -70,6 +71,19 @@ def events_after(rung: Rung) -> Iterator[str]:
     for number, type in enumerate(rest):
         if type != "task_dispatched" and (type != "task_completed" or not number):
             yield type
+
+
+def test_a_rung_stands_in_the_four_files_that_its_module_lists() -> None:
+    listed = re.findall(r"^- `([\w/]+\.py)`", rungs.__doc__ or "", re.MULTILINE)
+    of_the_rung = re.compile(r"\b(raise_tier|RaiseTier|TierRaised|tier_raised)\b")
+    source = Path(leadhand.__file__).parent
+    found = [
+        file.relative_to(source).as_posix()
+        for file in source.rglob("*.py")
+        if of_the_rung.search(file.read_text(encoding="utf-8"))
+    ]
+    assert len(listed) == 4
+    assert sorted(found) == sorted(listed)
 
 
 def test_the_docs_list_every_rung_with_its_action_advice_and_event() -> None:

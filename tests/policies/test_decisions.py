@@ -9,7 +9,10 @@ from leadhand.contracts.ladder import Retry
 from leadhand.contracts.outcome import Escalated, EscalationReason, Failed, Raised, Result
 from leadhand.contracts.team import Ladder, RetryRules, Rung
 from leadhand.policies import Action, History, Rules, decide
-from leadhand.policies.actions import (
+from leadhand.policies.history import FREE_RETRIES
+from leadhand.policies.ladder import rungs_before, rungs_for
+from leadhand.policies.load_balancing import Substitute, WorkerLoad, substitute
+from leadhand.policies.rungs import (
     AcceptResult,
     Fallback,
     GiveUp,
@@ -17,11 +20,9 @@ from leadhand.policies.actions import (
     RefineTask,
     RetryTask,
     SplitTask,
+    jitter,
+    more_confident,
 )
-from leadhand.policies.history import FREE_RETRIES
-from leadhand.policies.ladder import rungs_before, rungs_for
-from leadhand.policies.load_balancing import Substitute, WorkerLoad, substitute
-from leadhand.policies.rungs import jitter, more_confident
 
 BUSY = Failed(kind="error", message="busy", transient=True)
 SLOW = Failed(kind="timeout", message="slow")

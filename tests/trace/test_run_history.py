@@ -36,7 +36,7 @@ from tests.trace import runs
 
 def decisions(history: RunHistory, id: str) -> list[list[str]]:
     """What was decided after each attempt at a task."""
-    return [[step.what for step in attempt.steps] for attempt in history.tasks[id].attempts]
+    return [[step.said for step in attempt.steps] for attempt in history.tasks[id].attempts]
 
 
 def ends(history: RunHistory, id: str) -> list[tuple[str, str]]:
@@ -49,10 +49,15 @@ def test_every_attempt_has_who_made_it_how_it_ended_and_what_was_decided() -> No
     assert ends(history, "fails") == [
         ("first", "failed"), ("first", "failed"), ("second", "completed"),
     ]  # fmt: skip
-    assert decisions(history, "fails") == [["refined"], ["reassigned"], []]
-    assert decisions(history, "never") == [["refined"], ["reassigned"], ["given up"]]
-    assert decisions(history, "unsure") == [["tier raised"], ["second opinion"], ["judged"]]
-    assert decisions(history, "big") == [["retried"], ["split"]]
+    moved = [["intent refined"], ["reassigned to second"]]
+    assert decisions(history, "fails") == [*moved, []]
+    assert decisions(history, "never") == [*moved, ["given up"]]
+    assert decisions(history, "unsure") == [
+        ["tier raised from standard to strong"],
+        ["second opinion of second"],
+        ["of two results the second was taken, of second"],
+    ]
+    assert decisions(history, "big") == [["tried again after 0 s"], ["split into big.1, big.2"]]
     assert (history.tasks["lost"].attempts, history.task_status("lost")) == ([], "skipped")
     assert history.tasks["plain"].is_notable is False
     (refined,) = history.tasks["fails"].attempts[0].steps
@@ -194,7 +199,7 @@ def test_f29_what_was_in_flight_when_its_process_ended_is_told_as_interrupted(
     asyncio.run(supervisor.close())
     assert answer.status == "complete" == history.run_status(held=False)
     assert [end for _, end in ends(history, "t1")] == ["interrupted", "completed"]
-    assert [step.what for step in history.notices] == ["resumed"]
+    assert [step.said for step in history.notices] == ["resumed"]
     last = history.last_attempt("t1")
     assert last is not None
     assert last.nested is not None

@@ -18,7 +18,7 @@ from leadhand.engine.consultations import Approvals, Proposal
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.run_tasks import RunTasks
 from leadhand.plans.routes import named_workers
-from leadhand.policies.actions import AskPerson, NeedsAdvice, ReassignTask, RefineTask, SplitTask
+from leadhand.policies.rungs import AskPerson, NeedsAdvice, ReassignTask, RefineTask, SplitTask
 from leadhand.ports import Person, Remedies
 
 MAX_INTENT_CHARS = 20_000

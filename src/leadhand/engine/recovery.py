@@ -29,7 +29,9 @@ from leadhand.engine.handoffs import limits_of
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.run_tasks import RunTasks
 from leadhand.policies import Action, History, Rules, decide
-from leadhand.policies.actions import (
+from leadhand.policies.history import Unsuccessful
+from leadhand.policies.ladder import rungs_before
+from leadhand.policies.rungs import (
     RUNG_OF,
     AcceptResult,
     AskPerson,
@@ -41,10 +43,10 @@ from leadhand.policies.actions import (
     RetryTask,
     SecondOpinion,
     SplitTask,
+    candidates,
+    jitter,
+    more_confident,
 )
-from leadhand.policies.history import Unsuccessful
-from leadhand.policies.ladder import rungs_before
-from leadhand.policies.rungs import candidates, jitter, more_confident
 from leadhand.ports import Person, Remedies
 from leadhand.state.run_state import Binding
 

@@ -4,8 +4,8 @@
 worker is given tasks at all, and `load_balancing` which worker of a role takes one.
 """
 
-from leadhand.policies.actions import Action
 from leadhand.policies.history import History, Rules
 from leadhand.policies.ladder import decide
+from leadhand.policies.rungs import Action
 
 __all__ = ["Action", "History", "Rules", "decide"]

@@ -11,27 +11,13 @@ The last attempt goes to the fallback instead of the same worker, if the fallbac
 ahead and it is available.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from leadhand.contracts.outcome import Escalated, Failed
 from leadhand.contracts.team import Ladder, Rung
 from leadhand.policies import rungs
-from leadhand.policies.actions import Action, RaiseTier, RefineTask, RetryTask
 from leadhand.policies.history import History, Rules, Unsuccessful, attempts_used_up, retries_left
-
-Policy = Callable[[Unsuccessful, History, Rules, float], Action | None]
-
-POLICIES: dict[Rung, Policy] = {
-    "retry": rungs.retry,
-    "refine": rungs.refine,
-    "fallback": rungs.fallback,
-    "raise_tier": rungs.raise_tier,
-    "reassign": rungs.reassign,
-    "split": rungs.split,
-    "second_opinion": rungs.second_opinion,
-    "ask_person": rungs.ask_person,
-    "accept": rungs.accept,
-}
+from leadhand.policies.rungs import Action
 
 
 def decide(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) -> Action:
@@ -46,8 +32,8 @@ def decide(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) 
     for place, rung in enumerate(order):
         if rung in history.ruled_out or not (again or rung == "accept"):
             continue
-        action = POLICIES[rung](outcome, history, rules, now_s)
-        same_worker = isinstance(action, RetryTask | RefineTask | RaiseTier)
+        action = rungs.POLICIES[rung](outcome, history, rules, now_s)
+        same_worker = isinstance(action, rungs.SAME_WORKER)
         if same_worker and one_left and "fallback" in order[place:]:
             action = rungs.fallback(outcome, history, rules, now_s) or action
         if action is not None:

@@ -1,46 +1,32 @@
-"""The rungs of the failure ladder, one function each.
+"""The rungs of the failure ladder: an action each, and the function that returns it.
 
-It gets the outcome of the last attempt, the task's history, the team's rules, and the time in
-seconds into the run. It returns the rung's action, or `None` if the rung cannot apply.
+The function gets the outcome of the last attempt, the task's history, the team's rules, and the
+time in seconds into the run. It returns the rung's action, or `None` if the rung cannot apply.
 
-To add a rung:
+A new rung stands in four files of `src/leadhand`, and `tests/engine/test_rung_names.py` holds that:
 
-- its name in `contracts.team.Rung`, and in `contracts.team.Ladder` if teams have it by default;
-  then `make reference` writes the schemas of team files anew
-- its action in `actions`: a class, added to `Action`
-- its function here, and its place in `ladder.POLICIES`; also in `ladder.decide` if the same
-  worker gets the task again
-- what the action does, in `engine.recovery.Recovery._do`, and in `_NOT_ALLOWED` there unless
-  an approved plan allows it
-- its name in `task_events.TaskDecision`, and a fact for spans in `trace.otel.attributes`
-- a row in `docs/failures.md`; `tests/engine/test_rung_names.py` checks the names
+- `contracts/ladder.py`: its name in `Rung`, and its place in `Ladder` if teams have it by default
+- `policies/rungs.py`: its action, its function, and its entry in `POLICIES`
+- `engine/recovery.py`: what the action does, in `_do`, and in `_NOT_ALLOWED` unless an approved
+  plan allows it
+- `contracts/events/task.py`: its event if it has its own, with the words for views and what it
+  changes about the task
 
-If it needs advice from a model or a person: its action in `actions.NeedsAdvice` and
-`actions.RUNG_OF`, a case in `engine.advisers` and in `Recovery._advised`, and for a model a method
-of `ports.Remedies` and of the classes that implement it (`planners.remedies`, `planners.routing`),
-with its prompt and the prompt's digest in `models/prompts.py`.
+Then `make reference` writes the schemas of team files anew, and the rung gets a row in
+`docs/failures.md`.
 
-If it has an event of its own: the event in `contracts.task_events` and `contracts.events`, its
-effect in `state.fold`, and how it is shown in `trace.steps`.
+If it needs advice from a model or a person: its action in `NeedsAdvice` and `RUNG_OF`, a case in
+`engine.advisers` and in `Recovery._advised`, and for a model a method of `ports.Remedies` and of
+the classes that implement it (`planners.remedies`, `planners.routing`), with its prompt and the
+prompt's digest in `models/prompts.py`.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from zlib import crc32
 
-from leadhand.contracts.ladder import JITTER_SHARE
+from leadhand.contracts.ladder import JITTER_SHARE, Rung
 from leadhand.contracts.outcome import Failed, Result
-from leadhand.policies.actions import (
-    AcceptResult,
-    AskPerson,
-    Fallback,
-    GiveUp,
-    JudgeOpinions,
-    RaiseTier,
-    ReassignTask,
-    RefineTask,
-    RetryTask,
-    SecondOpinion,
-    SplitTask,
-)
 from leadhand.policies.history import (
     History,
     Rules,
@@ -55,6 +41,115 @@ BEFORE_REFINING = 1
 MAX_SPLIT_DEPTH = 2
 """Parts may be split once more, their parts not."""
 MAX_PARTS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class RetryTask:
+    """The same worker tries again with the same intent, after `delay_s`."""
+
+    delay_s: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RefineTask:
+    """A model rewrites the intent, and the same worker tries again."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RaiseTier:
+    """The same worker tries with a stronger model."""
+
+    old_tier: str
+    new_tier: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """The worker's fallback tries."""
+
+    worker: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReassignTask:
+    """The router chooses another worker, which tries."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SplitTask:
+    """Smaller tasks replace this one."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SecondOpinion:
+    """Another worker tries too, and the better of the two results is used."""
+
+    worker: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOpinions:
+    """The judge picks one of two results."""
+
+    first: Result
+    second: Result
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskPerson:
+    """A person is asked, and the same worker tries again with the reply."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptResult:
+    """The partial result becomes the result, with `reason` as its flag."""
+
+    result: Result
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """The task ends without success; it becomes a gap in the answer."""
+
+    reason: str
+
+
+NeedsAdvice = RefineTask | ReassignTask | SplitTask | AskPerson
+"""Actions that need advice from a model or a person first; they may have none."""
+Action = (
+    RetryTask
+    | RaiseTier
+    | Fallback
+    | SecondOpinion
+    | JudgeOpinions
+    | AcceptResult
+    | GiveUp
+    | NeedsAdvice
+)
+
+RUNG_OF: dict[type[NeedsAdvice], Rung] = {
+    RefineTask: "refine",
+    ReassignTask: "reassign",
+    SplitTask: "split",
+    AskPerson: "ask_person",
+}
+"""The rung that returns each of these actions, to be ruled out if there is no advice."""
+SAME_WORKER = (RetryTask, RefineTask, RaiseTier)
+"""Actions after which the same worker gets the task again."""
 
 
 def retry(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) -> RetryTask | None:
@@ -237,3 +332,18 @@ def give_up(outcome: Unsuccessful, history: History, rules: Rules, *, retries_le
 
 def _end(outcome: Unsuccessful, history: History) -> str:
     return f"{history.worker} ended with {ending(outcome)}"
+
+
+Policy = Callable[[Unsuccessful, History, Rules, float], Action | None]
+
+POLICIES: dict[Rung, Policy] = {
+    "retry": retry,
+    "refine": refine,
+    "fallback": fallback,
+    "raise_tier": raise_tier,
+    "reassign": reassign,
+    "split": split,
+    "second_opinion": second_opinion,
+    "ask_person": ask_person,
+    "accept": accept,
+}

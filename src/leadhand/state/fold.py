@@ -1,7 +1,6 @@
 """The state of a run as the fold of its events; only `apply` changes it. Pure."""
 
 from collections.abc import Iterable
-from typing import assert_never
 
 from leadhand.contracts import events
 from leadhand.contracts.answer import TaskStatus
@@ -216,6 +215,7 @@ def _where(event: events.TaskFailed | events.TaskEscalated) -> str | None:
 
 def _decided(state: RunState, task: TaskState, event: events.TaskDecision) -> None:
     task.unresolved = None
+    task.task = event.changed(task.task)
     match event:
         case events.TaskRetried():
             task.retry_in_s, task.failed_s = event.delay_s, event.elapsed_s
@@ -224,18 +224,14 @@ def _decided(state: RunState, task: TaskState, event: events.TaskDecision) -> No
             task.resumable, task.paused = False, None
             task.first = task.result if event.second_opinion else None
         case events.TaskRefined():
-            task.task = task.task.model_copy(update={"intent": event.new_intent})
             task.refined = True
-        case events.TierRaised():
-            limits = task.task.limits.model_copy(update={"tier": event.new_tier})
-            task.task = task.task.model_copy(update={"limits": limits})
         case events.TaskSplit():
             _split(state, task, event)
         case events.OpinionJudged():
             _count(state, task, event.second)
             task.opinions = event
         case _:
-            assert_never(event)
+            pass  # it changes no more than that
 
 
 def _split(state: RunState, whole: TaskState, event: events.TaskSplit) -> None:

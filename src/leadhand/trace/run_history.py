@@ -83,7 +83,7 @@ class AttemptHistory:
             case events.TaskCancelled():
                 self.end, self.message = "cancelled", event.reason
         if isinstance(event, events.TaskFailed | events.TaskEscalated) and event.final:
-            self.steps.append(Step(event.elapsed_s, "given up", "given up", event.decision))
+            self.steps.append(Step(event.elapsed_s, "given up", event.decision))
 
 
 @dataclass(slots=True)
@@ -330,7 +330,7 @@ class RunHistory:
             if one.verdict is not None or one.task_id not in event.again
         ]
         for id in event.again:
-            self.tasks[id].add(Step(event.elapsed_s, "again", "done again from the beginning"))
+            self.tasks[id].add(Step(event.elapsed_s, "done again from the beginning"))
 
     def _halt(self, at_s: float) -> None:
         """End running attempts as interrupted, at the time of the process's last event."""

@@ -10,25 +10,6 @@ from leadhand.contracts.outcome import Usage
 from leadhand.contracts.people import CallReply, ToolCall, Verdict
 from leadhand.tools.text import counted
 
-What = Literal[
-    "retried",
-    "reassigned",
-    "second opinion",
-    "refined",
-    "tier raised",
-    "split",
-    "judged",
-    "accepted",
-    "given up",
-    "again",
-    "stopped",
-    "waiting",
-    "resumed",
-    "critique",
-    "round",
-    "breaker",
-    "stuck",
-]
 End = Literal["running", "completed", "escalated", "failed", "cancelled", "interrupted", "paused"]
 """`paused`: until a person had replied about tool calls; then the attempt continued."""
 
@@ -38,7 +19,6 @@ class Step:
     """A decision, or something that happened to the run."""
 
     at_s: float
-    what: What
     said: str
     """In a few words, as in `tier raised from fast to strong`."""
     why: str = ""
@@ -139,32 +119,15 @@ def step(event: events.AttemptEnd | events.TaskDecision) -> Step:
     at_s = event.elapsed_s
     match event:
         case events.TaskCompleted():
-            return Step(at_s, "accepted", "accepted as it is", event.flag or "")
+            return Step(at_s, "accepted as it is", event.flag or "")
         case events.TaskFailed() | events.TaskEscalated():
-            return Step(at_s, "given up", "given up", event.decision or event.message)
+            return Step(at_s, "given up", event.decision or event.message)
         case events.TaskCancelled():
-            return Step(at_s, "given up", "cancelled", event.reason)
-        case events.TaskRetried():
-            return Step(at_s, "retried", f"tried again after {event.delay_s:g} s", event.reason)
-        case events.TaskReassigned(second_opinion=True):
-            return Step(at_s, "second opinion", f"second opinion of {event.worker}", event.reason)
-        case events.TaskReassigned():
-            return Step(at_s, "reassigned", f"reassigned to {event.worker}", event.reason)
-        case events.TaskRefined():
-            words = (event.old_intent, event.new_intent)
-            return Step(at_s, "refined", "intent refined", event.reason, words)
-        case events.TierRaised():
-            said = f"tier raised from {event.old_tier} to {event.new_tier}"
-            return Step(at_s, "tier raised", said, event.reason)
-        case events.TaskSplit():
-            said = f"split into {_named(part.id for part in event.parts)}"
-            return Step(at_s, "split", said, event.reason)
-        case events.OpinionJudged():
-            taken = event.workers[0 if event.taken == "first" else 1]
-            said = f"of two results the {event.taken} was taken, of {taken}"
-            return Step(at_s, "judged", said, event.reason)
+            return Step(at_s, "cancelled", event.reason)
         case _:
-            assert_never(event)
+            refined = isinstance(event, events.TaskRefined)
+            words = (event.old_intent, event.new_intent) if refined else None
+            return Step(at_s, event.said, event.reason, words)
 
 
 def notice(event: Notice) -> Step:
@@ -172,10 +135,10 @@ def notice(event: Notice) -> Step:
     at_s = event.elapsed_s
     match event:
         case events.RunStopped():
-            return Step(at_s, "stopped", "told to stop", event.reason)
+            return Step(at_s, "told to stop", event.reason)
         case events.RunWaiting():
             why = [one.why for one in event.answer.gaps if one.task_id == CONTEXT_GAP]
-            return Step(at_s, "waiting", "stopped to wait for a person", "".join(why))
+            return Step(at_s, "stopped to wait for a person", "".join(why))
         case events.RunResumed():
             resumed = f"continues {_named(event.goes_on)}" if event.goes_on else ""
             again = f"does {_named(event.again)} again" if event.again else ""
@@ -184,20 +147,20 @@ def notice(event: Notice) -> Step:
             kept = "unfinished model calls are made again, finished work is kept"
             kept = kept if event.prompts_changed else ""
             said = "; ".join(filter(None, [kept, resumed, again, lost]))
-            return Step(at_s, "resumed", f"resumed{changed}", said)
+            return Step(at_s, f"resumed{changed}", said)
         case events.CritiqueGiven():
             said = f"critic, draft {event.round}: {event.verdict.replace('_', ' ')}"
             points = "; ".join(f"{point.severity}: {point.point}" for point in event.points)
-            return Step(at_s, "critique", said, "; ".join(filter(None, [points, event.why])))
+            return Step(at_s, said, "; ".join(filter(None, [points, event.why])))
         case events.RoundDecided():
-            return Step(at_s, "round", decision(event), event.reason)
+            return Step(at_s, decision(event), event.reason)
         case events.BreakerOpened():
             said = f"{event.worker} failed {event.failures} times in a row: paused"
-            return Step(at_s, "breaker", f"{said} for {event.pause_s:g} s", event.reason)
+            return Step(at_s, f"{said} for {event.pause_s:g} s", event.reason)
         case events.BreakerClosed():
-            return Step(at_s, "breaker", f"{event.worker} works again", event.reason)
+            return Step(at_s, f"{event.worker} works again", event.reason)
         case events.WorkerStuck():
-            return Step(at_s, "stuck", event.message)
+            return Step(at_s, event.message)
         case _:
             assert_never(event)
 

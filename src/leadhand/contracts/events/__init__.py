@@ -14,6 +14,7 @@ from typing import Annotated, TypeVar, Union, get_args
 from pydantic import Field, TypeAdapter
 
 from leadhand.contracts.data import with_field_docs
+from leadhand.contracts.events import task
 from leadhand.contracts.events.fields import RunEvent, TaskEvent
 from leadhand.contracts.events.run import (
     ApprovalGiven,
@@ -36,10 +37,10 @@ from leadhand.contracts.events.run import (
     RunWaiting,
     SynthesisStarted,
 )
+from leadhand.contracts.events.task import *  # noqa: F403
 from leadhand.contracts.events.task import (
     AttemptEnd,
     ModelCalled,
-    OpinionJudged,
     TaskCancelled,
     TaskCompleted,
     TaskDecision,
@@ -47,12 +48,7 @@ from leadhand.contracts.events.task import (
     TaskEscalated,
     TaskFailed,
     TaskPlanned,
-    TaskReassigned,
-    TaskRefined,
-    TaskRetried,
     TaskSkipped,
-    TaskSplit,
-    TierRaised,
     ToolCalled,
     WorkerStuck,
 )
@@ -69,7 +65,6 @@ __all__ = [
     "CritiqueVerdict",
     "Event",
     "ModelCalled",
-    "OpinionJudged",
     "PlanAccepted",
     "PlanAmended",
     "PlanProposed",
@@ -90,12 +85,7 @@ __all__ = [
     "TaskEvent",
     "TaskFailed",
     "TaskPlanned",
-    "TaskReassigned",
-    "TaskRefined",
-    "TaskRetried",
     "TaskSkipped",
-    "TaskSplit",
-    "TierRaised",
     "ToolCalled",
     "WorkerStuck",
     "dump",
@@ -103,6 +93,7 @@ __all__ = [
     "parse",
     "unnested",
 ]
+__all__ += task.__all__
 
 Event = Union[  # noqa: UP007 (`|` has no docstring)
     RunStarted,
@@ -120,12 +111,7 @@ Event = Union[  # noqa: UP007 (`|` has no docstring)
     TaskCompleted,
     TaskEscalated,
     TaskFailed,
-    TaskRetried,
-    TaskReassigned,
-    TaskRefined,
-    TierRaised,
-    TaskSplit,
-    OpinionJudged,
+    TaskDecision,
     TaskSkipped,
     TaskCancelled,
     WorkerStuck,

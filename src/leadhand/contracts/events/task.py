@@ -9,6 +9,16 @@ from leadhand.contracts.events.fields import AttemptEvent, RunEvent, TaskEvent
 from leadhand.contracts.outcome import EscalationReason, FailureKind, Raised, Result, Usage
 from leadhand.contracts.task import Task
 
+__all__ = [
+    "OpinionJudged",
+    "TaskReassigned",
+    "TaskRefined",
+    "TaskRetried",
+    "TaskSplit",
+    "TierRaised",
+]
+"""Decisions; other modules import the rest of this one by name."""
+
 CALL_CANCELLED = "the call was cancelled before it was answered"
 """The error of a call to a model that the run stopped."""
 
@@ -70,16 +80,34 @@ class TaskFailed(AttemptEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskRetried(TaskEvent):
+class DecisionEvent(TaskEvent):
+    """A decision about a task that did not complete."""
+
+    @property
+    def said(self) -> str:
+        """The decision in a few words, for views."""
+        raise NotImplementedError
+
+    def changed(self, task: Task) -> Task:
+        """The task as the next attempt gets it."""
+        return task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRetried(DecisionEvent):
     """The same worker tries again, after `delay_s`. `attempt` is the one that failed."""
 
     type: Literal["task_retried"] = "task_retried"
     delay_s: float
     reason: str
 
+    @property
+    def said(self) -> str:
+        return f"tried again after {self.delay_s:g} s"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskReassigned(TaskEvent):
+class TaskReassigned(DecisionEvent):
     """Another worker tries. `attempt` is the one that failed, 0 if there was none."""
 
     type: Literal["task_reassigned"] = "task_reassigned"
@@ -88,9 +116,14 @@ class TaskReassigned(TaskEvent):
     second_opinion: bool = False
     """True: the first result is kept, and the better of the two is chosen."""
 
+    @property
+    def said(self) -> str:
+        how = "second opinion of" if self.second_opinion else "reassigned to"
+        return f"{how} {self.worker}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskRefined(TaskEvent):
+class TaskRefined(DecisionEvent):
     """The next attempt gets a rewritten intent. `attempt` is the one that failed."""
 
     type: Literal["task_refined"] = "task_refined"
@@ -98,9 +131,16 @@ class TaskRefined(TaskEvent):
     new_intent: str
     reason: str
 
+    @property
+    def said(self) -> str:
+        return "intent refined"
+
+    def changed(self, task: Task) -> Task:
+        return task.model_copy(update={"intent": self.new_intent})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TierRaised(TaskEvent):
+class TierRaised(DecisionEvent):
     """The same worker tries with a stronger model. `attempt` is the one that failed."""
 
     type: Literal["tier_raised"] = "tier_raised"
@@ -108,9 +148,17 @@ class TierRaised(TaskEvent):
     new_tier: str
     reason: str
 
+    @property
+    def said(self) -> str:
+        return f"tier raised from {self.old_tier} to {self.new_tier}"
+
+    def changed(self, task: Task) -> Task:
+        limits = task.limits.model_copy(update={"tier": self.new_tier})
+        return task.model_copy(update={"limits": limits})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskSplit(TaskEvent):
+class TaskSplit(DecisionEvent):
     """Smaller tasks replace one that was too large. `attempt` is the one that failed."""
 
     type: Literal["task_split"] = "task_split"
@@ -119,9 +167,13 @@ class TaskSplit(TaskEvent):
     """The tasks that waited for it and now wait for all its parts."""
     reason: str
 
+    @property
+    def said(self) -> str:
+        return f"split into {', '.join(part.id for part in self.parts)}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpinionJudged(TaskEvent):
+class OpinionJudged(DecisionEvent):
     """The judge chose one of two results of a task. `attempt` is that of the second."""
 
     type: Literal["opinion_judged"] = "opinion_judged"
@@ -133,6 +185,11 @@ class OpinionJudged(TaskEvent):
     reason: str
     by: Literal["judge", "code"] = "judge"
     """`code`: no judge could be asked. Older releases did not record it."""
+
+    @property
+    def said(self) -> str:
+        of = self.workers[self.taken == "second"]
+        return f"of two results the {self.taken} was taken, of {of}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
