@@ -153,8 +153,9 @@ def test_a_team_as_json_has_the_names_that_its_files_use(
     shown = json.loads(capsys.readouterr().out)
     assert list(shown) == [
         "name", "description", "models", "workers", "planner", "early_start", "synthesizer",
-        "output", "judge", "same_subject", "critic", "limits", "ladder", "rates", "contact",
-        "max_depth", "routes", "router", "trained_router", "shared_tools", "worker_factory",
+        "output", "judge", "same_subject", "critic", "limits", "ladder", "rates", "answers",
+        "contact", "max_depth", "routes", "router", "trained_router", "shared_tools",
+        "worker_factory",
     ]  # fmt: skip
     assert shown["workers"][1] == {
         "name": "technical",
