@@ -44,7 +44,7 @@ CASES = """\
     - worker: count
       check: [{path: words, equals: 3, type: number, at_least: 3, at_most: 3}]
     - {worker: shout, intent: be quiet, escalates: out_of_scope}
-    - {worker: shout, check: [{contains: two}, {matches: ^ONE}, {length: 13}]}
+    - {worker: shout, check: [{contains: two}, {contains: /^one t/}, {length: 13}]}
 """
 
 

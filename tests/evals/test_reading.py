@@ -69,6 +69,7 @@ evaluators:
         ("a.yaml", "- [", "is not YAML"),
         ("a.yaml", "[]", "has no cases"),
         ("a.jsonl", "{", "a.jsonl:1 is not JSON"),
+        ("a.yaml", "- {request: a, synthesis: {facts: [/(/]}}", "is no regular expression"),
         ("a.yaml", "- {name: x, request: a}\n- {name: x, request: b}", "two cases are called 'x'"),
         ("a.yaml", "- {request: a, inputs: [b.csv]}", "does not exist"),
     ],

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from leadhand.contracts import events
 from leadhand.contracts.outcome import Result
 from leadhand.evals.cases import ExpectedAnswer, ExpectedSynthesis
-from leadhand.evals.outputs import output_scores
+from leadhand.evals.outputs import output_scores, states
 from leadhand.evals.trials import CaseScore, Trial, share
 from leadhand.synthesis.citations import check_citations
 
@@ -56,21 +56,6 @@ def missing_facts(expected: ExpectedSynthesis, text: str) -> list[str]:
     """The facts that the text does not state in these words."""
     facts = [(one,) if isinstance(one, str) else (*one,) for one in expected.facts]
     return [" or ".join(fact) for fact in facts if not any(states(text, one) for one in fact)]
-
-
-def states(text: str, fact: str) -> bool:
-    """Whether a text has these words, in any case; `/.../` is a regular expression.
-
-    A number is not found within another one, and commas between digits don't count.
-    """
-    plain = re.sub(r"(?<=\d),(?=\d{3})", "", text)
-    if len(fact) > 2 and fact[0] == fact[-1] == "/":
-        return re.search(fact[1:-1], plain, re.IGNORECASE) is not None
-    fact = re.sub(r"(?<=\d),(?=\d{3})", "", fact)
-    words = r"\s+".join(map(re.escape, fact.split()))
-    before = r"(?<!\d)(?<!\d[.,])" if fact[:1].isdigit() else ""
-    after = r"(?!\d)(?![.,]\d)" if fact[-1:].isdigit() else ""
-    return re.search(f"{before}{words}{after}", plain, re.IGNORECASE) is not None
 
 
 def _citations(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]:

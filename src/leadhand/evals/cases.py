@@ -4,16 +4,30 @@ Expectations have four levels (routing, plan, workers, synthesis), and those of 
 Each is optional and scored apart.
 """
 
+import re
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from leadhand.contracts.data import Many, Record
 from leadhand.contracts.outcome import EscalationReason
 
 FaultKind = Literal["timeout", "error", "invalid_output", "out_of_scope", "ambiguous_input"]
 JsonKind = Literal["text", "number", "true_or_false", "list", "object", "null"]
+
+
+def _sound(text: str) -> str:
+    """`text`, whose part between slashes is a regular expression that can be used."""
+    try:
+        re.compile(text[1:-1] if text[:1] == text[-1:] == "/" else "")
+    except re.error as error:
+        raise ValueError(f"is no regular expression: {error}") from error
+    return text
+
+
+Fact = Annotated[str, AfterValidator(_sound)]
+"""Text in any case; between slashes, a regular expression."""
 
 
 class ExpectedRouting(Record, extra="forbid"):
@@ -60,10 +74,7 @@ class Assertion(Record, extra="forbid"):
     """How far numbers in `equals` may be off, absolutely."""
     at_least: float | None = None
     at_most: float | None = None
-    contains: str | None = None
-    """Text within the value, in any case."""
-    matches: str | None = None
-    """A regular expression that matches somewhere in the value."""
+    contains: Fact | None = None
     type: JsonKind | None = None
     length: int | None = Field(default=None, ge=0)
     """Of a text or list."""
@@ -112,16 +123,16 @@ class ExpectedAnswer(ExpectedOutput):
 class ExpectedSynthesis(Record, extra="forbid"):
     """What is expected of the answer's text, and how it uses the results."""
 
-    facts: Many[str | Many[str]] = ()
+    facts: Many[Fact | Many[Fact]] = ()
     """Each has to be in the text, in any case; of a list one is enough. `/.../` is a regular
     expression."""
-    forbidden: Many[str] = ()
+    forbidden: Many[Fact] = ()
     """None of them may be in the text."""
     cites: bool = False
     """Whether the text has to cite tasks; wrong citations count in any case."""
     uses: Many[str] = ()
     """Tasks or workers whose results have to be used: cited, or with words of theirs."""
-    conflicts: Many[str] = ()
+    conflicts: Many[Fact] = ()
     """What results disagree about; the answer has to state it."""
     gaps: Many[str] = ()
     """Tasks or workers without a result, which the answer has to state."""

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from leadhand.contracts import events
-from leadhand.evals.answers import missing_facts, states, text_of
+from leadhand.evals.answers import missing_facts, text_of
+from leadhand.evals.outputs import states
 from leadhand.evals.report import FirstError
 from leadhand.evals.trials import CaseScore, Trial
 
