@@ -236,6 +236,7 @@ def _kill_processes(server: _Server) -> None:
             if process.args in commands and one.get_returncode() is None:
                 with suppress(OSError):
                     os.killpg(one.get_pid(), signal.SIGKILL)
+                one.close()  # the loop may end before it hears of the death
 
 
 def servers_in(*toolsets: OpensOnce) -> list[_Server]:
