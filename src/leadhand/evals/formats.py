@@ -7,6 +7,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from leadhand.evals.figures import Figure, FigureChange
 from leadhand.evals.report import EvalReport, TeamReport, TrialReport
+from leadhand.trace.formatting import format_duration, format_price
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _STYLE = (
@@ -25,9 +26,9 @@ def amount(name: str, value: float) -> str:
     """A figure, in the unit of its name."""
     match name:
         case "seconds":
-            return f"{value:.2f} s"
+            return format_duration(value)
         case "cost_usd":
-            return f"${value:.4f}"
+            return format_price(value)
         case "speedup":
             return f"{value:.1f}x"
         case "requests" | "tokens":

@@ -5,7 +5,6 @@ ids) and without secrets. A request that the recording does not have is not gues
 named.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -34,18 +33,12 @@ _OWN = re.compile(r"(?<=data-)[0-9a-f]{16}|\b(?:eval|run)-\d{8}-\d{6}-[0-9a-f]+[
 _MAX_SHOWN = 5
 
 
-class Exchange(NamedTuple):
-    """What one request said, without what is new in each run and without secrets."""
+class Asked(NamedTuple):
+    """What one request said to whichever model, without what is new in each run and secrets."""
 
-    model: str
     tools: tuple[str, ...]
     instructions: str
     texts: tuple[str, ...]
-
-    @property
-    def key(self) -> str:
-        """Equal for requests that say the same, to whichever model."""
-        return hashlib.blake2b(json.dumps(self[1:]).encode(), digest_size=12).hexdigest()
 
 
 class Exchanges:
@@ -57,8 +50,8 @@ class Exchanges:
         self._redact = Redactor.of(os.environ)
         self._connections = Connections()
         self._stack = AsyncExitStack()
-        self._known: list[Exchange] = []
-        self._responses: defaultdict[str, deque[JsonValue]] = defaultdict(deque)
+        self._responses: defaultdict[Asked, deque[JsonValue]] = defaultdict(deque)
+        self._first_model = ""
         self._instructions: dict[str, str] = {}
         self.unknown: dict[str, None] = {}
         """What the recording lacks, and why."""
@@ -66,10 +59,9 @@ class Exchanges:
             if replay:
                 for line in file.read_text(encoding="utf-8").splitlines():
                     row = json.loads(line)
-                    tools, texts = tuple(row["tools"]), tuple(row["texts"])
-                    known = Exchange(row["model"], tools, row["instructions"], texts)
-                    self._known.append(known)
-                    self._responses[known.key].append(row["response"])
+                    said = Asked(tuple(row["tools"]), row["instructions"], tuple(row["texts"]))
+                    self._responses[said].append(row["response"])
+                    self._first_model = self._first_model or row["model"]
             else:
                 file.write_text("", encoding="utf-8")
         except OSError as error:
@@ -90,8 +82,8 @@ class Exchanges:
         named = {f"worker {one.name!r}": one.instructions for one in team.workers}
         named |= {name: one.instructions for name, one in team.roles.items()}
         self._instructions |= {name: text for name, text in named.items() if text}
-        if self.replays and not models_of(team) and self._known:
-            return replace(team, model=self.model(self._known[0].model))
+        if self.replays and not models_of(team) and self._first_model:
+            return replace(team, model=self.model(self._first_model))
         return with_changed_models(team, self.model)
 
     def model(self, spec: ModelSpec) -> ModelSpec:
@@ -103,26 +95,24 @@ class Exchanges:
             return ExchangedModel(FunctionModel(_ask_nothing, model_name=name), self)
         return ExchangedModel(self._connections.to(spec).model, self)
 
-    def save(self, said: Exchange, response: ModelResponse) -> None:
+    def save(self, model: str, said: Asked, response: ModelResponse) -> None:
         """Add an exchange to the file."""
-        row = {**said._asdict(), "response": dump_response(response)}
+        row = {"model": model, **said._asdict(), "response": dump_response(response)}
         with self._file.open("a", encoding="utf-8") as file:
             file.write(self._redact(json.dumps(row)) + "\n")
 
-    def find(self, said: Exchange) -> ModelResponse:
+    def find(self, said: Asked) -> ModelResponse:
         """The recorded response; each is used once, the last one as often as it is needed.
 
         Raises `InputError` if there is none.
         """
-        found = self._responses.get(said.key)
+        found = self._responses.get(said)
         if not found:
             self.unknown[self._difference(said)] = None
             raise InputError("the recording has no answer to this request")
         return load_response(found.popleft() if len(found) > 1 else found[0])
 
-    def said(
-        self, model: str, messages: Sequence[ModelMessage], parameters: ModelRequestParameters
-    ) -> Exchange:
+    def said(self, messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> Asked:
         """What a request says."""
 
         def own(text: str) -> str:
@@ -131,7 +121,7 @@ class Exchanges:
         instructions = "\n".join(one.content for one in parameters.instruction_parts or ())
         tools = [tool.name for tool in (*parameters.function_tools, *parameters.output_tools)]
         texts = tuple(own(text) for text in texts_of(messages))
-        return Exchange(model, tuple(tools), own(instructions), texts)
+        return Asked(tuple(tools), own(instructions), texts)
 
     def check(self) -> None:
         """Raises `InputError` that names what the recording lacks."""
@@ -143,11 +133,11 @@ class Exchanges:
             shown = "; ".join(found[:_MAX_SHOWN])
             raise InputError(f"the recording {self._file} no longer fits: {shown}{more}")
 
-    def _difference(self, said: Exchange) -> str:
+    def _difference(self, said: Asked) -> str:
         """What a request says that no recorded one does."""
         known = [name for name, text in self._instructions.items() if text in said.instructions]
         who = next(iter(known), f"the role that calls {' or '.join(said.tools)}")
-        alike = [one for one in self._known if one.tools == said.tools]
+        alike = [one for one in self._responses if one.tools == said.tools]
         if not alike:
             return f"{who}: no request with the tools {', '.join(said.tools) or 'none'} is in it"
         near = max(alike, key=lambda one: len({*one.texts} & {*said.texts}))
@@ -181,11 +171,11 @@ class ExchangedModel(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         """The model's response, or the recorded one. Raises `InputError` if there is none."""
-        said = self._exchanges.said(self.model_name, messages, model_request_parameters)
+        said = self._exchanges.said(messages, model_request_parameters)
         if self._exchanges.replays:
             return self._exchanges.find(said)
         response = await super().request(messages, model_settings, model_request_parameters)
-        self._exchanges.save(said, response)
+        self._exchanges.save(self.model_name, said, response)
         return response
 
 

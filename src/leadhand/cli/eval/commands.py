@@ -71,7 +71,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def evaluate(
-    teams: Annotated[list[str], typer.Argument(help=opt.TEAM_HELP, metavar="TEAM...")],
+    teams: Annotated[list[str], typer.Argument(help=opt.TEAM_HELP, metavar="TEAM")],
     measure: MeasureOptions,
     cases: Annotated[Path | None, typer.Option(help=_CASES, metavar="FILE|DIR")] = None,
     baseline: Annotated[Path | None, typer.Option(help=_BASELINE, metavar="FILE")] = None,
