@@ -44,6 +44,13 @@ MAX_PARTS = 8
 
 
 @dataclass(frozen=True, slots=True)
+class Reasoned:
+    """An action that is its reason alone."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class RetryTask:
     """The same worker tries again with the same intent, after `delay_s`."""
 
@@ -51,11 +58,8 @@ class RetryTask:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class RefineTask:
+class RefineTask(Reasoned):
     """A model rewrites the intent, and the same worker tries again."""
-
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +79,12 @@ class Fallback:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReassignTask:
+class ReassignTask(Reasoned):
     """The router chooses another worker, which tries."""
 
-    reason: str
 
-
-@dataclass(frozen=True, slots=True)
-class SplitTask:
+class SplitTask(Reasoned):
     """Smaller tasks replace this one."""
-
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +104,8 @@ class JudgeOpinions:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class AskPerson:
+class AskPerson(Reasoned):
     """A person is asked, and the same worker tries again with the reply."""
-
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +116,8 @@ class AcceptResult:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class GiveUp:
+class GiveUp(Reasoned):
     """The task ends without success; it becomes a gap in the answer."""
-
-    reason: str
 
 
 NeedsAdvice = RefineTask | ReassignTask | SplitTask | AskPerson
