@@ -17,4 +17,6 @@ def test_the_ready_made_teams_are_evaluated_out_of_the_box(
     assert len(research["trials"]) + len(review["trials"]) == 8
     again = in_process("eval", "review", "--fault", "1=timeout", "--home", str(tmp_path))
     assert again.status == 2
-    assert "--fault is not for team review" in again.err
+    assert (
+        "workers alone, faults and tools are not for a team of a command, as review is" in again.err
+    )

@@ -10,7 +10,6 @@ import datetime as dt
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.events import ToolCalled
@@ -56,21 +55,8 @@ class EvalSettings:
     """Besides those of the cases."""
 
 
-class Contender(Protocol):
-    """What is evaluated: a team, or a command's way to run one."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def team(self) -> Team: ...
-    def start(
-        self, case: Case, plan: Plan | None, run_id: str
-    ) -> tuple[Supervisor, StartArguments[object]]:
-        """The supervisor for a case, and what its run is started with.
-
-        With a `plan`, its tasks are all that is done. Raises `InputError`.
-        """
-        ...
+SetUp = Callable[[Case, str], tuple[Supervisor, StartArguments[object]]]
+"""Makes the supervisor of a case, and what its run of that id is started with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +68,8 @@ class TeamContender:
     journal: Journal | None = None
     as_single: bool = False
     """Whether one worker does everything, without a planner."""
+    set_up: SetUp | None = None
+    """How the team's own command sets up a case."""
 
     @property
     def name(self) -> str:
@@ -91,8 +79,17 @@ class TeamContender:
     def start(
         self, case: Case, plan: Plan | None, run_id: str
     ) -> tuple[Supervisor, StartArguments[object]]:
-        """The supervisor for a case. Raises `InputError` if the case does not fit the team."""
+        """The supervisor for a case, and what its run is started with.
+
+        With a `plan`, its tasks are all that is done. Raises `InputError` if the case does not fit
+        the team.
+        """
         settings = self.settings
+        if self.set_up is not None:
+            if plan is not None or case.tools or case.faults or settings.faults:
+                why = "workers alone, faults and tools are not for a team of a command"
+                raise InputError(f"case {case.name!r}: {why}, as {self.name} is")
+            return self.set_up(case, run_id)
         team = single(self.team) if self.as_single else self.team
         faults = () if self.as_single else settings.faults
         case = case.model_copy(update={"faults": ()}) if self.as_single else case
@@ -124,7 +121,7 @@ def new_eval_id(now: dt.datetime) -> str:
 
 
 async def evaluate(
-    team: Team | Contender,
+    team: Team | TeamContender,
     cases: Sequence[Case],
     *,
     settings: EvalSettings | None = None,
@@ -167,7 +164,7 @@ async def evaluate(
 
 
 async def _trial(
-    contender: Contender,
+    contender: TeamContender,
     case: Case,
     repeat: int,
     run_id: str,
@@ -192,7 +189,9 @@ async def _trial(
     return report
 
 
-async def _run(contender: Contender, case: Case, work: ExpectedWork | None, run_id: str) -> Trial:
+async def _run(
+    contender: TeamContender, case: Case, work: ExpectedWork | None, run_id: str
+) -> Trial:
     """A run of the team, or of one worker alone."""
     plan = None
     if work is not None:

@@ -6,11 +6,11 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import cast, get_args
 
-from leadhand.cli.added_commands import Command, added_command
+from leadhand.cli.added_commands import added_command
 from leadhand.cli.eval.commands import MeasureOptions
 from leadhand.cli.eval.views import show_changes, show_comparison, show_report, show_trial
 from leadhand.cli.run.arguments import load_team
@@ -21,7 +21,6 @@ from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.standard_streams import writing_output
 from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.cli.views.terminal import print_json
-from leadhand.contracts.task import Plan
 from leadhand.contracts.team import ModelSpec, Team
 from leadhand.errors import InputError
 from leadhand.evals.cases import Case, Fault, FaultKind
@@ -31,7 +30,6 @@ from leadhand.evals.judging import AnswerJudge, judge_model
 from leadhand.evals.reading import cases_beside, read_cases
 from leadhand.evals.report import EvalReport, TeamReport, TrialReport, changes, is_worse
 from leadhand.evals.runner import (
-    Contender,
     EvalSettings,
     TeamContender,
     evaluate,
@@ -48,40 +46,13 @@ from leadhand.teams.sources import python_team, team_of
 _KINDS: dict[str, FaultKind] = {kind: kind for kind in get_args(FaultKind)}
 
 
-@dataclass(frozen=True, slots=True)
-class CommandContender:
-    """A team that only a command of its own can set up."""
-
-    name: str
-    team: Team
-    command: Command
-    setup: RunSetup
-    storage: RunStorage
-
-    def start(
-        self, case: Case, plan: Plan | None, run_id: str
-    ) -> tuple[Supervisor, StartArguments[object]]:
-        """The supervisor that the command makes for the case's inputs. Raises `InputError`."""
-        if plan is not None or case.faults or case.tools:
-            raise InputError(
-                f"case {case.name!r}: workers alone, faults and tools are not for team {self.name}"
-            )
-        folder = self.storage.folder(run_id)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        inputs = [Path(one) for one in case.inputs]
-        assert self.command.trial is not None
-        made = self.command.trial(self.setup, self.storage, folder, inputs)
-        supervisor, batches = cast("tuple[Supervisor, Batches]", made)
-        return supervisor, {"batches": batches}
-
-
 def eval_command(
     teams: Sequence[str], measure: MeasureOptions, cases: Path | None, baseline: Path | None
 ) -> int:
     """Evaluate the teams, print the report, and return the exit status."""
     before = EvalReport.read(baseline) if baseline is not None else None
     with RunStorage(measure.home, new=True) as storage:
-        rows: list[tuple[Contender, Sequence[Case]]] = [
+        rows: list[tuple[TeamContender, Sequence[Case]]] = [
             (contender_of(name, measure, storage), cases_of(cases, name)) for name in teams
         ]
         report = measured(rows, measure, storage)
@@ -139,7 +110,9 @@ def _printed(
 
 
 def measured(
-    rows: Sequence[tuple[Contender, Sequence[Case]]], measure: MeasureOptions, storage: RunStorage
+    rows: Sequence[tuple[TeamContender, Sequence[Case]]],
+    measure: MeasureOptions,
+    storage: RunStorage,
 ) -> EvalReport | None:
     """The report; None if it was interrupted, and how to go on was said."""
     settings, scorers = settings_of(measure), scorers_of(measure)
@@ -166,8 +139,7 @@ def measured(
                 spec = _judge(measure, contender, cases)
                 if exchanges is not None:
                     spec = exchanges.model(spec)
-                    if isinstance(contender, TeamContender):
-                        contender = replace(contender, team=exchanges.team(contender.team))
+                    contender = replace(contender, team=exchanges.team(contender.team))
                 report = await evaluate(
                     contender,
                     cases,
@@ -190,7 +162,7 @@ def measured(
     return report
 
 
-def _judge(measure: MeasureOptions, contender: Contender, cases: Sequence[Case]) -> ModelSpec:
+def _judge(measure: MeasureOptions, contender: TeamContender, cases: Sequence[Case]) -> ModelSpec:
     """The model that judges; None: none does."""
     asked = any(case.synthesis is not None and case.synthesis.rubric for case in cases)
     spec = measure.judge or (judge_model(contender.team) if asked else None)
@@ -202,17 +174,21 @@ def _judge(measure: MeasureOptions, contender: Contender, cases: Sequence[Case])
     return spec
 
 
-def contender_of(name: str, measure: MeasureOptions, storage: RunStorage) -> Contender:
+def contender_of(name: str, measure: MeasureOptions, storage: RunStorage) -> TeamContender:
     """The team as it is run, or as its own command runs it. Raises `InputError`."""
-    command = added_command(name) if name in team_folders() else None
-    if command is None or command.trial is None:
-        team = loaded(name, measure)
-        return TeamContender(team, settings_of(measure), storage.journal)
-    if measure.faults:
-        raise InputError(f"--fault is not for team {name}, which its own command sets up")
-    return CommandContender(
-        name, team_of(name), command, RunSetup(**asdict(measure.limits)), storage
-    )
+    settings, command = settings_of(measure), added_command(name)
+    if command is None or command.trial is None or name not in team_folders():
+        return TeamContender(loaded(name, measure), settings, storage.journal)
+    trial, setup = command.trial, RunSetup(**asdict(measure.limits))
+
+    def set_up(case: Case, run_id: str) -> tuple[Supervisor, StartArguments[object]]:
+        folder = storage.folder(run_id)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        made = trial(setup, storage, folder, [Path(one) for one in case.inputs])
+        supervisor, batches = cast("tuple[Supervisor, Batches]", made)
+        return supervisor, {"batches": batches}
+
+    return TeamContender(team_of(name), settings, set_up=set_up)
 
 
 def settings_of(measure: MeasureOptions) -> EvalSettings:
