@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from leadhand.cli.doctor.command import EXTRAS
+from leadhand.cli.doctor.trials import trials_of
 from leadhand.cli.home import state_folder
-from leadhand.testing import ScriptedServer
+from leadhand.testing import ScriptedModel, ScriptedServer, run_virtual
 from leadhand.testing.json_data import Json
 from tests.cli.program import leadhand
 from tests.cli.support_team import support_team
@@ -78,16 +79,78 @@ def test_a_model_that_calls_no_tools_is_named_with_what_to_do(
 ) -> None:
     rules: list[Mapping[str, Json]] = [
         {"match": {"tool": "add"}, "reply": {"text": "It is 24003."}},
-        {"match": {"tool": "final_answer"}, "reply": {"text": "Paris, I believe."}},
+        {"match": {"contains": "Eiffel"}, "reply": {"text": "Paris, I believe."}},
     ]
     start_over(scripted, rules)
     ended = doctor(folder=tmp_path, env=asked(scripted))
     assert ended.status == 3
     words = " ".join(ended.out.split())
     assert "✗ tool call it answered in words and called no tool workers with tools" in words
-    assert "✗ answer in a form it answered in words, without the form plans and" in words
+    assert "✗ answer in a form as `tool` it answered in words, without the form;" in words
+    assert "as `prompted` it answered in words, without the form plans and" in words
     assert "✓ context length" in words
     assert ended.out.rstrip().endswith("failed: tool call, answer in a form")
+
+
+def test_the_first_way_that_works_is_named_and_remembered(
+    tmp_path: Path, scripted: ScriptedServer
+) -> None:
+    rules: list[Mapping[str, Json]] = [
+        {"match": {"tool": "final_answer"}, "reply": {"text": "Paris, I believe."}},
+        {
+            "match": {"tool": "add"},
+            "reply": {
+                "tool_calls": [{"name": "add", "arguments": {"a": 20417, "b": 3586}}],
+                "misbehave": {"as_text": "tool_call"},
+            },
+        },
+    ]
+    start_over(scripted, rules)
+    scripted.configure(context_tokens=16_384)
+    ended = doctor(folder=tmp_path, env=asked(scripted))
+    assert ended.status == 0
+    words = " ".join(ended.out.split())
+    assert "✓ tool call called with valid arguments, as text" in words
+    assert "✓ answer in a form every field there, as `native`; as `tool` it answered in" in words
+    assert "LEADHAND_ANSWERS=native saves finding that out" in words
+    assert "✓ context length 16,384 tokens, as its server says" in words
+    (kept,) = json.loads((tmp_path / "models.json").read_text()).values()
+    assert kept["way"] == "native"
+
+
+@pytest.mark.parametrize(
+    ("rate", "plain", "form"),
+    [
+        (0.1, "it is slow: 5 tokens in 60 s, 0.1 a second", None),
+        (
+            5.0,
+            None,
+            "as `tool` it wrote without end: 299 tokens in 60 s, 5.0 a second; as `native`",
+        ),
+        (50.0, None, "as `tool` it wrote without end, at 49 tokens a second; as `native` it wrote"),
+    ],
+)
+def test_a_model_without_end_is_told_from_a_slow_one_by_its_tokens_a_second(
+    tmp_path: Path, rate: float, plain: str | None, form: str | None
+) -> None:
+    """F54"""
+    model = ScriptedModel(
+        tokens_per_s=rate,
+        script=[
+            {"match": {"contains": "Say the word"}, "reply": {"text": "ready, so I say: ready"}},
+            {
+                "match": {"contains": "Eiffel"},
+                "reply": {"text": "Paris", "misbehave": {"endless": True}},
+            },
+        ],
+    )
+    checks = {one.name: one for one in run_virtual(trials_of(model.model, tmp_path))}
+    if plain is not None:
+        assert checks["plain answer"].said == plain
+        assert checks["plain answer"].mend == "use a faster model, or a faster machine"
+    if form is not None:
+        assert checks["plain answer"].passed
+        assert checks["answer in a form"].said.startswith(form)
 
 
 def test_f36_a_key_that_is_refused_is_told_and_no_key_is_shown(

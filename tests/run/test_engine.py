@@ -1,15 +1,18 @@
 """`engine` and the first sentence say what happened: whether output of a model was used."""
 
+import dataclasses
+
 import pytest
 
 from leadhand import Answer, Handoff, Plan, Result, Supervisor, Team, Worker
 from leadhand.cli.views.answer import footer
-from leadhand.contracts.events import PlanProposed
+from leadhand.contracts.events import Event, PlanProposed
 from leadhand.contracts.task import PlanRequest
 from leadhand.contracts.team import TaskTemplate
 from leadhand.run.gaps import without_gaps
 from leadhand.testing import run_virtual
 from leadhand.testing.json_data import Object
+from leadhand.trace.run_history import RunHistory
 from tests.engine.remedies import ScriptedRemedies
 from tests.models.in_process import InProcess
 from tests.plans.samples import plan, task
@@ -120,3 +123,17 @@ def test_why_no_plan_came_from_the_planner_is_still_said_once_its_replacement_is
     proposed = [event.task_id for event in log(made) if isinstance(event, PlanProposed)]
     assert proposed == [None, "look"]
     assert answer.answer.startswith("*No valid plan came from the planner; ")
+
+
+def test_a_planner_without_a_plan_is_the_first_sentence_and_the_origin_of_the_templates() -> None:
+    model = InProcess(script=[{"match": {"role": "planner"}, "reply": {"text": "No idea."}}])
+    of = team(model, run=works)
+    host = supervisor(of, deadline_s=60.0)
+    events: list[Event] = []
+    answer = run_virtual(host.run("Compare copper and zinc", listener=events.append))
+    assert answer.answer.startswith("*No plan came from the model; ")
+    *_, version = RunHistory.of(events).plans
+    assert version.title.endswith("by template, because no plan came from the model, accepted")
+    alone = supervisor(dataclasses.replace(of, template=()), deadline_s=60.0)
+    alone = run_virtual(alone.run("Compare copper and zinc"))
+    assert alone.answer.startswith("*There is no answer, because no plan came from the model.*")

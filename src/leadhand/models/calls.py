@@ -90,7 +90,7 @@ class _Question:
 
     def read(self, response: ModelResponse) -> ModelResponse:
         """A response with the calls that it has as text."""
-        if self.request is None or not (self.parameters.tool_defs and self.request.output):
+        if self.request is None or not self.parameters.tool_defs:
             return response
         return with_calls(response, self.parameters.tool_defs, self.messages)
 

@@ -165,6 +165,8 @@ def answer_in(response: ModelResponse, request: CallRequest) -> StructuredAnswer
             )
         return StructuredAnswer(data, text, call)
     data = _object_in(text)
+    if data is None and not request.words:
+        data = object_in(text)
     if data is not None:
         return StructuredAnswer(data, text)
     if response.tool_calls and not text:
@@ -264,6 +266,15 @@ def partial_in(
     # A complete call was read before and refused: it is not a partial answer.
     is_cut_off = isinstance(call.args, str) and _object_in(call.args) is None
     return (_object_in(str(call.args), cut_off=True) if is_cut_off else None) or text
+
+
+def object_in(text: str) -> dict[str, JsonValue] | None:
+    """The JSON object in `text`, with any text or code fence around it; None if incomplete."""
+    try:
+        data: object = from_json(text[text.find("{") : text.rfind("}") + 1], allow_inf_nan=False)
+    except ValueError:
+        return None
+    return cast("dict[str, JsonValue]", data) if isinstance(data, dict) else None
 
 
 def _object_in(text: str, *, cut_off: bool = False) -> dict[str, JsonValue] | None:

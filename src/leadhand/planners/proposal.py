@@ -18,13 +18,18 @@ from pydantic import (
     model_validator,
 )
 from pydantic_ai.tools import ToolDefinition
-from pydantic_core import from_json
 
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import EarlierRun, Plan, PlannedWorker, Task
 from leadhand.contracts.team import TIERS, Team, Tier, Worker, WorkerFactory
 from leadhand.models.prompts import joined
-from leadhand.models.structured import BadAnswer, StructuredAnswer, object_schema, output_tool
+from leadhand.models.structured import (
+    BadAnswer,
+    StructuredAnswer,
+    object_in,
+    object_schema,
+    output_tool,
+)
 from leadhand.planners.earlier import artifacts_field
 from leadhand.plans.checks import MAX_TASKS, Problem, too_many_tasks
 from leadhand.plans.payloads import DeclaredType, compact_schema
@@ -215,15 +220,6 @@ def form(
         synthesis={"type": "string", "enum": list(STRATEGIES)},
         instruction={"type": "string"},
     )
-
-
-def object_in(text: str) -> dict[str, JsonValue] | None:
-    """The JSON object in `text`, with any text or code fence around it; None if incomplete."""
-    try:
-        data: object = from_json(text[text.find("{") : text.rfind("}") + 1], allow_inf_nan=False)
-    except ValueError:
-        return None
-    return cast("dict[str, JsonValue]", data) if isinstance(data, dict) else None
 
 
 def data_in(answer: StructuredAnswer, what: str) -> dict[str, JsonValue]:

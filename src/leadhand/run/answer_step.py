@@ -60,7 +60,7 @@ async def final_answer(context: StepContext) -> Answer:
     synthesis = Synthesis(answer=f"The run was cancelled before {lacking}.")
     missing: tuple[Gap, ...] = ()
     if context.unplanned is not None:
-        synthesis = Synthesis(answer="There is no answer, because there is no plan.")
+        synthesis = Synthesis(answer="")
         missing = (Gap(task_id="plan", why=with_last_call(state, context.unplanned, None)),)
     if state.plan is None and any(task.result is not None for task in state.tasks.values()):
         synthesis = _merged(state, Plan(goal=state.request, tasks=tuple(state.early.values())))
@@ -189,10 +189,16 @@ def _answer(
         gaps,
         team=context.team,
         text=below,
+        lead="" if synthesis.answer else _lead(context),
         cancelled=context.active.reason is not None,
         ended_by=_ended_by(context) if unfinished else None,
         contact=contact,
     )
+
+
+def _lead(context: StepContext) -> str:
+    """The first sentence of an answer without a plan; empty if there was one."""
+    return f"*There is no answer, because {context.no_plan}.*\n\n" if context.unplanned else ""
 
 
 def _answer_of(
@@ -205,10 +211,10 @@ def _answer_of(
     team: Team | None = None,
     contact: str | None = None,
     text: str | None = None,
+    lead: str = "",
 ) -> Answer:
     state = recorder.state
     engine = engine_of(state, gaps)
-    lead = ""
     if state.planned_by == TemplatePlanner.name and (why := state.proposed_why):
         done = (
             "code did the work" if engine == "deterministic" else "the team's template is the plan"

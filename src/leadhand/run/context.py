@@ -116,6 +116,8 @@ class StepContext:
     """When work has to stop, to leave time for the synthesis."""
     unplanned: str | None = field(init=False, default=None)
     """Why there is no plan, if planning failed, ran out of time or budget, or a person refused."""
+    no_plan: str = field(init=False, default="there is no plan")
+    """The same without details, for the first sentence of the answer."""
     late: bool = field(init=False, default=False)
     """Whether a step gave up a model because of the deadline."""
     is_nested: bool = field(init=False)

@@ -132,6 +132,7 @@ async def _proposed(
             why = f"the planner gave no valid plan: {made.why}" if made.problems else made.why
             _reject(context, *(made.problems[:MAX_SHOWN_PROBLEMS] or (why,)))
             context.unplanned = why
+            context.no_plan = made.said(context)
             return None, None
         plan = made
     if found is None:

@@ -22,7 +22,7 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.people import Reply, RunMessage
 from leadhand.contracts.summary import Health, ModelHealth
 from leadhand.contracts.task import Plan, PlanRequest
-from leadhand.contracts.team import Team, Worker
+from leadhand.contracts.team import Team, Worker, model_name
 from leadhand.engine.recorder import Recorder, SystemClock
 from leadhand.engine.shared_workers import SharedWorkers, Slots
 from leadhand.errors import (
@@ -85,7 +85,9 @@ async def rehearse() -> Answer:
         return text
 
     worker = Worker("writer", "Writes", instructions="Write.", tools=(note,))
-    team = Team("rehearsal", workers=(worker,), model=rehearsal_model(worker.name))
+    model = rehearsal_model(worker.name)
+    # By its only way: a model that is not known would be streamed.
+    team = Team("rehearsal", workers=(worker,), model=model, answers={model_name(model): "tool"})
     recorder = Recorder("rehearsal", MemoryJournal(), clock=SystemClock())
     async with open_roles(team, recorder, request="Rehearse.") as roles:
         context = StepContext(

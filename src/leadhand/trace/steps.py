@@ -181,8 +181,11 @@ def plan_versions(
     at_s = event.elapsed_s
     match event:
         case events.PlanProposed(plan=plan):
-            version = PlanVersion(at_s, "proposed", plan.revision, len(plan.tasks), event.by)
-            return [*known, replace(version, said=event.why)]
+            by, said = event.by, event.why
+            if by == "template" and said:
+                by, said = f"{by}, because {said}", ""
+            tasks = len(plan.tasks)
+            return [*known, PlanVersion(at_s, "proposed", plan.revision, tasks, by, said)]
         case events.PlanAccepted() if known:
             accepted = replace(known[-1], at_s=at_s, what="accepted", notes=event.warnings)
             return [*known[:-1], accepted]

@@ -103,7 +103,9 @@ def _models(team: Team, *, model: str | None, no_model: bool) -> Models:
     # Imported here because only models are tried.
     from leadhand.cli.doctor.trials import trials_of
 
-    trials = {model_name(spec): asyncio.run(trials_of(spec)) for spec in specs}
+    trials = {
+        model_name(spec): asyncio.run(trials_of(spec, state_folder(os.environ))) for spec in specs
+    }
     return Models(choice.why, models_by_role(choice.team), trials)
 
 

@@ -4,28 +4,33 @@ The only module of this command that imports what calls models. Each trial is a 
 """
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from dataclasses import dataclass
+from pathlib import Path
 
 from pydantic_ai.messages import ModelMessage, ModelResponse
-from pydantic_ai.models import Model
 from pydantic_ai.tools import ToolDefinition
 
 from leadhand.cli.doctor.command import Check
-from leadhand.contracts.team import ModelSpec, model_name
+from leadhand.contracts.role import Answers
+from leadhand.contracts.team import ModelSpec
 from leadhand.engine.recorder import Recorder, SystemClock
 from leadhand.errors import LeadhandError, ModelError
 from leadhand.journal import MemoryJournal
 from leadhand.models.calls import Caller, CallRequest, Requester
-from leadhand.models.connections import Connections
-from leadhand.models.defaults import PROVIDERS
-from leadhand.models.listing import ListingError, list_models
+from leadhand.models.connections import Connection, Connections
+from leadhand.models.forecast import BYTES_A_TOKEN
+from leadhand.models.habits import VARIABLE
+from leadhand.models.listing import learn_context
 from leadhand.models.structured import answer_in, arguments_of, first_message, object_schema
+from leadhand.models.text_calls import IN_TEXT
 
 TIMEOUT_S = 60.0
 """How long one trial may take."""
-LISTING_TIMEOUT_S = 5.0
+MAX_ANSWER_TOKENS = 400
+"""The limit of an answer in a form, which needs a tenth of it."""
+_FEW_TOKENS = 5
+"""Of so few the speed tells nothing."""
 CONTEXT_TOKENS = (4_000, 16_000, 64_000, 128_000)
 """The prompts of the context trial, the shortest first."""
 ENOUGH_TOKENS = 16_000
@@ -49,14 +54,14 @@ _FORM = ToolDefinition(
 )
 
 
-async def trials_of(spec: ModelSpec) -> list[Check]:
+async def trials_of(spec: ModelSpec, home: Path) -> list[Check]:
     """Four trials of one model, as a run would call it; only the first if it does not answer.
 
-    Raises `InputError` for a bad name.
+    The way in which it answers in a form is kept in `home`. Raises `InputError` for a bad name.
     """
-    async with Connections() as connections:
+    async with Connections(home=home) as connections:
         recorder = Recorder("doctor", MemoryJournal(), clock=SystemClock())
-        subject = _Subject(Caller(connections, recorder), spec, connections.to(spec).model)
+        subject = _Subject(Caller(connections, recorder), spec, connections.to(spec))
         first = await _held("plain answer", subject.plain)
         if not first.passed:
             return [first]
@@ -68,13 +73,19 @@ async def trials_of(spec: ModelSpec) -> list[Check]:
         ]
 
 
+class _TooSlow(ModelError):
+    """An answer did not end in time."""
+
+    def __init__(self, tokens: int, rate: float) -> None:
+        self.endless = tokens >= MAX_ANSWER_TOKENS // 2
+        said = f"{tokens:,} tokens in {TIMEOUT_S:g} s, {rate:.1f} a second"
+        why = f"it wrote without end: {said}" if self.endless else f"it is slow: {said}"
+        super().__init__(why if tokens else f"no answer within {TIMEOUT_S:g} s", transient=False)
+
+
 async def _held(name: str, trial: Callable[[], Awaitable[Check]]) -> Check:
     try:
-        async with asyncio.timeout(TIMEOUT_S):
-            return await trial()
-    except TimeoutError:
-        fix = "use a faster model, or a faster machine"
-        return Check(name, False, f"no answer within {TIMEOUT_S:g} s", fix)
+        return await trial()
     except LeadhandError as error:
         return Check(name, False, str(error), _fix_for(str(error)))
 
@@ -84,15 +95,29 @@ def _fix_for(said: str) -> str:
         return ""  # it says so itself
     if "could not be reached" in said:
         return "check that the server runs, its address (such as OPENAI_BASE_URL) and your network"
+    if "without end" in said:
+        return "use a model that ends its answers"
+    if "slow" in said or "within" in said:
+        return "use a faster model, or a faster machine"
     return "try another model with --model"
 
 
-class _Subject(NamedTuple):
+@dataclass
+class _Subject:
     """The model on trial."""
 
     caller: Caller
     spec: ModelSpec
-    model: Model
+    connection: Connection
+    chars: int = 0
+    """What it has written of its answer."""
+    began_s: float = 0.0
+
+    def _speed(self) -> tuple[int, float]:
+        """The tokens that it has written, and how many a second."""
+        tokens = self.chars // BYTES_A_TOKEN
+        taken_s = asyncio.get_running_loop().time() - self.began_s
+        return tokens, tokens / max(taken_s, 0.001)
 
     async def plain(self) -> Check:
         """A plain question."""
@@ -100,7 +125,9 @@ class _Subject(NamedTuple):
         answer = answer_in(await self._ask("Say the word: ready", request), request)
         if answer.problem is not None:
             return Check("plain answer", False, "it sent no text", "try another model with --model")
-        return Check("plain answer", True, f"{len(answer.text):,} characters")
+        tokens, rate = self._speed()
+        speed = f", {rate:.0f} tokens a second" if tokens > _FEW_TOKENS else ""
+        return Check("plain answer", True, f"{len(answer.text):,} characters{speed}")
 
     async def tool(self) -> Check:
         """A question that needs a tool."""
@@ -108,43 +135,52 @@ class _Subject(NamedTuple):
         response = await self._ask(asked, CallRequest(_INSTRUCTIONS, tools=[_ADD]))
         wrong = _wrong_call(response)
         if wrong is None:
-            return Check("tool call", True, "called with valid arguments")
+            in_text = response.tool_calls[0].tool_call_id.startswith(IN_TEXT)
+            said = "called with valid arguments" + (", as text" if in_text else "")
+            return Check("tool call", True, said)
         fix = "workers with tools need it: use a model, and a server, that support tool calls"
         return Check("tool call", False, wrong, fix)
 
     async def form(self) -> Check:
-        """An answer with given fields."""
-        request = CallRequest(_INSTRUCTIONS, output=_FORM)
-        answer = answer_in(await self._ask("Which city is the Eiffel Tower in?", request), request)
-        data = answer.data
-        if data is None:
-            wrong = "it answered in words, without the form"
-        elif missing := [name for name in ("city", "country", "confidence") if name not in data]:
-            wrong = f"its answer lacks {', '.join(missing)}"
-        elif not isinstance(data["confidence"], int):
-            wrong = "its `confidence` is not a whole number"
-        else:
-            return Check("answer in a form", True, "every field there")
+        """An answer with given fields, in the first way that works."""
+        failed: list[str] = []
+        for way in self.connection.habits.ways:
+            wrong = await self._wrong_form(way)
+            if wrong is None:
+                self.connection.habits.succeeded(way)
+                set_it = f"; {VARIABLE}={way} saves finding that out" if failed else ""
+                said = "; ".join([f"every field there, as `{way}`", *failed])
+                return Check("answer in a form", True, said + set_it)
+            failed.append(f"as `{way}` {wrong}")
         fix = "plans and typed answers need it: use a model that supports structured output"
-        return Check("answer in a form", False, wrong, fix)
+        return Check("answer in a form", False, "; ".join(failed), fix)
+
+    async def _wrong_form(self, way: Answers) -> str | None:
+        settings = {"max_tokens": MAX_ANSWER_TOKENS}
+        request = CallRequest(_INSTRUCTIONS, output=_FORM, answers=way, settings=settings)
+        try:
+            response = await self._ask("Which city is the Eiffel Tower in?", request)
+        except _TooSlow as error:
+            if error.endless:
+                return str(error)
+            raise
+        data = answer_in(response, request).data
+        if data is None and response.finish_reason == "length":
+            return f"it wrote without end, at {self._speed()[1]:.0f} tokens a second"
+        if data is None:
+            return "it answered in words, without the form"
+        if missing := [name for name in ("city", "country", "confidence") if name not in data]:
+            return f"its answer lacks {', '.join(missing)}"
+        whole = isinstance(data["confidence"], int)
+        return None if whole else "its `confidence` is not a whole number"
 
     async def context(self) -> Check:
-        """The context length, as pydantic-ai or the server states it, else measured."""
-        known = self.model.context_window
+        """The context length, as the server or pydantic-ai states it, else measured."""
+        await learn_context(self.connection.model, self.connection.habits)
+        told, known = self.connection.habits.context_tokens, self.connection.context_tokens
         if known is not None:
-            return _context(known, f"{known:,} tokens, as its maker says")
-        told = await self._listed_context()
-        if told is not None:
-            return _context(told, f"{told:,} tokens, as its server says")
+            return _context(known, f"{known:,} tokens, as its {'server' if told else 'maker'} says")
         return await self._measured()
-
-    async def _listed_context(self) -> int | None:
-        url, key = self.model.base_url, _key(model_name(self.spec))
-        try:
-            models = await list_models(url, key=key, timeout_s=LISTING_TIMEOUT_S) if url else []
-        except ListingError:
-            return None
-        return next((m.context_tokens for m in models if m.id == self.model.model_name), None)
 
     async def _measured(self) -> Check:
         fits, why = 0, ""
@@ -166,10 +202,19 @@ class _Subject(NamedTuple):
         return _context(fits, f"at least {fits:,} tokens{why}")
 
     async def _ask(self, text: str, request: CallRequest) -> ModelResponse:
+        self.chars, self.began_s = 0, asyncio.get_running_loop().time()
+
+        def hear(_: int, piece: str) -> None:
+            self.chars += len(piece)
+
         messages: list[ModelMessage] = [first_message(text, request)]
-        response, _ = await self.caller.ask(
-            _REQUESTER, messages, request=request, models=[self.spec]
-        )
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                response, _ = await self.caller.ask(
+                    _REQUESTER, messages, request=request, models=[self.spec], follow=lambda: hear
+                )
+        except TimeoutError as error:
+            raise _TooSlow(*self._speed()) from error
         return response
 
 
@@ -194,10 +239,3 @@ def _context(tokens: int, said: str) -> Check:
         "(Ollama: OLLAMA_CONTEXT_LENGTH, llama.cpp: --ctx-size)"
     )
     return Check("context length", False, said, fix)
-
-
-def _key(spec: str) -> str | None:
-    """The key of a model, which its endpoint needs for its list of models too."""
-    provider = spec.partition(":")[0].removesuffix("-chat").removesuffix("-responses")
-    keys = (os.environ.get(row.variable) for row in PROVIDERS if row.provider == provider)
-    return next((key for key in keys if key), None)

@@ -102,7 +102,8 @@ class PlainLines:
         _, around = find_task(self._run.state, "/".join(within))
         run = self._run.state if around is None else around.nested or RunState()
         workers = [*dict.fromkeys(task.worker for task in run.tasks.values())]
-        why = f" ({sentence(run.proposed_why)})" if run.proposed_why else ""
+        because = "template, because " if run.planned_by == "template" else ""
+        why = f" ({because}{sentence(run.proposed_why)})" if run.proposed_why else ""
         routed = f", {' and '.join(workers)}" if why and run.planned_by != "template" else ""
         line = f"{counted(len(run.tasks), 'task')} for {counted(len(workers), 'worker')}"
         return "/".join([*within, f"plan: {line}{routed}{why}"])
