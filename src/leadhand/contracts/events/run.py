@@ -33,7 +33,7 @@ class RunStarted(RunEvent):
     amend: bool = True
     """Whether the plan may be amended; false for a plan passed in without `amend`."""
     prompts: str = ""
-    """A digest of leadhand's prompts and the team's; empty in journals of older releases."""
+    """A digest of leadhand's prompts and the team's; empty if the run asks no model."""
     has_context: bool = False
     """Whether the run was given a context, which itself is never stored."""
     fingerprint: str = ""
