@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome
 from leadhand.contracts.role import TIERS, Tier
-from leadhand.contracts.team import Team, Worker, tool_name
+from leadhand.contracts.team import Team, Worker, tool_name, uses_model
 from leadhand.contracts.tools import tools_of
 from leadhand.errors import InputError
 from leadhand.evals.cases import Case, Fault, FaultKind
@@ -114,14 +114,23 @@ def _guarded(team: Team, given: Mapping[str, JsonValue], allow_writes: bool) -> 
             inner = _guarded(worker.team, given, allow_writes)
             return dataclasses.replace(worker, team=inner)
         if worker.run is not None:
-            if worker.read_only is False and not allow_writes:
+            # Which tools an agent has, only the agent knows.
+            reads = (
+                worker.read_only is True if uses_model(worker) else worker.read_only is not False
+            )
+            if not reads and not allow_writes:
                 return _failing(worker, "error", "it may change something: use --allow-writes")
             return worker
         reads = allow_writes or worker.read_only is True
         tools = tuple(_guarded_tool(tool, given, reads) for tool in worker.tools)
         return worker if tools == worker.tools else dataclasses.replace(worker, tools=tools)
 
-    return dataclasses.replace(team, workers=tuple(map(guarded, team.workers)))
+    factory = team.worker_factory
+    if factory is not None:
+        tools = [_guarded_tool(tool, given, allow_writes) for tool in factory.tools]
+        factory = dataclasses.replace(factory, tools=tools)
+    workers = tuple(map(guarded, team.workers))
+    return dataclasses.replace(team, workers=workers, worker_factory=factory)
 
 
 def _guarded_tool(tool: object, given: Mapping[str, JsonValue], reads: bool) -> object:

@@ -21,6 +21,11 @@ class GuardedToolset(WrapperToolset[ToolContext]):
     reads: bool = False
     """Whether all its tools only read."""
 
+    @property
+    def id(self) -> str | None:
+        """That of the toolset, by which it is granted and shared."""
+        return self.wrapped.id
+
     async def call_tool(
         self,
         name: str,
@@ -42,7 +47,7 @@ def guarded_toolset(tool: object, given: Mapping[str, JsonValue], *, reads: bool
     """The toolset, or a single `Tool` of pydantic-ai, guarded."""
     if isinstance(tool, Tool):
         toolset: AbstractToolset[ToolContext] = FunctionToolset(
-            [cast("Tool[ToolContext]", tool)], max_retries=0
+            [cast("Tool[ToolContext]", tool)], max_retries=0, id=tool.name
         )
     else:
         toolset = cast("AbstractToolset[ToolContext]", tool)
