@@ -37,6 +37,8 @@ READ_MORE = ToolDefinition(
 
 @dataclass(frozen=True, slots=True)
 class KeptText:
+    """Stored with paused attempts: a new field needs a default."""
+
     text: str
     chars: int
     """Of the whole text."""
