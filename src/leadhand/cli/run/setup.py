@@ -149,9 +149,8 @@ def setup_of(options: RunCommandOptions | PlanOptions) -> tuple[TeamSetup, str |
     """
     if options.team is None and options.after is None:
         raise InputError("missing option '--team': name a team, or a run to follow with --after")
-    typed = {**asdict(options.limits), "team": options.team, "trust": options.trust}
-    if isinstance(options, RunCommandOptions):
-        typed |= {"concurrency": options.concurrency, "approve": occasions(options.approve)}
+    typed = {**asdict(options.limits), **asdict(options)}  # `of` takes what it has a field for
+    typed["approve"] = occasions(typed.get("approve"))
     if options.after is None:
         return TeamSetup.of({}, **typed), None
     where = home_of(options.home, os.environ)
