@@ -73,16 +73,24 @@ def events_after(rung: Rung) -> Iterator[str]:
             yield type
 
 
-def test_a_rung_stands_in_the_four_files_that_its_module_lists() -> None:
-    listed = re.findall(r"^- `([\w/]+\.py)`", rungs.__doc__ or "", re.MULTILINE)
-    of_the_rung = re.compile(r"\b(raise_tier|RaiseTier|TierRaised|tier_raised)\b")
+@pytest.mark.parametrize(
+    ("rung", "lists"),
+    [
+        (r"\b(raise_tier|RaiseTier|TierRaised|tier_raised)\b", 1),
+        (r'"refine"|\brefine\(|\brefined:|\.refined\b|\b(RefineTask|TaskRefined)\b', 4),
+    ],
+    ids=["raise_tier", "refine"],
+)
+def test_a_rung_stands_in_the_files_that_its_module_lists(rung: str, lists: int) -> None:
+    bullets = re.split(r"\n\n(?=- )", rungs.__doc__ or "")[1:]
+    listed = re.findall(r"^- `([\w/]+\.py)`", "\n".join(bullets[:lists]), re.MULTILINE)
     source = Path(leadhand.__file__).parent
     found = [
         file.relative_to(source).as_posix()
         for file in source.rglob("*.py")
-        if of_the_rung.search(file.read_text(encoding="utf-8"))
+        if re.search(rung, file.read_text(encoding="utf-8"))
     ]
-    assert len(listed) == 4
+    assert len(bullets) == 4
     assert sorted(found) == sorted(listed)
 
 

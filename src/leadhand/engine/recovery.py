@@ -10,7 +10,7 @@ from typing import get_args
 
 from leadhand.contracts import events
 from leadhand.contracts.events.fields import NO_TIMES
-from leadhand.contracts.outcome import Completed, Escalated, Failed, Result
+from leadhand.contracts.outcome import Escalated, Failed
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Rung, Team, Worker
@@ -26,6 +26,7 @@ from leadhand.engine.advisers import (
 from leadhand.engine.attempts import EndedAttempt
 from leadhand.engine.consultations import Approvals, Consultations
 from leadhand.engine.handoffs import limits_of
+from leadhand.engine.opinions import Opinions
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.run_tasks import RunTasks
 from leadhand.policies import Action, History, Rules, decide
@@ -45,7 +46,6 @@ from leadhand.policies.rungs import (
     SplitTask,
     candidates,
     jitter,
-    more_confident,
 )
 from leadhand.ports import Person, Remedies
 from leadhand.state.run_state import Binding
@@ -72,9 +72,10 @@ class Recovery:
     person: Person | None
     work_ends_s: float | None = field(init=False, default=None)
     """Seconds into the run at which its work must stop."""
-    _judging: dict[str, tuple[EndedAttempt, JudgeOpinions, bool]] = field(
-        init=False, default_factory=dict
-    )
+
+    @cached_property
+    def opinions(self) -> Opinions:
+        return Opinions(self.recorder, self.tasks, self.consultations, self.remedies)
 
     @cached_property
     def _splits(self) -> Splits:
@@ -105,11 +106,6 @@ class Recovery:
                 else:
                     self._next_rung(past, task.unresolved)
 
-    def settle_judgements(self) -> None:
-        """End open judgements: of two results, the one with the higher confidence counts."""
-        for attempt, action, doubted in list(self._judging.values()):
-            self._record_verdict(attempt, action, None, doubted=doubted)
-
     def after(self, attempt: EndedAttempt, outcome: Unsuccessful) -> None:
         """Decide what follows an attempt that did not complete, and do it."""
         history = self._history(attempt)
@@ -136,12 +132,6 @@ class Recovery:
         why = "given up: no attempt is made while the breaker is open"
         self._record(attempt, outcome, why, final=True)
         self.tasks.end_without_result(id)
-
-    def second(self, attempt: EndedAttempt, completed: Completed, first: Result) -> None:
-        """Have a completed second opinion compared with the first."""
-        reason = f"{attempt.worker} gave a second opinion"
-        action = JudgeOpinions(first, completed.result, reason)
-        self._ask_judge(attempt, action, doubted=False)
 
     def _history(self, attempt: EndedAttempt) -> History:
         task, state = attempt.task, self.recorder.state
@@ -202,7 +192,7 @@ class Recovery:
                 opinion = isinstance(action, SecondOpinion)
                 self._reassign(attempt, action.worker, action.reason, second_opinion=opinion)
             case JudgeOpinions():
-                self._ask_judge(attempt, action, doubted=True)
+                self.opinions.judge(attempt, action, doubted=True)
             case AcceptResult():
                 self.tasks.complete(
                     id, number, action.result, work=attempt.times, flag=action.reason
@@ -301,56 +291,6 @@ class Recovery:
             )
         )
         self.tasks.make_ready(id)
-
-    # Two results
-
-    def _ask_judge(self, attempt: EndedAttempt, action: JudgeOpinions, *, doubted: bool) -> None:
-        remedies = self.remedies
-        if remedies is None or self.tasks.stopped is not None:
-            self._record_verdict(attempt, action, None, doubted=doubted)
-            return
-        task = attempt.task.task
-        self._judging[task.id] = (attempt, action, doubted)
-        self.consultations.ask(
-            f"judge {task.id}",
-            remedies.judge(task, action.first, action.second),
-            lambda verdict: self._record_verdict(attempt, action, verdict, doubted=doubted),
-        )
-
-    def _record_verdict(
-        self,
-        attempt: EndedAttempt,
-        action: JudgeOpinions,
-        verdict: tuple[bool, str] | None,
-        *,
-        doubted: bool,
-    ) -> None:
-        """`verdict`: whether the second is better, and why; `None`: the more confident one is."""
-        task = attempt.task
-        id = task.id
-        if task.ended:
-            return
-        self._judging.pop(id, None)
-        second, why = verdict or more_confident(action.first, action.second, doubted=doubted)
-        workers = (task.tried[-2], task.tried[-1])
-        self.recorder.record(
-            events.OpinionJudged(
-                **self.recorder.task_stamp(id, attempt.number),
-                workers=workers,
-                taken="second" if second else "first",
-                second=action.second,
-                reason=why,
-                by="code" if verdict is None else "judge",
-            )
-        )
-        sound = second and not doubted
-        self.tasks.complete(
-            id,
-            attempt.number,
-            action.second if second else action.first,
-            work=attempt.times,
-            flag=None if sound else f"accepted at low confidence: {workers[second]}'s, as {why}",
-        )
 
     # The log
 

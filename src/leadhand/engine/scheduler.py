@@ -237,7 +237,7 @@ class Scheduler:
         if self._tasks.stopped is not None:
             return
         self._tasks.stop(reason)
-        self._recovery.settle_judgements()
+        self._recovery.opinions.settle()
         self._tasks.cancel_waiting(running=self._attempts.running)
         self._wake_up.set()
 
@@ -374,7 +374,7 @@ class Scheduler:
             elif not isinstance(ending, Completed):
                 self._recovery.after(past, ending)
             elif task.first is not None:
-                self._recovery.second(past, ending, task.first)
+                self._recovery.opinions.compare(past, ending, task.first)
         if breaker_changes:
             self._record_breaker(attempt.queue)
 

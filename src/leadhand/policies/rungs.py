@@ -3,22 +3,36 @@
 The function gets the outcome of the last attempt, the task's history, the team's rules, and the
 time in seconds into the run. It returns the rung's action, or `None` if the rung cannot apply.
 
-A new rung stands in four files of `src/leadhand`, and `tests/engine/test_rung_names.py` holds that:
+A new rung stands in four files of `src/leadhand`:
 
 - `contracts/ladder.py`: its name in `Rung`, and its place in `Ladder` if teams have it by default
-- `policies/rungs.py`: its action, its function, and its entry in `POLICIES`
-- `engine/recovery.py`: what the action does, in `_do`, and in `_NOT_ALLOWED` unless an approved
-  plan allows it
+- `policies/rungs.py`: its action, its function, and its entry in `POLICIES`; in `SAME_WORKER` if
+  the same worker tries again
+- `engine/recovery.py`: what the action does, in `_do`; in `_NOT_ALLOWED` unless an approved plan
+  allows it; in `_REPEATS` if a nested team would only do again what it gave up
 - `contracts/events/task.py`: its event if it has its own, with the words for views and what it
   changes about the task
 
 Then `make reference` writes the schemas of team files anew, and the rung gets a row in
-`docs/failures.md`.
+`docs/failures.md`. `tests/engine/test_rung_names.py` holds this list and those that follow.
 
 If it needs advice from a model or a person: its action in `NeedsAdvice` and `RUNG_OF`, a case in
-`engine.advisers` and in `Recovery._advised`, and for a model a method of `ports.Remedies` and of
-the classes that implement it (`planners.remedies`, `planners.routing`), with its prompt and the
-prompt's digest in `models/prompts.py`.
+`Recovery._advised`, a prompt with its digest in `models/prompts.py`, and
+
+- `engine/advisers.py`: its advice, and how it is asked for
+- `ports.py`: a method of `Remedies`
+- `planners/remedies.py`: the method that asks a model
+- `planners/routing.py`: the method of a team with a router
+
+If a task has it only once:
+
+- `state/run_state.py`: whether the task had it
+- `state/fold.py`: which event sets that
+- `policies/history.py`: the same for its function
+
+If the history of a run shows more of its event than the words:
+
+- `trace/steps.py`: what it shows
 """
 
 from collections.abc import Callable
