@@ -24,6 +24,7 @@ from leadhand.models.habits import VARIABLE
 from leadhand.models.listing import learn_context
 from leadhand.models.structured import answer_in, arguments_of, first_message, object_schema
 from leadhand.models.text_calls import IN_TEXT
+from leadhand.tools.text import counted
 
 TIMEOUT_S = 60.0
 """How long one trial may take."""
@@ -78,7 +79,7 @@ class _TooSlow(ModelError):
 
     def __init__(self, tokens: int, rate: float) -> None:
         self.endless = tokens >= MAX_ANSWER_TOKENS // 2
-        said = f"{tokens:,} tokens in {TIMEOUT_S:g} s, {rate:.1f} a second"
+        said = f"{counted(tokens, 'token')} in {TIMEOUT_S:g} s, {rate:.1f} a second"
         why = f"it wrote without end: {said}" if self.endless else f"it is slow: {said}"
         super().__init__(why if tokens else f"no answer within {TIMEOUT_S:g} s", transient=False)
 
