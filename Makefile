@@ -3,7 +3,7 @@
 # make quick    what can be checked without processes, servers and databases
 # make test-all with every extra installed, on each Python at hand, with the lowest versions, and
 #                the long samples
-# Other targets: setup, format, reference, bench, simulate.
+# Other targets: setup, format, reference, bench, prompts, simulate.
 
 PYTHON ?= python3
 VENV := .venv
@@ -22,7 +22,7 @@ reference: setup
 	$(BIN)/python docs/reference/generate.py
 	$(BIN)/python docs/reference/schemas.py
 
-.PHONY: reference review test quick quick-unit test-all test-crewai setup format lint types imports unit bench simulate
+.PHONY: reference review test quick quick-unit test-all test-crewai setup format lint types imports unit bench prompts simulate
 
 review: setup
 	@$(BIN)/leadhand review $(RANGE) --repo $(REPO) --fail-on never $(ARGS)
@@ -97,6 +97,10 @@ format: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+# How a model answers each prompt; MODEL=openai-chat:NAME, for example. What was asked is not asked again.
+prompts: setup
+	$(BIN)/python -m benchmarks.live_prompts $(MODEL) $(ARGS)
 
 # Runs under simulation, SEEDS of them; SEED=N replays one and prints its events.
 SEEDS ?= 10000

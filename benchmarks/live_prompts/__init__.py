@@ -1,0 +1,1 @@
+"""How a real model answers each of leadhand's prompts: `make prompts MODEL=...`."""
