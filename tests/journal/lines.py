@@ -1,6 +1,7 @@
 """A third journal, as another package would write it: a file of JSON lines for each run.
 
-It uses only what `leadhand.journal` exports. docs/extending.md explains it.
+It uses what `leadhand.journal` exports, and what the methods of `Store` take, give and raise, from
+the modules of leadhand that define it. docs/extending.md explains it.
 """
 
 import contextlib
