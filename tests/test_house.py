@@ -14,7 +14,7 @@ from types import FrameType
 
 import pytest
 
-from leadhand import Handoff, Permanent, Supervisor, Team, Worker
+from leadhand import Handoff, Permanent, Supervisor, TaskTemplate, Team, Worker
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "leadhand"
@@ -241,17 +241,22 @@ def test_a_request_goes_the_way_that_contributing_draws() -> None:
             file = Path(code.co_filename).relative_to(SOURCE).as_posix()
             called.setdefault((file, code.co_qualname))
 
+    def answer(handoff: Handoff) -> str:
+        return handoff.intent
+
     def fail(handoff: Handoff) -> str:
         raise Permanent(handoff.intent)
 
-    supervisor = Supervisor(Team("desk", workers=(Worker("clerk", "answers", run=fail),)))
+    template = [TaskTemplate("a", "clerk", "{request}"), TaskTemplate("b", "odd", "", ["a"])]
+    workers = [Worker("clerk", "answers", run=answer), Worker("odd", "fails", run=fail)]
+    supervisor = Supervisor(Team("desk", workers=workers, template=template))
     before = sys.getprofile()
     sys.setprofile(enter)
     try:
         supervisor.run_sync("anything")
     finally:
         sys.setprofile(before)
-    assert len(drawn) == 10
+    assert len(drawn) == 12
     assert [path for path in beside if not (SOURCE / path).exists()] == []
     assert [one for one in called if one in drawn] == drawn
 
