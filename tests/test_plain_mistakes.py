@@ -34,7 +34,7 @@ def test_a_function_that_wants_an_approval_is_told_that_only_tools_ask() -> None
 
 def test_an_argument_that_a_run_does_not_take_is_named_with_the_call() -> None:
     supervisor = Supervisor(Team("desk", workers=[Worker("a", "Replies", run=str)]))
-    for name in ("if_exist", "begun"):
+    for name in ("if_exist", "under_way"):
         wrong: dict[str, Any] = {name: None}
         with pytest.raises(TypeError, match=rf"^Supervisor\.start\(\) got .* argument '{name}'$"):
             supervisor.run_sync("Hello", **wrong)

@@ -90,22 +90,24 @@ class Works:
         self._awaited: list[Work] = []
         """Those for which callers wait."""
 
-    async def begin(self, work: Coroutine[object, object, Answer], begun: asyncio.Event) -> Work:
-        """The task of `work`, once it has `begun`. Raises what `work` raises before."""
+    async def begin(
+        self, work: Coroutine[object, object, Answer], under_way: asyncio.Event
+    ) -> Work:
+        """The task of `work`, once the run is `under_way`. Raises what `work` raises before."""
         task = asyncio.create_task(work)
 
         def ended(_: Work) -> None:
             self._works.discard(task)
             error = None if task.cancelled() else task.exception()
-            unheard = begun.is_set() and task not in self._awaited
+            unheard = under_way.is_set() and task not in self._awaited
             if unheard and error is not None and not isinstance(error, RunInterrupted):
                 _log.error("the work on a run failed: %s", error)
-            begun.set()
+            under_way.set()
 
         self._works.add(task)
         task.add_done_callback(ended)
         async with cancelled_with(task):
-            await begun.wait()
+            await under_way.wait()  # set at a new run's first commit, see `RunHost._recorder`
         if task.done() and not task.cancelled():
             task.result()
         return task

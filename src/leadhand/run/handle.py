@@ -109,7 +109,7 @@ class Run(Generic[C, Out_co]):
         await post(self._host, self.id, replies, options if resume else None)
         if resume:
             join = self._host.join(self.id, options)
-            self._work = await self._host.works.begin(join, options.begun)
+            self._work = await self._host.works.begin(join, options.under_way)
 
     async def resume(
         self,
@@ -135,7 +135,7 @@ class Run(Generic[C, Out_co]):
         check_known("Run.resume", arguments, RunArguments)
         options = RunOptions(**arguments)
         work = self._host.resume(self.id, options, from_task=from_task, stored=stored)
-        self._work = await self._host.works.begin(work, options.begun)
+        self._work = await self._host.works.begin(work, options.under_way)
 
     async def cancel(self, reason: str = "cancelled") -> None:
         """Stop the run, whichever process works on it; it gives an answer, `status: cancelled`.
@@ -149,7 +149,7 @@ class Run(Generic[C, Out_co]):
 async def started(host: "RunHost", new: RunOptions) -> Run[C, Out_co]:
     """A new run, once it is stored, or one that exists already; see `Supervisor.start`."""
     run_id = host.id_of(new)
-    return Run(host, run_id, await host.works.begin(host.start(new, run_id), new.begun))
+    return Run(host, run_id, await host.works.begin(host.start(new, run_id), new.under_way))
 
 
 async def owned_answer(run: Run[C, Out_co]) -> Answer[Out_co]:

@@ -205,7 +205,7 @@ class RunHost:
             return await self._resume(run_id, options)
 
         return await joined_answer(
-            self.journal, self.held, run_id, resume, on_wait=options.begun.set
+            self.journal, self.held, run_id, resume, on_wait=options.under_way.set
         )
 
     async def resume(
@@ -249,7 +249,7 @@ class RunHost:
             if again or not is_over(state):
                 context = await self._restored(options, recorder, settings)
             replies = await record_interruption(recorder, self.journal)
-            options.begun.set()
+            options.under_way.set()
             return await self._to_answer(
                 recorder,
                 request,
@@ -329,7 +329,7 @@ class RunHost:
                     watch_messages(self.journal, run_id, active, people),
                     self.roles(recorder, request, inputs, settings, context) as roles,
                 ):
-                    begun = StepContext(
+                    step = StepContext(
                         team=self.team,
                         recorder=recorder,
                         roles=roles,
@@ -341,7 +341,7 @@ class RunHost:
                         slots=Slots(self.concurrency),
                     )
                     before = recorder.state.answer
-                    answer = await Execution(begun).to_answer(request, plan, again=again)
+                    answer = await Execution(step).to_answer(request, plan, again=again)
                     if answer.status == "waiting":
                         if people.unfit is not None:
                             raise people.unfit
@@ -356,11 +356,11 @@ class RunHost:
 
         def committed() -> None:
             if not own_plan_rejected(stored.state):
-                options.begun.set()
+                options.under_way.set()
 
-        begun: Callable[[], object] | None = None
+        on_commit: Callable[[], object] | None = None
         if not stored.events:  # a resumed run begins later: its context may be lost
-            begun = options.begun.set if options.plan is None else committed
+            on_commit = options.under_way.set if options.plan is None else committed
         own = () if options.listener is None else (options.listener,)
         return Recorder(
             stored.run_id,
@@ -370,7 +370,7 @@ class RunHost:
             past=stored.events,
             state=stored.state,
             since_s=since_s,
-            on_commit=begun,
+            on_commit=on_commit,
         )
 
     def roles(

@@ -158,7 +158,7 @@ class Execution:
         if people is not None:
             people = people.nested(recorder, breaks_down=handoff.to_agent == SUBPLANNER)
         try:
-            begun = context.within(
+            inner = context.within(
                 team,
                 recorder,
                 handoff,
@@ -167,13 +167,13 @@ class Execution:
                 deadline_s=self._nested_deadline_s(handoff.limits.timeout_s),
             )
             try:
-                await Execution(begun).to_answer(request)
+                await Execution(inner).to_answer(request)
             except asyncio.CancelledError:
                 if people is not None and people.leaves:
                     raise  # what is resumed goes on where it stood
-                begun.active.stop("the task was stopped")
+                inner.active.stop("the task was stopped")
                 if recorder.state.answer is None:
-                    await final_answer(begun)
+                    await final_answer(inner)
             return recorder.state
         finally:
             if people is not None:

@@ -238,7 +238,7 @@ async def _resume_one(host: RunHost, run_id: str) -> bool:
     """Resume a run. Returns whether it is held here and can be."""
     options = RunOptions()
     try:
-        await host.works.begin(host.resume(run_id, options), options.begun)
+        await host.works.begin(host.resume(run_id, options), options.under_way)
     except (RunTaken, RunInterrupted):  # another process was faster; or a shutdown
         return False
     except LeadhandError as error:

@@ -131,7 +131,7 @@ class RunOptions:
     context: object = field(default=None, repr=False)
     batches: Batches | None = None
     listener: "Listener | None" = None
-    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    under_way: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once the run is stored and nothing prevents the work, or that it exists already."""
     request: str | None = None
     plan: Plan | None = None
