@@ -27,7 +27,6 @@ from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.payloads import DeclaredType
 from leadhand.ports import Clock, Journal
 from leadhand.redaction import Redactor
-from leadhand.run.calls import hold_run
 from leadhand.run.context import Cancelled, StepContext, record_interruption
 from leadhand.run.gaps import (
     confidence_of,
@@ -42,6 +41,7 @@ from leadhand.run.gaps import (
 )
 from leadhand.run.questions import in_a_line, open_questions
 from leadhand.run.stored import StoredRun, check_known_id
+from leadhand.run.waiting import hold_run
 from leadhand.state.fold import RunState
 from leadhand.state.times import metrics, task_report
 from leadhand.synthesis.citations import check_citations

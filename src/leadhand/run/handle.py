@@ -11,11 +11,11 @@ from leadhand.contracts.context import C, Out_co
 from leadhand.contracts.people import Reply
 from leadhand.contracts.summary import RunView
 from leadhand.errors import InputError, RunInterrupted
-from leadhand.run.calls import Work, cancelled_with
 from leadhand.run.reading import run_view
 from leadhand.run.service import cancel, post
 from leadhand.run.settings import RunArguments, RunOptions, check_known
 from leadhand.run.stored import StoredRun
+from leadhand.run.waiting import Work, cancelled_with
 
 if TYPE_CHECKING:
     from leadhand.contracts.events import Event

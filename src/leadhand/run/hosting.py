@@ -24,17 +24,6 @@ from leadhand.models.writing import watching
 from leadhand.plans.nesting import with_inherited_models
 from leadhand.ports import Clock, Decider, Journal, Planner, Remedies, Synthesizer
 from leadhand.run.answer_step import record_held
-from leadhand.run.calls import (
-    INBOX_POLL_S,
-    Calls,
-    HeldRuns,
-    Works,
-    answer_so_far,
-    answer_within,
-    joined_answer,
-    new_run_id,
-    rested_answer,
-)
 from leadhand.run.connections import SharedConnections, with_found_models
 from leadhand.run.context import ActiveRun, StepContext, record_interruption, watch_messages
 from leadhand.run.people import Ask, People
@@ -61,6 +50,17 @@ from leadhand.run.stored import (
     is_over,
     own_plan_rejected,
     tasks_from,
+)
+from leadhand.run.waiting import (
+    INBOX_POLL_S,
+    Calls,
+    HeldRuns,
+    Works,
+    answer_so_far,
+    answer_within,
+    joined_answer,
+    new_run_id,
+    rested_answer,
 )
 
 if TYPE_CHECKING:

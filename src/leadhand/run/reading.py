@@ -16,10 +16,10 @@ from leadhand.errors import InputError, JournalError, RunInterrupted
 from leadhand.events import TextDelta
 from leadhand.models.writing import TextListener
 from leadhand.ports import Journal
-from leadhand.run.calls import INBOX_POLL_S, Calls, HeldRuns, answer_within
 from leadhand.run.questions import open_questions
 from leadhand.run.settings import origin_of
 from leadhand.run.stored import StoredRun, check_known_id
+from leadhand.run.waiting import INBOX_POLL_S, Calls, HeldRuns, answer_within
 from leadhand.state.fold import TaskState
 
 _STATUSES = (*get_args(Status), "running", "interrupted")

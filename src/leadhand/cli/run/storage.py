@@ -13,7 +13,7 @@ from leadhand.errors import InputError, JournalError, JournalLocked
 from leadhand.journal import MemoryStore, StoreJournal, open_store
 from leadhand.journal.store import Store
 from leadhand.redaction import Redactor
-from leadhand.run.calls import new_run_id
+from leadhand.run.waiting import new_run_id
 
 
 class RunStorage:

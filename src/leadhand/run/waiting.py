@@ -1,4 +1,4 @@
-"""The calls of a supervisor that wait for a run, and the work that they begin.
+"""Callers that wait for runs of a supervisor, and the work that they begin.
 
 Any number of callers may wait for a run at once. One of them works on it, here or in another
 process. A run that callers join is resumed if it was interrupted, or if a reply came that it has
