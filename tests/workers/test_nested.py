@@ -6,7 +6,7 @@ from leadhand.contracts.answer import Answer, EndedBy, Gap, Source, Status
 from leadhand.contracts.outcome import Completed, Digest, Escalated, Failed, Result
 from leadhand.contracts.task import Batch
 from leadhand.state.fold import RunState, TaskState
-from leadhand.workers.nested import MAX_SUMMARY, nested_outcome, request_of
+from leadhand.workers.nested import MAX_SUMMARY, nested_outcome, request_of_task
 from tests.plans.samples import task
 from tests.workers.worker_samples import make_handoff
 
@@ -53,11 +53,11 @@ def test_the_intent_alone_is_what_a_team_is_asked() -> None:
             "done_when": "There is a date.",
         }
     )
-    asked = request_of(given)
+    asked = request_of_task(given)
     assert asked.text == "Say whether it can be cancelled.\n\nDone when: There is a date."
     assert asked.batches == {"inputs": [Batch(("a.pdf", "b.pdf"))]}
     assert asked.inputs == "1 result of another task and 2 references, which every worker is shown"
-    assert request_of(HANDOFF).inputs == ""
+    assert request_of_task(HANDOFF).inputs == ""
 
 
 def test_a_complete_answer_is_a_result_with_its_sources_as_evidence() -> None:

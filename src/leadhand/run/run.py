@@ -25,7 +25,7 @@ from leadhand.run.stored import is_over, prompts_changed, tasks_left
 from leadhand.run.work_step import EarlyStart, WorkStep
 from leadhand.state.fold import RunState
 from leadhand.state.times import metrics, sequential
-from leadhand.workers.nested import request_of
+from leadhand.workers.nested import request_of_task
 
 
 def record_start(context: StepContext, request: PlanRequest, *, again: tuple[str, ...]) -> None:
@@ -153,7 +153,7 @@ class Execution:
     async def _run_team(
         self, team: Team, handoff: Handoff, recorder: Recorder, log: NestedLog
     ) -> RunState:
-        context, request = self._context, request_of(handoff)
+        context, request = self._context, request_of_task(handoff)
         people = context.people
         if people is not None:
             people = people.nested(recorder, breaks_down=handoff.to_agent == SUBPLANNER)

@@ -113,9 +113,9 @@ class WorkStep:
         context = self._context
         runners, until_s = context.roles.runners, context.work_ends_s
         async with AsyncExitStack() as stack:
-            started = runners.started(self._teams, until_s=context.loop_time(until_s))
+            opened = runners.opened(self._teams, until_s=context.loop_time(until_s))
             try:
-                await stack.enter_async_context(started)
+                await stack.enter_async_context(opened)
             except TimeoutError:
                 limit = f"the run's deadline of {context.settings.deadline_s:g} s"
                 self.cancel_all(f"{limit} came before the tools were ready")

@@ -70,7 +70,7 @@ def limited(team: Team, limits: Limits) -> Team:
     return dataclasses.replace(team, limits=bounds)
 
 
-def request_of(handoff: Handoff) -> PlanRequest:
+def request_of_task(handoff: Handoff) -> PlanRequest:
     """The request to a nested team: the intent. The other inputs reach its workers as data."""
     done = f"Done when: {handoff.done_when}" if handoff.done_when else ""
     handed_in = [

@@ -44,7 +44,7 @@ MakeTool = Callable[[str], object | None]
 
 
 class Runners:
-    """Runners by worker name. Threads, processes and tools last as long as `started`."""
+    """Runners by worker name. Threads, processes and tools last as long as `opened`."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class Runners:
         return tuple(cast("Handoff", one) for one in given if isinstance(one, Handoff))
 
     @asynccontextmanager
-    async def started(self, teams: TeamRunner, *, until_s: float | None) -> AsyncGenerator[None]:
+    async def opened(self, teams: TeamRunner, *, until_s: float | None) -> AsyncGenerator[None]:
         """While the block lasts, all workers have their runners; `teams` runs those that are teams.
 
         Raises `TimeoutError` if the tools are not ready at the event loop's time `until_s`. Closing
