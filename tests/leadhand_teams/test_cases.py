@@ -17,6 +17,8 @@ def test_the_ready_made_teams_are_evaluated_out_of_the_box(
     assert len(research["trials"]) + len(review["trials"]) == 8
     again = in_process("eval", "review", "--fault", "1=timeout", "--home", str(tmp_path))
     assert again.status == 2
+    unmodelled = in_process("eval", "review", "--model", "none", "--json", "--home", str(tmp_path))
+    assert unmodelled.status == 0, unmodelled.err
     assert (
         "workers alone, faults and tools are not for a team of a command, as review is" in again.err
     )

@@ -203,7 +203,8 @@ async def _run(
             artifacts=work.artifacts,
         )
         plan = Plan(goal=case.request, tasks=[task])
-    supervisor, arguments = contender.start(case, plan, run_id)
+    # In a thread, because a command's way to set up a run may start an event loop of its own.
+    supervisor, arguments = await asyncio.to_thread(contender.start, case, plan, run_id)
     given: StartArguments[object] = {
         **arguments,
         "run_id": run_id,
