@@ -1,7 +1,12 @@
-"""The kinds of planners: a class each, with all that the rest of leadhand asks about a kind. Pure.
+"""The kinds of planners, with all that the rest of leadhand asks about a kind. Pure.
 
-A new kind is a class here, an entry in `KINDS` and its name in `PlannerKind`; what its `maker`
-names makes its planner. `Round` and `Decision` are what stepwise planners see and decide.
+A new kind is an entry in `KINDS` and its name in `PlannerKind`; what its `maker` names makes its
+planner. That is called only if the team has a model, and gets no runners: a kind can't ask workers,
+and without a model each kind uses the template. A kind also needs a row in `docs/planners.md`, a
+line in `wanted` of `tests/planners/test_kinds.py`, and for a prompt of its own a new digest in
+`models/prompts.py`; `make reference` writes its name into the schemas of team files.
+
+`Round` and `Decision` are what stepwise planners see and decide.
 """
 
 from collections.abc import Mapping
@@ -14,75 +19,60 @@ from leadhand.contracts.task import EarlierRun, Task
 PlannerKind = Literal["ahead", "stepwise", "recursive", "routed", "template"]
 
 
-class Unnamed:
-    """Routes if the team has any that match, else a model, else the template."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindFacts:
+    """What the rest of leadhand asks about a kind."""
 
+    maker: str | None
+    """The module and the function that makes its planner, see `run.roles.PlannerOfKind`; `None` if
+    no model plans."""
     settings: tuple[str, ...] = ()
     """The fields of its role that no other kind has."""
-    by_model = True
-    """Whether a model plans, if there is one."""
-    routes_first = True
+    routes_first: bool = False
     """Whether the team's routes and routers decide before its planner does."""
-    must_route = False
+    must_route: bool = False
     """Whether a request that no route or router places gets no other planner's plan."""
-    writes_whole_plans = True
+    writes_whole_plans: bool = False
     """Whether plans are written at once: they may describe workers, and tasks may start early."""
-    breaks_down = False
+    breaks_down: bool = False
     """Whether tasks may get a plan of their own, one level deeper."""
-    maker = "leadhand.planners.ahead:ahead"
-    """The module and the function that makes its planner, see `run.roles.PlannerOfKind`."""
-    plan_words = "without a template every worker gets one task, all at once"
+    plan_words: str = "without a template every worker gets one task, all at once"
     """What the plan of a team without a template is; `{max_rounds}` is filled in."""
 
-
-class Ahead(Unnamed):
-    """A model plans the whole request."""
-
-    routes_first = False
-
-
-class Recursive(Ahead):
-    """Like `ahead`, and tasks that are too large get a plan of their own."""
-
-    settings = ("max_levels",)
-    breaks_down = True
+    @property
+    def by_model(self) -> bool:
+        """Whether a model plans, if there is one."""
+        return self.maker is not None
 
 
-class Stepwise(Unnamed):
-    """A model decides after each result, or after several, what is next."""
+_AHEAD = "leadhand.planners.ahead:ahead"
 
-    settings = ("max_rounds",)
-    routes_first = False
-    writes_whole_plans = False
-    maker = "leadhand.planners.rounds:stepwise"
-    plan_words = "decided in at most {max_rounds}; without a model every worker gets one task"
-
-
-class Routed(Unnamed):
-    """Routes, then a model, choose one worker."""
-
-    must_route = True
-    writes_whole_plans = False
-    plan_words = "one task for each worker to which the request is routed, all at once"
-
-
-class Template(Unnamed):
-    """The team's template is the plan, without a model."""
-
-    by_model = False
-    routes_first = False
-    writes_whole_plans = False
-
-
-KINDS: Mapping[PlannerKind | None, type[Unnamed]] = {
-    None: Unnamed,
-    "ahead": Ahead,
-    "stepwise": Stepwise,
-    "recursive": Recursive,
-    "routed": Routed,
-    "template": Template,
+KINDS: Mapping[PlannerKind | None, KindFacts] = {
+    # Routes if the team has any that match, else a model, else the template.
+    None: KindFacts(maker=_AHEAD, routes_first=True, writes_whole_plans=True),
+    # A model plans the whole request.
+    "ahead": KindFacts(maker=_AHEAD, writes_whole_plans=True),
+    # A model decides after each result, or after several, what is next.
+    "stepwise": KindFacts(
+        maker="leadhand.planners.rounds:stepwise",
+        settings=("max_rounds",),
+        plan_words="decided in at most {max_rounds}; without a model every worker gets one task",
+    ),
+    # Like `ahead`, and tasks that are too large get a plan of their own.
+    "recursive": KindFacts(
+        maker=_AHEAD, settings=("max_levels",), writes_whole_plans=True, breaks_down=True
+    ),
+    # Routes, then a model, choose one worker.
+    "routed": KindFacts(
+        maker=_AHEAD,
+        routes_first=True,
+        must_route=True,
+        plan_words="one task for each worker to which the request is routed, all at once",
+    ),
+    # The team's template is the plan, without a model.
+    "template": KindFacts(maker=None),
 }
-"""`Role.kind` -> what it says about itself."""
+"""`Role.kind` -> the facts about it."""
 
 
 AsksAfter = Literal["first", "all"]

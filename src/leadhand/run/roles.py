@@ -191,7 +191,7 @@ class Roles:
         team, kind = self.team, KINDS[self.team.planner.kind]
         is_nested = self.level is not None and self.level.is_nested
         planner: Planner = NoSubplanner() if is_nested else TemplatePlanner()
-        if kind.by_model and (team.tiers or team.planner.model):
+        if kind.maker is not None and (team.tiers or team.planner.model):
             planner = LatePlanner()
             if self.caller is not None:
                 module, _, name = kind.maker.partition(":")
