@@ -289,7 +289,7 @@ class ToolCalled(TaskEvent):
     output: str
     """The part of the tool's output that the model was shown, cut at 2,000 characters."""
     output_chars: int
-    """The length of the tool's whole output."""
+    """The length of the tool's whole output; of `read_more`, that of the page."""
     sha256: str
     """The hash of the whole output as UTF-8."""
     error: str | None = None
