@@ -108,11 +108,11 @@ class Scheduler:
         asked = self._consultations = Consultations(wake_up)
         self._approvals = Approvals(recorder, asked, person)
         self._call_approvals = CallApprovals(recorder, self._tasks, asked, person)
-        parts = (recorder, team, self._tasks, asked, self._approvals)
+        shared = (recorder, team, self._tasks, asked, self._approvals)
         helper = person if person is not None and "escalation" in person.occasions else None
-        self._recovery = Recovery(*parts, remedies, helper)
-        self._revisions = Revisions(*parts, remedies)
-        self._rounds = Rounds(*parts, decider)
+        self._recovery = Recovery(*shared, remedies, helper)
+        self._revisions = Revisions(*shared, remedies)
+        self._rounds = Rounds(*shared, decider)
         parts = (self._tasks, self._attempts, self._recovery, self._call_approvals)
         self.growing_plan = GrowingPlan(self._state, *parts, self._handle, self.drain)
 
