@@ -145,12 +145,125 @@ def test_a_function_of_the_user_scores_each_trial(folder: Path) -> None:
         (("desk.py", "--baseline", "no.json"), "can't read the baseline no.json"),
         (("desk.py", "--baseline", "cases.yaml"), "is no report of `eval`"),
         (("desk.py", "--cases", "no.yaml"), "no.yaml can't be read"),
+        (("desk.py", "--fault", "²=error"), "a fault is for worker '²'"),
+        (("desk.py", "--replay", "deep.json"), "deep.json is no recording of `eval --record`"),
+        (("desk.py", "--baseline", "other.json"), "other.json has other, and not desk"),
+        (
+            ("desk.py", "--cases", "route.yaml"),
+            "case 'case-1' is about worker 'nobody', and team 'desk' has count, shout",
+        ),
+        (("desk.py", "--cases", "alone.yaml"), "case 'case-2' is about worker 'nobody'"),
+        (("desk.py", "--cases", "gold.yaml"), "case 'case-1' is about worker 'nobody'"),
     ],
 )
 def test_what_can_not_be_used_is_named(words: tuple[str, ...], why: str, folder: Path) -> None:
+    (folder / "deep.json").write_text("[" * 100_000)
+    (folder / "other.json").write_text(
+        '{"id": "a", "teams": '
+        '[{"team": "other", "engine": "deterministic", "scores": {}, "costs": {}}]}'
+    )
+    (folder / "route.yaml").write_text("- {request: a, routing: {primary: nobody}}")
+    (folder / "alone.yaml").write_text("- shout a\n- {request: b, workers: [{worker: nobody}]}")
+    (folder / "gold.yaml").write_text("- {request: a, plan: {tasks: [{id: a, worker: nobody}]}}")
     refused = program("eval", *words, folder=folder)
     assert refused.status == 2
     assert why in refused.err
+    assert len(refused.err.splitlines()) == 2, "the team, and what is wrong: nothing was run"
+
+
+ODD = {
+    "text": ("return 'good'", "TypeError: it returned 'g', which is no CaseScore"),
+    "numbers": ("return [1, 2]", "TypeError: it returned 1, which is no CaseScore"),
+    "large": ("return 2", "ValidationError: CaseScore: `value` is 2 and must be less than or"),
+    "nan": ("return float('nan')", "`value` is nan and must be less than or equal to 1"),
+    "ends": ("raise SystemExit(3)", "SystemExit: 3"),
+    "passed": ("return 1", "ValueError: 'passed' is a figure of every report"),
+    "seconds": ("return 1", "ValueError: 'seconds' is a figure of every report"),
+}
+
+
+def test_a_scorer_that_returns_something_odd_fails_and_says_so(folder: Path) -> None:
+    code = [f"def {name}(trial):\n    {does}\n" for name, (does, _) in ODD.items()]
+    (folder / "odd.py").write_text("\n".join(code), encoding="utf-8")
+    desk(folder, "- shout hello\n")
+    words = [word for name in ODD for word in ("--scorer", f"odd.py:{name}")]
+    shown = program("eval", "desk.py", "--json", *words, folder=folder)
+    assert shown.status == 0, shown.err
+    (team,) = json.loads(shown.out)["teams"]
+    found = {one["name"]: one for one in team["trials"][0]["scores"]}
+    for name, (_, why) in ODD.items():
+        score = found[f"scorer.{name}" if name in ("passed", "seconds") else name]
+        assert score["value"] == 0
+        assert why in score["why"]
+    assert team["scores"]["passed"]["mean"] == 0
+
+
+def test_no_report_has_controls_or_commands_of_what_was_measured(folder: Path) -> None:
+    cases = '- {name: "a\\e[31m\\r\\n::error::b", request: "shout <script>", answer: {output: 1}}\n'
+    desk(folder, cases)
+    (folder / "odd.py").write_text(
+        "from leadhand.evals import CaseScore\n\n\n"
+        "def odd(trial):\n"
+        "    return CaseScore(name='\\x1b[1m<b>\\n::error::c', value=0, why='\\r\\n::error::d')\n",
+        encoding="utf-8",
+    )
+    for kind in ("text", "json", "junit", "html"):
+        words = ("eval", "desk.py", "--format", kind, "--scorer", "odd.py:odd")
+        shown = program(*words, folder=folder)
+        for text in (shown.out, shown.err):
+            assert "\x1b" not in text
+            assert re.search(r"^\s*::error", text, re.MULTILINE) is None
+        assert kind in ("text", "json") or "<script>" not in shown.out.lower()
+        if kind == "junit":
+            (failed,) = ET.fromstring(shown.out).iter("failure")
+            assert "::error::d" in (failed.text or ""), "it means the same"
+
+
+def test_a_baseline_without_these_cases_is_no_proof_that_nothing_changed(folder: Path) -> None:
+    desk(folder, "- shout a\n")
+    base = program("eval", "desk.py", "--json", folder=folder).out
+    (folder / "base.json").write_text(base.replace('"case-1"', '"gone"'), encoding="utf-8")
+    shown = program("eval", "desk.py", "--baseline", "base.json", folder=folder)
+    assert "desk against the baseline: it has none of these cases" in shown.out
+
+
+def test_what_is_worse_is_named_beside_a_report_for_a_program(folder: Path) -> None:
+    desk(folder, "- shout a\n")
+    base = program("eval", "desk.py", "--json", folder=folder).out
+    (folder / "base.json").write_text(base, encoding="utf-8")
+    words = ("eval", "desk.py", "--json", "--baseline", "base.json", "--fault", "shout=error")
+    worse = program(*words, folder=folder)
+    assert worse.status == 1
+    assert json.loads(worse.out)["teams"]
+    assert "worse: answer.status 100 % -> 0 %" in worse.err
+
+
+@pytest.mark.parametrize(
+    ("cases", "options"),
+    [
+        ("- count b\n", ()),
+        ("- {request: shout a, routing: {primary: shout}}\n", ()),
+        ("- shout a\n", ("--fault", "shout=error")),
+        ("- shout a\n", ("--allow-writes",)),
+    ],
+)
+def test_an_evaluation_does_not_go_on_with_what_was_measured_otherwise(
+    cases: str, options: tuple[str, ...], folder: Path
+) -> None:
+    desk(folder, "- shout a\n")
+    eval_id = json.loads(program("eval", "desk.py", "--json", folder=folder).out)["id"]
+    desk(folder, cases)
+    refused = program("eval", "desk.py", "--resume", eval_id, *options, folder=folder)
+    assert refused.status == 2
+    assert "options are others than before: begin anew, without --resume" in refused.err
+
+
+def test_a_fault_in_the_text_points_to_its_event(folder: Path) -> None:
+    desk(folder, "- {request: shout a, synthesis: {uses: [count], conflicts: [dates]}}\n")
+    shown = program("eval", "desk.py", folder=folder).out
+    assert "synthesis.used 0 %: does not use 'count'" in shown
+    (seq,) = re.findall(r"first wrong: the synthesis \(event (\d+) of eval-", shown)
+    assert int(seq) > 0
 
 
 def test_a_team_without_cases_says_how_to_name_some(folder: Path) -> None:

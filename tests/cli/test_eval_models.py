@@ -235,3 +235,4 @@ def test_two_teams_are_compared_and_code_can_not_be_one_worker(
     refused = program("compare", "cases.yaml", "--team", "c.py", "--single", folder=folder)
     assert refused.status == 2
     assert "worker 'count' of team 't' is code" in refused.err
+    assert "[1/1]" not in refused.err, "said before the team was run"

@@ -1,5 +1,6 @@
 """What a team may do in an evaluation: no tool is called that may change something."""
 
+import dataclasses
 import inspect
 from collections.abc import Callable
 from typing import cast
@@ -7,7 +8,7 @@ from typing import cast
 import pytest
 from pydantic_ai import Agent, FunctionToolset, Tool
 
-from leadhand import InputError, Supervisor, Team, Worker, WorkerFactory
+from leadhand import Handoff, InputError, Supervisor, Team, Worker, WorkerFactory
 from leadhand.contracts.tools import tools_of
 from leadhand.evals import Case
 from leadhand.evals.preparation import REFUSED, prepared
@@ -52,6 +53,30 @@ def test_an_agent_with_tools_of_its_own_runs_only_if_it_is_said_to_read() -> Non
     assert prepared(Team("t", workers=[worker]), CASE).workers[0].run is not agent
     free = prepared(Team("t", workers=[worker]), CASE, allow_writes=True)
     assert free.workers[0].run is agent
+
+
+def test_code_that_stands_in_for_a_model_runs_only_if_it_does_not_write() -> None:
+    def write(handoff: Handoff) -> str:
+        raise AssertionError("called")
+
+    writes = Worker("a", "writes", instructions="Write.", offline=write, read_only=False)
+    team = Team("t", workers=[writes])
+    assert prepared(team, CASE).workers[0].offline is not write
+    assert prepared(team, CASE, allow_writes=True).workers[0].offline is write
+    reads = dataclasses.replace(writes, read_only=None)
+    assert prepared(Team("t", workers=[reads]), CASE).workers[0].offline is write
+
+
+def test_a_team_as_worker_that_writes_has_workers_that_write() -> None:
+    inner = Team("inner", workers=[Worker("a", "writes", run=len), Worker("b", "reads", run=len)])
+    outer = Team("outer", workers=[Worker("desk", "works", team=inner, read_only=False)])
+
+    def runs(team: Team) -> list[object]:
+        found = team.workers[0].team
+        return [worker.run for worker in found.workers] if found is not None else []
+
+    assert len not in runs(prepared(outer, CASE))
+    assert runs(prepared(outer, CASE, allow_writes=True)) == [len, len]
 
 
 def test_a_result_for_a_tool_that_no_worker_has_is_refused() -> None:

@@ -157,8 +157,10 @@ def in_one_line(error: ValidationError, named: Mapping[str, object] | None = Non
 
 
 def _sentence(row: ErrorDetails) -> str:
-    # `callable` is a part of a union, which no user wrote.
-    field = f"`{'.'.join(str(part) for part in row['loc'] if part != 'callable')}`"
+    # These name a part of a union, or a check, which no user wrote.
+    parts = (str(part) for part in row["loc"])
+    kept = [one for one in parts if one != "callable" and not one.startswith("function-")]
+    field = f"`{'.'.join(kept)}`"
     match row["type"]:
         case "unexpected_keyword_argument" | "extra_forbidden":
             return f"there is no {field}"

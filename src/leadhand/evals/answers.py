@@ -128,17 +128,18 @@ def _used(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]:
     )
     needed = {id for task in tasks for id in task.depends_on}
     last = [task for task in tasks if task.id not in needed] if len(tasks) > 1 else []
-    wanted = [task for task in tasks if {task.id, task.worker} & {*expected.uses}]
-    wanted = wanted if expected.uses else last
+    named = [task for task in tasks if {task.id, task.worker} & {*expected.uses}]
+    wanted = named if expected.uses else last
+    absent = {*expected.uses} - {name for task in named for name in (task.id, task.worker)}
     there = {*_NUMBER.findall(text)} | _words(text)
-    unused: list[str] = []
+    unused = sorted(absent)
     for task in wanted:
         said = text_of(results[task.id]) if task.id in results else ""
         own = (_words(said) - _words(trial.case.request)) | {*_NUMBER.findall(said)}
         if task.id not in _cited(text) and own and len(own & there) < min(2, len(own)):
             unused.append(task.id)
-    if wanted:
-        yield share("synthesis.used", unused, len(wanted), "does not use ")
+    if total := len(wanted) + len(absent):
+        yield share("synthesis.used", unused, total, "does not use ")
 
 
 def _cited(text: str) -> set[str]:

@@ -4,30 +4,31 @@ Expectations have four levels (routing, plan, workers, synthesis), and those of 
 Each is optional and scored apart.
 """
 
-import re
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from graphlib import CycleError, TopologicalSorter
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from leadhand.contracts.data import Many, Record
 from leadhand.contracts.outcome import EscalationReason
+from leadhand.plans.routes import pattern_problem
 
 FaultKind = Literal["timeout", "error", "invalid_output", "out_of_scope", "ambiguous_input"]
 JsonKind = Literal["text", "number", "true_or_false", "list", "object", "null"]
 
 
 def _sound(text: str) -> str:
-    """`text`, whose part between slashes is a regular expression that can be used."""
-    try:
-        re.compile(text[1:-1] if text[:1] == text[-1:] == "/" else "")
-    except re.error as error:
-        raise ValueError(f"is no regular expression: {error}") from error
+    """`text`, which says something, or between slashes is a regular expression that can be used."""
+    if not text.strip():
+        raise ValueError("is empty")
+    if text[:1] == text[-1:] == "/" and (problem := pattern_problem(text[1:-1])):
+        raise ValueError(f"is no regular expression: {problem}")
     return text
 
 
 Fact = Annotated[str, AfterValidator(_sound)]
-"""Text in any case; between slashes, a regular expression."""
+"""Text in any case; between slashes, a regular expression without look-around."""
 
 
 class ExpectedRouting(Record, extra="forbid"):
@@ -61,6 +62,17 @@ class ExpectedPlan(Record, extra="forbid"):
     """Tasks on the longest chain. None: as many as in the gold graph."""
     at_least: float = Field(default=0.8, ge=0, le=1)
     """The F1 of tasks and of dependencies from which the case passes."""
+
+    @model_validator(mode="after")
+    def _is_graph(self) -> Self:
+        try:
+            order = TopologicalSorter({task.id: task.depends_on for task in self.tasks})
+            known = {*order.static_order()}
+        except CycleError as error:
+            raise ValueError(f"has tasks that wait for each other: {error.args[1]}") from None
+        if len(known) != len(self.tasks):
+            raise ValueError("has two tasks of the same id, or depends on one that is not there")
+        return self
 
 
 class Assertion(Record, extra="forbid"):
@@ -123,7 +135,7 @@ class ExpectedAnswer(ExpectedOutput):
 class ExpectedSynthesis(Record, extra="forbid"):
     """What is expected of the answer's text, and how it uses the results."""
 
-    facts: Many[Fact | Many[Fact]] = ()
+    facts: Many[Fact | Annotated[Many[Fact], Field(min_length=1)]] = ()
     """Each has to be in the text, in any case; of a list one is enough. `/.../` is a regular
     expression."""
     forbidden: Many[Fact] = ()

@@ -48,7 +48,9 @@ def first_error(trial: Trial, scores: Sequence[CaseScore]) -> FirstError | None:
         place, why = first_wrong(steps, said=said, lost=lost)
         why = why or f"{failed[0].name}: {failed[0].why}"
         ends = [one for one in steps if one.kind == "task"] if trial.work is not None else []
-        found = steps[place] if place is not None else [LogStep(None, "synthesis", ""), *ends][-1]
+        wrote = [one for one in steps if one.kind == "synthesis"]
+        last = [LogStep(None, "synthesis", ""), *wrote, *ends][-1]
+        found = steps[place] if place is not None else last
     return FirstError(
         task_id=found.task_id,
         worker=found.who if found.task_id is not None else None,

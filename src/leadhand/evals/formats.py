@@ -1,15 +1,14 @@
 """Reports for programs and browsers: JUnit, which CI servers read, and one page of HTML. Pure."""
 
 import html
-import re
 from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from leadhand.evals.figures import Figure, FigureChange
 from leadhand.evals.report import EvalReport, TeamReport, TrialReport
 from leadhand.trace.formatting import format_duration, format_price
+from leadhand.untrusted.terminal import inert_html, safe, safe_block, sentence
 
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
     "table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .8em;text-align:left;"
@@ -45,7 +44,11 @@ def interval(name: str, found: Figure) -> str:
 
 
 def failures(trial: TrialReport) -> Iterator[str]:
-    """What was wrong with a trial, a line each."""
+    """What was wrong with a trial, a line each, without controls of a terminal."""
+    yield from map(sentence, _failures(trial))
+
+
+def _failures(trial: TrialReport) -> Iterator[str]:
     if trial.error is not None:
         yield f"it could not be run: {trial.error}"
     for score in trial.scores:
@@ -56,41 +59,36 @@ def failures(trial: TrialReport) -> Iterator[str]:
     if (first := trial.first_error) is not None:
         where = f"task {first.task_id!r} ({first.worker})" if first.task_id else f"the {first.step}"
         step = f", {first.step}" if first.task_id else ""
-        at = f" (event {first.seq} of {first.run_id})" if first.run_id else ""
+        at = f" (event {first.seq} of {first.run_id})" if first.seq and first.run_id else ""
         yield f"first wrong: {where}{step}{at}: {first.why}"
 
 
 def junit(report: EvalReport) -> str:
     """The report as JUnit XML: a suite for each team, a test case for each trial."""
     suites = [_suite(team) for team in report.teams]
-    return f'<?xml version="1.0" encoding="utf-8"?>\n<testsuites>\n{"".join(suites)}</testsuites>\n'
+    head = '<?xml version="1.0" encoding="utf-8"?>'
+    return inert_html(f"{head}\n<testsuites>\n{''.join(suites)}</testsuites>\n")
 
 
 def _suite(team: TeamReport) -> str:
     failed = sum(not one.passed and one.error is None for one in team.trials)
     errors = sum(one.error is not None for one in team.trials)
-    name = _attribute(team.team)
+    name = quoteattr(safe(team.team))
     head = f'tests="{len(team.trials)}" failures="{failed}" errors="{errors}"'
     cases = [_test_case(trial, name) for trial in team.trials]
     return f"<testsuite name={name} {head}>\n{''.join(cases)}</testsuite>\n"
 
 
 def _test_case(trial: TrialReport, team: str) -> str:
-    head = f'<testcase classname={team} name={_attribute(trial.title)} time="{trial.seconds:.3f}"'
+    head = (
+        f'<testcase classname={team} name={quoteattr(safe(trial.title))} time="{trial.seconds:.3f}"'
+    )
     if trial.passed:
         return f"{head}/>\n"
     kind = "error" if trial.error is not None else "failure"
-    lines = [_xml(line) for line in failures(trial)]
-    said = f"<{kind} message={_attribute(lines[0])}>{escape(chr(10).join(lines))}</{kind}>"
+    lines = [*failures(trial)]
+    said = f"<{kind} message={quoteattr(lines[0])}>{escape(chr(10).join(lines))}</{kind}>"
     return f"{head}>{said}</testcase>\n"
-
-
-def _xml(text: str) -> str:
-    return _NOT_XML.sub("\ufffd", text)
-
-
-def _attribute(text: str) -> str:
-    return quoteattr(_xml(text))
 
 
 def page(report: EvalReport, changed: Sequence[Sequence[FigureChange]] = ()) -> str:
@@ -99,11 +97,12 @@ def page(report: EvalReport, changed: Sequence[Sequence[FigureChange]] = ()) -> 
     for place, team in enumerate(report.teams):
         parts += _team(team, changed[place] if place < len(changed) else ())
     head = f'<meta charset="utf-8"><title>{html.escape(report.id)}</title><style>{_STYLE}</style>'
-    return f"<!doctype html><html lang=en><head>{head}</head><body>{''.join(parts)}</body></html>\n"
+    body = inert_html("".join(parts))
+    return f"<!doctype html><html lang=en><head>{head}</head><body>{body}</body></html>\n"
 
 
 def _team(team: TeamReport, changed: Sequence[FigureChange]) -> Iterator[str]:
-    yield f"<h2>{html.escape(team.team)}</h2><p>{len(team.trials)} trials, {team.engine}</p>"
+    yield f"<h2>{html.escape(safe(team.team))}</h2><p>{len(team.trials)} trials, {team.engine}</p>"
     figures = {**team.scores, **team.costs}.items()
     rows = [(name, amount(name, one.mean), interval(name, one)) for name, one in figures]
     yield _table(("figure", "mean", "95 % interval"), rows)
@@ -114,12 +113,16 @@ def _team(team: TeamReport, changed: Sequence[FigureChange]) -> Iterator[str]:
     yield _table(("against the baseline", "before", "now", ""), moved)
     routes = [(to or "no worker", given or "no worker", str(n)) for to, given, n in team.confused]
     yield _table(("a request for", "went to", "times"), routes)
-    trials = [(one.title, one.status, "\n".join(failures(one)) or "passed") for one in team.trials]
+    trials = [
+        (safe(one.title), one.status, "\n".join(failures(one)) or "passed") for one in team.trials
+    ]
     yield _table(("case", "status", "what was wrong"), trials)
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table; empty without rows."""
     lines = [("th", head), *(("td", row) for row in rows)]
-    cells = ("".join(f"<{kind}>{html.escape(one)}" for one in line) for kind, line in lines)
+    cells = (
+        "".join(f"<{kind}>{html.escape(safe_block(one))}" for one in line) for kind, line in lines
+    )
     return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>" if rows else ""

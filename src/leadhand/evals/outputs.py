@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from leadhand.evals.cases import Assertion, ExpectedOutput
 from leadhand.evals.trials import CaseScore
+from leadhand.plans.routes import matches
 
 _KINDS: dict[type, str] = {
     type(None): "null",
@@ -59,7 +60,7 @@ def states(text: str, fact: str) -> bool:
     """
     plain = re.sub(r"(?<=\d),(?=\d{3})", "", text)
     if len(fact) > 2 and fact[0] == fact[-1] == "/":
-        return re.search(fact[1:-1], plain, re.IGNORECASE) is not None
+        return matches(fact[1:-1], plain)
     fact = re.sub(r"(?<=\d),(?=\d{3})", "", fact)
     words = r"\s+".join(map(re.escape, fact.split()))
     before = r"(?<!\d)(?<!\d[.,])" if fact[:1].isdigit() else ""

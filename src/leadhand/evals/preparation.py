@@ -6,7 +6,7 @@ one that its MCP server says so of. `allow_writes` calls all.
 
 import dataclasses
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
@@ -19,6 +19,7 @@ from leadhand.evals.cases import Case, Fault, FaultKind
 
 REFUSED = "Not called: this is an evaluation, and the tool may change something."
 """What the model gets instead of the result of such a tool."""
+_MAY_WRITE = "it may change something: use --allow-writes"
 SINGLE = "single"
 """The name of the worker that does the work of a whole team."""
 
@@ -27,6 +28,7 @@ def prepared(
     team: Team, case: Case, *, faults: Sequence[Fault] = (), allow_writes: bool = False
 ) -> Team:
     """The team for one case. Raises `InputError` if the case does not fit the team."""
+    _check_workers(team, case)
     known = {one.name for worker in _all_workers(team) for one in tools_of(worker)}
     if unknown := [name for name in case.tools if name not in known and None not in known]:
         raise InputError(f"case {case.name!r} gives the result of {unknown[0]!r}: no such tool")
@@ -41,6 +43,22 @@ def prepared(
         for one in team.workers
     ]
     return dataclasses.replace(team, workers=workers)
+
+
+def _check_workers(team: Team, case: Case) -> None:
+    """Raises `InputError` if the case is about a worker that the team does not have."""
+    named = [work.worker for work in case.workers]
+    if case.routing is not None:
+        named += [case.routing.primary or "", *(case.routing.secondary or ())]
+    if case.plan is not None:
+        named += [task.worker for task in case.plan.tasks]
+    names = [worker.name for worker in team.workers]
+    unknown = next((name for name in named if name and name not in names), None)
+    if unknown is not None and team.worker_factory is None:  # which makes workers of any name
+        raise InputError(
+            f"case {case.name!r} is about worker {unknown!r}, and team {team.name!r} has "
+            f"{', '.join(names)}"
+        )
 
 
 def single(team: Team) -> Team:
@@ -95,7 +113,12 @@ def _name_of(fault: Fault, team: Team, case: Case) -> str:
 
 def _failing(worker: Worker, kind: FaultKind, message: str) -> Worker:
     """A worker in the place of `worker`, all of whose attempts fail so."""
+    kept = ("output", "input", "fallback", "role", "limits")
+    fields = {name: getattr(worker, name) for name in kept}
+    return Worker(worker.name, worker.description, run=_failing_work(kind, message), **fields)
 
+
+def _failing_work(kind: FaultKind, message: str) -> Callable[[Handoff], Outcome]:
     def fail(handoff: Handoff) -> Outcome:
         match kind:
             case "out_of_scope" | "ambiguous_input":
@@ -103,23 +126,30 @@ def _failing(worker: Worker, kind: FaultKind, message: str) -> Worker:
             case "timeout" | "error" | "invalid_output":
                 return Failed(kind=kind, message=message)
 
-    kept = ("output", "input", "fallback", "role", "limits")
-    fields = {name: getattr(worker, name) for name in kept}
-    return Worker(worker.name, worker.description, run=fail, **fields)
+    return fail
+
+
+def _writing(worker: Worker) -> Worker:
+    """The worker, which may change something unless it says that it does not."""
+    return worker if worker.read_only else dataclasses.replace(worker, read_only=False)
 
 
 def _guarded(team: Team, given: Mapping[str, JsonValue], allow_writes: bool) -> Team:
     def guarded(worker: Worker) -> Worker:
+        if worker.read_only is False and worker.offline is not None and not allow_writes:
+            worker = dataclasses.replace(worker, offline=_failing_work("error", _MAY_WRITE))
         if worker.team is not None:
-            inner = _guarded(worker.team, given, allow_writes)
-            return dataclasses.replace(worker, team=inner)
+            inner = worker.team
+            if worker.read_only is False:
+                inner = dataclasses.replace(inner, workers=[*map(_writing, inner.workers)])
+            return dataclasses.replace(worker, team=_guarded(inner, given, allow_writes))
         if worker.run is not None:
             # Which tools an agent has, only the agent knows.
             reads = (
                 worker.read_only is True if uses_model(worker) else worker.read_only is not False
             )
             if not reads and not allow_writes:
-                return _failing(worker, "error", "it may change something: use --allow-writes")
+                return _failing(worker, "error", _MAY_WRITE)
             return worker
         reads = allow_writes or worker.read_only is True
         tools = tuple(_guarded_tool(tool, given, reads) for tool in worker.tools)

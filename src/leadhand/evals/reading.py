@@ -1,6 +1,7 @@
 """Reads cases: YAML and JSON lines, lists of requests, and datasets of pydantic-evals."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
@@ -13,6 +14,11 @@ from leadhand.errors import InputError
 from leadhand.evals.cases import Case
 
 SUFFIXES = (".jsonl", ".yaml", ".yml")
+MAX_BYTES = 20 * 1024 * 1024
+"""The largest file that is read."""
+MAX_VALUES = 1_000_000
+"""How many values a YAML file may have, where each alias counts as what it stands for."""
+_LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader  # ten times as fast
 NAMES = ("cases.jsonl", "cases.yaml", "cases.yml", "cases")
 """What the cases of a team are called, beside its definition."""
 
@@ -41,8 +47,8 @@ def read_cases(place: str | Path) -> list[Case]:
             prefix = f"{file.stem}-" if len(files) > 1 else "case-"
             name = case.name or f"{prefix}{number}"
             cases.append(case.model_copy(update={"inputs": inputs, "name": name}))
-    names = [case.name for case in cases]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
+    names = Counter(case.name for case in cases)
+    if twice := sorted(name for name, count in names.items() if count > 1):
         raise InputError(f"{place}: two cases are called {twice[0]!r}: name them differently")
     if not cases:
         raise InputError(f"{place} has no cases: write a list of `- request: ...`")
@@ -54,30 +60,40 @@ def cases_beside(folder: Path) -> Path | None:
     return next((folder / name for name in NAMES if (folder / name).exists()), None)
 
 
-def _entries(file: Path) -> Iterator[tuple[str, object]]:
-    """The cases of a file as data, each with its place."""
+def _text(file: Path) -> str:
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        with file.open("rb") as stream:
+            raw = stream.read(MAX_BYTES + 1)
+        if len(raw) > MAX_BYTES:
+            raise InputError(f"{file} is larger than {MAX_BYTES >> 20} MiB: split it into several")
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{file} is not UTF-8 text: save it as UTF-8") from error
     except OSError as error:
         raise InputError(f"{file} can't be read: {error.strerror or error}") from error
+
+
+def _entries(file: Path) -> Iterator[tuple[str, object]]:
+    """The cases of a file as data, each with its place."""
+    text = _text(file)
     if file.suffix == ".jsonl":
         for number, line in enumerate(text.split("\n"), start=1):
             if line.strip():
                 try:
                     yield f"{file}:{number}", json.loads(line)
-                except json.JSONDecodeError as error:
-                    raise InputError(f"{file}:{number} is not JSON: {error.msg}") from error
+                except (ValueError, RecursionError) as error:
+                    why = error.msg if isinstance(error, json.JSONDecodeError) else error
+                    raise InputError(f"{file}:{number} is not JSON: {why}") from error
         return
     try:
-        data: object = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as error:
+        data: object = yaml.load(text, Loader=_LOADER)
+        _bound(data)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(f"{file} is not YAML: {' '.join(str(error).split())}") from error
-    rows, common = data, list[object]()
+    rows, common = data, list[tuple[str, object]]()
     if isinstance(data, dict):
         dataset = cast("dict[str, object]", data)
-        rows, common = dataset.get("cases"), cast("list[object]", dataset.get("evaluators") or [])
+        rows, common = dataset.get("cases"), _evaluators(dataset.get("evaluators"), file)
     if not isinstance(rows, list):
         raise InputError(f"{file} is no list of cases: write `- request: ...` for each")
     for number, row in enumerate(cast("list[object]", rows), start=1):
@@ -86,17 +102,49 @@ def _entries(file: Path) -> Iterator[tuple[str, object]]:
         yield where, _of_dataset(cast("dict[str, object]", row), common, where) if foreign else row
 
 
-def _of_dataset(row: dict[str, object], common: list[object], where: str) -> object:
+def _bound(data: object) -> None:
+    """Raises `ValueError` if there are too many values: aliases of aliases multiply."""
+    count = 0
+    inner: list[object] = [data]
+    while inner:
+        value = inner.pop()
+        if isinstance(value, dict):
+            inner += cast("dict[object, object]", value).values()
+        elif isinstance(value, list):
+            inner += cast("list[object]", value)
+        count += 1
+        if count + len(inner) > MAX_VALUES:
+            raise ValueError(f"more than {MAX_VALUES:,} values, with those of its aliases")
+
+
+def _evaluators(given: object, where: object) -> list[tuple[str, object]]:
+    """The name of each evaluator, and its first argument."""
+    found: list[tuple[str, object]] = []
+    several = cast("list[object]", given if isinstance(given, list) else [given or {}])
+    for one in several:
+        if isinstance(one, str):
+            found.append((one, None))
+        elif isinstance(one, dict):
+            for name, value in cast("dict[object, object]", one).items():
+                found.append((str(name), _first(value)))
+        else:
+            raise InputError(f"{where}: {one!r:.80} is no evaluator: write `- Contains: some text`")
+    return found
+
+
+def _first(value: object) -> object:
+    """The first of named arguments, or the only argument."""
+    named = cast("dict[object, object]", value) if isinstance(value, dict) else {"": value}
+    return next(iter(named.values()), None)
+
+
+def _of_dataset(row: dict[str, object], common: list[tuple[str, object]], where: str) -> object:
     """A case of a dataset of pydantic-evals as one of ours."""
     given, wanted = row["inputs"], row.get("expected_output")
     facts: list[object] = [wanted] if isinstance(wanted, str) else []
     rubric: list[object] = []
     answer: dict[str, object] = {} if wanted is None or facts else {"output": wanted}
-    for evaluator in (*common, *cast("list[object]", row.get("evaluators") or [])):
-        named = {str(evaluator): None} if isinstance(evaluator, str) else evaluator
-        name, value = next(iter(cast("dict[str, object]", named).items()))
-        if isinstance(value, dict):
-            value = next(iter(cast("dict[str, object]", value).values()), None)
+    for name, value in (*common, *_evaluators(row.get("evaluators"), where)):
         match name:
             case "EqualsExpected":
                 pass  # the expected output is compared in any case

@@ -66,7 +66,7 @@ class Exchanges:
                 file.write_text("", encoding="utf-8")
         except OSError as error:
             raise InputError(f"can't use the recording {file}: {error.strerror}") from error
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise InputError(f"{file} is no recording of `eval --record`") from error
         self._file = file
 

@@ -11,13 +11,7 @@ from leadhand.contracts.data import Record, in_one_line
 from leadhand.errors import InputError
 from leadhand.evals.figures import Figure, FigureChange, Samples, change, figure
 from leadhand.evals.planning import PlanShape
-from leadhand.evals.trials import CaseScore
-
-TIMES = ("seconds", "speedup")
-PASSED = "passed"
-"""The share of trials without a failed score."""
-COSTS = ("seconds", "requests", "tokens", "cost_usd", "speedup")
-"""Figures of which less is better, but for the last."""
+from leadhand.evals.trials import COSTS, PASSED, TIMES, CaseScore
 
 
 class FirstError(Record):

@@ -10,13 +10,14 @@ import datetime as dt
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.events import ToolCalled
 from leadhand.contracts.ladder import RetryRules
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
-from leadhand.errors import InputError, LeadhandError
+from leadhand.errors import InputError, LeadhandError, RunExists
 from leadhand.evals.answers import answer_scores, synthesis_scores
 from leadhand.evals.cases import Case, ExpectedWork, Fault
 from leadhand.evals.first_error import first_error
@@ -76,24 +77,25 @@ class TeamContender:
         """The team's name, and whether one worker stands for it."""
         return f"{self.team.name} ({SINGLE})" if self.as_single else self.team.name
 
+    def check(self, cases: Sequence[Case]) -> None:
+        """Raises `InputError` if a case does not fit the team."""
+        for case in cases:
+            if self.set_up is None:
+                self._prepared(case)
+            elif case.workers or case.tools or case.faults or self.settings.faults:
+                why = "workers alone, faults and tools are not for a team of a command"
+                raise InputError(f"case {case.name!r}: {why}, as {self.name} is")
+
     def start(
         self, case: Case, plan: Plan | None, run_id: str
     ) -> tuple[Supervisor, StartArguments[object]]:
         """The supervisor for a case, and what its run is started with.
 
-        With a `plan`, its tasks are all that is done. Raises `InputError` if the case does not fit
-        the team.
+        With a `plan`, its tasks are all that is done.
         """
-        settings = self.settings
         if self.set_up is not None:
-            if plan is not None or case.tools or case.faults or settings.faults:
-                why = "workers alone, faults and tools are not for a team of a command"
-                raise InputError(f"case {case.name!r}: {why}, as {self.name} is")
             return self.set_up(case, run_id)
-        team = single(self.team) if self.as_single else self.team
-        faults = () if self.as_single else settings.faults
-        case = case.model_copy(update={"faults": ()}) if self.as_single else case
-        team = prepared(team, case, faults=faults, allow_writes=settings.allow_writes)
+        team = self._prepared(case)
         if self.as_single:
             task = Task(id=SINGLE, worker=SINGLE, intent=case.request, artifacts=case.inputs)
             plan = Plan(goal=case.request, tasks=[task])
@@ -102,13 +104,27 @@ class TeamContender:
         ends_with_plan = plan is None and case.ends_with_plan
         supervisor: Supervisor[object, object] = Supervisor(
             team,
-            deadline_s=settings.deadline_s,
-            budget=settings.budget,
+            deadline_s=self.settings.deadline_s,
+            budget=self.settings.budget,
             journal=self.journal,
             approve=["plan"] if ends_with_plan else None,
         )
         arguments: StartArguments[object] = {"inputs": case.inputs}
         return supervisor, {**arguments, "plan": plan} if plan is not None else arguments
+
+    def _prepared(self, case: Case) -> Team:
+        writes = self.settings.allow_writes
+        if not self.as_single:
+            return prepared(self.team, case, faults=self.settings.faults, allow_writes=writes)
+        apart: dict[str, object] = {"faults": (), "routing": None, "plan": None, "workers": ()}
+        return prepared(single(self.team), case.model_copy(update=apart), allow_writes=writes)
+
+    def digest(self, case: Case, work: ExpectedWork | None) -> str:
+        """Of all but expectations that a run of the case depends on, and is not of the team."""
+        given = work and (work.worker, work.intent, work.payload, work.artifacts)
+        how = (self.as_single, self.settings.faults, self.settings.allow_writes)
+        said = (how, case.ends_with_plan, case.inputs, case.tools, case.faults, given)
+        return blake2b(repr(said).encode(), digest_size=8).hexdigest()
 
 
 Progress = Callable[[str, TrialReport, int, int], None]
@@ -138,6 +154,7 @@ async def evaluate(
     settings = settings or EvalSettings()
     eval_id = eval_id or new_eval_id(dt.datetime.now(dt.UTC))
     contender = TeamContender(team, settings) if isinstance(team, Team) else team
+    contender.check(cases)
     slots = asyncio.Semaphore(settings.at_once)
     done = 0
 
@@ -209,9 +226,13 @@ async def _run(
         **arguments,
         "run_id": run_id,
         "if_exists": "join",
-        "origin": {"command": "eval", "case": case.name},
+        "origin": {"command": "eval", "case": case.name, "digest": contender.digest(case, work)},
     }
-    answer = await supervisor.run(case.request, **given)
+    try:
+        answer = await supervisor.run(case.request, **given)
+    except RunExists as error:
+        why = "it, its place or the options are others than before: begin anew, without --resume"
+        raise InputError(f"case {case.name!r} can't go on with run {run_id}: {why}") from error
     log = await supervisor.journal.events(run_id)
     return Trial(case, supervisor.team, answer, log, work)
 

@@ -3,15 +3,22 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from leadhand.contracts import events
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.data import Record
+from leadhand.contracts.data import Record, in_one_line
 from leadhand.contracts.outcome import Result
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.evals.cases import Case, ExpectedWork
+
+TIMES = ("seconds", "speedup")
+PASSED = "passed"
+"""The share of trials without a failed score."""
+COSTS = ("seconds", "requests", "tokens", "cost_usd", "speedup")
+"""Figures of which less is better, but for the last."""
+FIGURES = (PASSED, *COSTS)
 
 
 class CaseScore(Record):
@@ -23,7 +30,7 @@ class CaseScore(Record):
     """1 is best; None: nothing could be decided."""
     why: str = ""
     """What was wrong; empty if nothing was."""
-    bar: float = 1.0
+    bar: float = Field(default=1.0, ge=0, le=1)
     """The value from which the trial passes."""
 
     @property
@@ -84,16 +91,18 @@ def scored_by(scorer: Scorer, trial: Trial) -> list[CaseScore]:
     name = getattr(scorer, "__name__", type(scorer).__name__)
     try:
         given = scorer(trial)
-        if given is None:
-            return []
-        if isinstance(given, CaseScore):
-            return [given]
         if isinstance(given, bool | int | float):
-            return [CaseScore(name=name, value=float(given))]
-        return [*given]
-    except Exception as error:  # a scorer may raise anything
-        why = f"the scorer raised {type(error).__name__}: {error}"
-        return [CaseScore(name=name, value=0.0, why=why)]
+            given = CaseScore(name=name, value=given)
+        scores = [given] if isinstance(given, CaseScore) else [*(given or ())]
+        if wrong := [one for one in scores if not isinstance(one, CaseScore)]:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"it returned {wrong[0]!r:.80}, which is no CaseScore")
+        if taken := [one.name for one in scores if one.name in FIGURES]:
+            raise ValueError(f"{taken[0]!r} is a figure of every report")
+    except (Exception, SystemExit) as error:  # a scorer may raise anything
+        said = in_one_line(error) if isinstance(error, ValidationError) else str(error)
+        why = f"the scorer raised {type(error).__name__}: {said}"
+        return [CaseScore(name=f"scorer.{name}" if name in FIGURES else name, value=0.0, why=why)]
+    return scores
 
 
 def share(name: str, missing: Sequence[str], total: int, why: str = "") -> CaseScore:

@@ -63,7 +63,7 @@ def reason(route: Route, text: str) -> str | None:
     for label in route.labels:
         if label.strip().casefold() in labels:
             return f"it has the label {label!r}"
-    if route.pattern is not None and _found(route.pattern, text):
+    if route.pattern is not None and matches(route.pattern, text):
         return f"it matches {route.pattern!r}"
     return None
 
@@ -79,6 +79,15 @@ def pattern_problem(pattern: str) -> str | None:
     return None
 
 
+def matches(pattern: str, text: str) -> bool:
+    """Whether a pattern is found in `text`, in any case."""
+    try:
+        _matcher(pattern).validate_python(text)
+    except ValidationError:
+        return False
+    return True
+
+
 def _matching(routes: Iterable[Route], text: str) -> Iterator[Route]:
     return (route for route in routes if reason(route, text) is not None)
 
@@ -91,14 +100,6 @@ def _labels(text: str) -> set[str]:
 def _words(text: str) -> str:
     """The words of a text with a blank around each, so that only whole words are found in it."""
     return f" {' '.join(_WORD.findall(text.casefold()))} "
-
-
-def _found(pattern: str, text: str) -> bool:
-    try:
-        _matcher(pattern).validate_python(text)
-    except ValidationError:
-        return False
-    return True
 
 
 @functools.lru_cache(maxsize=1_000)

@@ -55,17 +55,22 @@ def eval_command(
         rows: list[tuple[TeamContender, Sequence[Case]]] = [
             (contender_of(name, measure, storage), cases_of(cases, name)) for name in teams
         ]
+        by_name = {one.team: one for one in before.teams} if before is not None else {}
+        names = [contender.name for contender, _ in rows]
+        if before is not None and not {*names} & {*by_name}:
+            known = ", ".join(by_name) or "no team"
+            raise InputError(f"the baseline {baseline} has {known}, and not {', '.join(names)}")
         report = measured(rows, measure, storage)
     if report is None:
         return INTERRUPTED
-    by_name = {one.team: one for one in before.teams} if before is not None else {}
     moved = [changes(one, by_name[one.team]) if one.team in by_name else [] for one in report.teams]
-    if not _printed(report, moved, measure):
-        console = DataConsole()
-        for team, changed in zip(report.teams, moved, strict=True):
+    printed = _printed(report, moved, measure)
+    for team, changed in zip(report.teams, moved, strict=True):
+        console = error_console() if printed else DataConsole()
+        if not printed:
             show_report(team, console)
-            if before is not None:
-                show_changes(changed, console, known=team.team in by_name)
+        if before is not None:
+            show_changes(team.team, changed, console)
     return 1 if any(map(is_worse, moved)) else 0
 
 
@@ -116,6 +121,8 @@ def measured(
 ) -> EvalReport | None:
     """The report; None if it was interrupted, and how to go on was said."""
     settings, scorers = settings_of(measure), scorers_of(measure)
+    for contender, cases in rows:
+        contender.check(cases)
     eval_id = measure.resume or new_eval_id(dt.datetime.now(dt.UTC))
     if measure.record is not None and measure.replay is not None:
         raise InputError("--record and --replay exclude each other: give one of them")
@@ -199,7 +206,7 @@ def settings_of(measure: MeasureOptions) -> EvalSettings:
         worker, _, kind = given.rpartition("=")
         if not worker or kind not in _KINDS:
             raise InputError(f"--fault {given}: give WORKER=KIND, KIND one of {', '.join(_KINDS)}")
-        name = int(worker) if worker.isdigit() else worker
+        name = int(worker) if worker.isdecimal() else worker
         faults.append(Fault(worker=name, fails=_KINDS[kind]))
     return EvalSettings(
         repeat=measure.repeat,

@@ -26,11 +26,11 @@ def show_report(team: TeamReport, console: Console) -> None:
     trials = counted(len(team.trials), "trial")
     print_line(console, sentence(f"{team.team}: {trials}, engine {team.engine}"))
     rows = {**team.scores, **{name: one for name, one in team.costs.items() if one.mean}}
-    width = max(map(len, rows))
+    width = max(len(sentence(name)) for name in rows)
     for name, found in rows.items():
         around = interval(name, found)
         noted = f"  (95 %: {around})" if around else ""
-        print_line(console, f"  {name:<{width}}  {amount(name, found.mean):>9}{noted}")
+        print_line(console, f"  {sentence(name):<{width}}  {amount(name, found.mean):>9}{noted}")
     for wanted, given, count in team.confused[:10]:
         route = f"{count} for {wanted or 'no worker'} went to {given or 'no worker'}"
         print_line(console, f"  {sentence(route)}")
@@ -38,22 +38,22 @@ def show_report(team: TeamReport, console: Console) -> None:
     for trial in failed[:_SHOWN_TRIALS]:
         print_line(console, sentence(f"failed: {trial.title}"))
         for line in failures(trial):
-            print_line(console, f"  {sentence(line)}")
+            print_line(console, f"  {line}")
     if len(failed) > _SHOWN_TRIALS:
         print_line(console, f"and {len(failed) - _SHOWN_TRIALS} more; --json has all")
 
 
-def show_changes(changed: Sequence[FigureChange], console: Console, *, known: bool) -> None:
+def show_changes(team: str, changed: Sequence[FigureChange], console: Console) -> None:
     """Print what is better or worse than the baseline."""
     told = [one for one in changed if one.verdict in ("better", "worse")]
     for one in told:
         moved = f"{amount(one.name, one.before)} -> {amount(one.name, one.now)}"
-        print_line(console, f"{one.verdict}: {one.name} {moved}")
+        print_line(console, f"{one.verdict}: {sentence(one.name)} {moved}")
     if not told:
-        why = "nothing is better or worse beyond noise" if known else "it does not have this team"
-        print_line(console, f"against the baseline: {why}")
+        why = "nothing is better or worse beyond noise" if changed else "it has none of these cases"
+        print_line(console, sentence(f"{team} against the baseline: {why}"))
     if unknown := ", ".join(one.name for one in changed if one.verdict == "unknown"):
-        print_line(console, f"too few trials to tell, use --repeat: {unknown}")
+        print_line(console, sentence(f"too few trials to tell, use --repeat: {unknown}"))
 
 
 def show_comparison(
@@ -67,4 +67,4 @@ def show_comparison(
         cells = [amount(name, row[name].mean) if name in row else "-" for row in figures]
         verdict = verdicts.get(name)
         noted = f"  {safe(other.team)} is {verdict}" if verdict in ("better", "worse") else ""
-        print_line(console, f"{safe(name):<24}  {cells[0]:>18}  {cells[1]:>18}{noted}")
+        print_line(console, f"{sentence(name):<24}  {cells[0]:>18}  {cells[1]:>18}{noted}")
