@@ -112,7 +112,10 @@ def test_what_no_longer_holds_when_the_person_has_replied_is_refused() -> None:
     """They saw no problem in it; it is looked at once more."""
     bad = AMENDED.model_copy(update={"tasks": (LOOK, FIX, task("x", "gone"))})
     recorder, _ = run(Reply(verdict="approved", plan=bad), FIX, MORE)
-    said = "depends on 'gone', which is not in the plan: add that task or remove the dependency"
+    said = (
+        "depends on 'gone', which is not in the plan: remove it from `depends_on`, or add a task "
+        "with that id"
+    )
     assert of_plan(recorder)[1:] == [
         (
             "plan_rejected", "look",

@@ -57,10 +57,9 @@ def test_only_the_team_can_be_named_and_nothing_but_a_plan_can_be_given(
     tasks = mapping(mapping(mapping(parameters["tasks"])["items"])["properties"])
     assert function["name"] == "propose_plan"
     assert wire(server)[0]["tool_choice"] == "required"
-    assert list(parameters) == ["tasks", "synthesis", "instruction"]
+    assert list(parameters) == ["tasks", "instruction"]
     assert {"id", "worker", "intent", "depends_on"} <= tasks.keys()
     assert mapping(tasks["worker"])["enum"] == ["search", "count"]
-    assert mapping(parameters["synthesis"])["enum"] == ["merge", "select", "reduce"]
 
 
 def test_a_plan_comes_over_anthropics_protocol_too(server: ScriptedServer) -> None:

@@ -59,9 +59,6 @@ def test_the_bad_tasks_have_their_reasons() -> None:
         "Tasks that don't need each other's output must not depend on each other",
         "not the plan, not the request, not the other workers",
         "every `intent` stands by itself",
-        "- `merge`: results are put together.",
-        "- `select`: several workers try the same task, and the best result is taken.",
-        "- `reduce`: very many or long results are condensed step by step.",
     ],
 )
 def test_the_prompt_says_every_rule(rule: str) -> None:

@@ -42,6 +42,11 @@ def test_the_model_chooses_the_strategy_unless_the_team_has_one_of_its_own(chose
     assert plan_of(data, synthesis="findings").synthesis == "findings"
 
 
+@pytest.mark.parametrize("teams", ["merge", "select", "findings"])
+def test_the_strategy_is_the_teams_if_the_model_names_none(teams: str) -> None:
+    assert plan_of({"tasks": [task("a")]}, synthesis=teams).synthesis == teams
+
+
 def test_numbers_for_ids_are_their_text() -> None:
     second: Object = {**task(2), "depends_on": [1]}
     plan = plan_of(proposal(task(1), second))

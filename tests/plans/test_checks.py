@@ -60,8 +60,8 @@ def test_every_problem_is_named_at_once_with_its_task_and_what_to_do() -> None:
     )
     unknown = Problem(
         "unknown_dependency",
-        "task 'b' depends on 'nobody', which is not in the plan: add that task or remove the "
-        "dependency",
+        "task 'b' depends on 'nobody', which is not in the plan: remove it from "
+        "`depends_on`, or add a task with that id",
         "b",
     )
     vague = ": say what to look at, what to find out or make, and how to tell that it is done"

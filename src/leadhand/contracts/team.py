@@ -246,9 +246,9 @@ class Team(Generic[Out_co]):
     template_synthesis: str | None = None
     """The strategy of the plan without a model, if it differs from `synthesis`."""
     synthesis: str = "merge"
-    """How results become an answer. `merge`: put together, by a model if the team has one (a model
-    planner may choose `select` or `reduce` instead). `select`: the best one. `last`: the result of
-    the last task as it is. Any other strategy is one of a synthesizer of your own."""
+    """How results become an answer. `merge`: put together, by a model if the team has one, which
+    condenses very long ones first. `reduce`: the same. `select`: the best one. `last`: the result
+    of the last task as it is. Any other strategy is one of a synthesizer of your own."""
     if TYPE_CHECKING:
         output: type[Out_co] | Mapping[str, object] | UnionType | None = None
     else:

@@ -37,7 +37,7 @@ from leadhand.plans.planned_workers import too_many_workers
 
 Strategy = Literal["merge", "select", "reduce"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
-"""The synthesis strategies that a planner may choose from."""
+"""The synthesis strategies that a planner may choose from, if it does so unasked."""
 
 MAX_TOLD = 50
 """How many problems of one proposal its model is told, and the log contains."""
@@ -119,7 +119,7 @@ class _Worker(_Form):
 class _Proposal(_Form):
     tasks: tuple[_Task, ...]
     workers: tuple[_Worker, ...] = ()
-    synthesis: Strategy = "merge"
+    synthesis: Strategy | None = None
     instruction: str = ""
 
 
@@ -161,7 +161,7 @@ def task_fields(team: Team, after: Sequence[EarlierRun] = ()) -> dict[str, JsonV
         "worker": {"type": "string", "enum": [worker.name for worker in team.workers]},
         "intent": text,
         "depends_on": {"type": "array", "items": text},
-        "done_when": text,
+        "done_when": _nullable(type="string"),
         "tolerates_missing": {"type": "boolean"},
         **artifacts_field(after),
         "limits": _LIMITS,
@@ -217,7 +217,6 @@ def form(
         "Propose the whole plan.",
         **workers,
         tasks={"type": "array", "items": object_schema(**tasks)},
-        synthesis={"type": "string", "enum": list(STRATEGIES)},
         instruction={"type": "string"},
     )
 
@@ -264,8 +263,9 @@ def proposed(
             task.task(with_artifacts=with_artifacts, may_break_down=team.subplanner is not None)
             for task in proposal.tasks
         ),
-        # A model can't override the team's own strategy, such as `last`.
-        synthesis=proposal.synthesis if team.synthesis in STRATEGIES else team.synthesis,
+        # Models are not asked for it, because they fill it in by habit. They can't override the
+        # team's own strategy, such as `last`.
+        synthesis=(team.synthesis in STRATEGIES and proposal.synthesis) or team.synthesis,
         instruction=proposal.instruction,
         workers=tuple(PlannedWorker(**worker.model_dump()) for worker in described),
     )

@@ -257,7 +257,7 @@ def _edges(plan: Plan, ids: set[str]) -> Iterator[Problem]:
                 yield Problem(
                     "unknown_dependency",
                     f"task {task.id!r} depends on {needed!r}, which is not in the plan: "
-                    "add that task or remove the dependency",
+                    "remove it from `depends_on`, or add a task with that id",
                     task.id,
                 )
 
