@@ -56,7 +56,7 @@ class Run(Generic[C, Out_co]):
         work = self._work
         if work is not None and work.get_loop() is asyncio.get_running_loop() and not work.done():
             with self._host.works.awaiting(work):
-                async with self._host.calls.call(self.id):
+                async with self._host.callers.waiting(self.id):
                     await asyncio.wait([work])
             return self._result(work)
         try:

@@ -53,7 +53,7 @@ from leadhand.run.stored import (
 )
 from leadhand.run.waiting import (
     INBOX_POLL_S,
-    Calls,
+    Callers,
     HeldRuns,
     Works,
     answer_so_far,
@@ -97,7 +97,7 @@ class RunHost:
     """Called with every event of every run."""
     active: dict[str, ActiveRun] = field(init=False, default_factory=dict[str, ActiveRun])
     """The runs that are under way here, by id."""
-    calls: Calls = field(init=False, default_factory=Calls)
+    callers: Callers = field(init=False, default_factory=Callers)
     works: Works = field(init=False, default_factory=Works)
     connections: SharedConnections = field(init=False)
     _ended: dict[str, Answer] = field(init=False, default_factory=dict[str, Answer])
@@ -109,7 +109,7 @@ class RunHost:
         store: object = getattr(self.journal, "store", None)
         self.connections = SharedConnections(getattr(store, "folder", None))
         self.held = HeldRuns(self.journal)
-        self.readers = Readers(self.journal, self.held, self.calls)
+        self.readers = Readers(self.journal, self.held, self.callers)
         self.listeners = (*self.listeners, self.readers)
         self.shared_workers = SharedWorkers(
             self.team, lock=threading.RLock(), max_concurrency=self.max_concurrency
@@ -121,7 +121,7 @@ class RunHost:
         since_s = self.clock.monotonic()
         context = self.contexts.of_new_run(new.context)
         settings = new.settings(self.settings)
-        async with self.calls.call(run_id):
+        async with self.callers.waiting(run_id):
             await self.find_models()
             goal = new.plan.goal if new.plan is not None else ""
             text = new.request if new.request is not None else goal
@@ -191,17 +191,17 @@ class RunHost:
         Raises `RunInterrupted` if no process does.
         """
         check_known_id(run_id)
-        async with self.calls.call(run_id):
+        async with self.callers.waiting(run_id):
             return await rested_answer(self.journal, self.held, run_id)
 
     async def join(self, run_id: str, options: RunOptions) -> Answer:
         """The answer of a run once it is finished, or waits with all replies read."""
-        async with self.calls.call(run_id):
+        async with self.callers.waiting(run_id):
             return await self._joined(run_id, options)
 
     async def _joined(self, run_id: str, options: RunOptions) -> Answer:
         async def resume() -> Answer:
-            self.calls.check_open(run_id)
+            self.callers.check_open(run_id)
             return await self._resume(run_id, options)
 
         return await joined_answer(
@@ -218,7 +218,7 @@ class RunHost:
     ) -> Answer:
         """The answer of a run that was stopped, lost with its process, or waits for a person."""
         check_known_id(run_id)
-        async with self.calls.call(run_id):
+        async with self.callers.waiting(run_id):
             return await self._resume(run_id, options, from_task=from_task, stored=stored)
 
     async def _resume(

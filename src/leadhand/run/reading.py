@@ -19,7 +19,7 @@ from leadhand.ports import Journal
 from leadhand.run.questions import open_questions
 from leadhand.run.settings import origin_of
 from leadhand.run.stored import StoredRun, check_known_id
-from leadhand.run.waiting import INBOX_POLL_S, Calls, HeldRuns, answer_within
+from leadhand.run.waiting import INBOX_POLL_S, Callers, HeldRuns, answer_within
 from leadhand.state.fold import TaskState
 
 _STATUSES = (*get_args(Status), "running", "interrupted")
@@ -80,10 +80,10 @@ class News:
 class Readers:
     """Those who read runs of one supervisor as they happen; a listener of all its runs."""
 
-    def __init__(self, journal: Journal, held: HeldRuns, calls: Calls) -> None:
+    def __init__(self, journal: Journal, held: HeldRuns, callers: Callers) -> None:
         self._journal = journal
         self._held = held
-        self._calls = calls
+        self._callers = callers
         self._news: dict[str, list[News]] = {}
         self._closed = False
 
@@ -159,7 +159,7 @@ class Readers:
     async def _check_run(self, run_id: str) -> None:
         """Raises `InputError` if there is no such run, unless it is about to start here."""
         await asyncio.sleep(0)  # a task that starts it may have been created just before
-        if run_id not in self._calls and not await self._journal.last_seq(run_id):
+        if run_id not in self._callers and not await self._journal.last_seq(run_id):
             raise InputError(f"there is no run {run_id!r}")
 
     async def _next(self, run_id: str, seq: int, news: News) -> Sequence[Event]:

@@ -194,8 +194,8 @@ async def shut_down(host: RunHost, *, grace_s: float, mode: ShutdownMode) -> Non
         raise InputError(f"mode is {mode!r}; it is interrupt or cancel")
     if not isinstance(grace_s, int | float) or not grace_s >= 0:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"grace_s is {grace_s!r}; it must be a number from 0")
-    host.calls.closed = True
-    await host.calls.wait(grace_s)
+    host.callers.closed = True
+    await host.callers.wait(grace_s)
     active = dict(host.active)
     for run in active.values():
         if mode == "cancel":
@@ -204,7 +204,7 @@ async def shut_down(host: RunHost, *, grace_s: float, mode: ShutdownMode) -> Non
             run.record_stop(SHUT_DOWN)
     if mode == "cancel":
         await asyncio.gather(*map(host.held.until_released, active))
-    await host.calls.interrupt()
+    await host.callers.interrupt()
     host.readers.close()
     await host.connections.release()
 

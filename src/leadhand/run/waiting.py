@@ -29,22 +29,22 @@ _log = logging.getLogger("leadhand")
 
 
 @dataclass(slots=True, eq=False)
-class _Call:
+class _Caller:
     run_id: str
     timeout: asyncio.Timeout
-    """Has no time of its own: it interrupts the call if the supervisor is shut down."""
+    """Has no time of its own: it interrupts the caller if the supervisor is shut down."""
     ended: asyncio.Future[None]
 
 
-class Calls:
-    """The calls that are under way. After `close` there are no new ones."""
+class Callers:
+    """The callers that wait. Once they are `closed` there are no new ones."""
 
     def __init__(self) -> None:
         self.closed = False
-        self._calls: set[_Call] = set()
+        self._callers: set[_Caller] = set()
 
     def __contains__(self, run_id: object) -> bool:
-        return any(call.run_id == run_id for call in self._calls)
+        return any(caller.run_id == run_id for caller in self._callers)
 
     def check_open(self, run_id: str) -> None:
         """Raises `RunInterrupted` if the supervisor was shut down."""
@@ -52,33 +52,33 @@ class Calls:
             raise RunInterrupted(run_id)
 
     @asynccontextmanager
-    async def call(self, run_id: str) -> AsyncGenerator[None]:
-        """A call that waits for the run during the block. Raises `RunInterrupted`."""
+    async def waiting(self, run_id: str) -> AsyncGenerator[None]:
+        """A caller waits for the run during the block. Raises `RunInterrupted`."""
         self.check_open(run_id)
         timeout = asyncio.timeout(None)
-        call = _Call(run_id, timeout, asyncio.get_running_loop().create_future())
+        caller = _Caller(run_id, timeout, asyncio.get_running_loop().create_future())
         try:
             async with timeout:
-                self._calls.add(call)
+                self._callers.add(caller)
                 yield
         except TimeoutError:
             if not timeout.expired():
                 raise
             raise RunInterrupted(run_id) from None
         finally:
-            self._calls.discard(call)
-            call.ended.set_result(None)
+            self._callers.discard(caller)
+            caller.ended.set_result(None)
 
     async def wait(self, limit_s: float | None = None) -> None:
-        """Return once no call is under way, or after `limit_s`."""
-        if self._calls:
-            await asyncio.wait([call.ended for call in self._calls], timeout=limit_s)
+        """Return once no caller waits, or after `limit_s`."""
+        if self._callers:
+            await asyncio.wait([caller.ended for caller in self._callers], timeout=limit_s)
 
     async def interrupt(self) -> None:
-        """End all calls with `RunInterrupted`, and return once they have ended."""
-        for call in self._calls:
-            if call.timeout.when() is None:  # another shutdown may be ending it already
-                call.timeout.reschedule(asyncio.get_running_loop().time())
+        """End all waits with `RunInterrupted`, and return once they have ended."""
+        for caller in self._callers:
+            if caller.timeout.when() is None:  # another shutdown may be ending it already
+                caller.timeout.reschedule(asyncio.get_running_loop().time())
         await self.wait()
 
 
