@@ -7,12 +7,11 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from leadhand.contracts import events
 from leadhand.contracts.outcome import Result
 from leadhand.evals.cases import ExpectedAnswer, ExpectedSynthesis
 from leadhand.evals.outputs import output_scores, states
 from leadhand.evals.trials import CaseScore, Trial, share
-from leadhand.synthesis.citations import check_citations
+from leadhand.synthesis.citations import REMOVED, check_citations
 
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w)")
 _WORD = re.compile(r"[^\W\d_]{4,}")
@@ -62,15 +61,16 @@ def _citations(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]
     """Whether what is cited exists, and says what it is cited for."""
     results, plan = trial.results, trial.plan
     known = {task.id for task in plan.tasks} | {*results} if plan else {*results}
-    draft = _draft(trial)
-    found = check_citations(draft, known=known, given=results)
-    total = len(found.cited) + found.removed
+    text = trial.answer.answer
+    found = check_citations(text, known=known, given=results)
+    wrong = found.removed + sum(map(int, REMOVED.findall(text)))
+    total = len(found.cited) + wrong
     if not total:
         if expected.cites:
             yield CaseScore(name="synthesis.citations", value=0.0, why="it cites no task")
         return
-    why = f"{found.removed} of {total} cite no result" if found.removed else ""
-    yield CaseScore(name="synthesis.citations", value=1 - found.removed / total, why=why)
+    why = f"{wrong} of {total} cite no result" if wrong else ""
+    yield CaseScore(name="synthesis.citations", value=1 - wrong / total, why=why)
     unsupported: list[str] = []
     claims = 0
     for sentence in _SENTENCE.split(found.text):
@@ -101,22 +101,6 @@ def text_of(result: Result) -> str:
 
 def _words(text: str) -> set[str]:
     return {one.casefold() for one in _WORD.findall(text)}
-
-
-def _draft(trial: Trial) -> str:
-    """The text as the synthesizer's model wrote it, whose wrong citations code has not removed."""
-    calls = [
-        event.response
-        for event in trial.own
-        if isinstance(event, events.ModelCalled) and event.role == "synthesizer"
-    ]
-    for response in reversed(calls):
-        parts = response.get("parts") if isinstance(response, dict) else None
-        for part in parts if isinstance(parts, list) else ():
-            given = part.get("args") if isinstance(part, dict) else None
-            if isinstance(given, dict) and isinstance(text := given.get("answer"), str):
-                return text
-    return trial.answer.answer
 
 
 def _used(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]:

@@ -17,6 +17,8 @@ from leadhand.contracts.outcome import Result, TaskResult
 from leadhand.untrusted.cutting import cut
 
 MAX_WHY_CHARS = 300
+REMOVED = re.compile(r"^\*(\d+) citations? of tasks without a result removed\.\*$", re.MULTILINE)
+"""What an answer says of the wrong citations that it had."""
 _LINE_START_BRACKET = re.compile("(?<=[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])\\[")
 _TOKENS = re.compile(
     r"""
