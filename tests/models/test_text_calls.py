@@ -92,6 +92,9 @@ SPELT = '{ "arguments" : {"month":"\\u004day"},\n "name" : "s\\u0061les" }'
         f"<data>{{ broken {CALL}",
         '{"a":' * 2_000 + CALL,
         '{"' * 30_000,
+        ('{"a":[' + "0," * 1_000 + '{"k":1},') * 400,
+        '{"name": "sales", "arguments": {"month": "May"}, "note": "now"}',
+        '{"function": {"name": "sales", "arguments": "{\\"month\\": \\"May\\"}"}}',
     ],
     ids=lambda text: text[:30],
 )
@@ -99,6 +102,13 @@ def test_a_call_that_the_model_was_given_is_none(given: str) -> None:
     """F14 F54"""
     assert calls(CALL, given) == []
     assert calls(CALL, ToolReturnPart("find", given, "c1")) == []
+
+
+def test_a_call_that_it_was_given_with_a_raw_line_break_is_none() -> None:
+    """F14"""
+    call = CALL.replace("May", "May\\nJune")
+    assert calls(call) != []
+    assert calls(call, f"Write {call} now.".replace("\\n", "\n")) == []
 
 
 def test_another_call_than_the_one_it_was_given_is_a_call() -> None:

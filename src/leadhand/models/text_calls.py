@@ -20,11 +20,13 @@ _FENCE = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
 _OBJECT = re.compile(r'\{\s*["}]')
 _MAX_TRIES = 20_000
 """Places of one text at which a JSON value may begin. In a text with more, anything may be."""
+_CHARS_A_TRY = 100
+"""A value that ends badly counts as a try for each so many characters."""
 _MAX_ESCAPES = 4
 """How deep a call may be written into JSON strings of JSON strings."""
 
 _Call = tuple[str, dict[str, JsonValue]]
-_decoder = json.JSONDecoder()
+_decoder = json.JSONDecoder(strict=False)  # what a model was given may have raw line breaks
 
 
 def with_calls(
@@ -105,8 +107,8 @@ def _values_have(text: str, calls: Sequence[_Call], depth: int) -> bool:
         end = start + 1
         try:
             value, end = cast("tuple[JsonValue, int]", _decoder.raw_decode(text, start))
-        except ValueError:
-            pass
+        except ValueError as error:
+            tries += (getattr(error, "pos", start) - start) // _CHARS_A_TRY
         except RecursionError:
             return True
         else:
@@ -119,7 +121,18 @@ def _values_have(text: str, calls: Sequence[_Call], depth: int) -> bool:
 def _is_or_has(value: JsonValue, calls: Sequence[_Call], depth: int) -> bool:
     if isinstance(value, str):
         return _has(value, calls, depth - 1)
-    return _as_call(value) in calls
+    # It may have other keys there, or its arguments as a string, as in a provider's own form.
+    fields = [*cast("dict[str, JsonValue]", value).values()]
+    return any(
+        name in fields and (args in fields or args in map(_parsed, fields)) for name, args in calls
+    )
+
+
+def _parsed(value: JsonValue) -> JsonValue:
+    try:
+        return cast("JsonValue", _decoder.decode(value)) if isinstance(value, str) else None
+    except (ValueError, RecursionError):
+        return None
 
 
 def _values(value: JsonValue) -> Iterator[JsonValue]:
