@@ -197,3 +197,19 @@ def test_plain_lines_stay_few_and_say_a_failure_once() -> None:
         "plan: 1 task for 1 worker",
         "openai:m: asks again in 2.0 s: the model is overloaded: HTTP 529",
     ]
+
+
+def test_plain_lines_name_the_way_that_is_next_and_why_the_template_is_the_plan() -> None:
+    console = Console(file=io.StringIO(), width=200)
+    lines = PlainLines(console)
+    stamp = {"at": NOW, "elapsed_s": 0.0, "run_id": "r"}
+    why, error = "the model gave no plan", "it answered in words as `tool`, so `native` is tried"
+    call = {"role": "planner", "model": "openai:m", "duration_s": 0.5, "task_id": None}
+    lines(ModelCalled(seq=1, error=error, retry_in_s=0.0, attempt=None, **call, **stamp))  # pyright: ignore[reportArgumentType]
+    lines(PlanProposed(seq=2, plan=plan(task("a")), by="template", why=why, **stamp))  # pyright: ignore[reportArgumentType]
+    lines(PlanAccepted(seq=3, **stamp))  # pyright: ignore[reportArgumentType]
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue().splitlines() == [
+        f"openai:m: asks again in another way: {error}",
+        "plan: 1 task for 1 worker (template, because the model gave no plan)",
+    ]

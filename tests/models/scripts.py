@@ -41,3 +41,40 @@ _WORDS = ModelReply(text="I think that it is blue.")
 
 def _is_native(request: Request) -> bool:
     return request.schema is not None and "JSON object" not in request.system
+
+
+def refuse_beyond_context(request: Request, role: Role) -> ModelReply | None:
+    """Status 400 if 1,000 tokens of a request and its limit are more than the context."""
+    limit = request.max_tokens or 0
+    if limit <= 3_500:
+        return None
+    raise RuntimeError(
+        f"This model's maximum context length is 4500 tokens. However, you requested "
+        f"{1_000 + limit} tokens (1000 in the messages, {limit} in the completion)."
+    )
+
+
+def refuse_any_limit(request: Request, role: Role) -> ModelReply | None:
+    """Status 400 for a request with a limit."""
+    if request.max_tokens is None:
+        return None
+    raise RuntimeError("Unrecognized request argument supplied: max_completion_tokens")
+
+
+def refuse_without_a_number(request: Request, role: Role) -> ModelReply | None:
+    """Status 400 for a limit above 2,000, which it does not name."""
+    if (request.max_tokens or 0) <= 2_000:
+        return None
+    raise RuntimeError("max_tokens is too large")
+
+
+def refuse_with_a_number_in_a_name(request: Request, role: Role) -> ModelReply | None:
+    """Status 400 for a limit above 3,000, said of a model with a date in its name."""
+    if (limit := request.max_tokens or 0) <= 3_000:
+        return None
+    raise RuntimeError(f"max_tokens: {limit} > 3000, the most output tokens of opus-3-1022")
+
+
+def words_first(request: Request, role: Role) -> ModelReply | None:
+    """Plans in words where a tool is to be called."""
+    return _WORDS if role == "planner" and request.tools else None

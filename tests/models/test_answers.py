@@ -23,6 +23,7 @@ from leadhand.teams.loader import load
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object, mapping
 from tests.models.asking import ASKER, COLOUR, OPENAI, recorder
+from tests.models.raw_endpoint import RawEndpoint, head, serving
 
 BLUE: Json = {"answer": "blue"}
 WORDS: Object = {"reply": {"text": "I think that it is blue."}}
@@ -33,6 +34,7 @@ def asked(
     home: Path | None = None,
     answers: dict[str, Answers] | None = None,
     budget: Budget | None = None,
+    model: str = OPENAI,
 ) -> tuple[list[StructuredAnswer], Sequence[ModelCalled]]:
     """The answers to requests, one after the other, and every call."""
 
@@ -43,7 +45,7 @@ def asked(
             caller = Caller(connections, pen, account=account)
             for request in requests:
                 answer = await ask_structured(
-                    caller, ASKER, "Which?", request=request, models=[OPENAI], read=lambda a: a
+                    caller, ASKER, "Which?", request=request, models=[model], read=lambda a: a
                 )
                 found.append(answer)
         return found, [event for event in pen.log() if isinstance(event, ModelCalled)]
@@ -98,7 +100,7 @@ def test_after_an_answer_in_words_the_next_way_is_tried_and_kept(
     assert [one.data for one in found] == [BLUE, BLUE]
     assert ways(model_server) == [*tried, able]
     assert [call.error is None for call in calls] == [False] * (len(tried) - 1) + [True, True]
-    assert "it answered in words: asked again, as `native`" in (calls[0].error or "")
+    assert "it answered in words as `tool`, so `native` is tried" in (calls[0].error or "")
     assert all(call.input_tokens for call in calls)
 
 
@@ -288,6 +290,57 @@ def test_a_refusal_of_the_limit_is_repeated_once_with_less_and_remembered(
     sent = [body["max_completion_tokens"] for body in model_server.requests()]
     assert sent == [4_000, 1_024, 1_024]
     assert [call.error is None for call in calls] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "sent"),
+    [
+        ("refuse_beyond_context", [4_000, 3_500]),
+        ("refuse_any_limit", [4_000, None]),
+        ("refuse_without_a_number", [4_000, 2_000]),
+        ("refuse_with_a_number_in_a_name", [4_000, 3_000]),
+    ],
+)
+def test_a_refusal_of_the_limit_is_read_however_it_is_said(
+    model_server: ScriptedServer, refusal: str, sent: list[int | None]
+) -> None:
+    model_server.configure(script=f"tests.models.scripts:{refusal}")
+    found, _ = asked(form())
+    assert found[0].data is not None
+    assert [body.get("max_completion_tokens") for body in model_server.requests()] == sent
+
+
+def test_what_the_context_left_for_one_answer_is_no_limit_of_others(
+    model_server: ScriptedServer, tmp_path: Path
+) -> None:
+    model_server.configure(script="tests.models.scripts:refuse_beyond_context")
+    asked(form(), form(tokens=3_000), home=tmp_path)
+    sent = [body["max_completion_tokens"] for body in model_server.requests()]
+    assert sent == [4_000, 3_500, 3_000]
+    (entry,) = json.loads((tmp_path / habits.FILE).read_text()).values()
+    assert entry["max_tokens"] is None
+
+
+def test_the_limit_is_within_a_budget_in_dollars(model_server: ScriptedServer) -> None:
+    model = "openai-chat:gpt-5-mini"  # two dollars for a million tokens that it writes
+    asked(form(tokens=16_000), budget=Budget(usd=0.01), model=model)
+    limit = model_server.requests()[0]["max_completion_tokens"]
+    assert isinstance(limit, int)
+    assert 4_500 < limit < 5_000
+
+
+def test_thoughts_without_end_are_cut_off_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """F54"""
+    delta = {"index": 0, "delta": {"reasoning_content": "I wonder. "}, "finish_reason": None}
+    chunk = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    event = f"data: {json.dumps({**chunk, 'choices': [delta]})}\n\n".encode()
+    endpoint = RawEndpoint(head(content_type="text/event-stream"), event, times=None)
+    monkeypatch.setenv("OPENAI_API_KEY", "dummy")
+    with serving(endpoint):
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{endpoint.url}/v1")
+        with pytest.raises(ModelError, match="it had no end, or is longer"):
+            asked(form())
+    assert len(endpoint.requests) == 5
 
 
 def test_an_answer_cut_off_at_its_limit_is_asked_once_more_with_double(

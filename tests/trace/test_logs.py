@@ -205,3 +205,8 @@ def test_of_what_the_logger_does_not_take_no_line_is_made(kept: Kept) -> None:
 
 def forbidden(text: str) -> str:
     raise AssertionError("a line was made that nobody sees")
+
+
+def test_a_request_that_is_put_in_another_way_has_no_time(kept: Kept) -> None:
+    Logs()(replace(CALLED, error="it answered in words as `tool`", retry_in_s=0.0))
+    assert kept.lines[0].endswith("it answered in words as `tool`; asked again in another way")

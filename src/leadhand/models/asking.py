@@ -26,6 +26,9 @@ from leadhand.models.structured import answer_in, arguments_of
 _LIMIT = re.compile(r"max_\w*tokens|completion tokens|output tokens|in the completion|num_predict")
 """What an endpoint names that refuses the limit of an answer."""
 _UNKNOWN = re.compile(r"unsupported param|unrecognized|unknown|not permitted|extra inputs", re.I)
+_CONTEXT = re.compile(r"context (?:\w+ is|limit:.*>) (\d[\d,]*)")
+_NUMBER = re.compile(r"(?<![\w.-])(?<!HTTP )\d[\d,]*(?![\w-])")
+"""A number of tokens, and not a part of a model's name or the status."""
 _LONG_CONTEXTS = 8
 """The request is not measured for a context that is so many times as long as the answer."""
 
@@ -49,6 +52,8 @@ class Asking:
     _way: Answers | None = None
     _doubled: bool = False
     _lowered: bool = False
+    _room: int | None = None
+    """What the context leaves for this answer, if the endpoint said so."""
 
     @property
     def _form(self) -> CallRequest | None:
@@ -104,10 +109,8 @@ class Asking:
         context = self.connection.context_tokens
         if context is not None and context < _LONG_CONTEXTS * self._wanted:
             bounds.append(context - self._tokens_in(messages))
-        if budget_left is not None:
-            bounds.append(budget_left)
-        if habits.max_tokens is not None:
-            bounds.append(habits.max_tokens)
+        known = (budget_left, habits.max_tokens, self._room)
+        bounds += [bound for bound in known if bound is not None]
         self._limit = max(min(bounds), 1)
         return cast("ModelSettings", {**(self.settings or {}), "max_tokens": self._limit})
 
@@ -142,16 +145,16 @@ class Asking:
         if not _LIMIT.search(said):
             return False
         self._lowered = True
-        numbers = sorted({int(one.replace(",", "")) for one in re.findall(r"\d[\d,]{2,}", said)})
-        less = [number for number in numbers if number < sent]
-        if _UNKNOWN.search(said):
-            most = 0
-        elif not less:
-            most = sent // 2
-        else:  # of a context, the request takes a part
-            most = less[-1] - (less[-2] if "context" in said and len(less) > 1 else 0)
-        self.connection.habits.max_tokens = max(most, 0)
-        self.connection.habits.keep()
+        habits, numbers = self.connection.habits, {*map(_whole, _NUMBER.findall(said))} - {sent}
+        if context := _CONTEXT.search(said):  # a part of it is the request's
+            tokens = _whole(context[1])
+            habits.context_tokens = habits.context_tokens or tokens
+            room = tokens - min(numbers - {tokens}, default=tokens // 4)
+            self._room = room if 0 < room < sent else -(-sent // 2)
+            return True
+        lower = max((number for number in numbers if number < sent), default=-(-sent // 2))
+        habits.max_tokens = 0 if _UNKNOWN.search(said) else lower
+        habits.keep()
         return True
 
     def again(self, response: ModelResponse, usage: Usage) -> Failure | None:
@@ -172,7 +175,7 @@ class Asking:
         if unended and not cut and not self._doubled and self._limit == self._wanted:
             self._doubled = True
             said = (
-                f"its answer was cut off at {self._limit:,} tokens: asked again with twice as many"
+                f"its answer was cut off at {self._limit:,} tokens, so it may write twice as many"
             )
             return Failure("unstructured", said, usage=usage)
         if self._set is not None or (not unended and (response.tool_calls or form.words)):
@@ -181,7 +184,11 @@ class Asking:
         if after is None:
             return None
         why = "it wrote without end" if unended else "it answered in words"
-        return Failure("unstructured", f"{why}: asked again, as `{after}`", usage=usage)
+        return Failure("unstructured", f"{why} as `{way}`, so `{after}` is tried", usage=usage)
+
+
+def _whole(digits: str) -> int:
+    return int(digits.replace(",", ""))
 
 
 def _is_complete(response: ModelResponse, request: CallRequest) -> bool:

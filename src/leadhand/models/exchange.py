@@ -15,6 +15,7 @@ from pydantic_ai.messages import (
     TextPart,
     TextPartDelta,
     ThinkingPart,
+    ThinkingPartDelta,
     ToolCallPart,
     ToolCallPartDelta,
 )
@@ -31,6 +32,11 @@ from leadhand.untrusted.cutting import cut_line
 CALL_TIMEOUT_S = 300.0
 """The limit for a whole call, even if bytes keep arriving slowly."""
 CUT_OFF = Failure("unreachable", "the model could not be reached: its answer ended midway")
+SLOW = Failure(
+    "slow",
+    f"the model did not end its answer within {CALL_TIMEOUT_S:g} s: use a faster model, or "
+    "limit what it may write (`max_tokens`)",
+)
 
 T = TypeVar("T")
 PieceListener = Callable[[int, str], None]
@@ -58,8 +64,9 @@ async def exchange(
     """
     ending: Ending = "lost"
     asked_s: float | None = None
+    limit = asyncio.timeout(CALL_TIMEOUT_S)
     try:
-        async with asyncio.timeout(CALL_TIMEOUT_S):
+        async with limit:
             streamed = watch is not None or end is not None
             if streamed:
                 response = await _streamed(
@@ -79,7 +86,7 @@ async def exchange(
             return Failure("refused", why, usage=usage_of(connection.name, response, 0.0))
         return without_surrogates(response)
     except Exception as error:
-        failure = request_failure(error)
+        failure = SLOW if limit.expired() else request_failure(error)
         if failure.kind == "overloaded":
             ending, asked_s = "refused", failure.retry_after_s
         return failure
@@ -113,6 +120,11 @@ async def _streamed(
                         watch(part, piece, tools.get(part))
                     if end is not None and end.seen(part, piece, in_call=part in tools):
                         break
+                case (
+                    PartStartEvent(index=part, part=ThinkingPart(content=piece))
+                    | PartDeltaEvent(index=part, delta=ThinkingPartDelta(content_delta=str(piece)))
+                ) if end is not None and end.seen(part, piece):
+                    break
                 case _:
                     pass
         return stream.get()

@@ -27,7 +27,14 @@ from leadhand.models.clients import NoAnswer, RedirectRefused, ResponseTooLarge
 from leadhand.untrusted.cutting import cut, cut_line
 
 Kind = Literal[
-    "overloaded", "unreachable", "malformed", "too_large", "too_long", "refused", "unstructured"
+    "overloaded",
+    "unreachable",
+    "slow",
+    "malformed",
+    "too_large",
+    "too_long",
+    "refused",
+    "unstructured",
 ]
 
 _MAX_MESSAGE = 300
@@ -43,6 +50,7 @@ class Failure:
 
     kind: Kind
     """`overloaded`: the model asks its clients to wait. `unreachable`: this call was lost.
+    `slow`: it took longer than a call may, as it would again.
     `malformed`: the reply is not a response. `too_large`: the response exceeds the limit.
     `too_long`: the request exceeds the model's context. `refused`: the same request would fail
     again. `unstructured`: an answer that can't be read; the request is put in another way."""
@@ -63,7 +71,7 @@ class Failure:
     @property
     def transient(self) -> bool:
         """Whether the same call may succeed a moment later."""
-        return self.kind in ("overloaded", "unreachable", "malformed")
+        return self.kind in ("overloaded", "unreachable", "slow", "malformed")
 
 
 def request_failure(error: Exception) -> Failure:

@@ -137,7 +137,7 @@ def _recall(habits: Habits) -> None:
         if known.get("way") == way:
             habits.way, habits.works = way, True
     habits.endless = known.get("endless") is True
-    habits.max_tokens = most if isinstance(most, int) else None
+    habits.max_tokens = most if type(most) is int and most >= 0 else None
 
 
 def _stored(folder: Path | None) -> dict[str, Mapping[str, object]]:

@@ -84,7 +84,7 @@ async def context_of(base_url: str, model: str, *, key: str | None = None) -> in
         root = base_url.rstrip("/").removesuffix("/v1")
         props = await _answer(f"{root}/props", key, CONTEXT_TIMEOUT_S)
         slot = _fields(props.get("default_generation_settings")).get("n_ctx")
-        if isinstance(slot, int) and slot > 0:
+        if type(slot) is int and slot > 0:
             return slot
     listed = await list_models(base_url, key=key, timeout_s=CONTEXT_TIMEOUT_S)
     return next((one.context_tokens for one in listed if one.id == model), None)

@@ -28,7 +28,7 @@ from leadhand.errors import ModelError
 from leadhand.models.request import MAX_OUTPUT_BYTES, CallRequest
 from leadhand.untrusted.cutting import cut
 
-_CUT_OFF = "its answer was cut off: it is longer than the model may write"
+_CUT_OFF = "its answer was cut off: it had no end, or is longer than the model may write"
 MAX_REPAIRS = 2
 """How often a model may repair its answer."""
 
@@ -246,7 +246,7 @@ def _bounded_part(part: ModelResponsePart, max_bytes: int) -> ModelResponsePart:
 
 
 def _spelt(call: ToolCallPart) -> str:
-    return call.args if isinstance(call.args, str) else to_json(call.args or {}).decode()
+    return call.args.strip() if isinstance(call.args, str) else to_json(call.args or {}).decode()
 
 
 def reply(call: ToolCallPart, problem: str) -> ModelRequestPart:

@@ -118,7 +118,8 @@ def _call(event: events.ModelCalled | events.ToolCalled) -> str:
         return f"{who} asked {event.model}: {tokens}, {took}"
     # The part after the colon is the provider's text.
     why = event.error.partition(":")[0]
-    again = f"; asked again in {event.retry_in_s:.1f} s" if event.retry_in_s is not None else ""
+    when = f"in {event.retry_in_s:.1f} s" if event.retry_in_s else "in another way"
+    again = f"; asked again {when}" if event.retry_in_s is not None else ""
     return f"{who} asked {event.model}, no answer after {took}: {why}{again}"
 
 

@@ -126,7 +126,8 @@ def waits(call: events.ModelCalled) -> str | None:
         return None
     if call.retry_in_s is None:
         return f"no answer: {call.error}"
-    return f"asks again in {call.retry_in_s:.1f} s: {call.error}"
+    when = f"in {call.retry_in_s:.1f} s" if call.retry_in_s else "in another way"
+    return f"asks again {when}: {call.error}"
 
 
 def short_usage(usage: Usage) -> str:
