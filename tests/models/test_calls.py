@@ -343,3 +343,12 @@ def test_plain_text_that_was_cut_off_is_not_taken_for_an_answer(
     asked = asyncio.run(ask(OPENAI, request=CallRequest("Answer.")))
     assert asked.response is not None
     assert asked.response.finish_reason == "length"
+
+
+def test_a_call_that_takes_longer_than_a_call_may_is_not_repeated() -> None:
+    model = InProcess(latency_ms=400_000)
+    asked = run_virtual(ask(model.model))
+    assert [call.retry_in_s for call in asked.calls] == [None]
+    assert str(asked.error).startswith("the model did not end its answer within 300 s: use a fast")
+    assert asked.error is not None
+    assert asked.error.transient

@@ -1,11 +1,14 @@
 """`run.events(deltas=True)`: what models write, as they write it."""
 
 import asyncio
+import json
+
+import pytest
 
 from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.events import TextDelta
 from leadhand.run.reading import MAX_TEXTS, News
-from leadhand.testing import ScriptedModel
+from leadhand.testing import ScriptedModel, ScriptedServer
 
 WORDS = "Refunds take five working days and are paid to the card that was used. " * 20
 MODEL = ScriptedModel(tokens_per_s=400)
@@ -62,3 +65,20 @@ async def test_pieces_that_are_not_read_in_time_are_dropped_and_the_text_begins_
         ("first", False),
         ("newest", True),
     ]
+
+
+@pytest.mark.wall_clock
+async def test_a_request_that_is_put_in_another_way_begins_again(
+    model_server: ScriptedServer,
+) -> None:
+    model_server.configure(script="tests.models.scripts:words_first")
+    workers = [Worker(name, f"Does {name}", instructions="Answer.") for name in ("x", "y")]
+    run = await Supervisor(
+        Team("desk", model="openai-chat:scripted", workers=workers, planner="ahead")
+    ).start("Find out how high the tower is and when it was built")
+    deltas = [each async for each in run.events(deltas=True) if isinstance(each, TextDelta)]
+    written = ""
+    for delta in deltas:
+        if delta.role == "planner":
+            written = ("" if delta.reset else written) + delta.text
+    assert json.loads(written)["tasks"]

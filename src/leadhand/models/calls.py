@@ -194,9 +194,10 @@ class Caller:
         if (failure := asking.too_long(question.messages)) is not None:
             return failure
         failure, number, malformed, spent = _OVERLOADED, 1, 0, NO_USAGE
-        writing = self._writing(question, connection)
-        watch, paused_s = self._watch(question, connection, writing), 0.0
+        paused_s = 0.0
         while True:
+            writing = self._writing(question, connection) if asking.streams else None
+            watch = self._watch(question, connection, writing) if asking.streams else None
             reservation = CallReservation(
                 connection, self._account, question.messages, question.settings, question.parameters
             )
@@ -216,7 +217,7 @@ class Caller:
                 except asyncio.CancelledError:
                     self._failed(question, connection, _CANCELLED, started_s, queued_s)
                     raise
-                if writing is not None and watch is not None:
+                if writing is not None:
                     writing.drop() if isinstance(answer, Failure) else writing.end()
             finally:
                 reservation.settle()
@@ -229,10 +230,11 @@ class Caller:
             streamed = watch is not None or asking.end is not None
             transient = failure.transient or (streamed and "stream" in failure.message)
             if not differently:
-                watch, asking.streams = None, False  # the stream may have caused the failure
+                asking.streams = False  # the stream may have caused the failure
             wait_s = 0.0 if differently else self._wait_s(connection, failure, number)
             in_time = asyncio.get_running_loop().time() + wait_s < patient_until_s
             more = number < MAX_TRIES or (in_time and not failure.absent)
+            more = more and failure.kind != "slow"
             again = differently or (transient and malformed < MAX_MALFORMED and more)
             retry_in_s = wait_s if again else None
             self._failed(question, connection, failure, started_s, queued_s, retry_in_s=retry_in_s)
@@ -245,7 +247,7 @@ class Caller:
                 if failure.kind != "overloaded":  # otherwise it waits because of the model's limit
                     pause.took(wait_s, wait_s)
             paused_s = pause.elapsed_s if failure.kind == "overloaded" else 0.0
-        if patient_until_s > since_s and failure.transient:
+        if patient_until_s > since_s and failure.transient and failure.kind != "slow":
             message = f"{failure.message} (tried for {_since(since_s):.3g} s)"
             failure = replace(failure, message=message)
         return failure
@@ -270,7 +272,9 @@ class Caller:
         if isinstance(response, Failure):
             if response.usage is not None:
                 reservation.answered(response.usage)
-            elif response.kind not in ("malformed", "too_large") and response is not CUT_OFF:
+            elif (
+                response.kind not in ("malformed", "too_large", "slow") and response is not CUT_OFF
+            ):
                 reservation.refused()
             return response
         estimated = end is not None and not is_known(response.usage)
