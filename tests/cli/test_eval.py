@@ -42,6 +42,11 @@ def test_each_level_is_scored_apart_and_what_failed_is_named(folder: Path) -> No
         "routing.primary 0 %: it went to 'count' and not to 'shout'",
     }
     assert "first wrong: the plan (event 2 of eval-" in shown.out
+    (folder / "one.yaml").write_text(
+        "- {request: shout loud, answer: {output: LOUD}}\n", encoding="utf-8"
+    )
+    one = program("eval", "desk.py", "--cases", "one.yaml", folder=folder)
+    assert re.search(r"first wrong: task 'shout' \(event \d+ of eval-", one.out), one.out
     assert "] desk: confused failed: routing.primary 0 %" in shown.err
 
 
@@ -145,6 +150,7 @@ def test_a_function_of_the_user_scores_each_trial(folder: Path) -> None:
         (("desk.py", "--baseline", "no.json"), "can't read the baseline no.json"),
         (("desk.py", "--baseline", "cases.yaml"), "is no report of `eval`"),
         (("desk.py", "--cases", "no.yaml"), "no.yaml can't be read"),
+        (("desk.py", "--resume", "eval-x"), "there is no evaluation 'eval-x' to resume in"),
         (("desk.py", "--fault", "²=error"), "a fault is for worker '²'"),
         (("desk.py", "--replay", "deep.json"), "deep.json is no recording of `eval --record`"),
         (("desk.py", "--baseline", "other.json"), "other.json has other, and not desk"),

@@ -226,6 +226,8 @@ def test_two_teams_are_compared_and_code_can_not_be_one_worker(
     words = ("compare", "cases.yaml", "--team", "desk.py", "--team", "b.py")
     shown = program(*words, folder=folder, server=scripted)
     assert shown.out.split()[:2] == ["support", "other"]
+    page = program(*words, "--format", "html", folder=folder, server=scripted).out
+    assert "<th>compared<th>support<th>other<th>other is" in page
     alone = program("compare", "cases.yaml", "--team", "desk.py", folder=folder)
     assert alone.status == 2
     assert "compare needs two: --team TEAM --single, or --team A --team B" in alone.err

@@ -47,9 +47,11 @@ def first_error(trial: Trial, scores: Sequence[CaseScore]) -> FirstError | None:
         lost = missing_facts(expected, answer.answer) if expected else []
         place, why = first_wrong(steps, said=said, lost=lost)
         why = why or f"{failed[0].name}: {failed[0].why}"
-        ends = [one for one in steps if one.kind == "task"] if trial.work is not None else []
+        ends = [one for one in steps if one.kind == "task"]
         wrote = [one for one in steps if one.kind == "synthesis"]
-        last = [LogStep(None, "synthesis", ""), *wrote, *ends][-1]
+        # A task's only result is the answer's data; the synthesis makes its text.
+        of_task = len(ends) == 1 and not failed[0].name.startswith("synthesis.")
+        last = [LogStep(None, "synthesis", ""), *(ends if of_task else wrote)][-1]
         found = steps[place] if place is not None else last
     return FirstError(
         task_id=found.task_id,

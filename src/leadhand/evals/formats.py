@@ -57,8 +57,9 @@ def _failures(trial: TrialReport) -> Iterator[str]:
     if trial.refused:
         yield f"not called, because they may change something: {', '.join(trial.refused)}"
     if (first := trial.first_error) is not None:
-        where = f"task {first.task_id!r} ({first.worker})" if first.task_id else f"the {first.step}"
-        step = f", {first.step}" if first.task_id else ""
+        of = f" ({first.worker})" if first.worker != first.task_id else ""
+        where = f"task {first.task_id!r}{of}" if first.task_id else f"the {first.step}"
+        step = f", {first.step}" if first.task_id and first.step != "task" else ""
         at = f" (event {first.seq} of {first.run_id})" if first.seq and first.run_id else ""
         yield f"first wrong: {where}{step}{at}: {first.why}"
 
@@ -91,17 +92,24 @@ def _test_case(trial: TrialReport, team: str) -> str:
     return f"{head}>{said}</testcase>\n"
 
 
-def page(report: EvalReport, changed: Sequence[Sequence[FigureChange]] = ()) -> str:
-    """The report as one page of HTML. `changed` are the changes of each team."""
+def page(
+    report: EvalReport,
+    changed: Sequence[Sequence[FigureChange]] = (),
+    *,
+    columns: tuple[str, str] = ("the baseline", "now"),
+) -> str:
+    """The report as one page of HTML. `changed` are the changes of each team, in two `columns`."""
     parts = [f"<h1>Evaluation {html.escape(report.id)}</h1>"]
     for place, team in enumerate(report.teams):
-        parts += _team(team, changed[place] if place < len(changed) else ())
+        parts += _team(team, changed[place] if place < len(changed) else (), columns)
     head = f'<meta charset="utf-8"><title>{html.escape(report.id)}</title><style>{_STYLE}</style>'
     body = inert_html("".join(parts))
     return f"<!doctype html><html lang=en><head>{head}</head><body>{body}</body></html>\n"
 
 
-def _team(team: TeamReport, changed: Sequence[FigureChange]) -> Iterator[str]:
+def _team(
+    team: TeamReport, changed: Sequence[FigureChange], columns: tuple[str, str]
+) -> Iterator[str]:
     yield f"<h2>{html.escape(safe(team.team))}</h2><p>{len(team.trials)} trials, {team.engine}</p>"
     figures = {**team.scores, **team.costs}.items()
     rows = [(name, amount(name, one.mean), interval(name, one)) for name, one in figures]
@@ -110,7 +118,7 @@ def _team(team: TeamReport, changed: Sequence[FigureChange]) -> Iterator[str]:
         (one.name, amount(one.name, one.before), amount(one.name, one.now), one.verdict)
         for one in changed
     ]
-    yield _table(("against the baseline", "before", "now", ""), moved)
+    yield _table(("compared", *columns, f"{columns[1]} is"), moved)
     routes = [(to or "no worker", given or "no worker", str(n)) for to, given, n in team.confused]
     yield _table(("a request for", "went to", "times"), routes)
     trials = [

@@ -96,13 +96,16 @@ def compare_command(
         return INTERRUPTED
     one, other = report.teams
     moved = changes(other, one)
-    if not _printed(report, [moved], measure):
+    if not _printed(report, [[], moved], measure, (one.team, other.team)):
         show_comparison(one, other, moved, DataConsole())
     return 0
 
 
 def _printed(
-    report: EvalReport, moved: Sequence[Sequence[FigureChange]], measure: MeasureOptions
+    report: EvalReport,
+    moved: Sequence[Sequence[FigureChange]],
+    measure: MeasureOptions,
+    columns: tuple[str, str] = ("the baseline", "now"),
 ) -> bool:
     """Whether the report was printed for a program; if not, it is to be shown as text."""
     kind = "json" if measure.json else measure.format
@@ -110,7 +113,8 @@ def _printed(
         if kind == "json":
             print_json(report.model_dump(mode="json"))
         elif kind != "text":
-            sys.stdout.write(junit(report) if kind == "junit" else page(report, moved))
+            html = kind == "html"
+            sys.stdout.write(page(report, moved, columns=columns) if html else junit(report))
     return kind != "text"
 
 
@@ -124,6 +128,10 @@ def measured(
     for contender, cases in rows:
         contender.check(cases)
     eval_id = measure.resume or new_eval_id(dt.datetime.now(dt.UTC))
+    if measure.resume and not storage.store.runs(
+        limit=1, where=lambda run: run.run_id.startswith(f"{eval_id}-")
+    ):
+        raise InputError(f"there is no evaluation {eval_id!r} to resume in {storage.home}")
     if measure.record is not None and measure.replay is not None:
         raise InputError("--record and --replay exclude each other: give one of them")
     exchanges, file = None, measure.replay or measure.record
