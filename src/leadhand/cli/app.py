@@ -29,6 +29,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+_TAKING_TEXT = (" run", " plan", " answer")
+"""Commands with a text among their arguments."""
+
 
 @opt.command(app)
 def run(options: opt.RunCommandOptions) -> None:
@@ -188,6 +191,8 @@ def _run_typed() -> int:
         if not message:
             return 2  # no command was named, and the help is shown already
         command = getattr(getattr(error, "ctx", None), "command_path", "leadhand")
+        if message.startswith("Got unexpected extra arg") and command.endswith(_TAKING_TEXT):
+            message += ", because a text of several words stands in quotes"
         said = f"{message[:1].lower()}{message[1:]}; see `{command} --help`"
         raise InputError(said) from error
 

@@ -52,6 +52,15 @@ _REQUIRED = ("messages", "input")
 _Create = Callable[..., Awaitable[object]]
 
 
+class MissingKey(InputError):
+    """The key of a model's provider is not set."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        """The model, and the variable to set."""
+        super().__init__(f'{what}, or have leadhand look for a model: `model="auto"`')
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Connection:
     """A model that can be called, with its limits."""
@@ -172,7 +181,7 @@ class Connections:
         except (UserError, ValueError, ImportError) as error:
             said = " ".join(str(error).split())
             if names := re.findall(r"`([A-Z][A-Z0-9_]+)` environment variable", said):
-                said = f'set {names[0]}, or have leadhand look for a model: `model="auto"`'
+                raise MissingKey(f"model {spec!r} can't be used: set {names[0]}") from None
             raise InputError(f"model {spec!r} can't be used: {said}") from None
         for provider in self._providers.values():
             send_as_built(provider.client)

@@ -31,9 +31,14 @@ def choose_models(team: Team, *, model: str | None, no_model: bool) -> ModelChoi
     specs = models_of(choice.team)
     if specs:
         # Imported here because runs without models don't need it.
+        from leadhand.models.connections import MissingKey
         from leadhand.models.names import check_names
 
-        asyncio.run(check_names(specs))
+        try:
+            asyncio.run(check_names(specs))
+        except MissingKey as error:
+            without = "leave out --model, or give --no-model" if model else "or give --no-model"
+            raise InputError(f"{error.what}, {without}") from None
     return choice
 
 
