@@ -78,10 +78,27 @@ def test_a_run_that_is_over_says_that_nothing_was_left_to_go_on_with(office: Off
     assert (from_there.status, steps(from_there)) == (3, [again])
 
 
-def test_a_complete_run_says_nothing_more(office: Office) -> None:
+def test_a_complete_run_says_only_that_it_is_complete(office: Office) -> None:
     UP.touch()
     assert steps(office.runs("asker")) == []
-    assert steps(office.does("resume", "last")) == []
+    assert steps(office.does("resume", "last")) == ["run RUN is complete: this is its answer"]
+
+
+def test_a_run_whose_model_does_not_answer_names_the_way_without_it(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")  # where nothing listens
+    errands(office.folder, "clerk")
+    model = ("--model", "openai-chat:absent", "--deadline", "3s")
+    ended = office.does("run", "--team", "clerks", "--plan", "plan.json", *model)
+    without = "no model has answered; to do without one: leadhand resume RUN --home runs --no-model"
+    assert steps(ended)[:2] == [GO_ON, without]
+
+
+def test_a_mistake_in_a_given_plan_is_said_once(office: Office) -> None:
+    ended = office.runs("nobody")
+    assert ended.status == 2
+    assert ended.err.count("is for 'nobody', who is not in team 'errands'") == 1
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,9 @@ def test_a_server_on_this_machine_is_used_last_and_its_address_given(
     choice = chosen(servers=(local,))
     assert choice.team.model == "ollama:house-model"
     assert choice.environ == {"OLLAMA_BASE_URL": server.url}
-    assert choice.why == f"ollama:house-model for every role, found at Ollama on port {port}"
+    found = f"ollama:house-model for every role, found at Ollama on port {port}"
+    how = "--no-model or LEADHAND_LOCAL_MODELS=0 if it should not be used"
+    assert choice.why == f"{found}; {how}"
     with_key = chosen(environ={"OPENAI_API_KEY": "k"}, servers=(local,))
     assert with_key.why.endswith("because OPENAI_API_KEY is set")
     barred = chosen(environ={"LEADHAND_LOCAL_MODELS": "0"}, servers=(local,))

@@ -92,6 +92,8 @@ def _resumed(
     incomplete = state.answer is not None and state.answer.status != "complete"
     if incomplete and options.from_task is None and is_over(state):
         print_note(f"nothing was left to continue with: run {run_id} has done all that it could")
+    elif state.answer is not None and not incomplete and options.from_task is None:
+        print_note(f"run {run_id} is complete: this is its answer")
     match state.origin.get("command"):
         case "run":
             return _resume_team(options, storage, stored, replied)

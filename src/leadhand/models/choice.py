@@ -186,7 +186,8 @@ async def _at_hand(
         where = f"{local.server.name} on port {local.server.port}"
         return ModelChoice(
             dataclasses.replace(team, model=local.spec),
-            f"{local.spec} for every role, found at {where}",
+            f"{local.spec} for every role, found at {where}; --no-model or {LOCAL_MODELS}=0 if it "
+            "should not be used",
             {local.server.variable: local.server.base_url},
         )
     if rows:

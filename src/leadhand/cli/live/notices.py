@@ -29,6 +29,11 @@ class WatchedRun:
         """Whether the last event was a person's refusal."""
 
     @property
+    def _given(self) -> bool:
+        """Whether the first plan of the run comes from the user."""
+        return self.state.plan is None and self.state.proposed_by == "person"
+
+    @property
     def how_to_answer(self) -> str:
         """The line with the command that answers its questions."""
         command = self._how_to_answer or f"leadhand answer {shlex.quote(self.state.run_id)}"
@@ -54,8 +59,8 @@ class WatchedRun:
                 self._why[event.task_id] = f"{reason}: {event.message}"
             case events.WorkerStuck() if event.message in self._stuck:
                 return None
-            case events.PlanRejected() if refused:
-                return None  # the refusal was shown
+            case events.PlanRejected() if refused or self._given:
+                return None  # the refusal was shown, and a mistake in a given plan ends the command
             case _:
                 parts = self._parts(event)
                 return ": ".join(filter(None, parts)) if any(parts) else None
