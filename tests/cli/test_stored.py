@@ -323,7 +323,12 @@ def test_a_trace_is_written_where_it_is_wanted(
     keep(journal, flow, "run-1")
     data, document = tmp_path / "run.json", tmp_path / "run.html"
     printed(home, "trace", "run-1", "--out", str(data))
-    printed(home, "trace", "run-1", "--format", "html", "--out", str(document))
+    words = ("trace", "run-1", "--format", "html", "--out", str(document))
+    ended = CliRunner().invoke(app, words, env={"LEADHAND_HOME": home})
+    assert (ended.stdout, ended.stderr) == (
+        "",
+        f"leadhand: wrote a page of run run-1 to {document}\n",
+    )
     trace = json.loads(data.read_text(encoding="utf-8"))
     state = fold(parse(json.dumps(event)) for event in trace["events"])
     assert state.answer == fold(flow).answer
