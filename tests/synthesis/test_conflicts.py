@@ -137,6 +137,15 @@ def test_objects_with_other_names_are_other_things_and_those_of_one_name_are_com
     ]
 
 
+def test_findings_in_one_file_are_about_different_places() -> None:
+    def found(line: int) -> JsonValue:
+        return {
+            "findings": [{"path": "app.py", "line": line, "end_line": line, "rule": f"r{line}"}]
+        }
+
+    assert about(gave("security", found(8)), gave("bugs", found(21))) == []
+
+
 def test_only_tasks_that_completed_are_compared() -> None:
     assert about(gave("a", {"x": 1}), gave("b", {"x": 2}, status="escalated")) == []
 

@@ -9,7 +9,7 @@ are a fan-out over many things. A result that depends on another one replaces it
 
 Values are numbers, truths, labels and lists of them. A label is a string as an enumeration may have
 it: one line of at most three words and 40 characters, not ended like a sentence. Any other string
-is text, which is never compared.
+is text, which is never compared; nor are findings: objects in a list that have a `line`.
 """
 
 import json
@@ -258,7 +258,7 @@ def _said(
         if isinstance(inner, dict):
             yield from _said(inner, inner_path, depth + 1, asked=asked)
         elif isinstance(inner, list) and any(isinstance(one, dict) for one in inner):
-            objects = (one for one in inner if isinstance(one, dict))
+            objects = (one for one in inner if isinstance(one, dict) and "line" not in one)
             named = [one for one in objects if any(map(_names, one, one.values()))]
             for one in named:
                 yield from _said(one, inner_path, depth + 1)
