@@ -91,7 +91,10 @@ def reply_message(reply: Reply, state: RunState) -> RunMessage:
     about = "its plan" if reply.task_id is None else f"task {reply.task_id!r}"
     asked = [one for one in open_questions(state) if one.task_id == reply.task_id]
     if not asked:
-        raise InputError(f"run {state.run_id!r} asks nothing about {about}")
+        no_task = (
+            "; the question about its plan has the task None" if None in state.questions else ""
+        )
+        raise InputError(f"run {state.run_id!r} asks nothing about {about}{no_task}")
     fitting = ["approved", "refused"] if asked[0].plan is not None else ["answered", "declined"]
     fitting += ["approved"] if asked[0].call else []
     fitting += ["refused"] if asked[0].calls else []

@@ -188,6 +188,14 @@ def test_a_reply_that_nobody_asked_for_is_refused(reply: Reply, why: str) -> Non
     assert store_of(supervisor).messages(RUN) == []
 
 
+def test_a_reply_to_a_plan_by_a_name_is_said_to_need_no_task() -> None:
+    supervisor = Supervisor(Desk().team(), approve=["plan"])
+    run_virtual(supervisor.run(plan=PAINT, run_id=RUN))
+    reply = Reply(task_id="plan", verdict="approved")
+    with pytest.raises(InputError, match="'plan'; the question about its plan has the task None"):
+        asyncio.run(supervisor.handle(RUN).reply(reply, resume=False))
+
+
 def test_a_reply_that_came_too_late_answers_no_later_question() -> None:
     """Two may say something at once; nobody but the run knows what it has heard already."""
     journal = MemoryJournal()
