@@ -156,7 +156,7 @@ def test_f38_a_worker_that_does_not_stop_is_named_once_in_words(folder: Path) ->
     ended = program("run", "Go", "--team", "cli_stuck.py", folder=folder)
     assert ended.status == 3
     assert "timed out in" in ended.err
-    named = "worker 'stuck' did not stop when told to: its code for task 'stuck' runs on"
+    named = "worker 'stuck' is still busy with task 'stuck', whose result is ignored"
     assert ended.err.count(named) == 1
     assert "thread" not in ended.err
 

@@ -213,10 +213,7 @@ class TaskCancelled(AttemptEvent):
 
 def stuck_message(worker: str, task_id: str) -> str:
     """What the user is told about a worker that ignores its cancellation."""
-    return (
-        f"worker {worker!r} did not stop when told to: its code for task {task_id!r} runs on until "
-        "it returns or the program ends, and its result is ignored"
-    )
+    return f"worker {worker!r} is still busy with task {task_id!r}, whose result is ignored"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
