@@ -105,6 +105,14 @@ def test_a_worker_with_tools_reads_the_schema_in_its_prompt_where_a_format_preve
         assert '"plan_impact"' in said(body, "system")[-1]
 
 
+def test_an_answer_in_a_copy_of_its_schema_is_the_answer(model_server: ScriptedServer) -> None:
+    copied = {"type": "object", "properties": ending("324 m"), "required": ["answer"]}
+    fenced = f"```json\n{json.dumps(copied)}\n```"
+    model_server.configure(script=steps(call("height", building="tower"), {"text": fenced}))
+    done = run(team(worker(tools=(height,)), answers={OPENAI: "prompted"}))
+    assert result(done) == "324 m"
+
+
 @pytest.mark.parametrize(("way", "kind"), [("native", "json_schema"), ("prompted", "json_object")])
 def test_a_worker_without_tools_answers_in_the_format(
     model_server: ScriptedServer, way: Json, kind: str

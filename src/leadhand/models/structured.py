@@ -168,13 +168,21 @@ def answer_in(response: ModelResponse, request: CallRequest) -> StructuredAnswer
     if data is None and not request.words:
         data = object_in(text)
     if data is not None:
-        return StructuredAnswer(data, text)
+        return StructuredAnswer(_without_schema(data, output), text)
     if response.tool_calls and not text:
         called = response.tool_calls[0].tool_name
         return StructuredAnswer(
             problem=f"There is no tool {called!r}. Answer by calling {output.name!r}."
         )
     return _in_words(response, text)
+
+
+def _without_schema(data: dict[str, JsonValue], output: ToolDefinition) -> dict[str, JsonValue]:
+    """The fields of an answer that is a copy of its schema with the properties filled in."""
+    fields, own = data.get("properties"), output.parameters_json_schema["properties"]
+    if data.get("type") != "object" or not isinstance(fields, dict) or "properties" in own:
+        return data
+    return data if fields == own else fields
 
 
 def _in_words(response: ModelResponse, text: str) -> StructuredAnswer:
