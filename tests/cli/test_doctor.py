@@ -178,6 +178,15 @@ def test_a_name_that_cannot_be_right_is_a_finding(tmp_path: Path, option: str) -
     assert ended.err == "checking the installation\n"
 
 
+def test_a_way_to_answer_that_does_not_exist_is_a_finding(
+    tmp_path: Path, scripted: ScriptedServer
+) -> None:
+    env = {**asked(scripted), "LEADHAND_ANSWERS": "nonsense"}
+    ended = doctor(folder=tmp_path, env=env)
+    assert ended.status == 3
+    assert "write one of tool, native, prompted" in " ".join(ended.out.split())
+
+
 def test_a_state_folder_that_cannot_be_written_is_a_finding(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     ended = doctor(folder=tmp_path, env={"LEADHAND_HOME": str(tmp_path / "file" / "home")})

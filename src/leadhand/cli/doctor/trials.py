@@ -4,6 +4,7 @@ The only module of this command that imports what calls models. Each trial is a 
 """
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from leadhand.journal import MemoryJournal
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.connections import Connection, Connections
 from leadhand.models.forecast import BYTES_A_TOKEN
-from leadhand.models.habits import VARIABLE
+from leadhand.models.habits import VARIABLE, answers_of
 from leadhand.models.listing import learn_context
 from leadhand.models.structured import answer_in, arguments_of, first_message, object_schema
 from leadhand.models.text_calls import IN_TEXT
@@ -58,9 +59,10 @@ _FORM = ToolDefinition(
 async def trials_of(spec: ModelSpec, home: Path) -> list[Check]:
     """Four trials of one model, as a run would call it; only the first if it does not answer.
 
-    The way in which it answers in a form is kept in `home`. Raises `InputError` for a bad name.
+    The way in which it answers in a form is kept in `home`. Raises `InputError` for a bad name
+    or way.
     """
-    async with Connections(home=home) as connections:
+    async with Connections(home=home, answers=answers_of({}, os.environ)) as connections:
         recorder = Recorder("doctor", MemoryJournal(), clock=SystemClock())
         subject = _Subject(Caller(connections, recorder), spec, connections.to(spec))
         first = await _held("plain answer", subject.plain)
