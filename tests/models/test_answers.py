@@ -22,7 +22,7 @@ from leadhand.models.structured import StructuredAnswer, ask_structured
 from leadhand.teams.loader import load
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object, mapping
-from tests.models.asking import ASKER, COLOUR, OPENAI, recorder
+from tests.models.asking import ANTHROPIC, ASKER, COLOUR, OPENAI, recorder
 from tests.models.raw_endpoint import RawEndpoint, head, serving
 
 BLUE: Json = {"answer": "blue"}
@@ -199,6 +199,17 @@ def test_an_answer_without_end_is_cut_off_and_its_object_counts(
     assert 400 < calls[0].output_tokens < 1_000
     assert calls[0].input_tokens > 0
     assert [body.get("stream") for body in model_server.requests()] == [True, True]
+
+
+def test_what_an_endpoint_said_before_a_cut_is_not_all_that_was_used(
+    model_server: ScriptedServer,
+) -> None:
+    endless = once({"text": "Well:", "misbehave": {"endless": True}})
+    model_server.configure(script=endless, tokens_per_s=50_000)
+    _, calls = asked(form(), model=ANTHROPIC)
+    assert calls[0].estimated
+    assert 400 < calls[0].output_tokens < 1_000
+    assert calls[0].input_tokens == 41
 
 
 @pytest.mark.parametrize("phrase", [True, "so it is, "])

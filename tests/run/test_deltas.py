@@ -6,7 +6,8 @@ import json
 import pytest
 
 from leadhand import Plan, Supervisor, Task, Team, Worker
-from leadhand.events import TextDelta
+from leadhand.events import Event, ModelCalled, TextDelta
+from leadhand.models.writing import watching
 from leadhand.run.reading import MAX_TEXTS, News
 from leadhand.testing import ScriptedModel, ScriptedServer
 
@@ -52,6 +53,19 @@ async def test_terminal_controls_and_workflow_commands_are_escaped() -> None:
     deltas = await deltas_of(team(text=f"first\n::error::forged \x1b[31mred\n{WORDS}"))
     text = "".join(delta.text for _, delta in deltas)
     assert text.startswith("first\n: :error::forged \\x1b[31mred\n")
+
+
+async def test_nothing_more_is_written_once_the_answer_is_there() -> None:
+    order: list[str] = []
+    plan = Plan(goal="How long?", tasks=(Task(id="a", worker="desk", intent="Say how long."),))
+
+    def hear(event: Event) -> None:
+        order.extend(["called"] if isinstance(event, ModelCalled) else [])
+
+    with watching(lambda role: lambda delta: order.append("wrote")):
+        await Supervisor(team(text=WORDS)).run(plan=plan, listener=hear)
+    assert order.count("wrote") > 1
+    assert order[-1] == "called"
 
 
 async def test_pieces_that_are_not_read_in_time_are_dropped_and_the_text_begins_again() -> None:

@@ -22,6 +22,7 @@ from leadhand.models.failures import Failure
 from leadhand.models.forecast import BYTES_A_TOKEN
 from leadhand.models.request import CallRequest
 from leadhand.models.structured import answer_in, arguments_of
+from leadhand.models.usage import is_known
 
 _LIMIT = re.compile(r"max_\w*tokens|completion tokens|output tokens|in the completion|num_predict")
 """What an endpoint names that refuses the limit of an answer."""
@@ -121,11 +122,10 @@ class Asking:
         self, response: ModelResponse, messages: Sequence[ModelMessage]
     ) -> ModelResponse:
         """A response that was cut off, with an estimate of what it used."""
-        written = self.end.chars if self.end is not None else 0
-        usage = RequestUsage(
-            input_tokens=self._tokens_in(messages), output_tokens=-(-written // BYTES_A_TOKEN)
-        )
-        return replace(response, usage=usage)
+        written, usage = self.end.chars if self.end is not None else 0, response.usage
+        if not is_known(usage):  # at its beginning an answer may say what was read
+            usage = RequestUsage(input_tokens=self._tokens_in(messages))
+        return replace(response, usage=replace(usage, output_tokens=-(-written // BYTES_A_TOKEN)))
 
     def asks_differently(self, failure: Failure) -> bool:
         """Whether the same request is put in another way after a failure."""

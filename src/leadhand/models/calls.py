@@ -212,13 +212,13 @@ class Caller:
                 started_s = asyncio.get_running_loop().time()
                 try:
                     answer = await self._exchanged(
-                        question, asking, reservation, place, watch, queued_s
+                        question, asking, reservation, place, watch, writing, queued_s
                     )
                 except asyncio.CancelledError:
                     self._failed(question, connection, _CANCELLED, started_s, queued_s)
                     raise
-                if writing is not None:
-                    writing.drop() if isinstance(answer, Failure) else writing.end()
+                if writing is not None and isinstance(answer, Failure):
+                    writing.drop()
             finally:
                 reservation.settle()
             if not isinstance(answer, Failure):
@@ -259,6 +259,7 @@ class Caller:
         reservation: CallReservation,
         place: GatePass,
         watch: CallListener | None,
+        writing: Writing | None,
         queued_s: float,
     ) -> tuple[ModelResponse, Usage] | Failure:
         """The result of one try. A response that counts is recorded."""
@@ -277,7 +278,7 @@ class Caller:
             ):
                 reservation.refused()
             return response
-        estimated = end is not None and not is_known(response.usage)
+        estimated = end is not None and (end.cut or not is_known(response.usage))
         if estimated:
             response = asking.with_estimate(response, question.messages)
         usage = usage_of(connection.name, response, _since(started_s))
@@ -286,6 +287,8 @@ class Caller:
         unfit = asking.again(read, usage)
         if unfit is not None:
             return replace(unfit, estimated=estimated)
+        if writing is not None:
+            writing.end()  # before those who read it learn that the answer is there
         self._answered(question, connection, response, usage, queued_s, estimated=estimated)
         return read, usage
 
