@@ -156,8 +156,8 @@ def _next_steps(answer: Answer, state: RunState, storage: RunStorage) -> Iterato
         yield f"continue with a larger budget: {resume}{tokens}{usd}"
     elif not is_over(state):
         yield f"continue with: {resume}"
-        if state.models and answer.engine == "deterministic":
-            yield f"no model has answered; to do without one: {resume} --no-model"
+        if state.models and answer.engine == "deterministic" and answer.status != "cancelled":
+            yield f"no output of a model was used; to do without one: {resume} --no-model"
     failed = failed_for_good(state)
     if failed:
         one = shlex.quote(failed[0]) if len(failed) == 1 else "TASK"
