@@ -117,6 +117,35 @@ def test_a_recording_has_no_secrets(folder: Path, scripted: ScriptedServer) -> N
     assert program("eval", "desk.py", "--replay", "a.jsonl", folder=folder).status == 0
 
 
+def test_a_recording_that_can_not_answer_is_no_failure_of_the_team(
+    folder: Path, scripted: ScriptedServer
+) -> None:
+    words = ("eval", "desk.py", *OTHER)
+    program(*words, "--record", "a.jsonl", folder=folder, server=scripted)
+    kept = (folder / "a.jsonl").read_text(encoding="utf-8")
+    for text, why in [
+        (kept[:-20], "b.jsonl is no recording of `eval --record`"),
+        (kept.replace('"parts"', '"pats"'), "b.jsonl is no recording of `eval --record`"),
+        (kept.split("\n", 1)[1], "the recording b.jsonl no longer fits: the role that calls"),
+    ]:
+        (folder / "b.jsonl").write_text(text, encoding="utf-8")
+        refused = program(*words, "--replay", "b.jsonl", folder=folder)
+        assert refused.status == 2
+        assert why in refused.err
+        assert refused.out == ""
+
+
+def test_a_recording_of_an_evaluation_that_goes_on_keeps_what_it_has(
+    folder: Path, scripted: ScriptedServer
+) -> None:
+    words = ("eval", "desk.py", "--json", *OTHER, "--record", "a.jsonl")
+    first = program(*words, folder=folder, server=scripted)
+    kept = (folder / "a.jsonl").read_text(encoding="utf-8")
+    eval_id = json.loads(first.out)["id"]
+    program(*words, "--resume", eval_id, folder=folder, server=scripted)
+    assert (folder / "a.jsonl").read_text(encoding="utf-8") == kept
+
+
 @pytest.mark.parametrize(
     ("verdicts", "rubric", "agrees", "abstained"),
     [(("yes", "yes"), 1, 1, 0), (("no", "no"), 0, 0, 0), (("yes", "no"), None, None, 1)],

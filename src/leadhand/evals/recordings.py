@@ -44,8 +44,8 @@ class Asked(NamedTuple):
 class Exchanges:
     """The exchanges of an evaluation, in a file. For one event loop, as an `async with` block."""
 
-    def __init__(self, file: Path, *, replay: bool) -> None:
-        """Raises `InputError` if the file can't be read or written."""
+    def __init__(self, file: Path, *, replay: bool, goes_on: bool = False) -> None:
+        """A recording that `goes_on` keeps what it has. Raises `InputError` if it can't be used."""
         self.replays = replay
         self._redact = Redactor.of(os.environ)
         self._connections = Connections()
@@ -60,10 +60,11 @@ class Exchanges:
                 for line in file.read_text(encoding="utf-8").splitlines():
                     row = json.loads(line)
                     said = Asked(tuple(row["tools"]), row["instructions"], tuple(row["texts"]))
+                    load_response(row["response"])
                     self._responses[said].append(row["response"])
                     self._first_model = self._first_model or row["model"]
             else:
-                file.write_text("", encoding="utf-8")
+                file.open("a" if goes_on else "w", encoding="utf-8").close()
         except OSError as error:
             raise InputError(f"can't use the recording {file}: {error.strerror}") from error
         except (ValueError, KeyError, TypeError, RecursionError) as error:

@@ -139,7 +139,8 @@ def measured(
         # Imported here because it imports pydantic-ai.
         from leadhand.evals.recordings import Exchanges
 
-        exchanges = Exchanges(file, replay=measure.replay is not None)
+        replay, goes_on = measure.replay is not None, measure.resume is not None
+        exchanges = Exchanges(file, replay=replay, goes_on=goes_on)
 
     def tell(team: str, trial: TrialReport, done: int, total: int) -> None:
         if not measure.quiet:
