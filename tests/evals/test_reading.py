@@ -85,9 +85,13 @@ evaluators:
         ("a.yaml", f"- {'9' * 5_000}", "is not YAML: Exceeds the limit"),
         ("a.jsonl", "[" * 100_000, "a.jsonl:1 is not JSON: maximum recursion depth"),
         ("a.jsonl", "9" * 5_000, "a.jsonl:1 is not JSON: Exceeds the limit"),
-        ("a.yaml", "cases: [{inputs: x, evaluators: 3}]", "case 1: 3 is no evaluator: write"),
-        ("a.yaml", "cases: [{inputs: x, evaluators: [[a]]}]", "case 1: ['a'] is no evaluator"),
-        ("a.yaml", "{cases: [], evaluators: 5}", "a.yaml: 5 is no evaluator"),
+        (
+            "a.yaml",
+            "cases: [{inputs: x, evaluators: 3}]",
+            "case 1: `evaluators` is no list",
+        ),
+        ("a.yaml", "cases: [{inputs: x, evaluators: [[a]]}]", "case 1: `evaluators` is no list"),
+        ("a.yaml", "{cases: [], evaluators: 5}", "a.yaml: `evaluators` is no list"),
         (
             "a.yaml",
             "cases: [{inputs: x, evaluators: [Contains]}]",

@@ -105,11 +105,8 @@ def _words(text: str) -> set[str]:
 
 def _used(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]:
     """Whether the text uses the results: those that are named, else those of all last tasks."""
-    tasks, results, text = (
-        (trial.plan.tasks if trial.plan else ()),
-        trial.results,
-        trial.answer.answer,
-    )
+    tasks, results = trial.plan.tasks if trial.plan else (), trial.results
+    text = trial.answer.answer
     needed = {id for task in tasks for id in task.depends_on}
     last = [task for task in tasks if task.id not in needed] if len(tasks) > 1 else []
     named = [task for task in tasks if {task.id, task.worker} & {*expected.uses}]

@@ -5,6 +5,7 @@ Dependencies that follow from others don't count.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 from rapidfuzz import fuzz
@@ -13,7 +14,6 @@ from leadhand.contracts import events
 from leadhand.contracts.task import Plan, Task
 from leadhand.evals.cases import ExpectedPlan, ExpectedRouting, GoldTask
 from leadhand.evals.trials import CaseScore, Trial
-from leadhand.plans.checks import check
 from leadhand.plans.graph import dependants, descendants, remaining_path
 
 ALIKE = 55.0
@@ -122,7 +122,7 @@ def plan_scores(expected: ExpectedPlan, trial: Trial) -> Iterator[CaseScore]:
     if plan is None:
         return
     if asked_planner(trial):
-        yield _clear(plan, trial)
+        yield _clear(plan)
     if expected.tasks:
         found = compared(expected.tasks, plan.tasks)
         lost = [one.id for one in expected.tasks if one.id not in found.pairs]
@@ -144,21 +144,15 @@ def asked_planner(trial: Trial) -> bool:
     return any(isinstance(one, events.ModelCalled) and one.role == "planner" for one in trial.own)
 
 
-def _clear(plan: Plan, trial: Trial) -> CaseScore:
-    """The share of tasks that are neither vague nor overlap with another one."""
-    found = check(plan, trial.team, author="model", request=trial.case.request)
-    bad = {one.task_id: "is vague" for one in found if one.code == "vague_intent" and one.task_id}
-    tasks = plan.tasks
-    for i, one in enumerate(tasks):
-        for other in tasks[i + 1 :]:
-            alike = fuzz.token_sort_ratio(one.intent.casefold(), other.intent.casefold())
-            if alike >= OVERLAP and (one.artifacts, one.payload) == (
-                other.artifacts,
-                other.payload,
-            ):
-                bad.setdefault(other.id, f"overlaps with {one.id!r}")
-    why = "; ".join(f"task {id!r} {what}" for id, what in list(bad.items())[:3])
-    return CaseScore(name="plan.clear", value=1 - len(bad) / max(1, len(tasks)), why=why)
+def _clear(plan: Plan) -> CaseScore:
+    """The share of tasks that don't do the work of another one. No plan has vague tasks."""
+    same: dict[str, str] = {}
+    for one, other in combinations(plan.tasks, 2):
+        alike = fuzz.token_sort_ratio(one.intent.casefold(), other.intent.casefold())
+        if alike >= OVERLAP and (one.artifacts, one.payload) == (other.artifacts, other.payload):
+            same.setdefault(other.id, one.id)
+    why = "; ".join(f"task {id!r} overlaps with {one!r}" for id, one in [*same.items()][:3])
+    return CaseScore(name="plan.clear", value=1 - len(same) / max(1, len(plan.tasks)), why=why)
 
 
 class PlanShape(NamedTuple):

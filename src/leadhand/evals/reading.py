@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import cast
 
 import yaml
-from pydantic import ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from leadhand.contracts.data import in_one_line
+from leadhand.contracts.data import Many, in_one_line
 from leadhand.errors import InputError
 from leadhand.evals.cases import Case
 
@@ -19,6 +19,7 @@ MAX_BYTES = 20 * 1024 * 1024
 MAX_VALUES = 1_000_000
 """How many values a YAML file may have, where each alias counts as what it stands for."""
 _LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader  # ten times as fast
+_EVALUATORS = TypeAdapter(Many[str | dict[str, JsonValue]])
 NAMES = ("cases.jsonl", "cases.yaml", "cases.yml", "cases")
 """What the cases of a team are called, beside its definition."""
 
@@ -90,7 +91,7 @@ def _entries(file: Path) -> Iterator[tuple[str, object]]:
         _bound(data)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(f"{file} is not YAML: {' '.join(str(error).split())}") from error
-    rows, common = data, list[tuple[str, object]]()
+    rows, common = data, list[tuple[str, JsonValue]]()
     if isinstance(data, dict):
         dataset = cast("dict[str, object]", data)
         rows, common = dataset.get("cases"), _evaluators(dataset.get("evaluators"), file)
@@ -117,28 +118,22 @@ def _bound(data: object) -> None:
             raise ValueError(f"more than {MAX_VALUES:,} values, with those of its aliases")
 
 
-def _evaluators(given: object, where: object) -> list[tuple[str, object]]:
+def _evaluators(given: object, where: object) -> list[tuple[str, JsonValue]]:
     """The name of each evaluator, and its first argument."""
-    found: list[tuple[str, object]] = []
-    several = cast("list[object]", given if isinstance(given, list) else [given or {}])
-    for one in several:
-        if isinstance(one, str):
-            found.append((one, None))
-        elif isinstance(one, dict):
-            for name, value in cast("dict[object, object]", one).items():
-                found.append((str(name), _first(value)))
-        else:
-            raise InputError(f"{where}: {one!r:.80} is no evaluator: write `- Contains: some text`")
-    return found
+    try:
+        rows = _EVALUATORS.validate_python(given or ())
+    except ValidationError:
+        why = "`evaluators` is no list of names, or of lines such as `- Contains: some text`"
+        raise InputError(f"{where}: {why}") from None
+    named = [{row: None} if isinstance(row, str) else row for row in rows]
+    return [
+        (name, next(iter(value.values()), None) if isinstance(value, dict) else value)
+        for row in named
+        for name, value in row.items()
+    ]
 
 
-def _first(value: object) -> object:
-    """The first of named arguments, or the only argument."""
-    named = cast("dict[object, object]", value) if isinstance(value, dict) else {"": value}
-    return next(iter(named.values()), None)
-
-
-def _of_dataset(row: dict[str, object], common: list[tuple[str, object]], where: str) -> object:
+def _of_dataset(row: dict[str, object], common: list[tuple[str, JsonValue]], where: str) -> object:
     """A case of a dataset of pydantic-evals as one of ours."""
     given, wanted = row["inputs"], row.get("expected_output")
     facts: list[object] = [wanted] if isinstance(wanted, str) else []
