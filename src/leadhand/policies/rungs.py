@@ -24,6 +24,8 @@ If it needs advice from a model or a person: its action in `NeedsAdvice` and `RU
 - `planners/remedies.py`: the method that asks a model
 - `planners/routing.py`: the method of a team with a router
 
+If it needs no further attempt, as `accept`: the condition in `decide` of `policies/ladder.py`.
+
 If a task has it only once:
 
 - `state/run_state.py`: whether the task had it

@@ -128,7 +128,10 @@ class Execution:
             return await final_answer(context)
 
     async def _plan(self, request: PlanRequest, plan: Plan | None) -> bool:
-        """Plan, and do what may start early. Returns whether what is left waits for a person."""
+        """Plan, and do what may start early. Returns whether what is left waits for a person.
+
+        The plan is then in the state: recording `PlanAccepted` sets it.
+        """
         state = self._context.recorder.state
         async with EarlyStart(self._context, teams=self, given=plan) as early:
             await planned(self._context, request, plan, early)
