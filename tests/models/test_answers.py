@@ -104,6 +104,25 @@ def test_after_an_answer_in_words_the_next_way_is_tried_and_kept(
     assert all(call.input_tokens for call in calls)
 
 
+@pytest.mark.parametrize(
+    ("text", "is_read"),
+    [
+        ('Sure: {"answer": "blue"}\n{"answer": "blue"}', True),
+        ('Here:\n```json\n{"answer": "blue"}\n```\nSet {x} as you like.', True),
+        ('{"answer": "red"} or rather {"answer": "blue"}', False),
+        ('{"answer": "red"}\n{\n  "answer": "blue"\n}', False),
+        ('{"answer": "blue"} {"answer": "bl', True),
+        ('{"answer": {"answer": "blue"}', False),
+    ],
+)
+def test_an_object_is_read_if_no_other_one_follows(
+    model_server: ScriptedServer, text: str, is_read: bool
+) -> None:
+    model_server.configure(script=[{"reply": {"text": text}}])
+    found, _ = asked(form())
+    assert (found[0].data == BLUE) == is_read
+
+
 def test_what_works_is_remembered_in_the_home_for_a_week(
     model_server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,8 @@ They are read the same way whether the schema was sent as a tool, as native JSON
 The model is told what is wrong with its answer, at most `MAX_REPAIRS` times.
 """
 
+import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -38,6 +40,8 @@ did, or exceed the model's context."""
 _MAX_PROBLEMS = 10
 _KEPT_CHARS = 1_000
 """How much of a text that was refused as too long is sent back."""
+
+_decoder = json.JSONDecoder()
 
 T = TypeVar("T")
 F = TypeVar("F", bound=BaseModel)
@@ -277,10 +281,15 @@ def partial_in(
 
 
 def object_in(text: str) -> dict[str, JsonValue] | None:
-    """The JSON object in `text`, with any text or code fence around it; None if incomplete."""
+    """The JSON object in `text`, with any text or code fence around it, or the same one again; None
+    if it is incomplete, or another one follows."""
+    start = max(text.find("{"), 0)
     try:
-        data: object = from_json(text[text.find("{") : text.rfind("}") + 1], allow_inf_nan=False)
-    except ValueError:
+        _, end = _decoder.raw_decode(text, start)
+        rest = text[end : text.rfind("}") + 1].replace(text[start:end], "")
+        alone = re.search(r'\{\s*"', rest) is None
+        data: object = from_json(text[start:end], allow_inf_nan=False) if alone else None
+    except (ValueError, RecursionError):
         return None
     return cast("dict[str, JsonValue]", data) if isinstance(data, dict) else None
 
