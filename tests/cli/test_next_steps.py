@@ -91,8 +91,8 @@ def test_a_run_whose_model_does_not_answer_names_the_way_without_it(
     errands(office.folder, "clerk")
     model = ("--model", "openai-chat:absent", "--deadline", "3s")
     ended = office.does("run", "--team", "clerks", "--plan", "plan.json", *model)
-    without = "no output of a model was used; to do without one: leadhand resume RUN --home runs"
-    assert steps(ended)[:2] == [GO_ON, f"{without} --no-model"]
+    without = "no output of a model was used: to do without one, run it anew with --no-model"
+    assert steps(ended)[:2] == [GO_ON, without]
 
 
 def test_a_mistake_in_a_given_plan_is_said_once(office: Office) -> None:

@@ -157,7 +157,7 @@ def _next_steps(answer: Answer, state: RunState, storage: RunStorage) -> Iterato
     elif not is_over(state):
         yield f"continue with: {resume}"
         if state.models and answer.engine == "deterministic" and answer.status != "cancelled":
-            yield f"no output of a model was used; to do without one: {resume} --no-model"
+            yield "no output of a model was used: to do without one, run it anew with --no-model"
     failed = failed_for_good(state)
     if failed:
         one = shlex.quote(failed[0]) if len(failed) == 1 else "TASK"
