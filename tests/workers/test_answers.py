@@ -102,7 +102,9 @@ def test_a_worker_with_tools_reads_the_schema_in_its_prompt_where_a_format_preve
     for body in bodies(model_server):
         assert tools(body) == ["height", "escalate"]
         assert "response_format" not in body
-        assert '"plan_impact"' in said(body, "system")[-1]
+    first, last = (said(body, "system")[-1] for body in bodies(model_server))
+    assert '"plan_impact"' not in first, "a small model would fill it in instead of calling tools"
+    assert '"plan_impact"' in last
 
 
 def test_an_answer_in_a_copy_of_its_schema_is_the_answer(model_server: ScriptedServer) -> None:

@@ -45,8 +45,9 @@ class CallRequest:
     alone: ToolDefinition | None = None
     """The output for a model that can't call `tools` because its answer has a format; None: it has
     to be able to call them."""
-    in_text: str = ""
-    """The text before the schema where the prompt has it and the model may call tools too."""
+    in_text: str | None = ""
+    """The text before the schema where the prompt has it and the model may call tools too. None: no
+    schema yet, because small models that see one fill it in instead of calling tools."""
 
     @cached_property
     def model_settings(self) -> ModelSettings | None:
@@ -80,10 +81,12 @@ class CallRequest:
             form = _object(self.alone)
             in_format = replace(asked, output_mode=way, allow_text_output=True)
             return replace(in_format, function_tools=[], output_object=form)
-        schema = f"{self.in_text}\n\n{to_json(output.parameters_json_schema).decode()}".strip()
+        parts = list(asked.instruction_parts or ())
+        if self.in_text is not None:
+            schema = to_json(output.parameters_json_schema).decode()
+            parts.append(InstructionPart(f"{self.in_text}\n\n{schema}".strip()))
         return ModelRequestParameters(
-            function_tools=asked.function_tools,
-            instruction_parts=[*(asked.instruction_parts or ()), InstructionPart(schema)],
+            function_tools=asked.function_tools, instruction_parts=parts or None
         )
 
 

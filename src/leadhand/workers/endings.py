@@ -98,9 +98,16 @@ class FinalAnswer:
         return self._adapter is None and self._validator is None
 
     def asked_for(
-        self, request: CallRequest, tools: Sequence[ToolDefinition], *, tokens: float
+        self,
+        request: CallRequest,
+        tools: Sequence[ToolDefinition],
+        *,
+        tokens: float,
+        first: bool = False,
     ) -> CallRequest:
-        """`request` with `tools` and the ways to end; the answer may take `tokens`."""
+        """`request` with `tools` and the ways to end; the answer may take `tokens`. `first`: it is
+        the first of an attempt."""
+        uses_words = first and self.is_text and bool(tools)
         most = min(tokens, request.max_bytes / BYTES_A_TOKEN, PLAN_TOKENS)
         return replace(
             request,
@@ -109,7 +116,7 @@ class FinalAnswer:
             tokens=max(round(most), 1),
             words=self.is_text,
             alone=None if tools else self.alone,
-            in_text=prompt("leadhand.workers", "in_text"),
+            in_text=None if uses_words else prompt("leadhand.workers", "in_text"),
         )
 
     def result(self, answer: StructuredAnswer, usage: Usage) -> Result:

@@ -142,7 +142,7 @@ class _Attempt:
             for step in range(first, max_steps + 1):
                 if step == max_steps > 1:
                     self._tell([UserPromptPart(prompt("leadhand.workers", "last_step"))])
-                request = self._request(await toolbox.definitions(step))
+                request = self._request(await toolbox.definitions(step), first=step == 1)
                 response = await self._ask(request)
                 after = self._outcome_or_replies(response, request)
                 if isinstance(after, Completed | Escalated | Failed):
@@ -165,13 +165,14 @@ class _Attempt:
         partial = self._said.partial_result(form)
         return Failed(kind=kind, message=message, partial=partial, transient=transient)
 
-    def _request(self, tools: Sequence[ToolDefinition]) -> CallRequest:
+    def _request(self, tools: Sequence[ToolDefinition], *, first: bool) -> CallRequest:
         runner, said = self._runner, self._said.usage
         left = (self._handoff.limits.max_tokens or math.inf) - said.input_tokens
         request = CallRequest(
             self._instructions, settings=runner.settings, max_bytes=runner.max_bytes
         )
-        return runner.form.asked_for(request, tools, tokens=left - said.output_tokens)
+        tokens = left - said.output_tokens
+        return runner.form.asked_for(request, tools, tokens=tokens, first=first)
 
     async def _toolbox(self, stack: AsyncExitStack) -> Toolbox:
         runner, caller = self._runner, self._runner.caller
