@@ -97,7 +97,8 @@ def test_a_report_for_a_ci_server_and_one_for_a_browser(folder: Path) -> None:
     assert "it went to 'count'" in (failed.text or "")
     page = program("eval", "desk.py", "--format", "html", "--repeat", "2", folder=folder).out
     assert page.startswith("<!doctype html>")
-    assert "confused #2" in page
+    assert "<td>✗<td>confused #2" in page
+    assert "<td>✓<td>outside" in page
 
 
 def test_a_fault_makes_partial_answers_that_are_scored(folder: Path) -> None:

@@ -122,9 +122,10 @@ def _team(
     routes = [(to or "no worker", given or "no worker", str(n)) for to, given, n in team.confused]
     yield _table(("a request for", "went to", "times"), routes)
     trials = [
-        (safe(one.title), one.status, "\n".join(failures(one)) or "passed") for one in team.trials
+        ("✓" if one.passed else "✗", safe(one.title), one.status, "\n".join(failures(one)))
+        for one in team.trials
     ]
-    yield _table(("case", "status", "what was wrong"), trials)
+    yield _table(("", "case", "status", "what was wrong"), trials)
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
