@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.live_prompts.__main__ import chosen
+from benchmarks.live_prompts.cases import CASES
 from benchmarks.live_prompts.kept import Exchanges
 from benchmarks.live_prompts.measure import Measured, measured, table
 
@@ -12,11 +13,13 @@ from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json
 
 MODEL = "openai-chat:scripted"
+RECORDED = Path(__file__).parent / "recordings" / "prompts"
+"""A folder for each model: its exchanges, and what came of each case."""
 
 
-def ask(file: Path, names: list[str]) -> list[Measured]:
+def ask(exchanges: Exchanges, names: list[str], model: str = MODEL) -> list[Measured]:
     async def found() -> list[Measured]:
-        return [one async for one in measured(MODEL, Exchanges(file), names)]
+        return [one async for one in measured(model, exchanges, names)]
 
     return asyncio.run(found())
 
@@ -25,10 +28,10 @@ def test_an_exchange_whose_prompt_is_unchanged_is_not_asked_again(
     model_server: ScriptedServer, tmp_path: Path
 ) -> None:
     names = chosen([], 1)
-    first = ask(tmp_path / "kept.jsonl", names)
+    first = ask(Exchanges(tmp_path / "kept.jsonl"), names)
     asked = model_server.stats().requests
 
-    again = ask(tmp_path / "kept.jsonl", names)
+    again = ask(Exchanges(tmp_path / "kept.jsonl"), names)
 
     assert asked >= len(names) == 16
     assert model_server.stats().requests == asked
@@ -53,5 +56,19 @@ def test_a_case_is_usable_at_once_or_after_repairs_or_given_up(
         for step, name in enumerate(workers * (3 // len(workers)), start=1)
     ]  # fmt: skip
     model_server.configure(script=rules)
-    (found,) = ask(tmp_path / "kept.jsonl", ["planner: ahead 1"])
+    (found,) = ask(Exchanges(tmp_path / "kept.jsonl"), ["planner: ahead 1"])
     assert found.line.startswith(came)
+
+
+@pytest.mark.parametrize("folder", sorted(RECORDED.iterdir()), ids=lambda one: one.name)
+def test_what_a_real_model_answered_is_understood_as_it_was(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("LEADHAND_ANSWERS", "native")
+    lines = (folder / "cases.txt").read_text(encoding="utf-8").splitlines()
+    exchanges = Exchanges(folder / "exchanges.jsonl", by_position=True)
+    names = [name for line in lines for name in CASES if line.startswith(f"{name}: ")]
+    found = ask(exchanges, names, "openai-chat:recorded")
+    assert [one.line for one in found] == lines

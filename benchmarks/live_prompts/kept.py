@@ -74,6 +74,9 @@ class Exchanges:
         lines = self.file.read_text(encoding="utf-8").splitlines() if self.file.exists() else []
         self.rows: list[Row] = [json.loads(line) for line in lines]
 
+        self.used: list[Row] = []
+        """Those of the cases that were asked here, in order."""
+
     def start(self, case: str) -> None:
         """Begin a case."""
         self.case, self.asked = case, []
@@ -141,6 +144,7 @@ class KeptModel(WrapperModel):
         row = self._exchanges.find(key_of(messages, parameters))
         if row is None:
             return None
+        self._exchanges.used.append(row)
         response = load_response(row["response"])
         self._note(messages, parameters, response, row["seconds"])
         return response
@@ -161,6 +165,7 @@ class KeptModel(WrapperModel):
             response=dump_response(response),
         )
         self._exchanges.keep(row)
+        self._exchanges.used.append(row)
         self._note(messages, parameters, response, seconds)
         return response
 

@@ -21,6 +21,9 @@ from leadhand.models.habits import answers_of, forget
 from leadhand.models.replay import texts_of
 from leadhand.untrusted.fence import Fence
 
+_KIND_CHARS = 60
+"""How much of a problem the table shows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
@@ -60,7 +63,7 @@ async def measured(
             try:
                 wrong = await CASES[name].ask(Lab(kept, caller, Fence("0" * 16)))
             except LeadhandError as error:
-                wrong, given_up = str(error), True
+                wrong, given_up = " ".join(str(error).split()), True
             yield Measured(name, CASES[name].prompt, exchanges.asked, given_up, wrong)
 
 
@@ -96,7 +99,9 @@ def table(found: Sequence[Measured]) -> str:
         read = median(sum(usage.input_tokens for usage in one) for one in each)
         wrote = median(sum(usage.output_tokens for usage in one) for one in each)
         seconds = median(sum(step.seconds for step in one.exchanges) for one in mine)
-        kinds = Counter(kind for one in mine for kind in {one.wrong, *_kinds(one)} if kind)
+        kinds = Counter(
+            kind for one in mine for kind in {one.wrong[:_KIND_CHARS], *_kinds(one)} if kind
+        )
         said = ", ".join(f"{kind} ({count})" for kind, count in kinds.most_common())
         counts = f"{len(mine)} | {once} | {len(mine) - once - lost} | {lost} | {right}"
         lines.append(f"| {prompt} | {counts} | {read:.0f} | {wrote:.0f} | {seconds:.0f} | {said} |")
@@ -106,4 +111,4 @@ def table(found: Sequence[Measured]) -> str:
 def _kinds(one: Measured) -> list[str]:
     """What each repair was for, in a few words."""
     lines = [" ".join(problem.split()) for problem in one.problems]
-    return [json.dumps(line[:60]) for line in lines]
+    return [json.dumps(line[:_KIND_CHARS]) for line in lines]
