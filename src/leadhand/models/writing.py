@@ -25,7 +25,7 @@ _find: ContextVar[FindListener] = ContextVar("find", default=lambda role: None)
 def watching(find: FindListener) -> Generator[None]:
     """In runs that start in the block, what a role writes also goes to what `find(role)` gives.
 
-    It is asked at each call of a model, which is streamed only if somebody reads it.
+    It is asked at each call of a model, which is streamed only if there is a listener.
     """
     before = _find.get()
 
