@@ -1,5 +1,2 @@
-"""The engine: the one loop that starts and stops concurrent work, and its parts.
-
-It knows journals, models and people only as the protocols in `ports`. Its entry point is
-`scheduler`.
-"""
+"""The loop that starts and stops concurrent work, and its parts. Its entry point is `scheduler`;
+journals, models and people are the protocols in `ports`."""

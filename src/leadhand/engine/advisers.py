@@ -1,7 +1,6 @@
-"""What remedies or a person say about a task that did not complete, checked before use; and splits.
+"""What remedies or a person advise about a task, checked before use; and splits.
 
-A reply becomes a value, or `None` if it cannot be used. A split of a task of an approved plan needs
-the approval of the person.
+A split of a task of an approved plan needs the person's approval.
 """
 
 import logging
@@ -28,22 +27,16 @@ _log = logging.getLogger("leadhand")
 
 @dataclass(frozen=True, slots=True)
 class Refinement:
-    """The intent for the next attempt."""
-
     intent: str
 
 
 @dataclass(frozen=True, slots=True)
 class Reassignment:
-    """The worker for the next attempt."""
-
     worker: str
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The tasks that replace one."""
-
     parts: tuple[Task, ...]
 
 
@@ -52,8 +45,6 @@ Advice = Refinement | Reassignment | Split
 
 @dataclass(frozen=True, slots=True)
 class Advisers:
-    """The remedies and the person that a run can ask."""
-
     team: Team
     remedies: Remedies | None
     person: Person | None
@@ -96,7 +87,6 @@ class Advisers:
 
 
 def for_another_worker(outcome: Escalated | Failed) -> bool:
-    """Whether a worker handed a task back because it belongs to another one."""
     return isinstance(outcome, Escalated) and outcome.reason == "out_of_scope"
 
 
@@ -107,14 +97,11 @@ def _refinement(intent: str | None, task: Task) -> Refinement | None:
 
 @dataclass(frozen=True, slots=True)
 class Splits:
-    """The splits of one run."""
-
     recorder: Recorder
     tasks: RunTasks
     approvals: Approvals
 
     def open_for(self, id: str) -> tuple[Task, ...]:
-        """The parts whose approval was still open when the run was resumed, if any."""
         state = self.recorder.state
         if not (state.amendment_open and state.proposed_for == id and state.proposed):
             return ()

@@ -1,7 +1,4 @@
-"""Amendments: proposed changes of a running plan, checked and made exact. Pure.
-
-A proposal can change or drop only tasks that have not started.
-"""
+"""Amendments: proposed changes of tasks that have not started, checked and made exact. Pure."""
 
 import itertools
 from collections.abc import Collection, Sequence
@@ -20,7 +17,6 @@ class Amendment:
 
     added: tuple[Task, ...] = ()
     changed: tuple[Task, ...] = ()
-    """As they are after the change."""
     dropped: tuple[str, ...] = ()
 
 
@@ -29,7 +25,7 @@ def parts_of(
 ) -> tuple[Task, ...] | str:
     """The parts that replace `whole`, or why the proposed ones cannot.
 
-    Ids are made by code: `t1.1`, `t1.2`. What the proposal leaves open is taken from the whole.
+    Code makes their ids: `t1.1`, `t1.2`. What the proposal leaves open is taken from the whole.
     """
     if not 2 <= len(proposed) <= MAX_PARTS:
         return f"a task is split into 2 to {MAX_PARTS} parts, not into {len(proposed)}"
@@ -92,9 +88,9 @@ def amendment(state: RunState, proposed: Sequence[Task], team: Team) -> Amendmen
 
 
 def added(state: RunState, proposed: Sequence[Task], team: Team) -> Amendment | tuple[str, ...]:
-    """The new tasks in `proposed`, beside all those of the plan; or everything wrong with them.
+    """The new tasks in `proposed`, or everything wrong with them.
 
-    An id that is taken gets a number, and the other proposed tasks then depend on the new one.
+    An id that is taken gets a number, and the other proposed tasks then depend on the new id.
     """
     taken = {*state.tasks, *state.retired}
     ids: dict[str, str] = {}
@@ -136,10 +132,8 @@ def _gave_none(task: TaskState) -> bool:
 
 
 def asks_approval(state: RunState, found: Amendment) -> bool:
-    """Whether a person who approved the plan must approve `found` too.
-
-    Not if it only drops tasks or adds dependencies.
-    """
+    """Whether a person who approved the plan must approve `found`: not if it only drops tasks or
+    adds dependencies."""
     return bool(found.added) or any(
         now.model_copy(update={"depends_on": ()}) != was.model_copy(update={"depends_on": ()})
         or not {*was.depends_on} <= {*now.depends_on}
@@ -149,7 +143,6 @@ def asks_approval(state: RunState, found: Amendment) -> bool:
 
 
 def amended(state: RunState, found: Amendment) -> Plan:
-    """The whole plan as `found` would make it."""
     now = {task.id: task for task in found.changed}
     dropped = {*found.dropped}
     kept = [now.get(id, one.task) for id, one in state.tasks.items() if id not in dropped]
@@ -157,7 +150,6 @@ def amended(state: RunState, found: Amendment) -> Plan:
 
 
 def split_up(state: RunState, id: str, parts: tuple[Task, ...]) -> Plan:
-    """The whole plan with `parts` in place of a task."""
     return _next_plan(
         state,
         tuple(

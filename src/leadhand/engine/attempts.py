@@ -1,7 +1,7 @@
-"""Attempts: one worker works on one task, and every way in which this can end becomes a value.
+"""Attempts: each way in which work on a task can end becomes a value.
 
-An asyncio task ends only when its coroutine does: one that swallows every `CancelledError` would
-block the run, and `asyncio.run` at its end, for ever. So attempts are abandonable tasks.
+An asyncio task ends only when its coroutine does: one that swallows `CancelledError` would block
+the run, and `asyncio.run` at its end, for ever. So attempts are abandonable tasks.
 """
 
 import asyncio
@@ -30,7 +30,6 @@ from leadhand.state.fold import TaskState
 T_co = TypeVar("T_co", covariant=True)
 
 GRACE_S = 0.25
-"""How long a cancelled attempt may take to clean up."""
 
 
 class AbandonableTask(Generic[T_co]):
@@ -49,7 +48,7 @@ class AbandonableTask(Generic[T_co]):
         self._abandoned = True
 
     def drop(self) -> None:
-        """Close work that never began, which would otherwise warn that it was not awaited."""
+        """Close work that never began, which would otherwise warn."""
         if not self._begun:
             self._work.close()
 
@@ -86,16 +85,14 @@ class AbandonableTask(Generic[T_co]):
 def _never_collect(work: object) -> None:
     """Keep `work` alive even through the interpreter's own clean-up.
 
-    Collecting a suspended coroutine throws `GeneratorExit` into it. A coroutine that ignores
-    cancellation may ignore that too, and then the process would never exit.
+    Collecting a coroutine throws `GeneratorExit` into it. If it ignores that as it ignored its
+    cancellation, the process would never exit.
     """
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(work))
 
 
 @dataclass(slots=True, eq=False)
 class Attempt:
-    """One attempt while it runs."""
-
     task: TaskState
     number: int
     queue: ReadyQueue
@@ -121,37 +118,30 @@ class Attempt:
 
 @dataclass(slots=True, eq=False)
 class EndedAttempt:
-    """An attempt that has ended, while the next action is decided."""
-
     task: TaskState
     number: int
     worker: str
     limits: Limits
     times: AttemptTimes
-    """How long it took."""
     ruled_out: frozenset[Rung] = frozenset()
     """Rungs that got no advice after it."""
 
 
 @dataclass(slots=True, eq=False)
 class Attempts:
-    """The running attempts of one run."""
-
     recorder: Recorder
     wake_up: asyncio.Event
-    """Set when one has ended."""
     quarantine: Quarantine
     grace_s: float
-    """How long each may take to clean up."""
     running: dict[str, Attempt] = field(init=False, default_factory=dict)
     """By task id, until they are released."""
     ended: deque[tuple[Attempt, Outcome | None]] = field(init=False, default_factory=deque)
-    """Attempts that ended and are still to be handled, with what their work returned."""
+    """Attempts to be handled, with what their work returned."""
     _to_begin: list[Attempt] = field(init=False, default_factory=list)
 
     @property
     def works(self) -> list[asyncio.Task[None]]:
-        """The work of the running attempts; none of those whose dispatch is not committed yet."""
+        """The work of the running attempts whose dispatch is committed."""
         return [one.work for one in self.running.values() if one.work is not None]
 
     @property
@@ -187,7 +177,6 @@ class Attempts:
 
     @contextmanager
     def _paused(self, attempt: Attempt) -> Generator[None]:
-        """Within the block the attempt's timeout does not count down."""
         timer = attempt.timer
         if timer is None or attempt.stop_requested is not None:
             yield
@@ -235,7 +224,6 @@ class Attempts:
             self._end(attempt, None)
 
     def abandon(self, attempt: Attempt) -> None:
-        """Stop waiting for an attempt, and record that its worker is stuck."""
         attempt.abandonable.abandon()
         if attempt.work is None or not attempt.work.cancel():
             return
@@ -279,7 +267,6 @@ async def run_safely(runner: Runner, given: Handoff) -> Outcome:
 
 
 def partial_result(outcome: Outcome | None) -> Result | None:
-    """The result that a stopped attempt returned all the same, if any."""
     if outcome is None:
         return None
     return outcome.result if isinstance(outcome, Completed) else outcome.partial

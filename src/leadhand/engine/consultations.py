@@ -1,9 +1,8 @@
-"""Questions to models and people while tasks run, and callbacks for the answers.
+"""Questions to models and people while tasks run, with callbacks for the answers.
 
-Only the task that a question is about waits for its answer. A question that fails or takes too long
-has the answer `None`. A plan that a person approved is amended only if they approve the amendment
-too: they see the whole amended plan, one amendment at a time. An attempt whose tool calls need an
-approval pauses: meanwhile the task takes no slot, and its timeout does not run.
+Only the task in question waits. A question that fails or takes too long has the answer `None`. An
+amendment of an approved plan needs an approval: people see the whole amended plan, one amendment at
+a time. An attempt whose tool calls need an approval takes no slot, and its timeout does not run.
 """
 
 import asyncio
@@ -24,7 +23,6 @@ from leadhand.engine.run_tasks import RunTasks
 from leadhand.ports import Person
 
 PATIENCE_S = 60.0
-"""How long a model's answer may take."""
 
 T = TypeVar("T")
 
@@ -33,21 +31,16 @@ _log = logging.getLogger("leadhand")
 
 @dataclass(slots=True, eq=False)
 class Consultations:
-    """The open questions of one run."""
-
     wake_up: Callable[[], None]
-    """Called when there is an answer."""
     waiting: "dict[asyncio.Task[None], AbandonableTask[object]]" = field(
         init=False, default_factory=dict
     )
-    """Those without an answer."""
     answered: deque[Callable[[], None]] = field(init=False, default_factory=deque)
     """The callbacks of the answers that have arrived, to be called."""
     _closed: bool = field(init=False, default=False)
 
     @property
     def open(self) -> int:
-        """Questions without an answer, and answers not yet delivered."""
         return len(self.waiting) + len(self.answered)
 
     def ask(
@@ -58,10 +51,8 @@ class Consultations:
         *,
         patiently: bool = False,
     ) -> None:
-        """Start `question`; `then` is to be called with the answer, or with `None`.
-
-        If asked `patiently`, as people are, it has no time limit of its own.
-        """
+        """Start `question`, and call `then` with the answer. Without `patiently`, which is for
+        people, it has a time limit."""
         abandonable = AbandonableTask(question)
         patience_s = None if patiently else PATIENCE_S
         asking = asyncio.get_running_loop().create_task(
@@ -78,7 +69,6 @@ class Consultations:
         asking.add_done_callback(lambda _: end.cancel())
 
     async def close(self, grace_s: float) -> None:
-        """Cancel all open questions; those that do not stop within `grace_s` are abandoned."""
         self._closed = True
         for asking in list(self.waiting):
             asking.cancel()
@@ -131,14 +121,10 @@ REFUSED = "a person refused the amended plan"
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """An amendment that needs an approval."""
-
     task_id: str
-    """The task that caused the change."""
     why: str
     """The reason for the person, in one line."""
     by: str
-    """The name of the planner that proposes it."""
     plan: Callable[[], Plan]
     """Returns the whole amended plan, as of the moment when it is shown."""
     problems: Callable[[Plan], Sequence[str]]
@@ -149,8 +135,6 @@ class Proposal:
 
 @dataclass(slots=True, eq=False)
 class Approvals:
-    """The amendments of one run that wait for a person."""
-
     recorder: Recorder
     consultations: Consultations
     person: Person | None
@@ -201,20 +185,16 @@ class Approvals:
 
 @dataclass(slots=True, eq=False)
 class CallApprovals:
-    """The paused attempts of one run."""
-
     recorder: Recorder
     tasks: RunTasks
     consultations: Consultations
     person: Person | None
     unanswered: int = field(init=False, default=0)
-    """Questions that a person who was asked left open."""
     _postponed: list[tuple[Task, PausedAttempt, int, AttemptTimes]] = field(
         init=False, default_factory=list
     )
 
     def resume(self) -> None:
-        """Ask again what had no reply when the run ended."""
         for task in list(self.recorder.state.tasks.values()):
             if task.paused is not None and task.waits_for_approval and not task.ended:
                 self.pause(task.task, task.paused, attempt=task.attempts)

@@ -1,6 +1,6 @@
-"""The attempt on whose behalf code runs, and the time left to it, for tools that divide their time.
+"""The attempt on whose behalf code runs, and the time left to it.
 
-Time left is real time, even in a virtual event loop, because processes and threads know no other.
+That is real time, even in a virtual event loop: processes and threads know no other.
 """
 
 import math
@@ -17,8 +17,6 @@ if TYPE_CHECKING:  # processes that tools start have no need of the engine
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurrentAttempt:
-    """A worker's attempt at a task, while its code runs."""
-
     recorder: "Recorder"
     task_id: str
     number: int
@@ -55,9 +53,9 @@ _LIMIT: ContextVar[_Limit | None] = ContextVar("attempt_time", default=None)
 
 @contextmanager
 def attempt_time(seconds: float, *, pause: Pause = nullcontext) -> Generator[None]:
-    """Within the block, and in threads that it starts with its context, there are `seconds` left.
+    """There are `seconds` left within the block, and in threads with its context.
 
-    After the block there is no time left, which ends abandoned threads. `pause` is what
+    Afterwards there is no time left, which ends abandoned threads. `pause` is what
     `time_limit_paused` does within the block.
     """
     limit = _Limit(time.monotonic() + min(seconds, time_left_s()), pause)
@@ -76,9 +74,7 @@ def time_left_s() -> float:
 
 
 def time_limit_paused() -> AbstractContextManager[None]:
-    """A block that does not count against the attempt's time limit, only against the deadline.
-
-    It is for what leadhand itself has to do first, such as starting a process.
-    """
+    """Does not count against the attempt's time limit, only against the deadline: for what leadhand
+    has to do first, such as starting a process."""
     limit = _LIMIT.get()
     return nullcontext() if limit is None else limit.pause()

@@ -1,7 +1,6 @@
 """Failures from exceptions: what was raised, where in the user's code, and the traceback.
 
-The one place where an exception becomes a `Failed`, for all kinds of workers. It imports little,
-because worker processes import it at their start.
+Worker processes import this at their start, so it imports little.
 """
 
 import os
@@ -16,9 +15,8 @@ from leadhand.errors import InputError, Permanent
 from leadhand.untrusted.cutting import around, cut
 
 MAX_MESSAGE = 2_000
-"""Characters of a failure's message."""
 MAX_TRACEBACK = 20_000
-"""Characters of a traceback that are kept, from its beginning and its end."""
+"""Characters of a traceback that are kept, of both its ends."""
 _MAX_FRAMES = 100
 
 PERMANENT: tuple[type[Exception], ...] = (
@@ -26,8 +24,7 @@ PERMANENT: tuple[type[Exception], ...] = (
     AssertionError, NotImplementedError, ImportError, PermissionError, FileNotFoundError,
     InputError,
 )  # fmt: skip
-"""Exceptions that a retry would raise again: mistakes in code or input. For anything else that a
-retry cannot cure, workers raise `Permanent`."""
+"""Mistakes in code or input, which a retry would repeat. Workers raise `Permanent` for others."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -38,8 +35,8 @@ _INSTALLED = re.compile(r"[\\/](?:site|dist)-packages[\\/]")
 def failure_of(error: BaseException, *, on: Collection[str] | None = None) -> Failed:
     """The failure for an exception that a worker raised.
 
-    Its attribute `transient`, if it has one, says whether a retry can help; else it can unless the
-    exception is one of `PERMANENT`. With `on`, class names, only those are transient.
+    Its attribute `transient` says whether a retry can help; without it, `on`, the names of the
+    transient classes, or else `PERMANENT`.
     """
     return Failed(
         kind="error",
@@ -81,18 +78,15 @@ def legible(text: str) -> str:
 
 
 def _first(error: BaseException) -> BaseException:
-    """The first exception in a group and its nested groups; other exceptions as they are."""
+    """The first exception in nested groups."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     return error
 
 
 def _where(error: BaseException) -> str | None:
-    """`file:line` of the last frame in user code; `None` without frames, as in a C function.
-
-    User code is what is neither leadhand, nor the standard library, nor installed. Without any, it
-    is the package of the first frame outside leadhand: that of the worker function.
-    """
+    """`file:line` of the last frame in user code, which is neither leadhand, the standard library,
+    nor installed; without any, the package of the worker function."""
     frames = list(_frames(_first(error).__traceback__)) or list(_frames(error.__traceback__))
     if not frames:
         return None
@@ -127,7 +121,6 @@ def _package(frame: FrameType) -> str:
 
 
 def _shown(path: str) -> str:
-    """A path below the current folder, relative to it."""
     try:
         here = os.getcwd().rstrip(os.sep) + os.sep
     except OSError:

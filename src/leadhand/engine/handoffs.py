@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 _Number = TypeVar("_Number", int, float)
 
 EXCERPT_CHARS = 2_000
-"""How much of an output another role sees."""
 DEFAULT_TIMEOUT_S = 120.0
-"""How long an attempt may take by default."""
 
 
 def handoff(
@@ -28,10 +26,7 @@ def handoff(
     path: str = "",
     run_context: object = None,
 ) -> Handoff:
-    """The handoff of the next attempt at `task`, with digests of the results it depends on.
-
-    `path` is the prefix of a nested run's task ids, such as `legal/`.
-    """
+    """The next attempt's handoff; `path` is the prefix of a nested run's task ids: `legal/`."""
     spec = task.task
     needed = [state.tasks[id] for id in spec.depends_on]
     earlier = {name: state.earlier[name] for name in spec.artifacts if name in state.earlier}
@@ -86,7 +81,6 @@ def digest(task: TaskState) -> Digest:
 
 
 def earlier_digest(name: str, earlier: EarlierResult | EarlierRun) -> Digest:
-    """What a task sees of an answer or a result of an earlier run."""
     if isinstance(earlier, EarlierRun):
         asked, answer = f"Earlier request: {earlier.request}", beginning(earlier.answer)
         return Digest(task_id=name, status=earlier.status, summary=asked, excerpt=answer)
@@ -108,15 +102,12 @@ def excerpt(result: Result) -> str:
 
 
 def beginning(text: str, max_chars: int = EXCERPT_CHARS) -> str:
-    """The beginning of a text, marked if it is cut."""
     return cutting.cut(text, max_chars, f" [cut: {len(text):,} characters in all]")
 
 
 def limits_of(team: "Team", worker: "Worker", limits: Limits) -> Limits:
-    """A task's limits, bounded by its worker's and the team's.
-
-    Every attempt has a timeout, except that of a nested team, whose run has a deadline.
-    """
+    """A task's limits, bounded by its worker's and the team's. Only attempts of nested teams, whose
+    runs have a deadline, may have no timeout."""
     own = worker.limits
     if worker.tier is not None:
         own = own.model_copy(update={"tier": own.tier or worker.tier})

@@ -14,8 +14,6 @@ from leadhand.ports import Remedies
 
 @dataclass(eq=False)
 class Opinions:
-    """Compares the two results of tasks of one run."""
-
     recorder: Recorder
     tasks: RunTasks
     consultations: Consultations
@@ -25,12 +23,11 @@ class Opinions:
     )
 
     def compare(self, attempt: EndedAttempt, completed: Completed, first: Result) -> None:
-        """Have a completed second opinion compared with the first."""
         reason = f"{attempt.worker} gave a second opinion"
         self.judge(attempt, JudgeOpinions(first, completed.result, reason), doubted=False)
 
     def judge(self, attempt: EndedAttempt, action: JudgeOpinions, *, doubted: bool) -> None:
-        """Ask the judge, if there is one. `doubted`: the second worker was unsure too."""
+        """`doubted`: the second worker was unsure too."""
         if self.remedies is None or self.tasks.stopped is not None:
             self._record(attempt, action, None, doubted=doubted)
             return

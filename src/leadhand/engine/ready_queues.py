@@ -22,7 +22,6 @@ class Turn(NamedTuple):
 
     task_id: str
     queue: ReadyQueue
-    """Of the worker that takes it."""
     reason: str = ""
     """Why it is another worker than the task's."""
     refused: str | None = None
@@ -30,17 +29,13 @@ class Turn(NamedTuple):
 
 
 class _Assignment(NamedTuple):
-    """Which worker takes the first task of a queue."""
-
     queue: ReadyQueue | None
-    """`None`: it waits until a probe has ended."""
+    """`None`: wait until a probe has ended."""
     reason: str = ""
     refused: str | None = None
 
 
 class ReadyQueues:
-    """The ready queues of a team, by worker."""
-
     def __init__(
         self,
         team: Team,
@@ -53,11 +48,8 @@ class ReadyQueues:
         team_path: TeamPath,
         waiter: Waiter,
     ) -> None:
-        """`slots` are for all tasks except those of nested teams, which use `team_slots`.
-
-        `runners` and `shared_slots` are by worker name. `team_path` is the team's place in the tree
-        of `shared_workers`, and `waiter` wakes the run when it may be its turn.
-        """
+        """Nested teams' tasks use `team_slots`, all others `slots`. `waiter` wakes the run when it
+        may be its turn."""
         self._waiter = waiter
         total = shared_workers.total
         self._queues: dict[str, ReadyQueue] = {}
@@ -90,42 +82,33 @@ class ReadyQueues:
 
     @property
     def any_ready(self) -> bool:
-        """Whether any task waits for a slot."""
         return any(queue.ready for queue in self._queues.values())
 
     def not_admitted(self, now_s: float) -> list[str]:
-        """The workers whose breakers admit no new task now."""
         return [
             name for name, queue in self._queues.items() if not queue.shared.breaker.admits(now_s)
         ]
 
     def add(self, id: str, worker: str, rank: float, *, pinned: bool = False) -> None:
-        """Add a ready task; the highest rank goes first if slots are short.
-
-        `pinned`: it had an attempt before, so that load balancing leaves it with `worker`.
-        """
+        """The highest `rank` goes first if slots are short. `pinned`: not load-balanced, because
+        `worker` has made an attempt."""
         if pinned:
             self._pinned.add(id)
         self._order += 1
         heapq.heappush(self._queues[worker].ready, (-rank, self._order, id))
 
     def remove(self, ids: Collection[str]) -> None:
-        """Remove tasks. O(ready tasks)."""
         for queue in self._queues.values():
             queue.ready[:] = [entry for entry in queue.ready if entry[2] not in ids]
             heapq.heapify(queue.ready)
 
     def close(self) -> None:
-        """Empty all queues at the end of the run."""
         for queue in self._queues.values():
             queue.shared.leave(self._waiter)
             queue.ready.clear()
 
     def next(self, now_s: float) -> Turn | None:
-        """The next task to start or to refuse; `None` if all ready tasks must wait.
-
-        The one with the highest rank of those that may start.
-        """
+        """The next task to start or to refuse, by rank; `None` if all ready tasks must wait."""
         best: ReadyQueue | None = None
         chosen: _Assignment | None = None
         for queue in self._queues.values():
@@ -143,10 +126,8 @@ class ReadyQueues:
         return Turn(id, chosen.queue or best, chosen.reason, chosen.refused)
 
     def line_up(self, *, idle: bool = False) -> None:
-        """Queue for the shared workers that this run has tasks for, and leave all other queues.
-
-        `idle`: leave all queues, because the run starts nothing for now.
-        """
+        """Queue for the shared workers that this run needs, and leave all other queues. `idle`:
+        leave all, as the run starts nothing for now."""
         if not self._limited:
             return
         wanted: set[SharedWorker] = set()
@@ -176,7 +157,7 @@ class ReadyQueues:
         return _Assignment(queue)
 
     def _while_open(self, queue: ReadyQueue, now_s: float, *, retry: bool) -> _Assignment:
-        """Which worker takes a task of a worker whose breaker is open."""
+        """Which worker takes a task whose worker's breaker is open."""
         breaker, worker = queue.shared.breaker, queue.worker
         fallback = self._queues[worker.fallback] if worker.fallback is not None else None
         why = f"the breaker of {worker.name} is open: {breaker.reason}"
@@ -194,7 +175,6 @@ class ReadyQueues:
         return _Assignment(queue, refused=why)
 
     def _balanced(self, queue: ReadyQueue, now_s: float) -> _Assignment:
-        """Which worker takes a task of a worker that shares its load."""
         worker = queue.worker
         if queue.ready[0][2] in self._pinned:
             return _Assignment(queue)

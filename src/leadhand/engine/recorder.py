@@ -18,10 +18,9 @@ from leadhand.state.run_state import crashes as crashes_of
 from leadhand.state.run_state import known_crashes
 
 PATIENCE_S = 60.0
-"""How long a commit may take in a run without a deadline."""
 LAST_COMMIT_S = 0.2
-"""How long a commit may take at least. With the time that stopped work has to clean up, it is less
-than the half second by which an answer may be late."""
+"""The least that a commit may take. With the time for cleaning up, it is below the half second by
+which an answer may be late."""
 Listener = Callable[[events.Event], None]
 
 _log = logging.getLogger("leadhand")
@@ -35,8 +34,7 @@ class SystemClock:
         return dt.datetime.now(dt.UTC)
 
     def monotonic(self) -> float:
-        """The running event loop's time in seconds; outside of one, the system's monotonic clock,
-        which asyncio's own loops use."""
+        """The running event loop's time; outside of one, the monotonic clock that asyncio uses."""
         try:
             return asyncio.get_running_loop().time()
         except RuntimeError:
@@ -44,8 +42,6 @@ class SystemClock:
 
 
 class EventStamp(TypedDict):
-    """Fields of every event."""
-
     seq: int
     at: dt.datetime
     elapsed_s: float
@@ -53,8 +49,6 @@ class EventStamp(TypedDict):
 
 
 class TaskEventStamp(EventStamp):
-    """Fields of every event about a task."""
-
     task_id: str
     attempt: int
 
@@ -78,11 +72,10 @@ class Recorder:
     ) -> None:
         """The run's time counts from now, or from `since_s` by the clock.
 
-        `path` is the prefix of a nested run's task ids, such as `legal/`. `on_commit` is called
-        whenever what was recorded is safe.
-
-        `past` are the events of a run that is resumed; the time since the last one does not count.
-        `crashes` are those of a nested run's tasks, if the outer run knows them.
+        `path` is the prefix of a nested run's task ids, such as `legal/`. `past` are the events of
+        a resumed run; the time since the last of them does not count. `crashes` are those of a
+        nested run's tasks, if the outer run knows them. `on_commit` is called when what was
+        recorded is safe.
         """
         self.run_id = run_id
         self.path = path
@@ -102,8 +95,7 @@ class Recorder:
         self._limited_s: float | None = None
         self._waiting: set[asyncio.Timeout] = set()
         self.commit_timeout: str | None = None
-        """Why nothing more of the run is kept: the journal did not answer in time. What was
-        committed before stands."""
+        """Why nothing more of the run is kept; what was committed before stands."""
         self._zero = (clock.monotonic() if since_s is None else since_s) - self.began_s
 
     def crashes(self, team: Team) -> dict[str, int]:
@@ -111,11 +103,9 @@ class Recorder:
         return crashes_of(self.state, team) if self._crashes is None else dict(self._crashes)
 
     def elapsed_s(self) -> float:
-        """Seconds since the run started."""
         return self._clock.monotonic() - self._zero
 
     def monotonic(self, elapsed_s: float) -> float:
-        """The event loop's time at `elapsed_s` seconds into the run."""
         return self._zero + elapsed_s
 
     def stamp(self) -> EventStamp:
@@ -128,7 +118,6 @@ class Recorder:
         }
 
     def task_stamp(self, task_id: str, attempt: int) -> TaskEventStamp:
-        """The stamp of the next event, which is about a task."""
         return {**self.stamp(), "task_id": task_id, "attempt": attempt}
 
     def record(self, event: events.Event) -> None:
@@ -144,10 +133,10 @@ class Recorder:
                 self._listeners = [other for other in self._listeners if other is not listener]
 
     def nested(self, task_id: str) -> "tuple[Recorder, NestedLog]":
-        """The recorder of a nested run that does `task_id`, and its log.
+        """The recorder and log of a nested run that does `task_id`.
 
-        If the attempt began before this run was resumed, the nested run is resumed too, unless the
-        task was to be done again and the new one has not started.
+        The nested run is resumed if the attempt began before this run was, unless the task is to be
+        done again and has not started.
         """
         task = self.state.tasks[task_id]
         past = self._past_within(task_id) if task.resumable and task.nested is not None else []
@@ -167,10 +156,7 @@ class Recorder:
         return within[outer[-1] :] if outer else []
 
     def wait_for_commits_until(self, elapsed_s: float | None) -> None:
-        """Let commits wait until that many seconds into the run, but `LAST_COMMIT_S` each at least.
-
-        `None`: `PATIENCE_S` each.
-        """
+        """Limit each commit to that time, but never below `LAST_COMMIT_S`; `None`: `PATIENCE_S`."""
         self._until_s = elapsed_s
 
     @property
@@ -180,10 +166,7 @@ class Recorder:
         return math.inf if until_s is None else until_s - self.elapsed_s()
 
     def limit_commits(self, patience_s: float) -> None:
-        """Let each further commit wait `patience_s` seconds, because the run is to end.
-
-        The work that is stopped may take longer than that to clean up.
-        """
+        """Limit each further commit, because the run is to end; clean-up may take longer."""
         self._limited_s = patience_s
         limited = self.monotonic(self.elapsed_s() + patience_s)
         for waiting in self._waiting:
@@ -191,10 +174,8 @@ class Recorder:
             waiting.reschedule(limited if when is None else min(when, limited))
 
     async def commit(self) -> None:
-        """Return once everything recorded is safe, or the time to wait for that is over.
-
-        Then `commit_timeout` says so, and later commits return at once. Raises `JournalError`.
-        """
+        """Return once everything is safe, or out of time, see `commit_timeout`. Raises
+        `JournalError`."""
         if self.commit_timeout is not None:
             return
         until_s = self._until_s
@@ -233,12 +214,10 @@ class NestedLog:
         self._closed = False
 
     def append(self, event: events.Event) -> None:
-        """Record it within the task, as the outer run's next event."""
         if not self._closed:
             self._outer.record(replace(events.nested(event, self._task_id), **self._outer.stamp()))
 
     async def commit(self, run_id: str | None = None) -> None:
-        """Return once everything appended before is safe; it has this one run."""
         await self._outer.commit()
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""Recovery: carries out what the team's ladder says about attempts that did not complete.
+"""Recovery: carries out what the ladder says about attempts that did not complete.
 
-Policies decide; this module asks for advice, records the decision and changes the run's tasks. If
-there is no advice, it tries the next rung.
+Policies decide; this module asks for advice, records the decision and changes the run's tasks.
+Without advice it tries the next rung.
 """
 
 from dataclasses import dataclass, field
@@ -61,8 +61,6 @@ _ALL: frozenset[Rung] = frozenset(get_args(Rung))
 
 @dataclass(eq=False)
 class Recovery:
-    """Recovers the tasks of one run."""
-
     recorder: Recorder
     team: Team
     tasks: RunTasks
@@ -107,7 +105,6 @@ class Recovery:
                     self._next_rung(past, task.unresolved)
 
     def after(self, attempt: EndedAttempt, outcome: Unsuccessful) -> None:
-        """Decide what follows an attempt that did not complete, and do it."""
         history = self._history(attempt)
         action = decide(outcome, history, self._rules, self.recorder.elapsed_s())
         if self.tasks.stopped is not None and not isinstance(action, AcceptResult | JudgeOpinions):
@@ -267,7 +264,6 @@ class Recovery:
         )
 
     def _pass_over(self, attempt: EndedAttempt, outcome: Unsuccessful, action: NeedsAdvice) -> None:
-        """Try the next rung, because this one has no advice."""
         attempt.ruled_out = attempt.ruled_out.union((RUNG_OF[type(action)],))
         self._next_rung(attempt, outcome)
 
@@ -328,7 +324,6 @@ class Recovery:
 
 
 def _without_details(outcome: Unsuccessful) -> Unsuccessful:
-    """The outcome without what the first event about it has already."""
     if isinstance(outcome, Failed) and outcome.raised is not None:
         raised = outcome.raised.model_copy(update={"traceback": ""})
         return outcome.model_copy(update={"partial": None, "raised": raised})

@@ -1,9 +1,8 @@
 """Revisions: tasks that have not started are planned anew if a result says the plan no longer fits.
 
-Only a result's typed `plan_impact` causes a revision; no text of a result gets here. While the plan
-is revised, no task starts. Completed work stays, and a proposal that `check` refuses is dropped. A
-plan that a person approved is amended only with their approval; a plan that was handed in without
-`amend` is not amended, and the answer says what the result asked for.
+Only a result's typed `plan_impact` causes a revision; no text of a result gets here. Meanwhile no
+task starts. `check` may refuse the proposal, or the person who approved the plan. A plan that was
+handed in without `amend` stays, and the answer says what the result asked for.
 """
 
 from collections.abc import Sequence
@@ -20,15 +19,12 @@ from leadhand.engine.run_tasks import RunTasks
 from leadhand.ports import Remedies
 
 MAX_REVISIONS = 2
-"""Revisions of one run's plan, amended or not."""
 MAX_LISTED = 10
 """Task ids that one line for a person names."""
 
 
 @dataclass(slots=True, eq=False)
 class Revisions:
-    """Revises the plan of one run."""
-
     recorder: Recorder
     team: Team
     tasks: RunTasks
@@ -36,7 +32,6 @@ class Revisions:
     approvals: Approvals
     remedies: Remedies | None
     in_progress: bool = field(init=False, default=False)
-    """Whether the plan is being revised, so that no task may start."""
 
     def resume(self) -> None:
         """Ask again for the approval that was still open when the run was resumed."""
@@ -98,7 +93,6 @@ class Revisions:
     def _request_approval(
         self, task_id: str, impact: PlanImpact, proposed: Sequence[Task], *, by: str
     ) -> None:
-        """Ask the person who approved the plan; no task starts until they reply."""
         self.in_progress = True
 
         def found_in(tasks: Sequence[Task]) -> Amendment | tuple[str, ...]:
@@ -153,7 +147,6 @@ _WORKERS_CHANGED = "the plan runs already: leave its `workers` as they are"
 
 
 def _changes(found: Amendment) -> str:
-    """What an amendment changes, in a line for a person."""
     lists = {
         "Adds": [task.id for task in found.added],
         "changes": [task.id for task in found.changed],

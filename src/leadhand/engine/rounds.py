@@ -1,11 +1,9 @@
 """Rounds: a stepwise planner decides, while tasks run, what is next.
 
 It is asked after the first or after all of the tasks of its last decision have ended, as it chose.
-Running tasks continue meanwhile. Code checks what it decides: a task that was asked for before, by
-worker and normalized intent, is refused. If a person approved the plan, each decision that adds
-tasks needs their approval too.
-
-`GrowingPlan` is a plan that is still being written while its first tasks run.
+Code refuses a task that was asked for before, by worker and normalized intent. If a person approved
+the plan, added tasks need their approval too. `GrowingPlan` is a plan that is still being written
+while its first tasks run.
 """
 
 import asyncio
@@ -38,8 +36,6 @@ _log = logging.getLogger("leadhand")
 
 @dataclass(slots=True, eq=False)
 class Rounds:
-    """The decisions of one run's stepwise planner, after the first, which is the plan."""
-
     recorder: Recorder
     team: Team
     tasks: RunTasks
@@ -84,7 +80,6 @@ class Rounds:
             )
 
     async def _decided_by(self, decider: Decider) -> Decision | str:
-        """The decision, or why there is none."""
         now = next_round(self.recorder.state, self.team)
         self._seen = tuple(sorted(now.new))
         try:
@@ -160,7 +155,6 @@ class Rounds:
         )
 
     def _request_approval(self, tasks: tuple[Task, ...]) -> None:
-        """Ask the person who approved the plan; tasks that run continue."""
         state = self.recorder.state
         after = state.proposed_for if state.amendment_open else None
         task_id = after or max(state.tasks.values(), key=lambda one: one.finished_s or 0.0).id
@@ -193,10 +187,7 @@ class Rounds:
 
 
 def checked(decided: object) -> Decision | str:
-    """The decision, every field of the right type; else what is wrong with it.
-
-    A decider may be anyone's code.
-    """
+    """The decision, with every field's type checked; else what is wrong with it."""
     if not isinstance(decided, Decision):
         return f"the planner gave no Decision but {type(decided).__name__}"
     try:
@@ -241,7 +232,6 @@ def next_round(state: RunState, team: Team) -> Round:
 
 
 def _added(state: RunState, decision: Decision, team: Team) -> Amendment | tuple[str, ...]:
-    """The tasks that a decision adds, or everything wrong with it."""
     if not decision.tasks:
         runs = any(not task.ended for task in state.tasks.values())
         return Amendment() if decision.done or runs else ("start a task, or say that it is done",)
@@ -269,7 +259,6 @@ def repeats(tasks: Sequence[Task], known: Sequence[Task]) -> tuple[str, ...]:
 
 
 def _key(task: Task) -> tuple[str, str]:
-    """What a task asks of whom, whatever the case, blanks and punctuation."""
     return task.worker, without_punctuation(task.intent)
 
 
@@ -283,13 +272,10 @@ class GrowingPlan:
     recovery: Recovery
     call_approvals: CallApprovals
     handle: Callable[[Attempt, Outcome | None], None]
-    """Handles an attempt that ended."""
     stop: Callable[[str], None]
-    """Starts no more tasks, for a reason."""
 
     @property
     def may_grow(self) -> bool:
-        """Whether the planner may still add tasks."""
         return self.tasks.growing and self.tasks.stopped is None
 
     def add(self, task: Task) -> None:
@@ -312,7 +298,6 @@ class GrowingPlan:
             self.handle(*self.attempts.ended.popleft())
 
     def accepted(self) -> None:
-        """Continue with the accepted plan: its other tasks start too."""
         self.tasks.adopt()
         if self.tasks.stopped is None:
             self.recovery.resume()

@@ -1,6 +1,6 @@
-"""The tasks of one run: which wait, which are ready, which have ended. It starts no work.
+"""The tasks of one run: which wait, are ready, have ended. It starts no work.
 
-The other modules report here what ends a task or changes the plan; dependants become ready, or are
+Other modules report what ends a task or changes the plan; dependants then become ready or are
 skipped.
 """
 
@@ -25,8 +25,6 @@ _ENDED = -1
 
 
 class Dependencies:
-    """The open dependencies of a run's tasks."""
-
     __slots__ = ("_after", "_blame", "_cut", "_tolerates", "_waiting")
 
     def __init__(self, tasks: Sequence[Node]) -> None:
@@ -48,10 +46,10 @@ class Dependencies:
         return [other for other in self._after.get(id, ()) if (id, other) not in self._cut]
 
     def finish(self, id: str, *, gave_result: bool) -> tuple[list[str], list[tuple[str, str]]]:
-        """Mark `id` as ended; returns tasks that may start now, and (skipped task, blame) pairs.
+        """Mark `id` as ended; returns tasks that may start, and (skipped task, blame) pairs.
 
-        A task is skipped as soon as a result that it requires is known to be missing. That ends it
-        too: its own dependants follow in the same call, with the same blame.
+        A task is skipped as soon as a result that it requires is known to be missing, and its own
+        dependants in the same call, with the same blame.
         """
         self._waiting[id] = _ENDED
         if not gave_result:
@@ -65,10 +63,10 @@ class Dependencies:
         dropped: Iterable[Node] = (),
         changed: Sequence[tuple[Node, Node]] = (),
     ) -> tuple[list[str], list[tuple[str, str]]]:
-        """Change tasks that have not ended; `changed` has pairs (before, after).
+        """Change tasks that have not ended; returns what `finish` returns.
 
-        Returns what `finish` returns, with all changed tasks that may start, even if they could
-        before. No task may depend on a dropped one afterwards, and its id is never used again.
+        All changed tasks that may start are in it, even if they could before. No task may depend on
+        a dropped one afterwards, and its id is not used again.
         """
         for task in dropped:
             self._cut.update((needed, task.id) for needed in task.depends_on)
@@ -110,7 +108,6 @@ class Dependencies:
         return True
 
     def _spread(self, ended: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
-        """Update the dependants of `ended`, and those of tasks that are skipped in turn."""
         ready: list[str] = []
         skipped: list[tuple[str, str]] = []
         waiting, cut, tolerates = self._waiting, self._cut, self._tolerates
@@ -141,8 +138,6 @@ Pairs = Sequence[tuple[Task, Task]]
 
 
 class RunTasks:
-    """The tasks of one run."""
-
     def __init__(
         self,
         recorder: Recorder,
@@ -168,7 +163,6 @@ class RunTasks:
 
     @property
     def can_continue(self) -> bool:
-        """Whether any task is ready, or will be after its delay."""
         return bool(self._delayed) or bool(self.suspects) or self._ready_queues.any_ready
 
     def _take_over(self, rank: Mapping[str, float] | None = None) -> None:
@@ -177,12 +171,10 @@ class RunTasks:
         self._rank = dict(rank if rank is not None else graph.remaining_path(tasks))
         self._dependencies = Dependencies(tasks)
         self.unfinished = sum(not task.ended for task in self._state.tasks.values())
-        """How many tasks have not ended."""
         self.impacts = deque(_impacts(self._state))
         """Plan impacts of results that were not considered yet, with their task ids."""
 
     def not_admitted(self) -> list[str]:
-        """The workers whose breakers admit no new task now."""
         return self._ready_queues.not_admitted(asyncio.get_running_loop().time())
 
     def start(self) -> None:
@@ -231,11 +223,8 @@ class RunTasks:
     def complete(
         self, id: str, attempt: int, result: Result, *, work: AttemptTimes, flag: str | None = None
     ) -> None:
-        """Record a task's result; `work` is how long its last attempt took.
-
-        The calls that a person refused, and approved ones that could not be made, are part of the
-        result, as something that was not done.
-        """
+        """`work` is how long the last attempt took. Refused and failed tool calls are added as not
+        done."""
         not_done = self._state.tasks[id].not_done
         if not_done:
             result = result.model_copy(update={"missing": (*not_done, *result.missing)})
@@ -246,7 +235,7 @@ class RunTasks:
         self._ended(id, gave_result=True)
 
     def end_without_result(self, id: str) -> None:
-        """Note that a task ended without a result, which is recorded already."""
+        """Note a task that ended without a result; that is recorded already."""
         self._ended(id, gave_result=False)
 
     def cancel(
@@ -264,7 +253,6 @@ class RunTasks:
         self.unfinished -= 1
 
     def cancel_waiting(self, *, running: Container[str]) -> None:
-        """Cancel all tasks that have not ended, except those `running`, as the run is stopped."""
         for task in list(self._state.tasks.values()):
             if not task.ended and task.id not in running:
                 self.cancel(task.id, task.attempts, reason=self.stopped or "the run ended")
@@ -315,7 +303,6 @@ class RunTasks:
         self._amend(parts, [whole], rewired)
 
     def amend_plan(self, found: Amendment, *, task_id: str, reason: str, by: str) -> None:
-        """Record an amendment of the plan, and carry it out."""
         tasks, plan = self._state.tasks, self._state.plan
         dropped = [tasks[id].task for id in found.dropped]
         before = [tasks[task.id].task for task in found.changed]

@@ -1,8 +1,7 @@
 """The scheduler: the one loop that starts and stops concurrent work.
 
-It starts a task as soon as its last dependency has ended; if slots are short, the task with the
-longest chain of tasks behind it goes first. It calls workers, remedies and people through the
-protocols in `ports`. A worker's exception arrives here as a `Failed` outcome.
+A task starts when its last dependency has ended; if slots are short, the task with the longest
+chain of tasks behind it goes first. An exception of a worker arrives here as `Failed`.
 """
 
 import asyncio
@@ -42,8 +41,6 @@ from leadhand.state.times import why_work_ends
 
 
 class Scheduler:
-    """Runs an accepted plan to its end."""
-
     # Long because it makes the parts of the engine and hands each to those that need it.
     def __init__(
         self,
@@ -66,17 +63,14 @@ class Scheduler:
     ) -> None:
         """`runners` and `shared_slots` are by worker name.
 
-        `concurrency` limits how many tasks run at once. Tasks whose worker is a team have a limit
-        of their own, of the same size: they never take a slot that the tasks of that team need.
-        Nested runs get the `slots` of the outermost run, so that all their tasks share them.
+        `concurrency` limits how many tasks run at once; tasks of nested teams have a limit of the
+        same size, so that they take no slot that their own tasks need. Nested runs share `slots`.
+        `shared_workers` holds what the supervisor's runs share; `team_path` is this team's place
+        there.
 
-        `shared_workers` holds the limits and breakers that the supervisor's runs share, and
-        `team_path` is this team's place among them; without it the run shares nothing.
-
-        `rank` by task id: the highest goes first if slots are short; by default the number of tasks
-        on the longest path that waits for the task. Rungs that need `remedies` or a `person` are
-        skipped without. The `decider` adds tasks if the plan is a stepwise planner's first round.
-        Workers receive the `run_context`. A `growing` plan is still being written.
+        `rank` by task id: the highest goes first if slots are short; by default the length of the
+        longest path that waits for the task. Rungs that need `remedies` or a `person` are skipped
+        without. A `decider` adds tasks after a stepwise planner's first round.
         """
         self._recorder = recorder
         self._state = recorder.state
@@ -88,7 +82,6 @@ class Scheduler:
         self._person = person
         self._quarantine = Quarantine.here()
         self._suspect: str | None = None
-        """The task in quarantine."""
         self._attempts = Attempts(recorder, self._wake_up, self._quarantine, grace_s)
         self.waits_for_person = False
         """Whether `run` returned because everything left waits for a person who answers later."""
@@ -117,11 +110,11 @@ class Scheduler:
         self.growing_plan = GrowingPlan(self._state, *parts, self._handle, self.drain)
 
     async def run(self, *, work_ends_s: float | None = None) -> None:
-        """Return when every task has ended; all work is stopped `work_ends_s` into the run.
+        """Return when every task has ended, or all that is left waits for a later answer of a
+        person.
 
-        It also returns if everything left waits for a person who answers later; those tasks have
-        not ended. Nothing is left running: work that does not stop within its grace period is
-        abandoned and recorded as stuck.
+        All work is stopped `work_ends_s` into the run. What does not stop within its grace period
+        is abandoned and recorded as stuck.
         """
         alarm: asyncio.TimerHandle | None = None
         self._recovery.work_ends_s = work_ends_s
@@ -173,7 +166,6 @@ class Scheduler:
                 await self._consultations.close(self._grace_s)
 
     def _consider(self) -> None:
-        """Have a role consider whether there is other or more work, if it is time for that."""
         if self._tasks.growing:
             return
         if self._state.rounds:  # its planner considers what results say when it decides
@@ -182,7 +174,6 @@ class Scheduler:
             self._revisions.consider()
 
     def _release_all(self) -> None:
-        """Release everything shared with other runs, even if the journal has failed."""
         for attempt in list(self._attempts.running.values()):
             self._attempts.release(attempt)
             key = f"{self._recorder.prefix}{attempt.task.id}"
@@ -210,8 +201,8 @@ class Scheduler:
         return person is not None and person.hold(waits=waits, wake_up=wake_up)
 
     def _waits_for_people(self) -> bool:
-        """Whether everything left waits for replies that come later than this process lives: every
-        open consultation is a recorded question to a person, and no task can start."""
+        """Whether no task can start, and every open consultation is a question to a person who
+        answers later than this process lives."""
         person, running = self._person, self._attempts.running
         if person is None or self._tasks.stopped is not None or self._tasks.growing:
             return False
@@ -242,7 +233,6 @@ class Scheduler:
         self._wake_up.set()
 
     async def _leave(self) -> None:
-        """Leave the nested runs as they are."""
         if self._person is not None and (works := self._attempts.works):
             self._person.leave()
             for work in works:
@@ -298,7 +288,6 @@ class Scheduler:
                 self._quarantine.release(self._wake_up)
 
     def _take(self, turn: Turn) -> None:
-        """Dispatch a task, or end it if breakers are open."""
         if turn.refused is not None:
             self._recovery.refused(turn.task_id, turn.queue.worker, turn.refused)
         elif turn.queue.take(f"{self._recorder.prefix}{turn.task_id}"):
@@ -345,7 +334,6 @@ class Scheduler:
         return found
 
     def _handle(self, attempt: Attempt, outcome: Outcome | None) -> None:
-        """Handle an attempt that ended; `outcome` is what its work returned."""
         if not self._attempts.release(attempt):
             return
         task, shared = attempt.task, attempt.queue.shared
@@ -379,7 +367,6 @@ class Scheduler:
             self._record_breaker(attempt.queue)
 
     def _record_breaker(self, queue: ReadyQueue) -> None:
-        """Record that an attempt opened a worker's breaker, or closed it."""
         worker, breaker, stamp = queue.worker.name, queue.shared.breaker, self._recorder.stamp()
         if breaker.is_closed:
             reason = f"{worker} works again"

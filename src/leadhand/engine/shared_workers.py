@@ -1,10 +1,8 @@
-"""Shared workers: the load, latency and breaker of each worker, over all runs of a supervisor.
+"""The load, latency and breaker of each worker, over all runs of a supervisor.
 
-Runs that wait for a worker queue for it, each with one place, so that a small run does not wait for
-all tasks of a large one. It starts nothing.
-
-In quarantine, tasks that were running at two crashes run alone, which shows which one is the cause:
-a worker that kills the process ends all runs of an event loop.
+Runs queue for a worker with one place each, so that a small run does not wait for all tasks of a
+large one. In quarantine, tasks that were running at two crashes run alone, which shows the cause: a
+worker that kills the process ends all runs of an event loop.
 """
 
 import asyncio
@@ -28,7 +26,6 @@ SUSPECT_CRASHES = 2
 MAX_CRASHES = 3
 """A task that was running at so many crashes in a row is given up."""
 _WEIGHT = 0.3
-"""The weight of the last task in a worker's average latency."""
 
 inside_worker: contextvars.ContextVar[bool] = contextvars.ContextVar("inside_worker", default=False)
 """Whether a worker runs this code; it may run a supervisor of its own."""
@@ -40,20 +37,16 @@ _shared: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Quarantine]" = (
 
 @dataclass(slots=True, eq=False)
 class Quarantine:
-    """Counts working workers; a suspect runs once there are none.
-
-    A scheduler is identified by its wake-up event.
-    """
+    """Counts working workers; a suspect runs once there are none. A scheduler is known by its
+    wake-up event."""
 
     users: list[asyncio.Event] = field(default_factory=list[asyncio.Event])
-    """The schedulers that may have work to start."""
     claims: list[asyncio.Event] = field(default_factory=list[asyncio.Event])
     """The scheduler whose suspect runs, then those that wait. Nothing else starts meanwhile."""
     _working: int = 0
 
     @classmethod
     def here(cls) -> "Quarantine":
-        """The quarantine of the running event loop; a run that a worker started has its own."""
         if inside_worker.get():
             return cls()
         return _shared.setdefault(asyncio.get_running_loop(), cls())
@@ -65,17 +58,14 @@ class Quarantine:
         return self.claims[0] is by and not self._working
 
     def release(self, by: asyncio.Event) -> None:
-        """Withdraw the claim of `by`: its suspect ended, or will not start."""
         if by in self.claims:
             self.claims.remove(by)
             self._wake(self.users)
 
     def enter(self) -> None:
-        """Count one more working worker."""
         self._working += 1
 
     def leave(self) -> None:
-        """Count one less."""
         self._working -= 1
         if not self._working:
             self._wake(self.claims)
@@ -92,13 +82,10 @@ TeamPath = tuple[str, ...]
 
 @dataclass(slots=True, eq=False)
 class Waiter:
-    """A run that may wait for a worker."""
-
     wake_up: asyncio.Event
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     def wake(self) -> None:
-        """Wake the run's scheduler, from any thread."""
         try:
             here = asyncio.get_running_loop()
         except RuntimeError:
@@ -110,29 +97,21 @@ class Waiter:
 
 
 class SharedWorker:
-    """One worker, for all runs."""
-
     def __init__(self, name: str, concurrency: int | None, lock: Lock) -> None:
         self.name = name
         self.concurrency = concurrency
         self.running = 0
-        """Running attempts."""
         self.ready: dict[Waiter, Sized] = {}
-        """The tasks that are ready for it, by run."""
         self.latency_s: float | None = None
-        """Moving average of its attempts."""
         self.code_s: float | None = None
         """The longest recent call of its offline code."""
         self.breaker = Breaker()
         self._queue: dict[Waiter, None] = {}
-        """The runs that have a task for it, in order of arrival."""
         self._awaiting_probe: dict[Waiter, None] = {}
-        """The runs to wake when its probe has ended."""
         self._lock = lock
 
     @property
     def waiting(self) -> int:
-        """How many tasks of all runs are ready for it."""
         with self._lock:
             return sum(len(ready) for ready in self.ready.values())
 
@@ -159,7 +138,6 @@ class SharedWorker:
             return True
 
     def release(self, waiter: Waiter, took_s: float | None = None) -> None:
-        """Note that an attempt ended, and wake the next run; `waiter` itself needs no waking."""
         with self._lock:
             self.running -= 1
             if took_s is not None:
@@ -168,10 +146,7 @@ class SharedWorker:
             self._wake_next(waiter)
 
     def line_up(self, waiter: Waiter, *, wants: bool) -> None:
-        """Join the queue, or leave it.
-
-        A run whose turn it is does not queue: it has another reason to wait.
-        """
+        """Join the queue, or leave it. At its turn, a run has another reason to wait."""
         with self._lock:
             if wants and not self.may_start(waiter):
                 self._queue.setdefault(waiter)
@@ -180,7 +155,6 @@ class SharedWorker:
                 self._wake_next(waiter)
 
     def wake_after_probe(self, waiter: Waiter) -> None:
-        """Wake the run once the probe has ended."""
         with self._lock:
             self._awaiting_probe.setdefault(waiter)
 
@@ -190,17 +164,16 @@ class SharedWorker:
             self.ready[waiter] = ready
 
     def leave(self, waiter: Waiter) -> None:
-        """Forget a run that ends."""
         self.line_up(waiter, wants=False)
         with self._lock:
             self._awaiting_probe.pop(waiter, None)
             self.ready.pop(waiter, None)
 
     def ended(self, task: str, outcome: Outcome | None, ladder: Ladder, now_s: float) -> bool:
-        """Report an attempt's end to the breaker; returns whether that opens or closes it.
+        """Report an attempt's end to the breaker; returns whether it opens or closes.
 
-        Only transient failures open it, and only `Completed` or `Escalated` close it. An outcome of
-        `None`: the run stopped the attempt.
+        Only transient failures open it, and only `Completed` or `Escalated` close it. `None`: the
+        run stopped the attempt.
         """
         with self._lock:
             breaker, changes = self.breaker, False
@@ -231,7 +204,6 @@ class Slots:
 
     free: int
     users: list[asyncio.Event] = field(default_factory=list[asyncio.Event])
-    """The wake-up events of the schedulers that use these slots."""
 
     def release(self, by: asyncio.Event) -> None:
         """Free one slot, and wake every other scheduler."""
@@ -250,7 +222,6 @@ class ReadyQueue:
     waiter: Waiter
     slots: tuple[Slots, ...]
     shared: SharedWorker
-    """The load and breaker of the worker in all runs."""
     limits: tuple[SharedWorker, ...]
     """The limit of the tasks of all runs, which a team's own task does not count for; `shared`."""
     ready: list[tuple[float, int, str]] = field(default_factory=list[tuple[float, int, str]])
@@ -258,11 +229,9 @@ class ReadyQueue:
 
     @property
     def has_room(self) -> bool:
-        """Whether this run's slots allow one more task."""
         return min([slots.free for slots in self.slots]) > 0
 
     def may_start(self) -> bool:
-        """Whether one more task may start."""
         return self.has_room and all(one.may_start(self.waiter) for one in self.limits)
 
     def take(self, task: str) -> bool:
@@ -275,7 +244,6 @@ class ReadyQueue:
         return True
 
     def release(self, took_s: float) -> None:
-        """Note that an attempt ended."""
         for one in self.limits:
             one.release(self.waiter, took_s)
 
@@ -290,9 +258,8 @@ class SharedWorkers:
         lock: Lock | None = None,
         max_concurrency: int | None = None,
     ) -> None:
-        """`lock`: a reentrant lock, if runs are in event loops of several threads.
-        `max_concurrency` limits how many tasks of all runs are worked on at once.
-        """
+        """`lock`: a reentrant lock, if event loops of several threads have runs. `max_concurrency`
+        is over all runs."""
         self._lock = lock or nullcontext()
         self.total: SharedWorker | None = None
         """The limit of all tasks, as of one worker that does them all."""
@@ -307,7 +274,6 @@ class SharedWorkers:
                 self._workers[(*path, worker.name)] = self._same[id(worker)] = shared
 
     def of(self, path: TeamPath, worker: Worker) -> SharedWorker:
-        """The shared worker of a team at `path`."""
         key = (*path, worker.name)
         if key not in self._workers:
             shared = SharedWorker("/".join(key), worker.concurrency, self._lock)
@@ -323,7 +289,6 @@ class SharedWorkers:
         return mine
 
     def health(self, clock: Clock) -> tuple[WorkerHealth, ...]:
-        """Every worker once, in the team's order."""
         with self._lock:
             each = {id(shared): shared for shared in self._workers.values()}
             return tuple(_health(shared, clock) for shared in each.values())

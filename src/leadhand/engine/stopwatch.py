@@ -1,7 +1,7 @@
 """How long an attempt works, without its waits for rates, locks, the event loop or the interpreter.
 
-One stopwatch belongs to one attempt; `ExcludedTime` finds it wherever the attempt waits. If a wait
-can't be told from work, the stopwatch keeps both ends of the possible range.
+`ExcludedTime` finds the attempt's stopwatch wherever it waits. If a wait can't be told from work,
+the stopwatch keeps both ends of the possible range.
 """
 
 import asyncio
@@ -15,24 +15,22 @@ from leadhand.contracts.events.fields import AttemptTimes
 EXACT = 0.01
 """A range narrower than this share of the time counts as exact."""
 _ROUNDS = 3
-"""An answer may have come as many rounds before its reader steps: the loop finds it at the end of
-one, wakes the reader in the next, and the marker lies across two."""
+"""So many rounds after an answer its reader may step: the loop finds it at the end of one, wakes
+the reader in the next, and the marker lies across two."""
 _CURRENT: ContextVar["Stopwatch | None"] = ContextVar("stopwatch", default=None)
 
 
 @dataclass(slots=True, eq=False)
 class _Rounds:
-    """When the last rounds of an event loop began, by a marker that goes round in its queue.
+    """When the last rounds of an event loop began, by a marker in its queue.
 
-    It does so for some rounds after each step of an attempt. The queue keeps its order: what runs
-    before the marker was ready when that was put there.
+    What runs before the marker was ready when the marker was queued.
     """
 
     began_s: deque[float] = field(default_factory=lambda: deque(maxlen=_ROUNDS + 1))
     left: int = 0
 
     def step(self) -> None:
-        """Note that a step of an attempt begins."""
         if self.left:
             self.left = _ROUNDS
             return
@@ -57,7 +55,7 @@ def _now() -> float:
 
 @dataclass(slots=True, eq=False)
 class Stopwatch:
-    """The time of one attempt, from its first step to its end, on the event loop's clock."""
+    """The time of one attempt, on the event loop's clock."""
 
     waited_s: float = 0.0
     """The least that it waited."""
@@ -66,23 +64,19 @@ class Stopwatch:
     shorter_s: float = 0.0
     """By how much the longest chain of its work is shorter than the work."""
     aside: int = 0
-    """The number of `ExcludedTime` blocks that are open."""
     _rounds: _Rounds = field(init=False)
     _started_s: float | None = None
     _ended_s: float | None = None
 
     def start(self) -> None:
-        """Begin the first step, in the task of the attempt."""
         _CURRENT.set(self)
         self._rounds = _ROUNDS_OF.setdefault(asyncio.get_running_loop(), _Rounds())
         self._rounds.step()
         self._started_s = _now()
 
     def resume(self, paused_s: float, *, ready: bool) -> None:
-        """Begin a step after the one that ended at `paused_s`; `ready`: it could begin at once.
-
-        Else what the attempt awaited came in one of the loop's last rounds.
-        """
+        """Begin a step after the one that ended at `paused_s`. If it was not `ready` at once, what
+        it awaited came in one of the last rounds."""
         self._rounds.step()
         if not self.aside:
             now_s, began_s = _now(), self._rounds.began_s
@@ -90,7 +84,6 @@ class Stopwatch:
             self.waited_high_s += now_s - (paused_s if ready else max(began_s[0], paused_s))
 
     def stop(self) -> None:
-        """End the last step."""
         self._ended_s = _now()
 
     def work(self) -> AttemptTimes:
@@ -110,10 +103,8 @@ class Stopwatch:
 
 
 class ExcludedTime:
-    """Time that does not count as work: `with ExcludedTime() as waiting: await a_queue()`.
-
-    `took` makes a part of it count. Outside an attempt it only measures.
-    """
+    """`with ExcludedTime(): await a_queue()` is not work, apart from what `took` counts. Outside an
+    attempt it only measures."""
 
     __slots__ = ("_first", "_started_s", "_watch", "_worked", "elapsed_s")
 
@@ -124,10 +115,8 @@ class ExcludedTime:
         self._started_s = self.elapsed_s = 0.0  # `elapsed_s`: how long the block took, once over
 
     def took(self, low_s: float, high_s: float, *, path_s: float | None = None) -> None:
-        """Count `low_s` to `high_s` for the block, but never more than it took.
-
-        Concurrent work, with its longest chain `path_s`, may exceed that.
-        """
+        """Count `low_s` to `high_s` for the block, but never more than it took; `path_s` is the
+        longest chain of concurrent work."""
         self._worked = (low_s, high_s, path_s)
 
     def __enter__(self) -> "ExcludedTime":

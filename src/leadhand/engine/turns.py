@@ -1,7 +1,7 @@
 """Turns: steps of runs that take milliseconds, one in each cycle of the event loop.
 
-Responses to many runs often come at once. Without turns the loop would handle all of them before
-anything else gets to run, such as the program's own requests.
+Without them, responses to many runs at once would be handled before anything else, such as the
+program's own requests.
 """
 
 import asyncio
@@ -19,7 +19,6 @@ class _Turns:
         self.waiting: deque[asyncio.Future[None]] = deque()
 
     def next(self) -> None:
-        """Give the next turn, in a new cycle of the loop."""
         while self.waiting:
             first = self.waiting.popleft()
             if not first.done():  # otherwise its task was cancelled

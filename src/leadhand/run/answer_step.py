@@ -53,7 +53,7 @@ R = TypeVar("R", bound=Record)
 
 
 async def final_answer(context: StepContext) -> Answer:
-    """The answer of a run whose work is over. It ends the run."""
+    """Ends the run."""
     recorder, state, account = context.recorder, context.recorder.state, context.roles.account
     recorder.wait_for_commits_until(context.due_s)
     lacking = "its plan was approved" if state.proposed else "there was a plan"
@@ -92,10 +92,7 @@ async def final_answer(context: StepContext) -> Answer:
 
 
 def _with_conflicts(recorder: Recorder, team: Team, synthesis: Synthesis) -> Synthesis:
-    """Record the conflicts that are not known yet.
-
-    Returns the synthesis, whose text says so if there are too many results to compare.
-    """
+    """Record the conflicts that are not known yet; the text says if there are too many results."""
     state, found, note = recorder.state, list[Conflict](), ""
     if len(state.tasks) > 1:
         found, note = compare(results_of(state), team, state.request)
@@ -137,7 +134,7 @@ def _of_opinions(state: RunState) -> Iterator[Conflict]:
 
 
 def _typed(context: StepContext, synthesis: Synthesis) -> tuple[Synthesis, tuple[Gap, ...]]:
-    """The synthesis with an output of the team's type or with none, which is a gap."""
+    """An output that is not of the team's type is a gap."""
     declared = context.team.output
     if declared is None:
         return synthesis, ()
@@ -164,12 +161,10 @@ async def waiting_answer(context: StepContext) -> Answer:
 
 
 def _merged(state: RunState, plan: Plan) -> Synthesis:
-    """The bare results, if the run ended before a synthesis."""
     return merge(plan, results_of(state)).model_copy(update={"output": None})
 
 
 def _is_unanswered(context: StepContext) -> bool:
-    """Whether there is something that no worker could answer."""
     state = context.recorder.state
     if context.active.reason is not None:  # the user stopped the run
         return False
@@ -325,11 +320,10 @@ def record_held(recorder: Recorder, why: str) -> None:
 
 
 TAKEN_POLL_S = 0.2
-"""Seconds between two looks whether another process has taken the request."""
 HOLD_S = 60.0
-"""How long the journal has to lock the run."""
+"""How long the journal may take to lock the run."""
 TAKE_S = 10.0
-"""How long the other process has to take the request; afterwards it takes it whenever it can."""
+"""How long the other process may take to read the request; it may still do so later."""
 
 
 async def cancel_stored(
@@ -372,7 +366,6 @@ def _stops(message: RunMessage) -> bool:
 async def _end(
     journal: Journal, stored: StoredRun, reason: str, clock: Clock, listeners: Sequence[Listener]
 ) -> None:
-    """Give a run that no process works on its answer, made by code."""
     recorder = Recorder(
         stored.run_id,
         journal,

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger("leadhand")
 
 CLOSING_S = 0.2
-"""How long closing connections may take, with the answer already there."""
 
 
 @dataclass(slots=True, eq=False)
@@ -43,25 +42,18 @@ class _Shared:
     toolsets: OpenToolsets = field(default_factory=OpenToolsets)
     users: int = 0
     kept: AsyncExitStack | None = None
-    """Uses them until it is closed."""
 
 
 class SharedConnections:
-    """One set of connections for each event loop, from its first user to its last.
-
-    A connection holds nothing of a run: no account, no recorder, no fence.
-    """
+    """One set of connections for each event loop, which holds nothing of a run."""
 
     def __init__(self, home: Path | None = None) -> None:
-        """What is found out about models is kept in the folder `home`."""
+        """`home` keeps what is found out about models."""
         self._home = home
         self._open: dict[asyncio.AbstractEventLoop, _Shared] = {}
 
     async def keep(self, team: Team) -> None:
-        """Open the connections of this event loop, and keep them until `release`.
-
-        Raises `InputError` for a model that can't be connected.
-        """
+        """Keep connections open until `release`. Raises `InputError` for a model without any."""
         if not needs_model(team):
             return
         async with self.of(team) as connections:
@@ -85,15 +77,11 @@ class SharedConnections:
             await kept.aclose()
 
     def toolsets(self) -> OpenToolsets:
-        """Those that are open in this event loop, as long as its connections are."""
         return self._open[asyncio.get_running_loop()].toolsets
 
     @asynccontextmanager
     async def of(self, team: Team, account: Account | None = None) -> "AsyncGenerator[Connections]":
-        """The connections to the models of `team`, which `account` has to be able to pay.
-
-        Raises `InputError` for a model that can't be connected, or has no price.
-        """
+        """Raises `InputError` for a model that can't be connected or that `account` can't price."""
         # What these import takes seconds; a run without a model never gets here.
         from leadhand.models.admission import check_price
         from leadhand.models.connections import Connections
@@ -132,7 +120,6 @@ class SharedConnections:
 
 
 def _models_of_agents(team: Team) -> list[ModelSpec]:
-    """The models that a team's agents bring along."""
     agents = [worker.run for worker in team.workers if not callable(worker.run)]
     return [model for agent in agents if (model := getattr(agent, "model", None)) is not None]
 
@@ -191,12 +178,9 @@ def _load(names: list[str]) -> None:
 
 
 class LatePlanner:
-    """Stands for a planner whose model can't be called in time."""
-
     name = "planner"
 
     async def plan(self, request: PlanRequest, team: Team) -> Plan:
-        """Raises `TimeoutError`."""
         raise TimeoutError
 
 

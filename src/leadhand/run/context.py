@@ -1,7 +1,7 @@
-"""What every step of a run works with, and how the run is stopped, in whichever step it is.
+"""What every step of a run works with, and how the run is stopped.
 
-That it was told to stop is recorded at once, before its process ends: a process that resumes it
-then knows that its tasks were stopped, not the cause of a crash.
+A stop is recorded at once, before the process ends, so that a process that resumes the run knows
+that its tasks were stopped, not the cause of a crash.
 """
 
 import asyncio
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from leadhand.run.roles import Roles
 
 ROLE_GRACE_S = 0.1
-"""How long a cancelled role may take to clean up."""
 COMMIT_S = 1.0
-"""How long a run that is cancelled may take to commit that."""
 MAX_RESERVE_S = 60.0
 NESTED_GRACE = 0.6
 """The share of a run's `grace_s` that a nested run has."""
@@ -54,14 +52,12 @@ class ActiveRun:
 
     def __init__(self) -> None:
         self.reason: str | None = None
-        """Why the run is to stop; `None` if it is not."""
         self.on_stop: list[Callable[[str], object]] = []
         """Called with the reason, once, before anything is stopped."""
         self._stopped = asyncio.Event()
         self._scheduler: Scheduler | None = None
 
     def stop(self, reason: str) -> None:
-        """End the step that is under way. The first reason counts."""
         if self.reason is None:
             self.reason = reason
             for call in self.on_stop:
@@ -77,7 +73,6 @@ class ActiveRun:
                 call(reason)
 
     def stop_with(self, scheduler: Scheduler) -> None:
-        """Stop `scheduler` as well, from now on."""
         self._scheduler = scheduler
         if self.reason is not None:
             scheduler.stop(self.reason)
@@ -91,8 +86,7 @@ class ActiveRun:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class StepContext:
-    """What the steps of a run work with, and change. Its times are seconds into the run, as in the
-    events."""
+    """What the steps of a run work with, and change. Times are in seconds into the run."""
 
     team: Team
     recorder: Recorder
@@ -101,13 +95,9 @@ class StepContext:
     people: "People | None" = None
     settings: RunSettings
     concurrency: int
-    """Tasks at once."""
     shared_workers: SharedWorkers
-    """Shared by all runs of a supervisor."""
     slots: Slots
-    """Shared by a run and all runs nested in it."""
     team_path: TeamPath = ()
-    """The workers that a nested run is within."""
     grace_s: float = GRACE_S
     """How long work may take to stop."""
     due_s: float | None = field(init=False, default=None)
@@ -119,7 +109,6 @@ class StepContext:
     no_plan: str = field(init=False, default="there is no plan")
     """The same without details, for the first sentence of the answer."""
     late: bool = field(init=False, default=False)
-    """Whether a step gave up a model because of the deadline."""
     is_nested: bool = field(init=False)
     """Whether this run does a task of another run."""
     level: "Level | None" = field(init=False)
@@ -128,7 +117,6 @@ class StepContext:
     """Whether the plan breaks down a task of the plan around it."""
 
     def __post_init__(self) -> None:
-        """Derive the rest."""
         self.is_nested = bool(self.recorder.path)
         self.level = self.roles.level
         self.breaks_down = self.level is not None and self.level.is_nested
@@ -149,10 +137,7 @@ class StepContext:
         people: "People | None",
         deadline_s: float | None,
     ) -> "StepContext":
-        """What a run of `team` within this one works with, which does `task`.
-
-        A task that is broken down has the workers of the run around it.
-        """
+        """The context of a nested run, which does `task`; a broken-down task keeps the workers."""
         path = self.team_path
         return StepContext(
             team=team,
@@ -169,10 +154,7 @@ class StepContext:
         )
 
     def take_workers_of(self, plan: Plan) -> None:
-        """Have the workers that `plan` describes too.
-
-        They last as long as this run, and so do their queues and breakers.
-        """
+        """Add the workers that `plan` describes, with queues and breakers, until this run ends."""
         team = with_planned_workers(self.team, plan)
         made = team.workers[len(self.team.workers) :]
         self.shared_workers = self.shared_workers.with_own(self.team_path, made)
@@ -180,7 +162,6 @@ class StepContext:
         self.roles.take(team)
 
     def loop_time(self, elapsed_s: float | None) -> float | None:
-        """The event loop's time at `elapsed_s` into the run."""
         return None if elapsed_s is None else self.recorder.monotonic(elapsed_s)
 
     def extend(self, seconds: float) -> None:
@@ -196,10 +177,9 @@ class StepContext:
         self.recorder.wait_for_commits_until(self.work_ends_s)
 
     def give_up_models(self, why: str) -> bool:
-        """Have code in all roles, because no model is available any more.
+        """Have code in all roles, here and in the runs around this one.
 
-        Here and in the runs around this one, workers use their offline code from now on. False, and
-        nothing changes, if not all workers of the team have such code.
+        Returns false, and changes nothing, if a worker has no offline code.
         """
         given_up = self.roles.give_up_models()
         if given_up:
@@ -246,7 +226,7 @@ def _abandon(abandonable: AbandonableTask[T], working: asyncio.Future[T]) -> Non
 
 @asynccontextmanager
 async def stop_recorded(recorder: Recorder, active: ActiveRun) -> AsyncGenerator[None]:
-    """While the block lasts, record and commit when the run is told to stop or is cancelled."""
+    """Records and commits within the block that the run is stopped or cancelled."""
     committing: asyncio.Task[None] | None = None
 
     def stop(reason: str) -> None:
@@ -306,10 +286,7 @@ def watch_messages(
 
 
 async def record_interruption(recorder: Recorder, journal: Journal) -> list[RunMessage]:
-    """Record that the last process of a run was interrupted, if it left a message about that.
-
-    Returns the replies that came since. Requests to stop that process are deleted.
-    """
+    """Record an interruption that the last process left as a message; returns later replies."""
     replies: list[RunMessage] = []
     for message in await journal.messages(recorder.run_id):
         if message.reply is not None:

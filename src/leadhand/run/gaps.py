@@ -45,10 +45,7 @@ def results_of(state: RunState) -> list[TaskResult]:
 
 
 def leaves_of(state: RunState, above: Task | None = None) -> Iterator[TaskResult]:
-    """The results of all levels of a recursive run, with their paths and all that they depend on.
-
-    `above` is the task that this run breaks down.
-    """
+    """The results of all levels of a recursive run, with their paths and all dependencies."""
     for one in results_of(state):
         task, below = one.task, state.tasks[one.task.id].nested
         if above is not None:
@@ -78,10 +75,9 @@ def _ends(task: TaskState) -> tuple[JsonValue, ...] | None:
 
 
 def gaps_of(state: RunState, team: "Team | None") -> Iterator[Gap]:
-    """What is missing: tasks without a certain result, and the gaps of results and nested answers.
+    """What is missing, and what was accepted at low confidence.
 
-    A result that was accepted at low confidence counts as found, and is a gap too. Without a `team`
-    the last nested run of a task counts, whichever worker completed it.
+    Without a `team` the last nested run of a task counts, whichever worker completed it.
     """
     for id, task in state.tasks.items():
         if task.status != "completed":
@@ -114,7 +110,6 @@ def gaps_of(state: RunState, team: "Team | None") -> Iterator[Gap]:
 
 
 def conflicts_of(state: RunState, team: "Team | None") -> tuple[Conflict, ...]:
-    """The conflicts of the run, and those of nested answers with their path."""
     found = [*state.conflicts]
     for id, task in state.tasks.items():
         inner = _nested_answer(task, team)
@@ -135,7 +130,6 @@ def with_last_call(state: RunState, why: str, task_id: str | None) -> str:
 
 
 def _nested_answer(task: TaskState, team: "Team | None") -> Answer | None:
-    """The answer of the nested run that did the task, if one did."""
     if task.nested is None:
         return None
     worker = team.worker(task.worker) if team is not None else None
@@ -157,7 +151,6 @@ def _contradictions(conflicts: Iterable[Conflict]) -> Iterator[Gap]:
 
 
 def _not_done(id: str, missing: Sequence[str]) -> Iterator[Gap]:
-    """What a worker reports as not done."""
     lines = list(
         dict.fromkeys(cut_line(line, MAX_MISSING_CHARS) for line in missing if line.strip())
     )
@@ -207,7 +200,6 @@ def engine_of(state: RunState, gaps: Sequence[Gap]) -> Engine:
 
 
 def status_of(state: RunState, gaps: Sequence[Gap], *, cancelled: bool) -> Status:
-    """The status of the run's answer."""
     if not gaps and state.plan is not None:
         return "complete"
     if cancelled:
@@ -217,11 +209,8 @@ def status_of(state: RunState, gaps: Sequence[Gap], *, cancelled: bool) -> Statu
 
 
 def confidence_of(confidence: int | None, state: RunState) -> int | None:
-    """The synthesizer's confidence, lowered by the share of the tasks that are missing.
-
-    The synthesizer can't know what the missing results would have changed. With three of four
-    tasks completed, 80 becomes 60.
-    """
+    """The synthesizer's confidence, lowered by the share of missing tasks: with three of four, 80
+    becomes 60."""
     if confidence is None or not state.tasks:
         return confidence
     done = sum(task.status == "completed" for task in state.tasks.values())
@@ -237,10 +226,7 @@ def missing_part(gaps: Sequence[Gap]) -> str:
 
 
 def reason(gap: Gap, shown: Callable[[str], str]) -> str:
-    """Why there is a gap, and what its task was to do.
-
-    `shown` makes one safe line of untrusted text.
-    """
+    """Why there is a gap; `shown` makes one safe line of untrusted text."""
     why = shown(gap.why)
     if not gap.what:
         return why

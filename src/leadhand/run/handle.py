@@ -31,7 +31,6 @@ class Run(Generic[C, Out_co]):
     """
 
     def __init__(self, host: "RunHost", run_id: str, work: Work | None = None) -> None:
-        """`work` is what was begun for the caller that has this handle."""
         self.id = run_id
         self._host = host
         self._work = work

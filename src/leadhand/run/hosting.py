@@ -68,7 +68,6 @@ if TYPE_CHECKING:
     from leadhand.tools.files.inputs import Inputs
 
 STOP_PATIENCE_S = 2.0
-"""How long a run that is to stop waits for the journal."""
 MAX_UNRESTORED = 3
 """How often `restore` may make no context for a run before the run waits for a person."""
 
@@ -77,8 +76,6 @@ _log = logging.getLogger("leadhand")
 
 @dataclass(kw_only=True, eq=False)
 class RunHost:
-    """Does the runs of one supervisor, which says what its fields and methods are."""
-
     team: Team
     journal: Journal
     clock: Clock
@@ -94,7 +91,6 @@ class RunHost:
     synthesizer: "Synthesizer | SynthesizerMaker | None" = None
     remedies: Remedies | None = None
     listeners: tuple[Listener, ...] = ()
-    """Called with every event of every run."""
     active: dict[str, ActiveRun] = field(init=False, default_factory=dict[str, ActiveRun])
     """The runs that are under way here, by id."""
     callers: Callers = field(init=False, default_factory=Callers)
@@ -104,7 +100,6 @@ class RunHost:
     """The answers of runs that have ended and are still held."""
 
     def __post_init__(self) -> None:
-        """Prepare what the runs share."""
         self.team = with_inherited_models(self.team)
         store: object = getattr(self.journal, "store", None)
         self.connections = SharedConnections(getattr(store, "folder", None))
@@ -167,7 +162,7 @@ class RunHost:
         return new.run_id
 
     async def _is_new(self, run_id: str, limit_s: float | None, stack: AsyncExitStack) -> bool:
-        """Whether there is no such run; then it is held until `stack` closes."""
+        """Whether there is no such run. If so, it is held until `stack` closes."""
         try:
             hold = self._hold(run_id, limit_s)
             return not await stack.enter_async_context(hold)
@@ -175,10 +170,8 @@ class RunHost:
             return False
 
     async def runs_before(self, new: RunOptions, settings: RunSettings) -> tuple[EarlierRun, ...]:
-        """The run that a new one follows and those before it, the latest first.
-
-        Raises `InputError` if there is no such run, or it has no answer yet.
-        """
+        """The run that a new one follows and those before it, the latest first. Raises `InputError`
+        if there is none, or it has no answer yet."""
         if new.after is None:
             return ()
         check_known_id(new.after)
@@ -186,10 +179,7 @@ class RunHost:
         return earlier_runs(StoredRun.of(new.after, events).state)
 
     async def answer(self, run_id: str) -> Answer:
-        """The answer of a run once it is over or waits, whoever works on it.
-
-        Raises `RunInterrupted` if no process does.
-        """
+        """The answer of a run that is over or waits. Raises `RunInterrupted` for other idle runs."""
         check_known_id(run_id)
         async with self.callers.waiting(run_id):
             return await rested_answer(self.journal, self.held, run_id)
@@ -263,10 +253,8 @@ class RunHost:
     async def _restored(
         self, options: RunOptions, recorder: Recorder, settings: RunSettings
     ) -> object:
-        """The context of a run that is resumed. Raises `InputError`.
-
-        Each time that `restore` makes none is noted in the journal; after some, the run waits.
-        """
+        """The context of a resumed run; each failure of `restore` is journaled. Raises
+        `InputError`."""
         given, state, limit_s = options.context, recorder.state, settings.deadline_s
         try:
             return await self.contexts.of_resumed_run(given, state, limit_s=limit_s)
@@ -290,7 +278,6 @@ class RunHost:
             await self.report(answer)
 
     async def report(self, answer: Answer) -> None:
-        """Call the program's `on_finished`."""
         if self.on_finished is None:
             return
         try:
@@ -381,7 +368,6 @@ class RunHost:
         settings: RunSettings,
         context: object = None,
     ) -> AbstractAsyncContextManager[Roles]:
-        """The roles of a run, while the block lasts."""
         return open_roles(
             self.team,
             recorder,

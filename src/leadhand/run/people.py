@@ -1,8 +1,7 @@
-"""Questions of a run to people: at the terminal or in the program, or by messages in the journal.
+"""Questions to people: in the terminal, in the program, or by messages in the journal.
 
-A question is recorded before it is asked, and its reply closes it, so that no question is asked
-twice. If a person can't reply at once, the run may end with its question open. The journal takes
-the reply, and the run is resumed.
+A question is recorded before it is asked, so that it is not asked twice. If a person can't reply at
+once, the run may end with the question open: the journal takes the reply, and the run is resumed.
 """
 
 import asyncio
@@ -47,8 +46,6 @@ _log = logging.getLogger("leadhand")
 
 
 class People:
-    """The people who can be asked in one run; a `Person`."""
-
     def __init__(
         self,
         recorder: Recorder,
@@ -59,11 +56,10 @@ class People:
         around: "People | None" = None,
         breaks_down: bool = False,
     ) -> None:
-        """`ask` reaches a person at once; without it replies come through the journal alone.
+        """Without `ask`, replies come through the journal alone.
 
-        About tool calls that need an approval people are asked on any occasion, and so they are if
-        they were asked before the run was resumed. `around` are the people of the run whose task
-        this run does or `breaks_down`.
+        Approvals of tool calls are asked for on any occasion. `around` are the people of the run
+        whose task this run does or `breaks_down`.
         """
         self._recorder = recorder
         self._journal = journal
@@ -77,7 +73,6 @@ class People:
         self._first: People = around._first if around is not None else self
         """The people of the outermost of these runs, which reads the replies for all of them."""
         self._asked = around._asked if around is not None else _positions(recorder)
-        """The position of each open question's event in the outermost run."""
         self._replies: dict[str | None, RunMessage] = around._replies if around is not None else {}
         self._replied: dict[str | None, asyncio.Event] = (
             around._replied if around is not None else {}
@@ -99,10 +94,10 @@ class People:
         return self._ask is None and not replied
 
     def nested(self, recorder: Recorder, *, breaks_down: bool) -> "People":
-        """The people of a run within this one, which breaks its task down or is another team's.
+        """The people of a run within this one.
 
-        Those of another team who answer later are asked about tool calls alone: what its tasks need
-        otherwise, it escalates to this run. Of its plans only a router in doubt asks.
+        Another team that is answered later asks only about tool calls and routes in doubt; what its
+        tasks need otherwise, it escalates to this run.
         """
         asked = self.occasions
         if not breaks_down:
@@ -126,7 +121,6 @@ class People:
         return waits and self._around is None
 
     def _rest(self, *, waits: bool) -> None:
-        """Tell the run around this one whether this one waits for nothing but the person."""
         around, way = self._around, self._recorder.path.split("/")
         if around is None:
             return
@@ -139,10 +133,7 @@ class People:
                 around._wake_up()
 
     async def only(self, asking: Awaitable[Reply | None]) -> Reply | None:
-        """The reply of `asking`, with which the run does nothing else.
-
-        A nested run waits until the run around it ends, if it can.
-        """
+        """The reply of `asking`. A nested run waits until the run around it ends, if it can."""
 
         def hold() -> None:
             self.hold(waits=self.answers_later, wake_up=hold)
@@ -158,14 +149,12 @@ class People:
             self.hold(waits=False)
 
     def _key(self, id: str | None) -> str | None:
-        """The id under which people know a question: a path in nested runs."""
         path = self._recorder.path
         return f"{path}{id}" if id is not None else path.rstrip("/") or None
 
     def post_question(
         self, task: Task, outcome: Escalated | Failed, *, others: Sequence[str] = ()
     ) -> None:
-        """Record the question of `ask`, before anything waits for the reply; see `ports.Person`."""
         if self._recorder.state.tasks[task.id].reply is None:
             self._record_question(task.id, task_question(task, outcome, others))
 
@@ -187,7 +176,6 @@ class People:
     def post_call_question(
         self, task: Task, paused: PausedAttempt, *, attempt: int, work: AttemptTimes
     ) -> None:
-        """Record that an attempt pauses, and the question of `ask_about_calls`."""
         text = call_question(task, paused.calls)
         self._record_question(task.id, text, paused=paused, attempt=attempt, work=work)
 
@@ -218,9 +206,8 @@ class People:
     ) -> Reply | None:
         """The verdict on `plan`; `None` if the question stays open.
 
-        A plan that the person sends instead has none of the `problems`: the person is told what is
-        wrong and asked again, `UNSOUND_PLANS` times. Without `patiently` the run does not wait for
-        a person who answers later. `workers` are those of the team.
+        A plan that the person sends instead is checked, and they are asked again, `UNSOUND_PLANS`
+        times. Without `patiently` the run does not wait for a later answer.
         """
         state = self._recorder.state
         self.post_plan_question(question)
@@ -259,7 +246,6 @@ class People:
         attempt: int | None = None,
         work: AttemptTimes = NO_TIMES,
     ) -> None:
-        """Record a question, unless it was asked before the run was resumed."""
         if id not in self._recorder.state.questions:
             self._recorder.record(
                 events.ApprovalRequested(
@@ -275,10 +261,7 @@ class People:
             self._asked[self._key(id)] = self._first._recorder.state.seq
 
     async def _reply(self, id: str | None, question: Question, *, patiently: bool) -> Reply | None:
-        """The first reply to a recorded question, from the person here or from the journal.
-
-        Only `patiently` it waits for the journal alone.
-        """
+        """The first reply, from the person here or, if `patiently`, from the journal."""
         await self._recorder.commit()
         key = self._key(id)
         replied = self._replied[key] = asyncio.Event()
@@ -301,7 +284,6 @@ class People:
         return reply
 
     async def _close(self, id: str | None, reply: Reply) -> None:
-        """Record the reply, and delete the message that brought it."""
         self._rest(waits=False)
         calls = reply.on_calls(call.id for call in calls_asked(self._recorder.state, id))
         verdict = reply.verdict
@@ -370,7 +352,6 @@ class People:
 
 
 def _positions(recorder: Recorder) -> dict[str | None, int]:
-    """The position of the event with each open question of a run that is resumed."""
     found: dict[str | None, int] = {}
     if not recorder.past or not open_questions(recorder.state):
         return found

@@ -36,8 +36,6 @@ PLANNING_SHARE = 0.4
 
 @dataclass(frozen=True, slots=True)
 class _Sound:
-    """A plan without errors."""
-
     plan: Plan
     warnings: Sequence[Problem]
 
@@ -51,15 +49,11 @@ class _InDoubt:
 
 @dataclass(frozen=True, slots=True)
 class _NoPlan:
-    """Why the planner gave no plan."""
-
     why: str
     problems: tuple[str, ...] = ()
-    """What is wrong with the plan that it gave."""
     late: bool = False
 
     def said(self, context: StepContext) -> str:
-        """The same without details."""
         who = "the model" if context.team.tiers else "the planner"
         in_time = " in time" if self.late else ""
         return f"no {'valid ' if self.problems else ''}plan came from {who}{in_time}"
@@ -68,11 +62,10 @@ class _NoPlan:
 async def planned(
     context: StepContext, request: PlanRequest, plan: Plan | None, early: EarlyStart
 ) -> None:
-    """Have a plan accepted: `plan`, one that was proposed before, or one made now.
+    """Have `plan`, or one made now, accepted.
 
-    Of the tasks that started `early`, those that it has go on, and the others are cancelled.
-    Afterwards the run has no plan if it was stopped, if a person has not approved of one yet, or
-    for the reason `context.unplanned`. Raises what `Supervisor.run` says.
+    Tasks that started `early` and are in the plan go on; others are cancelled. The run has no plan
+    afterwards if it was stopped, waits for an approval, or for the reason `context.unplanned`.
     """
     recorder, team = context.recorder, context.team
     known = recorder.state.proposed
@@ -108,7 +101,6 @@ async def planned(
 async def _proposed(
     context: StepContext, request: PlanRequest, plan: Plan | None
 ) -> tuple[Plan | None, Sequence[Problem] | None]:
-    """A plan, and its problems if they are known."""
     recorder, author, lack, found = context.recorder, "person", "", None
     if plan is None:
         try:
@@ -144,7 +136,6 @@ async def _proposed(
 
 
 async def _asked(context: StepContext, request: PlanRequest) -> Plan | _Sound | _InDoubt | _NoPlan:
-    """The planner's plan. Raises `Cancelled`, and errors that end the run."""
     recorder, team = context.recorder, context.team
     level = context.level
     if level is not None and level.tasks_left <= 0:
@@ -214,7 +205,6 @@ def _unsound(error: PlanError) -> _NoPlan:
 async def _by_template(
     context: StepContext, request: PlanRequest, failure: _NoPlan
 ) -> Plan | _NoPlan:
-    """The plan that the team has without a model, if there is one; else `failure`."""
     context.late = context.late or failure.late
     # A routed request is for one worker or a few: the template would give it to others too.
     if KINDS[context.team.planner.kind].must_route or not _has_template(context):
@@ -232,10 +222,8 @@ async def _by_template(
 
 
 def _until_s(context: StepContext) -> float | None:
-    """Seconds into the run when there has to be a plan.
-
-    A team that can plan without a model then still has time to do the work.
-    """
+    """Seconds into the run when there has to be a plan, so that a team that can plan without a
+    model still has time to work."""
     until_s, now_s = context.work_ends_s, context.recorder.elapsed_s()
     if until_s is None or not _has_template(context):
         return until_s
@@ -258,10 +246,10 @@ async def _checked(
     *,
     known: bool,
 ) -> list[Problem]:
-    """The warnings about a plan, unless they were `found`. Raises `PlanError` if it has errors.
+    """The warnings about a plan that were not `found` before. Raises `PlanError` if it has errors.
 
-    A plan that was `known` before the run was resumed stays proposed: the run can still be resumed
-    with the team as it was.
+    A plan that was `known` before the run was resumed stays proposed, so that the team can go back
+    to what it was.
     """
     if found is not None and not plan.workers:
         return [*found]
@@ -279,10 +267,7 @@ async def _checked(
 
 
 async def _approved(context: StepContext, plan: Plan, request: PlanRequest) -> Plan | None:
-    """The plan that a person approved of, `plan` or their own; `None` if there is none.
-
-    The time that they take to think is not taken from the run's.
-    """
+    """The plan that a person approved, if any. The time that they take is not the run's."""
     people, recorder = context.people, context.recorder
     question = _question(context, plan)
     if people is None or question is None:
@@ -322,7 +307,6 @@ async def _approved(context: StepContext, plan: Plan, request: PlanRequest) -> P
 
 
 def _question(context: StepContext, plan: Plan | None = None) -> str | None:
-    """What a person is asked about the proposed `plan`; `None` if there is nothing to ask."""
     people = context.people
     if people is None:
         return None

@@ -47,7 +47,6 @@ def _open_questions(state: RunState, path: str) -> Iterator[Question]:
 
 
 def _listed(question: str) -> tuple[str, ...]:
-    """The workers from which the question about a route lets people choose."""
     lines = (line for line in question.splitlines() if line.startswith("- "))
     return tuple(line[2:].partition(": ")[0] for line in lines)
 
@@ -65,7 +64,6 @@ def occasions_of(state: RunState) -> Iterator[Occasion]:
 
 
 def in_a_line(question: str) -> str:
-    """The text of a question in one line, without a list of what to choose from."""
     text, *others = question.partition("\n- ")[0].split("\n")
     for line in others:
         stop = "." if line[:1].isupper() and text.rstrip()[-1:] not in ".:?!" else ""
@@ -74,7 +72,6 @@ def in_a_line(question: str) -> str:
 
 
 def calls_asked(state: RunState, id: str | None) -> tuple[ToolCall, ...]:
-    """The tool calls that the open question about a task is about."""
     task = None if id is None else state.tasks.get(id)
     if task is None or task.paused is None or not task.waits_for_approval:
         return ()
@@ -87,7 +84,7 @@ def wanted_key(outcome: Escalated | Failed | None) -> str | None:
 
 
 def reply_message(reply: Reply, state: RunState) -> RunMessage:
-    """The message with `reply` to an open question of the run. Raises `InputError` for others."""
+    """Raises `InputError` for a reply to no open question of the run."""
     about = "its plan" if reply.task_id is None else f"task {reply.task_id!r}"
     asked = [one for one in open_questions(state) if one.task_id == reply.task_id]
     if not asked:
@@ -157,15 +154,11 @@ def reply_of(given: Reply | str | None, question: Question) -> Reply | None:
 
 
 def names_calls(reply: Reply, calls: Sequence[ToolCall]) -> bool:
-    """Whether a reply that names calls names all of these, and no others.
-
-    Otherwise it may be meant for an earlier question about the same task.
-    """
+    """Whether a reply names exactly these calls; otherwise it may be for an earlier question."""
     return not reply.calls or {*reply.calls} == {call.id for call in calls}
 
 
 def call_question(task: Task, calls: Sequence[ToolCall]) -> str:
-    """The question about tool calls that need an approval, each in a line."""
     shown = [cut(json.dumps(call.arguments, ensure_ascii=False), SHOWN_CHARS) for call in calls]
     if len(calls) == 1:
         asked = f"{calls[0].tool} needs a person's approval: {shown[0]}"
@@ -190,7 +183,6 @@ def task_question(task: Task, outcome: Escalated | Failed, others: Sequence[str]
 def unread_replies(
     log: Sequence[Event], state: RunState, messages: Sequence[RunMessage]
 ) -> list[RunMessage]:
-    """The messages that reply to an open question of the run."""
     asked = {event.task_id: event.seq for event in log if isinstance(event, ApprovalRequested)}
     open_ones = {one.task_id for one in open_questions(state)}
     return [
@@ -205,10 +197,10 @@ def unread_replies(
 def messages_of(
     log: Sequence[Event], state: RunState, replies: Sequence[Reply]
 ) -> list[RunMessage]:
-    """The messages that bring `replies` to the run, without those that it has read already.
+    """The messages that bring `replies`, without those already read.
 
-    Raises `InputError` for a reply to a question that is not open, unless the same reply closed it:
-    a request that is sent twice is not an error.
+    Raises `InputError` for a reply to a closed question, unless the same reply closed it: a request
+    may be sent twice.
     """
     found: list[RunMessage] = []
     for reply in replies:

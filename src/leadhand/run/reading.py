@@ -24,9 +24,8 @@ from leadhand.state.fold import TaskState
 
 _STATUSES = (*get_args(Status), "running", "interrupted")
 COMMIT_S = 60.0
-"""How long a reader waits until an event of this process is stored."""
 MAX_TEXTS = 1_000
-"""How many pieces of text wait for a slow reader; more are dropped."""
+"""Pieces of text that wait for a slow reader; more are dropped."""
 
 
 class News:
@@ -41,12 +40,10 @@ class News:
         self._arrived = asyncio.Event()
 
     def add(self, event: Event) -> None:
-        """Add an event, and wake the reader."""
         self._events.append(event)
         self.wake()
 
     def add_text(self, delta: TextDelta) -> None:
-        """Add what a model has written, and wake the reader."""
         writer = (delta.task_id, delta.role)
         if len(self._texts) >= MAX_TEXTS:
             self._dropped.add(writer)
@@ -58,12 +55,10 @@ class News:
         self.wake()
 
     def texts(self) -> Iterator[TextDelta]:
-        """The pieces since the last call."""
         while self._texts:
             yield self._texts.popleft()
 
     def wake(self) -> None:
-        """Let `wait` return."""
         with contextlib.suppress(RuntimeError):  # the reader's loop has ended
             self._loop.call_soon_threadsafe(self._arrived.set)
 
@@ -88,7 +83,6 @@ class Readers:
         self._closed = False
 
     def __call__(self, event: Event) -> None:
-        """Pass on an event of a run."""
         for news in self._news.get(event.run_id, ()):
             news.add(event)
 
@@ -105,7 +99,6 @@ class Readers:
         return pass_on
 
     def close(self) -> None:
-        """End all reading: the supervisor was shut down."""
         self._closed = True
         for news in [one for every in self._news.values() for one in every]:
             news.wake()
@@ -120,9 +113,8 @@ class Readers:
     ) -> AsyncGenerator[Event | TextDelta]:
         """The events of a run after `after_seq`, each once it is stored, until the run is finished.
 
-        Those of a run of this process come from its recorder, and with `deltas` also what models
-        write; the journal is polled for others. Raises `InputError` if there is no such run, what
-        `work` on it raises, and `RunInterrupted` after `close`.
+        With `deltas` also what models write here. The journal is polled for runs of other
+        processes. Raises `InputError`, what `work` raises, and `RunInterrupted` after `close`.
         """
         check_known_id(run_id)
         if not isinstance(after_seq, int):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -176,10 +168,7 @@ class Readers:
         return await self._journal.events(run_id, after_seq=seq)
 
     async def _is_stored(self, run_id: str) -> bool:
-        """Whether what was recorded of a run of this process could be stored.
-
-        Events that are not stored are lost with their process, and others then take their places.
-        """
+        """Whether the events recorded here are stored. Otherwise others may take their place."""
         try:
             await answer_within(COMMIT_S, self._journal.commit(run_id))
         except JournalError:
@@ -188,7 +177,6 @@ class Readers:
 
     @contextlib.contextmanager
     def _follow(self, run_id: str, *, deltas: bool) -> Generator[News]:
-        """The news of a run during the block."""
         news = News(deltas=deltas)
         self._news.setdefault(run_id, []).append(news)
         try:
@@ -200,7 +188,6 @@ class Readers:
 
 
 async def run_view(journal: Journal, run_id: str) -> RunView:
-    """A run as it is now. Raises `InputError` if there is no such run."""
     check_known_id(run_id)
     events = await journal.events(run_id)
     state = StoredRun.of(run_id, events).state

@@ -1,7 +1,4 @@
-"""Who plans, works and answers in one run, as the team and the caller say.
-
-Three roles that never meet: each gets what it needs for its part, and nothing of the others.
-"""
+"""Who plans, works and answers in a run. Each role gets only what it needs for its part."""
 
 import importlib
 import os
@@ -58,9 +55,7 @@ if TYPE_CHECKING:
             *,
             level: Level | None,
             early: EarlyTasks,
-        ) -> Planner:
-            """The planner of a team, at its level of a recursive run."""
-            ...
+        ) -> Planner: ...
 
 
 R = TypeVar("R", "Planner | Decider", Synthesizer)
@@ -68,17 +63,13 @@ R = TypeVar("R", "Planner | Decider", Synthesizer)
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Roles:
-    """Who plans, works and answers in one run, and what they work with."""
-
     team: Team
     recorder: Recorder
     request: str
     caller: "Caller | None"
     """Asks models; `None` if no role or worker has one."""
     account: Account | None
-    """What the run may spend; `None` for no limit."""
     nonce: str
-    """What fences are made of."""
     tools: ToolFactory
     toolsets: OpenToolsets | None
     inputs: Callable[[], tuple[str, ...]]
@@ -89,11 +80,9 @@ class Roles:
     level: Level | None
     """The place of the run's plan, if the team's planner is recursive."""
     after: "Sequence[EarlierRun]" = ()
-    """The runs that this one follows."""
     run_context: object = field(default=None, repr=False)
     """What the run was given as `context`, which its workers and tools receive."""
     task: Handoff | None = None
-    """What a nested run does."""
     own_planner: "Planner | Decider | PlannerMaker | None" = None
     """The user's own, which also plans the levels of a recursive run."""
     own_synthesizer: "Synthesizer | SynthesizerMaker | None" = None
@@ -107,7 +96,6 @@ class Roles:
     runners: Runners = field(init=False)
 
     def __post_init__(self) -> None:
-        """Make the roles, each with what it needs for its part, and nothing of the others."""
         own = self._made(self.own_planner)
         if isinstance(own, Decider):
             own = StepwisePlanner(own, self.recorder)
@@ -147,7 +135,7 @@ class Roles:
         )
 
     def give_up_models(self) -> bool:
-        """Have code in the roles that remain; False, and nothing changes, if a worker has none."""
+        """Have code in the remaining roles; false, with no change, if a worker has none."""
         if not all(callable(one.run) or one.offline is not None for one in self.team.workers):
             return False
         self.synthesizer, self.remedies = Merge(), _routed(self._router(), None)
@@ -181,7 +169,6 @@ class Roles:
 
     @property
     def fence(self) -> Fence:
-        """Goes around untrusted text."""
         return Fence(self.nonce)
 
     def _made(self, role: "R | Callable[[Caller | None, Fence], R] | None") -> "R | None":
@@ -239,14 +226,12 @@ class Roles:
             return None
 
         def failed(why: str) -> None:
-            """Record why the router's model did not choose."""
             stamp = self.recorder.stamp()
             self.recorder.record(events.PlanRejected(**stamp, problems=(why,), by=ROUTER))
 
         return Router(self.team, self._chooser(), failed=failed)
 
     def _chooser(self) -> Chooser | None:
-        """The model that says whose a task is."""
         team = self.team
         role = team.router or (Role() if KINDS[team.planner.kind].must_route else None)
         if self.caller is None or role is None or not (models := team.models_of(role)):
@@ -262,7 +247,6 @@ def _routed(router: Router | None, remedies: Remedies | None) -> Remedies | None
 
 
 def _first_level(team: Team, recorder: Recorder, request: str) -> Level | None:
-    """The level of a run's plan, if no other plan is around it."""
     return Level(recorder.state, request) if KINDS[team.planner.kind].breaks_down else None
 
 
@@ -282,10 +266,8 @@ async def open_roles(
     after: "Sequence[EarlierRun]" = (),
     deadline_s: float | None = None,
 ) -> AsyncGenerator[Roles]:
-    """The roles of a run, with the connections and tools that they need while the block lasts.
+    """The roles of a run, and the connections and tools that they need, during the block.
 
-    The `request` follows those of the runs in `after`. `planner`, `synthesizer` and `remedies`
-    replace the team's own; `account` limits what the run may spend; `connections` may be shared.
     Code works if what calls models is not loaded by `deadline_s`. Raises `InputError` for a team
     that can't be run with `run_context`.
     """
@@ -336,7 +318,7 @@ def _with_earlier(request: str, after: "Sequence[EarlierRun]", nonce: str) -> st
 
 
 def account_of(budget: Budget | None, recorder: Recorder) -> Account | None:
-    """What a run may still spend, after what it spent before it was resumed; `None`: no limit."""
+    """What a run may still spend, without what it spent before it was resumed."""
     if budget is None:
         return None
     calls = [event for event in recorder.past if isinstance(event, events.ModelCalled)]

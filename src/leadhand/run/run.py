@@ -1,7 +1,6 @@
-"""The life of a run, from its first event to its answer: start, plan, work, answer.
+"""The life of a run: start, plan, work, answer. `Execution.to_answer` reads from top to bottom.
 
-`Execution.to_answer` reads from top to bottom. The runs of nested teams have the same life within a
-task of the run around them.
+The runs of nested teams have the same life within a task of the run around them.
 """
 
 import asyncio
@@ -73,7 +72,6 @@ def record_start(context: StepContext, request: PlanRequest, *, again: tuple[str
 
 
 def _give_up_crashed(context: StepContext) -> None:
-    """Fail the tasks that were running each time the process died."""
     recorder = context.recorder
     for id, task in recorder.state.tasks.items():
         if task.crashes >= MAX_CRASHES and not task.ended:
@@ -90,7 +88,6 @@ def _give_up_crashed(context: StepContext) -> None:
 
 
 NESTED_SLACK_S = 0.05
-"""How long a nested run has for its answer, once all its work has stopped."""
 
 
 class Execution:
@@ -102,10 +99,7 @@ class Execution:
     async def to_answer(
         self, request: PlanRequest, plan: Plan | None = None, *, again: tuple[str, ...] = ()
     ) -> Answer:
-        """Plan, unless there is a `plan`; work; answer. Raises what `Supervisor.run` says.
-
-        A resumed run does the tasks `again` from the beginning.
-        """
+        """Plan, unless there is a `plan`; work; answer. A resumed run does tasks `again`."""
         context = self._context
         recorder, state = context.recorder, context.recorder.state
         if state.answer is not None and is_over(state) and not again:
@@ -128,10 +122,7 @@ class Execution:
             return await final_answer(context)
 
     async def _plan(self, request: PlanRequest, plan: Plan | None) -> bool:
-        """Plan, and do what may start early. Returns whether what is left waits for a person.
-
-        The plan is then in the state: recording `PlanAccepted` sets it.
-        """
+        """Plan, and do what may start early. Returns whether what is left waits for a person."""
         state = self._context.recorder.state
         async with EarlyStart(self._context, teams=self, given=plan) as early:
             await planned(self._context, request, plan, early)
@@ -139,7 +130,6 @@ class Execution:
         return waits or (state.plan is None and bool(state.questions))
 
     async def run_team(self, team: Team, handoff: Handoff) -> RunState:
-        """`handoff`'s task done by `team`, as `TeamRunner` says: a run within this one."""
         recorder, log = self._context.recorder.nested(handoff.task_id)
         state, task = recorder.state, self._context.recorder.state.tasks[handoff.task_id]
         # What a nested run that is resumed did before is counted already.

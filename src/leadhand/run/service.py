@@ -1,8 +1,7 @@
 """What a supervisor does besides its runs: plan, prepare, shut down, reply, cancel, delete.
 
-Libraries are imported on first use, and build the schemas of their types then: with a model the
-first run takes ten times the CPU time of the second. A rehearsal, a run of a small team with a
-model that answers in memory, goes the same way. Nothing of the user is called, and no model.
+The first run with a model takes ten times the CPU time of the second, for imports and schemas. A
+rehearsal goes the same way with a model in memory, and calls nothing of the user.
 """
 
 import asyncio
@@ -77,11 +76,9 @@ def _prepare_worker(worker: Worker) -> None:
 
 
 async def rehearse() -> Answer:
-    """The answer of a rehearsal."""
     from leadhand.models.rehearsal import rehearsal_model
 
     def note(text: str) -> str:
-        """Note something."""
         return text
 
     worker = Worker("writer", "Writes", instructions="Write.", tools=(note,))
@@ -145,7 +142,7 @@ _log = logging.getLogger("leadhand")
 
 
 async def check_journal(journal: Journal) -> None:
-    """Raises `JournalError` if runs can't be written to the journal. Leaves nothing there."""
+    """Raises `JournalError` if the journal can't be written. Leaves nothing there."""
     run_id = f"ready-{secrets.token_hex(8)}"
     async with journal.hold(run_id):
         await journal.post(RunMessage(run_id=run_id, interrupted=True))
@@ -177,7 +174,6 @@ async def delete(
 
 
 def health(host: RunHost) -> Health:
-    """The load, latency and breaker of each worker over all runs, and the models' rates."""
     # A process that has asked no model has not imported this module.
     rates = sys.modules.get("leadhand.models.rates")
     models: tuple[ModelHealth, ...] = ()
@@ -189,7 +185,6 @@ def health(host: RunHost) -> Health:
 
 
 async def shut_down(host: RunHost, *, grace_s: float, mode: ShutdownMode) -> None:
-    """End all calls of a supervisor, and refuse new ones."""
     if mode not in ("interrupt", "cancel"):
         raise InputError(f"mode is {mode!r}; it is interrupt or cancel")
     if not isinstance(grace_s, int | float) or not grace_s >= 0:  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -210,10 +205,8 @@ async def shut_down(host: RunHost, *, grace_s: float, mode: ShutdownMode) -> Non
 
 
 async def resume_interrupted(host: RunHost, limit: int | None) -> list[str]:
-    """Resume the runs of the team that neither wait nor are held, each in a task; their ids.
-
-    A run whose context could not be restored `MAX_UNRESTORED` times waits for a person from then.
-    """
+    """Resume the team's runs that neither wait nor are held; a run that `restore` failed for
+    `MAX_UNRESTORED` times waits for a person."""
     if limit is not None and (not isinstance(limit, int) or limit < 1):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"limit is {limit!r}; it must be a whole number from 1, or None")
     own = await host.journal.runs(where=lambda run: run.team == host.team.name)
@@ -235,7 +228,6 @@ async def resume_interrupted(host: RunHost, limit: int | None) -> list[str]:
 
 
 async def _resume_one(host: RunHost, run_id: str) -> bool:
-    """Resume a run. Returns whether it is held here and can be."""
     options = RunOptions()
     try:
         await host.works.begin(host.resume(run_id, options), options.under_way)
@@ -253,10 +245,7 @@ async def _resume_one(host: RunHost, run_id: str) -> bool:
 async def post(
     host: RunHost, run_id: str, replies: Sequence[Reply], options: RunOptions | None
 ) -> None:
-    """Leave replies to questions of a run in the journal. With `options` it is to be resumed.
-
-    Raises `InputError`, and then none of them is left there.
-    """
+    """Leave replies in the journal; with `options`, resume the run. Raises `InputError`."""
     check_known_id(run_id)
     if not replies:
         raise InputError("nothing to reply: give a Reply")
@@ -283,7 +272,6 @@ def post_interruption(host: RunHost) -> None:
 
 
 def cancel_all(host: RunHost, reason: str) -> None:
-    """Stop every run of this supervisor."""
     _check_reason(reason)
     for run in list(host.active.values()):
         run.stop(reason)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 Batches = Mapping[str, Sequence[Batch]]
 MAX_DEADLINE_S = 1e18
-"""The clock of the event loop can't hold every number."""
 IfExists = Literal["error", "join", "return"]
 """What `run` does if there is a run with that id: raise `RunExists`, wait for its answer and
 continue it if it was interrupted, or return its answer."""
@@ -52,7 +51,6 @@ class RunSettings:
     own_limits: tuple[LimitName, ...] = ()
     """Which of these two the run was given itself: the others are its supervisor's."""
     inputs: tuple[str, ...] = ()
-    """Absolute paths."""
     origin: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     """What the program that started the run needs to set it up again."""
     amend: bool = True
@@ -63,7 +61,6 @@ class RunSettings:
     """A digest of what was asked for."""
 
     def kept(self, state: "RunState") -> "RunSettings":
-        """Those of a recorded run's own, and these limits for the others."""
         own = state.own_limits
         return RunSettings(
             state.deadline_s if "deadline_s" in own else self.deadline_s,
@@ -121,10 +118,7 @@ def check_known(call: str, given: Mapping[str, object], known: type) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """What a run is given when it is started or resumed, and how it is done.
-
-    The last of its fields are for new runs alone.
-    """
+    """What a run is given when it is started or resumed; the last fields are for new runs alone."""
 
     deadline_s: float | None = None
     budget: Budget | None = None
@@ -149,7 +143,6 @@ class RunOptions:
         object.__setattr__(self, "origin", origin_of(self.origin))
 
     def settings(self, default: RunSettings) -> RunSettings:
-        """`default` with the limits that are given."""
         limit_s = default.deadline_s if self.deadline_s is None else self.deadline_s
         given: dict[LimitName, object] = {"deadline_s": self.deadline_s, "budget": self.budget}
         own = tuple(name for name in given if given[name] is not None or name in default.own_limits)
@@ -178,10 +171,7 @@ class RunOptions:
             )
 
     def fingerprint(self, team: str, request: PlanRequest) -> str:
-        """A digest of what a new run is to do, a point, and one of its origin if it is given one.
-
-        A run with the same digests is the same run.
-        """
+        """A digest of what a new run is to do, a point, and a digest of its origin if any."""
         batches = {name: [*map(repr, batches)] for name, batches in request.batches.items()}
         plan = self.plan and self.plan.model_dump(mode="json")
         # Without the list, a run of a release before follow-ups is still the same run.
@@ -253,10 +243,7 @@ def request_of(
     batches: Batches | None,
     after: tuple[EarlierRun, ...] = (),
 ) -> "tuple[PlanRequest, Inputs | None]":
-    """The request as a planner gets it, and its inputs with all files listed.
-
-    Raises `InputError` for values of wrong types.
-    """
+    """The request as a planner gets it, and its inputs, listed. Raises `InputError`."""
     if isinstance(inputs, str):
         raise InputError("inputs is a text; give a list of paths")
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -287,11 +274,11 @@ class ContextRules:
     """What a supervisor was told about the contexts of its runs. Methods raise `InputError`."""
 
     type: object = None
-    """What every context is an instance of; None: anything, or no context."""
+    """Of what every context is an instance; `None`: anything, or no context."""
     restore: Restore[object] | None = None
 
     def check(self, team: "Team") -> None:
-        """Check the rules themselves, and the team's tools: raises `TeamError` naming all."""
+        """Raises `TeamError` naming all tools that take another context."""
         if self.type is not None and not isinstance(get_origin(self.type) or self.type, type):
             raise InputError(f"context_type is {self.type!r}; it must be a class")
         if self.restore is not None and not callable(self.restore):  # pyright: ignore[reportUnnecessaryComparison]
@@ -304,7 +291,6 @@ class ContextRules:
             raise TeamError(team.name, problems)
 
     def _problems(self, team: "Team") -> Iterator[str]:
-        """The tools of the team that take another context."""
         teams = (team, *(nested.team for nested in nested_teams(team)))
         for worker in (worker for each in teams for worker in each.workers):
             for name, kind in context_types(worker.tools):
@@ -315,7 +301,6 @@ class ContextRules:
                     )
 
     def of_new_run(self, given: object) -> object:
-        """The context of a run that starts."""
         if given is None and self.type is not None:
             raise InputError(
                 f"this supervisor's runs have a context: give `context`, a {_name(self.type)}"
@@ -323,7 +308,6 @@ class ContextRules:
         return self._checked(given, "context")
 
     def check_resumable(self, given: object, state: "RunState") -> None:
-        """Check that a run that is resumed has a context, unless it is restored."""
         if given is not None:
             self._checked(given, "context")
         elif self.restore is None and (self.type is not None or state.has_context):
@@ -335,10 +319,7 @@ class ContextRules:
     async def of_resumed_run(
         self, given: object, state: "RunState", *, limit_s: float | None
     ) -> object:
-        """The context of a run that is resumed: the one given, else the one that is restored.
-
-        An async `restore` has `limit_s` seconds.
-        """
+        """The given or restored context; an async `restore` may take `limit_s`."""
         self.check_resumable(given, state)
         if given is not None or self.restore is None:
             return given
@@ -369,7 +350,6 @@ class ContextRules:
 
 
 def _is_kind_of(kind: object, wanted: object) -> bool:
-    """Whether a `kind` is a `wanted`, as far as that can be checked."""
     if not isinstance(kind, type) or not isinstance(wanted, type) or wanted is Any:
         return True
     try:

@@ -1,5 +1,4 @@
-"""A stored run: its id, what it has left to do when it is resumed, and what a follow-up takes
-from it. Pure."""
+"""A stored run: its id, what is left to do, and what a follow-up takes from it. Pure."""
 
 import json
 import re
@@ -23,11 +22,9 @@ RUN_ID = re.compile(r"(?!last\Z)[\w:][\w.:-]{0,199}", re.ASCII)
 """A run's id: not an option of a command, and not `last`, the commands' word for the latest run."""
 
 MAX_SHOWN_CHARS = 200
-"""How much of an invalid id an error repeats."""
 MAX_RUNS = 5
 """How many runs before it a follow-up knows; of a longer chain, the latest."""
 MAX_RESULTS = 100
-"""Results of one run."""
 MAX_ANSWER_CHARS = 100_000
 MAX_OUTPUT_CHARS = 2_000_000
 """All outputs together, as JSON; the latest run has the first claim."""
@@ -64,7 +61,6 @@ class StoredRun:
     run_id: str
     events: Sequence[Event] = ()
     state: RunState = field(default_factory=RunState)
-    """While the run is resumed, its live state."""
 
     @classmethod
     def of(cls, run_id: str, events: Sequence[Event]) -> "StoredRun":
@@ -74,17 +70,13 @@ class StoredRun:
         return stored
 
     def replace(self, events: Sequence[Event]) -> None:
-        """Make it the run with these events. Raises `InputError` if there are none."""
         if not events:
             raise InputError(f"there is no run {self.run_id!r}")
         self.events, self.state = events, fold(events)
 
 
 def check_same_run(state: RunState, team: str, request: str, fingerprint: str) -> None:
-    """Raises `RunExists` if a stored run was started with another request.
-
-    Its origin has to be the same if `fingerprint` has one.
-    """
+    """Raises `RunExists` if the request, or the origin in `fingerprint`, is another."""
     asked, _, origin = fingerprint.partition(".")
     stored, _, known = state.fingerprint.partition(".")
     same = asked == stored and origin in ("", known)
@@ -139,10 +131,8 @@ def check_resumable(
 
 
 def check_decider(state: RunState, run_id: str) -> None:
-    """Raises `InputError` if a planner in code has more to decide.
-
-    For a supervisor without one: its team's model must not take over decisions of the user's code.
-    """
+    """Raises `InputError` if a planner in code has more to decide: without it, the team's model
+    must not take over those decisions."""
     undecided = state.rounds_open or state.rounds_end == "failed"
     if undecided and state.decided_by not in ("", "planner"):
         raise InputError(
@@ -174,10 +164,10 @@ def is_over(state: RunState) -> bool:
 
 
 def tasks_left(state: RunState) -> tuple[str, ...]:
-    """The tasks that a resumed run does, in the order of the plan.
+    """The tasks that a resumed run does, in plan order.
 
-    The run ended before they were done, the budget was used up, or an outage failed them; or they
-    were skipped because such a task gave no result.
+    The run ended before them, the budget was used up, an outage failed them, or they were skipped
+    because of such tasks.
     """
     tasks = {id: task.task for id, task in state.tasks.items()}
     found: set[str] = set()
@@ -201,10 +191,7 @@ def failed_for_good(state: RunState) -> tuple[str, ...]:
 
 
 def tasks_from(state: RunState, task_id: str) -> tuple[str, ...]:
-    """The task and all tasks that depend on it, directly or not, in the order of the plan.
-
-    Raises `InputError` if the run has no such task.
-    """
+    """The task and its descendants, in plan order. Raises `InputError` for an unknown task."""
     if task_id not in state.tasks:
         raise InputError(
             f"run {state.run_id!r} has no task {task_id!r}: {_known_tasks(state, task_id)}"
@@ -217,11 +204,8 @@ def tasks_from(state: RunState, task_id: str) -> tuple[str, ...]:
 def prompts_changed(
     state: RunState, past: Iterable[events.Event], prompts: str, *, again: Collection[str] = ()
 ) -> bool:
-    """Whether models are asked again what they had answered, because the prompts have changed.
-
-    `past` is the log that `state` follows from. Tasks that are done `again` are left out: their
-    models are asked again anyway.
-    """
+    """Whether models are asked again, with other prompts, what they had answered; not counting
+    tasks done `again`, as their models are asked anyway."""
     if state.prompts == prompts:
         return False
     answered: set[tuple[str | None, int]] = set()
@@ -246,7 +230,6 @@ def prompts_changed(
 
 
 def _next_attempt(task: TaskState) -> int:
-    """The attempt that a resumed run makes, or makes once more."""
     begun = task.interrupted or task.status == "running"
     return task.attempts if begun else task.next_attempt
 
@@ -315,7 +298,6 @@ def _result(task: TaskState) -> EarlierResult:
 
 
 def _within_bounds(runs: Sequence[EarlierRun]) -> tuple[EarlierRun, ...]:
-    """The runs, without the outputs that do not fit."""
     left = MAX_OUTPUT_CHARS
     found: list[EarlierRun] = []
     for run in runs:

@@ -1,8 +1,7 @@
 """Callers that wait for runs of a supervisor, and the work that they begin.
 
-Any number of callers may wait for a run at once. One of them works on it, here or in another
-process. A run that callers join is resumed if it was interrupted, or if a reply came that it has
-not read.
+Any number may wait for a run; one of them does it, here or in another process. Joining a run
+resumes it if it was interrupted, or if a reply came that it has not read.
 """
 
 import asyncio
@@ -32,13 +31,11 @@ _log = logging.getLogger("leadhand")
 class _Caller:
     run_id: str
     timeout: asyncio.Timeout
-    """Has no time of its own: it interrupts the caller if the supervisor is shut down."""
+    """Without a time: it interrupts the caller when the supervisor is shut down."""
     ended: asyncio.Future[None]
 
 
 class Callers:
-    """The callers that wait. Once they are `closed` there are no new ones."""
-
     def __init__(self) -> None:
         self.closed = False
         self._callers: set[_Caller] = set()
@@ -53,7 +50,7 @@ class Callers:
 
     @asynccontextmanager
     async def waiting(self, run_id: str) -> AsyncGenerator[None]:
-        """A caller waits for the run during the block. Raises `RunInterrupted`."""
+        """Raises `RunInterrupted`."""
         self.check_open(run_id)
         timeout = asyncio.timeout(None)
         caller = _Caller(run_id, timeout, asyncio.get_running_loop().create_future())
@@ -70,7 +67,6 @@ class Callers:
             caller.ended.set_result(None)
 
     async def wait(self, limit_s: float | None = None) -> None:
-        """Return once no caller waits, or after `limit_s`."""
         if self._callers:
             await asyncio.wait([caller.ended for caller in self._callers], timeout=limit_s)
 
@@ -83,12 +79,9 @@ class Callers:
 
 
 class Works:
-    """The work that was begun on runs, which lasts when its caller leaves."""
-
     def __init__(self) -> None:
         self._works: set[Work] = set()
         self._awaited: list[Work] = []
-        """Those for which callers wait."""
 
     async def begin(
         self, work: Coroutine[object, object, Answer], under_way: asyncio.Event
@@ -141,10 +134,9 @@ async def joined_answer(
     *,
     on_wait: Callable[[], object],
 ) -> Answer:
-    """The answer of a run once it is finished, or waits with no reply left to read.
+    """The answer of a run that is finished, or waits with no reply left to read.
 
-    `resume` is called if no process works on the run and there is something to do, `on_wait` if a
-    process does.
+    `resume` is called if no process does the run and something is to do, else `on_wait`.
     """
     tried: set[int] = set()
     while True:
@@ -186,13 +178,13 @@ def answer_so_far(stored: StoredRun) -> Answer:
 
 @asynccontextmanager
 async def hold_run(journal: Journal, run_id: str, *, limit_s: float | None) -> AsyncGenerator[int]:
-    """`journal.hold`. Raises `JournalError` if that takes longer than `limit_s`."""
+    """`journal.hold`, within `limit_s`; else raises `JournalError`."""
     async with AsyncExitStack() as stack:
         yield await answer_within(limit_s, stack.enter_async_context(journal.hold(run_id)))
 
 
 async def answer_within(limit_s: float | None, answer: Awaitable[T]) -> T:
-    """What a call of a journal returns. Raises `JournalError` after `limit_s`."""
+    """Raises `JournalError` after `limit_s`."""
     timeout = asyncio.timeout(limit_s)
     try:
         async with timeout:
@@ -206,21 +198,17 @@ async def answer_within(limit_s: float | None, answer: Awaitable[T]) -> T:
 
 
 def new_run_id(now: dt.datetime) -> str:
-    """An id that no other run has."""
     return f"run-{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 INBOX_POLL_S = 0.5
-"""Seconds between two looks at a run of another process."""
 
 
 class HeldRuns:
-    """Holds runs of a journal for one supervisor."""
-
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._released: dict[str, tuple[asyncio.AbstractEventLoop, asyncio.Event]] = {}
-        """By run that is held here: the loop that works on it, and what is set once it ends."""
+        """By run: the event loop that works on it, and the event set at its end."""
 
     def __contains__(self, run_id: object) -> bool:
         return run_id in self._released

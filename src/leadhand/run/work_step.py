@@ -1,7 +1,7 @@
 """The step of a run that does its tasks, also while its planner still writes the plan.
 
-Time before the deadline is kept for the offline code of workers: a model that does not answer may
-use up all the time for work, so the run stops asking models while that code still has time.
+A model that does not answer may use up all the time for work, so models are abandoned while there
+is still time for the offline code of workers.
 """
 
 import asyncio
@@ -31,8 +31,6 @@ _SOON_S = 0.05
 
 
 class OfflineReserve:
-    """Stops asking models in time, while the block lasts; needs a running event loop."""
-
     def __init__(self, context: StepContext) -> None:
         self._context = context
         self._offline_switch = context.roles.offline_switch
@@ -41,7 +39,6 @@ class OfflineReserve:
         self._started_s = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self.used = False
-        """Whether models were given up to leave time for code."""
 
     def __enter__(self) -> None:
         if any(self._has_both(worker) for worker in self._workers.values()):
@@ -55,7 +52,6 @@ class OfflineReserve:
             self._shared(self._workers[name]).code_s = took_s
 
     def _look(self) -> None:
-        """Stop asking models if it is time, else come back when it will be."""
         until_s = self._context.work_ends_s
         if until_s is None or self._offline_switch.why is not None:
             return
@@ -92,16 +88,12 @@ class OfflineReserve:
         return self._context.shared_workers.of(self._context.team_path, worker)
 
     def _has_both(self, worker: Worker) -> bool:
-        """Whether a worker has a model and offline code."""
         by_code = worker.offline is None or worker.team is not None
         return not by_code and own_code(worker, self._context.team) is None
 
 
 class WorkStep:
-    """Does the tasks of a run that have not ended."""
-
     def __init__(self, context: StepContext, *, teams: TeamRunner, growing: bool = False) -> None:
-        """`teams` runs the teams that are workers. A `growing` plan is still being written."""
         self._context = context
         self._teams = teams
         self.growing = growing
@@ -109,7 +101,7 @@ class WorkStep:
         """What the planner does to the tasks, once they may start."""
 
     async def run(self) -> bool:
-        """Do the tasks. Returns whether all that is left waits for a person."""
+        """Returns whether all that is left waits for a person."""
         context = self._context
         runners, until_s = context.roles.runners, context.work_ends_s
         async with AsyncExitStack() as stack:
@@ -172,7 +164,6 @@ class WorkStep:
             scheduler.drain(why)
 
     def cancel_all(self, reason: str) -> None:
-        """Record that all tasks that have not ended are cancelled."""
         recorder = self._context.recorder
         for id, task in recorder.state.tasks.items():
             if not task.ended:
@@ -187,7 +178,7 @@ class EarlyStart:
     """The work that begins while there is no plan, for the length of an `async with` block."""
 
     def __init__(self, context: StepContext, *, teams: TeamRunner, given: Plan | None) -> None:
-        """Nothing starts early if a plan was `given`, or if a person has to approve plans."""
+        """Nothing starts early with a `given` plan, or if people have to approve plans."""
         self._context = context
         self._state = context.recorder.state
         self._step = WorkStep(context, teams=teams, growing=True)
@@ -251,16 +242,12 @@ class EarlyStart:
             self._cancel(dropped)
 
     def accepted(self) -> None:
-        """Continue with the plan that was accepted."""
         self._step.growing = False
         if self._step.growing_plan is not None and self._is_working:
             self._step.growing_plan.accepted()
 
     async def finish(self) -> bool:
-        """Wait for the work that has begun; returns whether all that is left waits for a person.
-
-        Without a plan only tasks that run may end.
-        """
+        """Wait for the work that has begun; returns whether all that is left waits for a person."""
         if self._state.plan is None and self._state.tasks:
             why = f"there is no plan: {self._context.unplanned or self._context.active.reason}"
             if self._step.growing_plan is None:
@@ -275,7 +262,6 @@ class EarlyStart:
         return self._work is not None and not self._work.done()
 
     async def _stop_opening(self) -> None:
-        """Stop work of which no task has started, as its tools are not ready."""
         if self._work is not None:
             self._work.cancel()
             await asyncio.wait([self._work])
