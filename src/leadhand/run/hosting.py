@@ -179,7 +179,7 @@ class RunHost:
         return earlier_runs(StoredRun.of(new.after, events).state)
 
     async def answer(self, run_id: str) -> Answer:
-        """The answer of a run that is over or waits. Raises `RunInterrupted` for other idle runs."""
+        """The answer of a run that is over or waits. Raises `RunInterrupted` for an idle one."""
         check_known_id(run_id)
         async with self.callers.waiting(run_id):
             return await rested_answer(self.journal, self.held, run_id)

@@ -1,9 +1,8 @@
 """A calculator for models: exact arithmetic on numbers, and nothing else that Python can do.
 
-Expressions are parsed into a syntax tree of which only allowed nodes are evaluated; nothing is
-compiled or run. Every size is limited before the work is done, so that no expression takes more
-than milliseconds. Whole numbers and fractions are exact; longer and irrational numbers have 50
-digits.
+Only allowed nodes of the expression's syntax tree are evaluated. Sizes are limited beforehand, so
+that no expression takes more than milliseconds. Whole numbers and fractions are exact; longer and
+irrational numbers have 50 digits.
 """
 
 import ast
@@ -26,7 +25,6 @@ from leadhand.tools.errors import ToolCallError
 from leadhand.untrusted.cutting import cut
 
 MAX_CHARS: Final = 1_000
-"""The maximum length of an expression."""
 MAX_DEPTH: Final = 250
 """The maximum nesting of an expression; a sum of n terms is n deep."""
 MAX_DIGITS: Final = 1_000
@@ -83,8 +81,6 @@ _TOO_LARGE: Final = f"a result is out of range: numbers stay within 10 to the po
 
 
 class _Evaluation:
-    """Evaluates a syntax tree; decimals are read exactly from the text."""
-
     def __init__(self, text: str) -> None:
         self._text = text
 
@@ -146,7 +142,7 @@ def _number(value: _Value) -> Fraction:
 
 
 def _settled(number: Fraction) -> Fraction:
-    """`number`, rounded to 50 digits if it is too long to be kept exactly."""
+    """Rounded to 50 digits if it is too long to be kept exactly."""
     bits = max(number.numerator.bit_length(), number.denominator.bit_length())
     if bits <= _MAX_BITS:
         return number

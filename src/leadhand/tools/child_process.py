@@ -13,7 +13,7 @@ from typing import NoReturn
 
 
 def python_command(code: str, *options: str) -> list[str]:
-    """The command line of an interpreter that runs `code`, with `sys` imported and our path.
+    """An interpreter that runs `code`, with `sys` imported and our path.
 
     `-P` (or `-I`) keeps the current folder, which others may write to, off the path until then.
     """
@@ -24,7 +24,6 @@ def python_command(code: str, *options: str) -> list[str]:
 
 
 def exit_description(status: int) -> str:
-    """How a process that gave no answer ended; the name of the process goes before it."""
     if status >= 0:
         return f"ended with status {status} before it answered"
     try:
@@ -42,7 +41,6 @@ def limit_resource(what: int, soft: int, hard: int | None = None) -> None:
 
 
 def end_process_group() -> NoReturn:
-    """End this process and its children."""
     if os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(0)
@@ -64,9 +62,9 @@ def _closed(descriptor: int, timeout_ms: int | None) -> bool:
 def ending_with_parent(descriptor: int) -> Generator[None]:
     """Within the block, the kernel ends this process when its parent has ended.
 
-    The thread of `end_with_parent` cannot run while the main thread holds the interpreter's lock,
-    for example in a regular expression. Linux sends SIGIO when the socket closes, which terminates
-    the process by default. The socket must not be used otherwise within the block.
+    The thread of `end_with_parent` cannot run while a regular expression, for example, holds the
+    interpreter's lock. Linux sends SIGIO when the socket closes, so nothing else may use it in the
+    block.
     """
     if sys.platform != "linux" or os.getpgrp() != os.getpid():
         yield

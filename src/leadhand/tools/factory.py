@@ -16,14 +16,11 @@ if TYPE_CHECKING:
 
 
 class ToolFactory:
-    """Ready-made tools that share the inputs of one request."""
-
     def __init__(self, inputs: "Inputs | None", environ: Mapping[str, str]) -> None:
         """`environ` switches web tools on; see `WebSettings`."""
         self._given = inputs
         self._environ = environ
         self._reading: list[FileTools | SqlTools] = []
-        """Those that are in use."""
         self._reported: set[tuple[str, str]] = set()
 
     def make(self, name: str) -> Callable[..., object] | None:
@@ -59,7 +56,6 @@ class ToolFactory:
         return tuple(f"{names}: {why}" for names, why in grouped_by_reason(new))
 
     def close(self) -> None:
-        """Delete databases and temporary files."""
         if "_sql" in vars(self):
             self._sql.close()
 

@@ -1,7 +1,7 @@
 """Runs ruff over many files at once, with exactly the rules that the caller selects.
 
-The reviewed code cannot change that: its configuration, ignore files and `noqa` comments are not
-read. Nothing is fixed, and a file that crashes ruff affects no other file.
+Configuration, ignore files and `noqa` comments of the reviewed code are not read. Nothing is fixed,
+and a file that crashes ruff affects no other file.
 """
 
 import json
@@ -48,10 +48,7 @@ _MARK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One diagnostic of ruff. Lines and columns count from 1."""
-
     file: Path
-    """The path as the caller passed it."""
     line: int
     end_line: int
     column: int
@@ -82,12 +79,12 @@ def check(
     preview: bool = False,
     timeout_s: float = 120.0,
 ) -> list[Diagnostic]:
-    """The diagnostics of the rules `select` for `files`, by file in the given order, then by place.
+    """The diagnostics by file in the given order, then by place.
 
     `settings` are dotted keys of ruff's configuration with TOML values, for example
-    `{"lint.mccabe.max-complexity": "10"}`. `preview` allows rules that ruff calls unstable. Rules
-    that this ruff does not know, or not any more, are left out, each with an `UNKNOWN_RULE`. Raises
-    `ToolError` if ruff is missing, refuses other arguments, or takes more than `timeout_s` in all.
+    `{"lint.mccabe.max-complexity": "10"}`. `preview` allows unstable rules. Unknown rules give an
+    `UNKNOWN_RULE` each. Raises `ToolError` if ruff is missing, refuses other arguments, or takes
+    more than `timeout_s` in all.
     """
     if not files or not select:
         return []
@@ -151,10 +148,8 @@ def _chunks(names: list[str]) -> Iterator[list[str]]:
 def _run(
     command: list[str], select: list[str], given: Mapping[str, Path], neutral: Path, deadline: float
 ) -> list[Diagnostic]:
-    """The diagnostics. Rules that ruff does not know are removed from `select`.
-
-    A batch that crashes ruff is halved until the file is found.
-    """
+    """Removes rules that ruff does not know from `select`. A batch that crashes ruff is halved
+    until the file is found."""
     waiting = list(_chunks(list(given)))
     found: list[Diagnostic] = []
     while waiting and select:

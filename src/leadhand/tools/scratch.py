@@ -1,7 +1,5 @@
-"""Temporary folders that are deleted after use, or when the process ends.
-
-A second signal ends the process without running clean-up code, so these folders are also recorded.
-"""
+"""Temporary folders that are deleted after use, or when the process ends, even without clean-up
+code."""
 
 import shutil
 import tempfile
@@ -14,7 +12,6 @@ _folders: set[Path] = set()
 
 @contextmanager
 def scratch_folder(prefix: str = "leadhand-") -> Generator[Path]:
-    """A new folder that is deleted after the block."""
     folder = new_scratch_folder(prefix)
     try:
         yield folder
@@ -30,7 +27,6 @@ def new_scratch_folder(prefix: str = "leadhand-") -> Path:
 
 
 def remove_scratch_folder(folder: Path) -> None:
-    """Delete a folder with its contents."""
     shutil.rmtree(folder, ignore_errors=True)
     _folders.discard(folder)
 

@@ -30,9 +30,7 @@ class ChangedText:
     """The path before, if it differs."""
     status: Literal["added", "modified", "deleted", "renamed"]
     base: str | None
-    """The old text; None for an added file."""
     head: str | None
-    """The new text; None for a deleted file."""
     hunks: tuple[HunkNumbers, ...]
     complete: bool
     """Whether the texts are complete; if not, lines that the patch does not show are blank."""
@@ -41,10 +39,10 @@ class ChangedText:
 
 
 def plain_text(data: bytes) -> str:
-    """The text of a file, without byte order mark, with `\\n` line ends and git's line numbers.
+    """The text of a file, without byte order mark, with git's line numbers.
 
-    Bytes that are not UTF-8 become U+FFFD. A single carriage return becomes a space, because it
-    ends a line for Python's parser and not for git. A NUL, which parsers refuse, becomes U+FFFD.
+    Bytes that are not UTF-8, and NUL, which parsers refuse, become U+FFFD. A single carriage
+    return, which ends a line for Python's parser and not for git, becomes a space.
     """
     text = data.decode("utf-8", errors="replace").removeprefix("\ufeff")
     if "\r" in text:

@@ -1,4 +1,2 @@
-"""Workers: what turns a function into a `Runner`, in the event loop, a thread or a process.
-
-Nothing here knows plans, other workers or the scheduler.
-"""
+"""Workers: what turns a function, an agent or a model into a `Runner`. Nothing here knows plans,
+other workers or the scheduler."""

@@ -69,7 +69,7 @@ class _Result(Protocol):
 
 
 class AgentWorker:
-    """A `Runner` over an agent. Its model calls are recorded and limited like any others."""
+    """Its model calls are recorded and limited like any others."""
 
     def __init__(
         self,
@@ -82,9 +82,8 @@ class AgentWorker:
         retry_on: Collection[str] | None,
         max_calls: int,
     ) -> None:
-        """Its MCP servers are opened with the run's `toolsets`. `deps` gives the agent's
-        dependencies. `retry_on` names the exceptions of its tools that
-        are transient, as in `failure_of`; `max_calls` limits the tool calls of one response."""
+        """`deps` gives the agent's dependencies. `retry_on` names its tools' transient
+        exceptions, as in `failure_of`; `max_calls` limits the tool calls of a response."""
         self._toolsets = toolsets
         self._deps = deps
         self._retry_on = retry_on
@@ -94,7 +93,6 @@ class AgentWorker:
         self._fence = fence
 
     async def run(self, handoff: Handoff) -> Outcome:
-        """One attempt at one task."""
         requester = Requester("worker", handoff.task_id, handoff.attempt, shown=True)
         try:
             paused = handoff.paused
@@ -140,7 +138,6 @@ class AgentWorker:
         paused: PausedAttempt,
         messages: Sequence[ModelMessage],
     ) -> None:
-        """Record which of the approved calls were made."""
         log = ToolLog(self._caller.recorder, handoff)
         now_s = asyncio.get_running_loop().time()
         replies = {
@@ -213,10 +210,7 @@ def _results(kept: StoredConversation, paused: PausedAttempt) -> DeferredToolRes
 
 
 class _RecordedModel(WrapperModel):
-    """A model whose requests go through our caller, which records them and backs off.
-
-    It also gives the idempotency keys to the calls of tools that take one.
-    """
+    """Requests go through our caller, and tools that take idempotency keys get them."""
 
     def __init__(
         self, spec: ModelSpec, caller: Caller, requester: Requester, task_key: str, max_calls: int
@@ -234,10 +228,8 @@ class _RecordedModel(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        """The wrapped model's response, without the tool calls beyond the worker's limit.
-
-        The agent runs every tool call that it sees, so it must not see those.
-        """
+        """The response without the tool calls beyond the worker's limit: the agent would run
+        them."""
         tools = model_request_parameters.function_tools
         keyed = {tool.name for tool in tools if takes_key(tool)}
         response = await self._caller.forward(
@@ -323,7 +315,7 @@ def _with_keys(
 
 
 def as_agent(worker: Worker) -> AbstractAgent[object, object]:
-    """The agent in a worker's `run`. Raises `InputError` for anything else."""
+    """Raises `InputError` if it is none."""
     if isinstance(worker.run, AbstractAgent):
         return cast("AbstractAgent[object, object]", worker.run)
     kind = type(worker.run).__name__

@@ -9,7 +9,6 @@ from leadhand.untrusted.fence import Fence
 
 
 def instructions(worker: Worker) -> str:
-    """The system prompt, the same for all tasks of a worker."""
     if worker.plain:
         return worker.instructions
     return joined(worker.instructions, prompt("leadhand.workers", "worker"))
@@ -26,7 +25,6 @@ def opening(handoff: Handoff, fence: Fence, *, material: MaterialFunction | None
 
 
 def _handed_over(handoff: Handoff) -> dict[str, str]:
-    """The digests of the tasks that this one depends on, and its artifacts."""
     given = {one.task_id: _shown(one) for one in handoff.context}
     if handoff.artifacts:
         given["what to work on"] = "\n".join(handoff.artifacts)

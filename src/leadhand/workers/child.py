@@ -1,7 +1,6 @@
 """The main function of a worker process: reads calls from a socket and answers them one by one.
 
-It imports only what a call needs, so that it is ready soon. The process ends when the other end of
-the socket closes, whatever the worker function is doing.
+It imports only what a call needs, to be ready soon, and ends when the socket closes.
 """
 
 import functools
@@ -38,11 +37,9 @@ class Call(Record):
     retry_on: frozenset[str] | None = None
     """The names of the transient exceptions; None means all but the permanent ones."""
     context: ContextData | None = None
-    """The context of the run."""
 
 
 def main(descriptor: int, max_output_bytes: int) -> None:
-    """Serve the socket `descriptor` until it closes."""
     del sys.argv[1:]
     # As in the command line's own process: work that keeps many objects would take twice as long.
     gc.set_threshold(50_000, 20, 20)

@@ -6,10 +6,7 @@ from leadhand.contracts.outcome import Completed, Escalated, Result
 def completed_or_escalated(
     result: Result, min_confidence: int | None, *, who: str = "worker"
 ) -> Completed | Escalated:
-    """`result` as completed, or as escalated if its confidence is below `min_confidence`.
-
-    A result without a confidence completes.
-    """
+    """A result without a confidence completes."""
     sure = result.confidence
     if min_confidence is None or sure is None or sure >= min_confidence:
         return Completed(result=result)

@@ -1,7 +1,5 @@
-"""The context of a run as data, which a worker process makes into the same context.
-
-Its values are in no error: they may be secret.
-"""
+"""The context of a run as data for a worker process. Its values, which may be secret, are in no
+error."""
 
 import functools
 from collections.abc import Iterable
@@ -17,13 +15,11 @@ from leadhand.workers.reference import FunctionReference
 
 class ContextData(Record):
     kind: FunctionReference
-    """Its class."""
     data: str = Field(repr=False)
-    """As JSON."""
 
     @classmethod
     def of(cls, context: object) -> "ContextData":
-        """The context as data. Raises `InputError` saying why it can't be sent."""
+        """Raises `InputError` saying why it can't be sent."""
         kind = type(context)
         name = kind.__qualname__
         try:
@@ -49,7 +45,6 @@ class ContextData(Record):
         return cls(kind=reference, data=data.decode())
 
     def load(self) -> object:
-        """The context again, in the process that it was sent to."""
         try:
             return _adapter(cast("type", self.kind.load())).validate_json(self.data)
         except ValueError:

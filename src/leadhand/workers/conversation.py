@@ -1,7 +1,7 @@
 """The conversation of an attempt, which can pause until a person has approved tool calls.
 
-Then it goes into the journal with the question. The attempt continues from there, in this process
-or another one: what was done before is not done again.
+It is then in the journal with the question, and continues from there in any process: what was done
+before is not done again.
 """
 
 import hashlib
@@ -34,7 +34,6 @@ CHANGED = "its arguments were stored without the secrets in them"
 
 
 def refusal(reason: str) -> str:
-    """The reply to a call that a person refused."""
     return f"A person refused this call, so it was not made{f': {reason}' if reason else '.'}"
 
 
@@ -46,8 +45,6 @@ def not_made(why: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """A call that needs an approval."""
-
     part: ToolCallPart
     key: str
     arguments: dict[str, JsonValue]
@@ -56,8 +53,6 @@ class PendingCall:
 
 
 class ToolboxState(Record):
-    """What a toolbox knows of the calls so far."""
-
     calls: tuple[tuple[str, str, int], ...] = ()
     """Tool, arguments, and how often it was called with them."""
     refused: tuple[tuple[str, str, str], ...] = ()
@@ -77,10 +72,7 @@ class _Pending(Record):
 
 
 class StoredConversation(Record):
-    """A conversation and the toolbox's state, between two steps."""
-
     messages: JsonValue
-    """As pydantic-ai serializes them."""
     step: int
     repairs: int
     usage: Usage
@@ -100,11 +92,9 @@ class StoredConversation(Record):
 
     @property
     def model_messages(self) -> list[ModelMessage]:
-        """The messages as pydantic-ai has them."""
         return ModelMessagesTypeAdapter.validate_python(self.messages)
 
     def pending_calls(self, paused: PausedAttempt) -> list[PendingCall]:
-        """The calls that a person was asked about."""
         return [
             PendingCall(
                 ToolCallPart(call.tool, call.arguments, one.tool_call_id),
@@ -124,10 +114,8 @@ class Conversation:
         self.messages: list[ModelMessage] = []
         self.usage = NO_USAGE
         self.repairs = 0
-        """How often the model was told that its answer can't be used."""
 
     def tell(self, parts: Sequence[ModelRequestPart], *, instructions: str | None) -> None:
-        """Add to the next request."""
         last = self.messages[-1] if self.messages else None
         if isinstance(last, ModelRequest):
             self.messages[-1] = ModelRequest([*last.parts, *parts], instructions=last.instructions)

@@ -1,7 +1,5 @@
-"""The two tools by which a model ends its work: `final_answer` and `escalate`.
-
-A model that can't call tools ends it with the same fields, one of which says if it is unable.
-"""
+"""The tools by which a model ends its work, `final_answer` and `escalate`; or one answer with
+the fields of both."""
 
 import functools
 import json
@@ -72,8 +70,6 @@ class _Escalation(BaseModel):
 
 
 class FinalAnswer:
-    """The `final_answer` tool of one worker: its definition, and results from calls of it."""
-
     def __init__(self, output: object = None) -> None:
         """`output` is a type, a JSON Schema as a mapping, or None for text."""
         self._adapter: TypeAdapter[object] | None = None
@@ -94,7 +90,6 @@ class FinalAnswer:
 
     @property
     def is_text(self) -> bool:
-        """Whether any text is a valid answer."""
         return self._adapter is None and self._validator is None
 
     def asked_for(
@@ -105,8 +100,7 @@ class FinalAnswer:
         tokens: float,
         first: bool = False,
     ) -> CallRequest:
-        """`request` with `tools` and the ways to end; the answer may take `tokens`. `first`: it is
-        the first of an attempt."""
+        """`request` with the ways to end. The answer may take `tokens`."""
         uses_words = first and self.is_text and bool(tools)
         most = min(tokens, request.max_bytes / BYTES_A_TOKEN, PLAN_TOKENS)
         return replace(
@@ -164,7 +158,7 @@ class FinalAnswer:
 
 
 def final_answer(output: object) -> FinalAnswer:
-    """The tool for a worker's `output`, made once for each type."""
+    """Made once for each type."""
     try:
         hash(output)
     except TypeError:  # a JSON Schema, which is quick
@@ -192,7 +186,6 @@ def escalation(data: Mapping[str, JsonValue], usage: Usage) -> Escalated:
 
 
 def escalation_in(answer: StructuredAnswer, usage: Usage) -> Escalated | None:
-    """The escalation in an answer that says so in its `escalate`; None if it does not."""
     data = answer.data or {}
     if answer.call is not None or data.get("escalate") not in _REASONS:
         return None

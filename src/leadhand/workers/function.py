@@ -1,8 +1,5 @@
-"""A plain Python function as a worker: async in the event loop, sync in a daemon thread.
-
-`run` always returns an outcome. The only exception that it raises is the cancellation of the task
-that awaits it.
-"""
+"""A Python function as a worker: async in the event loop, sync in a daemon thread. `run` raises
+only the cancellation of its task."""
 
 import asyncio
 import inspect
@@ -23,8 +20,6 @@ _log = logging.getLogger("leadhand")
 
 
 class FunctionWorker:
-    """A `Runner` over a function."""
-
     __slots__ = ("_function", "_is_async", "_output", "_retry_on", "_threads")
 
     def __init__(
@@ -35,10 +30,8 @@ class FunctionWorker:
         output: object = None,
         retry_on: Collection[str] | None = None,
     ) -> None:
-        """`threads` run a function that is not async; `output` is the type that it must return.
-
-        `retry_on` names the transient exceptions; without it all but the permanent ones are.
-        """
+        """`threads` run a function that is not async. `retry_on` names the transient exceptions;
+        without it, all but the permanent ones."""
         self._function = function
         self._is_async = _is_async(function)
         self._threads = threads or DaemonThreads()

@@ -1,7 +1,7 @@
 """Idempotency keys, by which a tool with side effects recognises a call that it has seen before.
 
-A tool of any kind receives its key in a parameter of that name, which the model does not see and
-can't choose. The key is the same in every attempt at a task, and after the run was resumed.
+A tool receives its key in a parameter of that name, which the model does not see. The key is the
+same in every attempt at a task, and after the run was resumed.
 """
 
 import hashlib
@@ -17,10 +17,8 @@ PARAMETER = "idempotency_key"
 
 
 def key(task: str, tool: str, arguments: Mapping[str, JsonValue], *, occurrence: int) -> str:
-    """The key of a call: 32 hexadecimal digits.
-
-    `task` is the key of its task; `occurrence` counts the calls with the same arguments from 1.
-    """
+    """32 hexadecimal digits. `task` is the key of its task; `occurrence` counts the calls with
+    the same arguments from 1."""
     called = json.dumps([task, tool, arguments, occurrence], sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(called.encode()).hexdigest()[:32]
 
@@ -30,7 +28,6 @@ def takes_key(tool: ToolDefinition) -> bool:
 
 
 def for_model(tool: ToolDefinition) -> ToolDefinition:
-    """The tool as the model is offered it: without the parameter."""
     if not takes_key(tool):
         return tool
     schema = tool.parameters_json_schema

@@ -1,8 +1,5 @@
-"""The worker's loop: a model and its tools work on one task until it answers or escalates.
-
-The model sees only its instructions and the handoff. Each step is one model call, and every way to
-end is an outcome.
-"""
+"""The worker's loop: a model and its tools work on one task until it answers or escalates. Each
+step is one model call; the model sees only its instructions and the handoff."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -48,12 +45,9 @@ from leadhand.workers.toolsets import Toolset
 MAX_REFUSED_CALLS = 100
 """Refused tool calls of one response that stay in the conversation. Each costs time and tokens."""
 DEFAULT_STEPS = 10
-"""Default limit of model calls in one attempt."""
 
 
 class ModelWorker:
-    """A `Runner` that has a model do the work."""
-
     def __init__(
         self,
         worker: Worker,
@@ -78,11 +72,9 @@ class ModelWorker:
         self.plain_request = CallRequest(
             self.instructions, settings=self.settings, max_bytes=self.max_bytes
         )
-        """The request of a worker that answers once, in plain text."""
         self._models: dict[str, Sequence[ModelSpec]] = {**models}
 
     async def run(self, handoff: Handoff) -> Outcome:
-        """One attempt at one task."""
         attempt = _Attempt(self, handoff, self._models_for(handoff))
         return outcome_of(await self._outcome(attempt))
 
@@ -111,8 +103,6 @@ class ModelWorker:
 
 
 class _Attempt:
-    """One attempt."""
-
     def __init__(self, runner: ModelWorker, handoff: Handoff, models: Sequence[ModelSpec]) -> None:
         self._runner = runner
         self._worker = runner.worker
@@ -125,14 +115,12 @@ class _Attempt:
         """Tool calls in the last response, including those that were dropped."""
 
     async def plain(self) -> Outcome:
-        """One request, one response in plain text."""
         request = self._runner.plain_request
         response = await self._ask(request)
         text = answer_in(response, request).readable().text
         return Completed(result=Result(output=text, usage=self._said.usage))
 
     async def work(self) -> Outcome:
-        """Take steps until there is an outcome."""
         limits = self._handoff.limits
         max_steps = limits.max_steps or DEFAULT_STEPS
         async with AsyncExitStack() as stack:

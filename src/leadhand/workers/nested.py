@@ -1,7 +1,5 @@
-"""A team as a worker: the request that it gets, and the outcome of its run for the outer run.
-
-The `TeamRunner` plans and runs the team; nothing here knows how.
-"""
+"""A team as a worker: its request, and its run's outcome. The `TeamRunner` plans and runs the
+team."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -31,9 +29,7 @@ from leadhand.tools.text import counted
 from leadhand.workers.confidence import completed_or_escalated
 
 MAX_SUMMARY = 500
-"""Characters of a nested team's answer that its summary quotes."""
 _MAX_GAPS = 5
-"""Gaps that a one-line message lists."""
 
 
 class NestedWorker:
@@ -60,10 +56,8 @@ class NestedWorker:
 
 
 def limited(team: Team, limits: Limits) -> Team:
-    """`team` with the task's tier as default for its workers, unless the team sets one.
-
-    Time and tokens are limited by the outer run.
-    """
+    """`team` with the task's tier as default for its workers. The outer run limits time and
+    tokens."""
     if limits.tier is None or team.limits.tier is not None:
         return team
     bounds = team.limits.model_copy(update={"tier": limits.tier})
@@ -90,10 +84,10 @@ def request_of_task(handoff: Handoff) -> PlanRequest:
 def nested_outcome(
     run: RunState, *, min_confidence: int | None = None, typed: bool = False
 ) -> Outcome:
-    """The outcome of a nested run for the outer run; `typed`: its team declares its output.
+    """The outcome of a nested run; `typed`: its team declares its output.
 
-    A partial answer completes the task: the nested team's own ladder has dealt with its gaps, and a
-    second attempt would repeat everything else. The outer run counts those gaps among its own.
+    A partial answer completes the task: the nested team's ladder has dealt with its gaps, which the
+    outer run counts among its own.
     """
     answer = run.answer
     if answer is None:
@@ -111,8 +105,8 @@ def nested_outcome(
 def _of_level(outcome: Outcome, run: RunState) -> Outcome:
     """The outcome of a task that was broken down.
 
-    It does not escalate: its parts have had the whole ladder, and there are no other workers. If
-    budget or deadline ended it early, it fails with what there is, and a resumed run continues it.
+    It does not escalate: its parts have had the whole ladder. If budget or deadline ended it early,
+    it fails with what there is, and a resumed run continues it.
     """
     if isinstance(outcome, Escalated):
         return Failed(kind="error", message=outcome.message, partial=outcome.partial)
@@ -155,7 +149,7 @@ def _gaps(answer: Answer) -> str:
 
 
 def _reasons(answer: Answer, run: RunState) -> str:
-    """Why nothing was done: all reasons, each once, with the tasks that it is for."""
+    """Why nothing was done: each reason once, with its tasks."""
     by_reason: dict[str, list[str]] = {}
     for path, why in _paths(answer, run):
         by_reason.setdefault(why, []).append(path)

@@ -37,7 +37,6 @@ class OfflineSwitch:
         return self._why or (self._outer.why if self._outer is not None else None)
 
     def switch_on(self, why: str) -> None:
-        """Stop asking models, and waiting for their responses."""
         self._why = self._why or why
         now_s = asyncio.get_running_loop().time()
         for timeout in self._asking:
@@ -53,7 +52,6 @@ class OfflineSwitch:
             self.switch_on(why)
 
     def has_time_for(self, seconds: float) -> bool:
-        """Whether models may still be asked for so many seconds."""
         if self.models_until_s is None:
             return self._outer is None or self._outer.has_time_for(seconds)
         return asyncio.get_running_loop().time() + seconds < self.models_until_s
@@ -77,18 +75,13 @@ class OfflineSwitch:
 
 @dataclass(frozen=True, slots=True)
 class OfflineFallback:
-    """A `Runner` that asks a model, and runs the worker's code if no model is available.
-
-    The result then says why there was no model.
-    """
+    """A `Runner` that asks a model or, with a note in the result, runs the worker's code."""
 
     by_model: Runner
     by_code: Runner
     offline_switch: OfflineSwitch
     patience_s: float = 0.0
-    """The longest wait before a retry."""
     offline_s: float | None = None
-    """The time that the code takes, if it is known."""
 
     async def run(self, handoff: Handoff) -> Outcome:
         offline_switch = self.offline_switch
@@ -111,10 +104,8 @@ class OfflineFallback:
         return Completed(result=done.result.model_copy(update={"without_model": why}))
 
     def _within_s(self, handoff: Handoff) -> float | None:
-        """How long a model may take so that the code fits into the attempt; None for no limit.
-
-        The first attempt may use all its time: the model may be quicker in the next.
-        """
+        """How long a model may take so that the code fits into the attempt; not limited in the
+        first, because the model may be quicker in the next."""
         limit_s = handoff.limits.timeout_s
         if limit_s is None or handoff.attempt <= PATIENT_ATTEMPTS:
             return None

@@ -1,7 +1,5 @@
-"""The toolsets of workers, MCP servers among them: open from their first use to the run's end.
-
-Each is opened, held and closed in a task of its own, so that a cancelled attempt waits for none.
-"""
+"""The toolsets of workers, open from their first use to the run's end. Each has a task of its
+own, so that a cancelled attempt waits for none."""
 
 import asyncio
 import gc
@@ -58,12 +56,9 @@ class ToolsNotStarted(Exception):
 
 
 class OpenToolsets:
-    """The toolsets that the runs of one event loop have open."""
-
     def __init__(self) -> None:
         self._held: dict[int, _Held] = {}
         self.kept = False
-        """Whether they stay open without a user."""
 
     async def open(self, toolset: OpensOnce, user: object) -> "_Held":
         """Open it for `user`, again if it no longer answers."""
@@ -133,14 +128,12 @@ class _Held:
         self._is_forced = False
         self.users: set[object] = set() if before is None else before.users
         self.attempts = 0
-        """How many attempts use it now."""
         self.may_hang = False
         """Whether an attempt that used it was cancelled."""
         self.task = asyncio.create_task(self._hold(before))
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is of no more use."""
         return self._stop.is_set() or self._error is not None
 
     @property
@@ -240,7 +233,6 @@ def _kill_processes(server: _Server) -> None:
 
 
 def servers_in(*toolsets: OpensOnce) -> list[_Server]:
-    """The MCP servers within toolsets."""
     found: list[_Server] = []
     for toolset in toolsets:
         toolset.apply(found.append)

@@ -1,8 +1,5 @@
-"""Turns the return value of a worker function into an outcome.
-
-Outcomes from here can be written to JSON and read back as the same value, which the event log
-relies on. No return value is trusted, and nothing here raises.
-"""
+"""Turns the return value of a worker function into an outcome that JSON gives back unchanged. No
+return value is trusted, and nothing here raises."""
 
 import dataclasses
 import itertools
@@ -27,7 +24,6 @@ _MARGIN = 32
 more than 200 in all."""
 
 _SHORT = 100_000
-"""Characters of a text whose size is not measured."""
 
 _MAX_VISITS = 10_000
 """Values that are searched for the one that is not JSON."""
@@ -39,9 +35,8 @@ _Dump = Callable[[object], bytes]
 def outcome_of(value: object, output: object = None) -> Outcome:
     """The outcome in `value`; `output` is the type that its data must have, if any.
 
-    An outcome stays as it is, a `Result` completes, and any other value is the output of a
-    completed result, as plain JSON data. A value that is not JSON data is a `Failed` that says what
-    and where.
+    An outcome stays, a `Result` completes, and any other value is a completed result's output. A
+    value that is not JSON data is a `Failed` that says what and where.
     """
     if output is None and _is_simple(value):
         return _complete({"result": {"output": value}})
@@ -73,7 +68,6 @@ class _Unfit(Exception):
 
 
 def _data(value: object, output: object) -> JsonValue:
-    """`value` as plain JSON data, validated against the type `output` if there is one."""
     if output is None:
         return _plain(value, _to_json)
     adapter = _adapter(output)

@@ -1,8 +1,5 @@
-"""Runs worker functions in processes, which can be killed and may crash.
-
-Use it for work that keeps a processor busy or may never return. Only JSON is sent, nothing is
-pickled. A process serves one call after another.
-"""
+"""Runs worker functions in processes, which can be killed and may crash: for work that keeps a
+processor busy or may never return. Only JSON is sent; a process serves one call after another."""
 
 import asyncio
 import contextlib
@@ -33,8 +30,7 @@ MAX_START_S = 120.0
 """How long a process may take to start and to import the function of its first call."""
 
 _EXIT_S = 0.1
-"""How long to wait for a killed process, so that it leaves no zombie. It is shorter than the
-scheduler's grace period for a cancelled attempt."""
+"""Shorter than a cancelled attempt's grace period; leaves no zombie."""
 
 _CRASH_S = 2.0
 """How long to wait for the exit status of a process that closed its socket."""
@@ -58,18 +54,15 @@ class ProcessWorker:
         output: object = None,
         retry_on: Iterable[type] | None = None,
     ) -> None:
-        """`function` takes a handoff; it may be a `functools.partial` with JSON keyword arguments.
-
-        With `retry_on`, only those exceptions are transient. Raises InputError if another process
-        could not import the function, for example a lambda.
-        """
+        """With `retry_on`, only those exceptions are transient. Raises `InputError` for a
+        function, such as a lambda, that another process could not import."""
         self._reference = FunctionReference.of(function)
         self._pool = pool
         self._output = output
         self._retry_on = None if retry_on is None else frozenset(map(class_name_there, retry_on))
 
     async def run(self, handoff: Handoff) -> Outcome:
-        """One attempt at one task. Cancelling it kills the process."""
+        """Cancelling it kills the process."""
         try:
             context = handoff.run_context
             call = Call(
@@ -87,10 +80,8 @@ class ProcessWorker:
 
 
 class ProcessPool:
-    """Up to `size` worker processes, started when needed and reused.
-
-    A pool belongs to one event loop. Its processes end with `close`, and with this process.
-    """
+    """Up to `size` worker processes, started when needed and reused, for one event loop. They
+    end with `close`, and with this process."""
 
     def __init__(
         self,
@@ -132,10 +123,7 @@ class ProcessPool:
             await asyncio.sleep(0)
 
     async def call(self, call: Call) -> Outcome:
-        """The outcome of `call`, made in a free process.
-
-        The attempt's time limit counts from when that process has imported the function.
-        """
+        """The attempt's time limit counts from when the process has imported the function."""
         with ExcludedTime() as block:
             return await self._call(call, block)
 
@@ -170,7 +158,6 @@ class ProcessPool:
             return outcome
 
     async def _imported(self, process: "_Process", call: Call) -> Outcome:
-        """Completed once the process has imported the function, else the failure."""
         if call.reference.function in process.imported:
             return _IMPORTED
         try:
@@ -188,7 +175,6 @@ class ProcessPool:
         return outcome
 
     async def close(self) -> None:
-        """Kill every process and its children at once."""
         self._closed = True
         alive = list(self._alive)
         for process in alive:
@@ -249,9 +235,7 @@ class _NotReady(Exception):
 class _Process:
     def __init__(self, max_output_bytes: int) -> None:
         self.worked_s = 0.0
-        """The seconds of work behind its last answer; 0 before there is one."""
         self.imported: set[str] = set()
-        """The functions that it can call at once, as their references name them."""
         self._channel, theirs = socket.socketpair()
         with theirs:
             self._channel.setblocking(False)
@@ -276,10 +260,8 @@ class _Process:
         return self._process.poll()
 
     async def exchange(self, call: Call, max_bytes: int) -> Outcome:
-        """The outcome of `call`.
-
-        Raises ConnectionError if the process ends before it answers, ValueError for no outcome.
-        """
+        """Raises ConnectionError if the process ends before it answers, ValueError for no
+        outcome."""
         self.worked_s = 0.0
         request = call.model_dump_json().encode()
         loop = asyncio.get_running_loop()

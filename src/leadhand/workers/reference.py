@@ -1,7 +1,4 @@
-"""References to functions by name, which another process can import from the same `sys.path`.
-
-Only names and JSON are sent; nothing is pickled.
-"""
+"""References to functions by name, which another process can import from the same `sys.path`."""
 
 import functools
 import importlib
@@ -31,8 +28,6 @@ def is_loading() -> bool:
 
 
 class FunctionReference(Record):
-    """Where a function is, and the keyword arguments to call it with."""
-
     function: str
     """`module:qualified.name`."""
     script: str | None = None
@@ -41,10 +36,8 @@ class FunctionReference(Record):
 
     @classmethod
     def of(cls, function: Function) -> "FunctionReference":
-        """The reference to an importable function, or to a `functools.partial` of one.
-
-        Raises InputError if another process could not import the function or read its arguments.
-        """
+        """The reference to a function or a `functools.partial` of one. Raises InputError if
+        another process could not import it or read its arguments."""
         keywords: Mapping[str, object] = {}
         if isinstance(function, functools.partial):
             if function.args:

@@ -16,10 +16,10 @@ _log = logging.getLogger("leadhand")
 
 
 def outcome_of_none(function: Callable[..., object], output: object, *, worker: str) -> Outcome:
-    """The outcome of a function that returned `None`; `output` is its worker's declared type.
+    """The outcome of a function that returned `None`.
 
-    If the declared type, or else the function's annotation, excludes `None`, the task fails
-    permanently. Without either the task completes without output, and a warning is logged.
+    If `output`, or else the function's annotation, excludes `None`, the task fails permanently.
+    Without either it completes, and a warning is logged.
     """
     declared = _annotation(function) if output is None else output
     if not _excludes_none(declared):
@@ -43,7 +43,7 @@ def _warn(worker: str) -> None:
 
 
 def _annotation(function: Callable[..., object]) -> object:
-    """The function's return annotation; `Signature.empty` if there is none or it is unknown."""
+    """`Signature.empty` if there is none or it is unknown."""
     while isinstance(function, functools.partial):
         function = cast("functools.partial[object]", function).func
     if not inspect.isroutine(function):

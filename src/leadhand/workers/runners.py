@@ -1,4 +1,4 @@
-"""The runners of a run, one for each worker, with the threads and processes that they share."""
+"""The runners of a run, by worker, with the threads and processes that they share."""
 
 import asyncio
 import logging
@@ -44,8 +44,6 @@ MakeTool = Callable[[str], object | None]
 
 
 class Runners:
-    """Runners by worker name. Threads, processes and tools last as long as `opened`."""
-
     def __init__(
         self,
         team: Team,
@@ -61,15 +59,10 @@ class Runners:
         unread: Callable[[], tuple[str, ...]] = tuple,
         offline_switch: OfflineSwitch | None = None,
     ) -> None:
-        """Each processor gets at most one worker process.
-
-        Calls of other frameworks' agents go to `recorder` and `account`. A team with models needs
-        `caller` and `fence`. `make_tool` makes the tools that workers name; `toolsets` are shared
-        with other runs. `outer_task` is the task that a nested team does; its workers see it too.
-        `inputs` gives the request's inputs, `unread` those that tools could not read.
-        `offline_switch` says whether models are available. Raises `InputError` for a worker that
-        can't be run.
-        """
+        """Calls of other frameworks' agents go to `recorder` and `account`. A team with models
+        needs `caller` and `fence`. `make_tool` makes the tools that workers name; `toolsets` are
+        shared with other runs. `outer_task` is what a nested team does. `unread` gives the
+        inputs that tools could not read. Raises `InputError` for a worker that can't be run."""
         self._team = team
         self._processes = processor_count()
         self._threads = DaemonThreads()
@@ -113,10 +106,10 @@ class Runners:
 
     @asynccontextmanager
     async def opened(self, teams: TeamRunner, *, until_s: float | None) -> AsyncGenerator[None]:
-        """While the block lasts, all workers have their runners; `teams` runs those that are teams.
+        """The runners, during the block; `teams` runs those that are teams.
 
         Raises `TimeoutError` if the tools are not ready at the event loop's time `until_s`. Closing
-        them takes no longer than that, or `CLOSING_S` after it.
+        takes until then, or `CLOSING_S` after it.
         """
         try:
             async with asyncio.timeout_at(until_s):
@@ -191,7 +184,6 @@ class Runners:
         return self._or_by_code(worker, self._by_model(worker, caller, toolsets))
 
     def _or_by_code(self, worker: Worker, by_model: Runner) -> Runner:
-        """The worker, with its offline code where no model is available."""
         if worker.offline is None or worker.isolate == "process":
             return by_model
         longest_s = max(self._team.retry.backoff_s, default=0.0) * (1 + JITTER_SHARE)

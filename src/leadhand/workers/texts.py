@@ -1,7 +1,5 @@
-"""The texts that an attempt can read: outputs of tools, and results of the tasks it depends on.
-
-A model sees one fenced page at a time and asks for the next one by offset.
-"""
+"""The texts that an attempt can read, a fenced page at a time: outputs of tools, and results of
+the tasks it depends on."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -16,7 +14,6 @@ from leadhand.untrusted.cutting import around, cut
 from leadhand.untrusted.fence import Fence
 
 SHOWN_CHARS = 16_000
-"""Characters on one page."""
 KEPT_CHARS = 4_000_000
 """Characters of a text that can be read; the rest only counts in its hash."""
 
@@ -41,7 +38,6 @@ class KeptText:
 
     text: str
     chars: int
-    """Of the whole text."""
     sha256: str
     """Of the whole text as UTF-8."""
 
@@ -54,10 +50,7 @@ class KeptText:
 
 
 class ReadableTexts:
-    """Texts by the name of their source."""
-
     def __init__(self, fence: Fence, results: Mapping[str, JsonValue]) -> None:
-        """`results` are the outputs of the tasks that this one depends on, by task id."""
         self._fence = fence
         self._texts = {id: KeptText.of(as_text(output)) for id, output in results.items()}
         self._results = len(self._texts)
@@ -79,11 +72,9 @@ class ReadableTexts:
         return self._page(source, 0)
 
     def kept(self) -> dict[str, KeptText]:
-        """The outputs of tools."""
         return dict([*self._texts.items()][self._results :])
 
     def restore(self, kept: Mapping[str, KeptText]) -> None:
-        """Add what `kept` returned."""
         self._texts |= kept
 
     def read_on(self, source: object, offset: object) -> str | None:

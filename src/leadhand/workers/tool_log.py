@@ -61,7 +61,6 @@ class ToolLog:
         *,
         approved: str | None = None,
     ) -> ToolReturnPart:
-        """The reply to a call that failed."""
         self.record(call, arguments, KeptText.of(""), problem, started_s, approved=approved)
         return cast("ToolReturnPart", reply(call, problem))
 

@@ -1,8 +1,5 @@
-"""Runs the tool calls of a worker's model: checked, concurrently, and within limits.
-
-The model gets any error of a call as text that says how to call the tool right. A tool's output is
-data: it is fenced, and cut into pages.
-"""
+"""Runs the tool calls of a worker's model: checked, concurrently, and within limits. Errors are
+text that says how to call the tool right; output is fenced, and cut into pages."""
 
 import asyncio
 import inspect
@@ -66,7 +63,7 @@ class RepeatedCalls(Exception):
 
 
 class Toolbox:
-    """The tools of one attempt at `handoff`, with the limits of `worker`; to be opened first."""
+    """Is opened first."""
 
     def __init__(
         self,
@@ -79,7 +76,6 @@ class Toolbox:
         model: Model,
         messages: list[ModelMessage],
     ) -> None:
-        """The tools see the `model` and the `messages` of the conversation as it grows."""
         self._max_calls = worker.max_tool_calls
         self._max_bytes = int(worker.max_output_mb * 1_000_000)
         self._toolset: AbstractToolset[ToolContext] = toolset
@@ -114,7 +110,6 @@ class Toolbox:
         return self
 
     async def instructions(self) -> str:
-        """The toolsets' own instructions, for the system prompt."""
         if self._is_empty:
             return ""
         found = await self._toolset.get_instructions(self._context)
@@ -135,12 +130,11 @@ class Toolbox:
     async def answer(
         self, calls: Sequence[ToolCallPart], *, made: int | None = None
     ) -> list[ToolReturnPart]:
-        """The replies to `calls`, in order. The calls run concurrently unless a tool is sequential.
+        """The replies to `calls`, in order, except to those that need an approval, which are
+        `pending`.
 
-        Those that need an approval have no reply: they are `pending`.
-
-        `made` is how many calls the model made, if `calls` are only the first of them. Calls beyond
-        the worker's limit are refused, and the first of these is logged. Raises `NeedsPerson`,
+        Calls run concurrently unless a tool is sequential. `made` is how many the model made; calls
+        beyond the limit are refused, and the first of these is logged. Raises `NeedsPerson`,
         `RepeatedCalls`, and `BadAnswer` when arguments are unreadable for the third time.
         """
         calls, beyond = calls[: self._max_calls], calls[self._max_calls :]
@@ -161,10 +155,8 @@ class Toolbox:
     async def finish(
         self, calls: Sequence[PendingCall], replies: Mapping[str, CallReply]
     ) -> list[ModelRequestPart]:
-        """What the model is told about pending `calls` after a person's `replies`, by their keys.
-
-        The approved ones are made now, except those whose arguments have changed.
-        """
+        """Make the approved calls, except those whose arguments have changed; returns the
+        replies."""
         refused = CallReply(approved=False)
         decided = [(call, replies.get(call.key, refused)) for call in calls]
         answers = (self._finish(*one) for one in decided)
@@ -190,7 +182,6 @@ class Toolbox:
         return await self._make(tool, call, approved=True)
 
     def state(self) -> ToolboxState:
-        """What it knows of the calls so far."""
         return ToolboxState(
             calls=tuple((*same, times) for same, times in self._calls.items()),
             refused=tuple((*same, why) for same, why in self._refused.items()),
@@ -201,7 +192,6 @@ class Toolbox:
         )
 
     def restore(self, state: ToolboxState) -> None:
-        """Continue from what `state` returned."""
         self._calls.update({(tool, given): times for tool, given, times in state.calls})
         self._refused = {(tool, given): why for tool, given, why in state.refused}
         self._changed = {*state.changed}

@@ -22,10 +22,8 @@ Toolset = CombinedToolset[ToolContext]
 
 
 def toolset_of(tools: Sequence[object], threads: DaemonThreads) -> Toolset:
-    """One toolset of plain functions and toolsets. Functions that block run in `threads`.
-
-    Raises `InputError` for a function that takes the `ToolContext` as a model's argument.
-    """
+    """Functions that block run in `threads`. Raises `InputError` for a function that takes the
+    `ToolContext` as a model's argument."""
     for tool in tools:
         if isinstance(tool, Tool | AbstractToolset):
             _check_contexts(cast("object", tool))
@@ -52,10 +50,8 @@ async def opened(
     *,
     by: str,
 ) -> Toolset:
-    """`toolset` for one attempt of worker `by`, whose parts the `run` opens if they stay the same.
-
-    Those that are new for each attempt are open until `stack` closes. Raises `ToolsNotStarted`.
-    """
+    """`toolset` for one attempt. Parts that are new for each attempt are open until `stack`
+    closes. Raises `ToolsNotStarted`."""
     parts = cast("Toolset", toolset).toolsets
     shared = [one for one in parts if type(one).__aenter__ is not AbstractToolset.__aenter__]
     await stack.enter_async_context(run.use(shared, by))

@@ -1,8 +1,7 @@
 """Reports what blocks the event loop, and the worker whose code does.
 
-An async worker that never awaits stops everything in its loop, timeouts and deadline included. Code
-in the loop cannot notice that, so a thread does. It blames a worker only if the worker's code is on
-the stack: the loop may as well be blocked by leadhand, or by the program around it.
+An async worker that never awaits stops everything in its loop, so a thread watches. It blames a
+worker only if its code is on the stack: leadhand or the program around it may block, too.
 """
 
 import asyncio
@@ -33,11 +32,8 @@ class Watchdog:
     """Watches the running event loop within `with` blocks, by one thread for those at once."""
 
     def __init__(self, *, threshold_s: float = THRESHOLD_S) -> None:
-        """The loop is blocked if it does not run a callback within `threshold_s`.
-
-        That is logged at once, because the blockage may never end. The run of the worker that
-        caused it records it as soon as it is over.
-        """
+        """A loop that runs no callback within `threshold_s` is blocked. That is logged at once,
+        because it may never end, and recorded by the run as soon as it is over."""
         self._threshold_s = threshold_s
         self._interval_s = threshold_s / 4
         self._stopped = threading.Event()
@@ -45,7 +41,6 @@ class Watchdog:
         self._loop_thread = threading.get_ident()
         self._asked_s = 0.0
         self._responded = True
-        """Whether the loop has run the last callback."""
         self._users = 0
 
     @classmethod
@@ -86,7 +81,6 @@ class Watchdog:
                 self._report(self._asked_s)
 
     def _call(self, callback: Callable[[], None]) -> bool:
-        """Have the loop run `callback`; False if the loop is closed."""
         try:
             self._loop.call_soon_threadsafe(callback)
         except RuntimeError:

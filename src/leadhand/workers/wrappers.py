@@ -43,10 +43,8 @@ class WithUnreadInputs:
 
 @dataclass(frozen=True, slots=True)
 class WithInputs:
-    """Gives offline code all inputs of the request if its task names no artifacts.
-
-    The planner's model does not see the files. Workers that are models find them with their tools.
-    """
+    """Gives offline code all inputs if its task names no artifacts: the planner's model does not
+    see the files."""
 
     runner: Runner
     inputs: Callable[[], tuple[str, ...]]
@@ -59,8 +57,6 @@ class WithInputs:
 
 @dataclass(frozen=True, slots=True)
 class WithTypedPayload:
-    """Passes the payload as an instance of the worker's declared input type."""
-
     runner: Runner
     form: DeclaredType
 
@@ -75,10 +71,8 @@ class WithTypedPayload:
 
 
 class WithOuterContext:
-    """Shows a worker of a nested team what the team itself was given.
-
-    The ids of tasks of the outer run start with `../`.
-    """
+    """Shows a worker of a nested team what the team itself was given. Ids of the outer run start
+    with `../`."""
 
     def __init__(self, runner: Runner, outer: Handoff) -> None:
         self._runner = runner

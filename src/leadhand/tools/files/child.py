@@ -1,8 +1,8 @@
 """The process that parses documents: `python -m leadhand.tools.files.child SOCKET LIMITS`.
 
-For each file the socket delivers its kind and two open descriptors, never a path: one to read, and
-one to write JSON lines to: a `page` for each page, then `done`. The process sets its own resource
-limits before it reads anything, and a file that exceeds them ends it. It also ends with its parent.
+For each file the socket delivers its kind and two descriptors: one to read, and one for JSON lines,
+a `page` for each page and `done`. A file that exceeds the resource limits, set before anything is
+read, ends the process.
 """
 
 import json
@@ -24,9 +24,7 @@ from leadhand.tools.child_process import (
 from leadhand.tools.errors import TruncatedDocument, UnreadableDocument
 
 MAX_CHARS: Final = 8 << 20
-"""Characters kept of one file."""
 MAX_OUTPUT_BYTES: Final = 256 << 20
-"""Output for one file."""
 READY: Final = b"+"
 """Sent once, when the process has started."""
 DONE: Final = b"."
@@ -93,7 +91,7 @@ def _print(line: dict[str, object], output: TextIO) -> None:
 
 
 def _pages(kind: str, stream: BinaryIO) -> Iterator[str]:
-    """The text of `stream`; only the parser of its kind is imported."""
+    """Imports only the parser of its kind."""
     match kind:
         case "pdf":
             from leadhand.tools.files.pdf import pages

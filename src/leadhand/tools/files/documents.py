@@ -1,7 +1,5 @@
-"""Reads the text of input files: limited, cleaned, with a note about any cut, easy to cite (F18).
-
-Text, Markdown, CSV and JSON are decoded here; `parsing` parses other formats in other processes.
-"""
+"""Reads the text of input files: limited, cleaned, with a note about any cut, easy to cite
+(F18)."""
 
 import hashlib
 import threading
@@ -28,11 +26,9 @@ from leadhand.tools.files.parsing import (
 from leadhand.tools.text import size_text
 
 MAX_TEXT_BYTES: Final = 8 << 20
-"""Bytes read of a plain text file."""
 _MAX_HASHED_BYTES: Final = 1 << 30
 _CACHED_CHARS: Final = 32 << 20
 _AHEAD: Final = 16
-"""Files that are parsed ahead of the one asked for."""
 _READING_SHARE: Final = 0.5
 """The part of an attempt's remaining time that parsing may take."""
 _TIMEOUT_S: Final = 60.0
@@ -46,8 +42,6 @@ _NO_TEXT: Final[dict[FileKind, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The text of one file."""
-
     name: str
     text: str
     """All pages, without control characters, with `\\n` line ends."""
@@ -57,16 +51,14 @@ class Document:
     """What `text` lacks, with the hash of the whole file; None if it is complete."""
 
     def page(self, offset: int) -> int | None:
-        """The page, from 1, of the character at `offset`; None for a format without pages."""
         return bisect_right(self.page_starts, offset) or None
 
     def line(self, offset: int) -> int:
-        """The line, from 1, of the character at `offset`."""
         return self.text.count("\n", 0, offset) + 1
 
 
 def citation(name: str, *, line: int, page: int | None) -> str:
-    """A citation: `[report.md:12]`, or `[paper.pdf p.3]` in a format with pages."""
+    """`[report.md:12]`, or `[paper.pdf p.3]` in a format with pages."""
     return f"[{name} p.{page}]" if page else f"[{name}:{line}]"
 
 
@@ -87,7 +79,7 @@ class Documents:
         self._lock = threading.Lock()
 
     def read(self, name: str) -> Document:
-        """The text of the file listed as `name`; raises `ToolCallError` or `UnreadableInput`."""
+        """Raises `ToolCallError` or `UnreadableInput`."""
         file = self.inputs.find(name)
         with self._lock:
             kept = self._kept.get(file.name)
@@ -121,7 +113,7 @@ class Documents:
     def _started(
         self, file: InputFile, parsers: ParserPool, streams: ExitStack
     ) -> Callable[[], Document | UnreadableInput]:
-        """What waits for the text of a file, the parsing of which begins now."""
+        """Begin to parse a file; the result waits for its text."""
         if file.kind not in PARSED_KINDS:
             return lambda: self._plain(file)
         try:
@@ -174,7 +166,7 @@ def _document(
 
 
 def _with_hash(cut: str | None, stream: BufferedReader) -> str | None:
-    """`cut` with the size of the whole file and, unless it is huge, its SHA-256 (F18)."""
+    """`cut` with the size of the file and, unless it is huge, its SHA-256 (F18)."""
     if cut is None:
         return None
     size = stream.seek(0, 2)

@@ -1,8 +1,7 @@
 """Extracts the text of a Word document, one line for each paragraph; runs in `child`.
 
-A `.docx` is a zip with XML in it, so it may be either kind of bomb (F23): the sizes in the archive
-are checked first, unpacking stops at a limit whatever they say, and XML with a document type, which
-could define entities, is refused.
+A `.docx` may be a bomb as a zip or as XML (F23): sizes are checked before and while unpacking, and
+XML with a document type, which could define entities, is refused.
 """
 
 import zipfile
@@ -28,7 +27,6 @@ _CHUNK_BYTES: Final = 1 << 16
 
 
 def pages(stream: BinaryIO) -> Iterator[str]:
-    """The text, as one page."""
     handler = _Paragraphs()
     parser = DefusedExpatParser(forbid_dtd=True)
     parser.setContentHandler(handler)

@@ -1,7 +1,5 @@
-"""Full-text search over input files: an SQLite FTS5 table in memory, ranked by BM25.
-
-The first search builds it; searches in other threads wait for that.
-"""
+"""Full-text search over input files: an SQLite FTS5 table in memory, ranked by BM25. The first
+search builds it."""
 
 import re
 import sqlite3
@@ -66,8 +64,6 @@ _Row = tuple[str, str, str, int, int | None, int, float]
 
 
 class SearchIndex:
-    """The passages of `documents`, searchable; thread-safe."""
-
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
         self._lock = threading.Lock()
@@ -109,7 +105,6 @@ class SearchIndex:
         return tuple(self._gaps) if self._database is not None else ()
 
     def gaps(self) -> list[UnreadFile]:
-        """The files that are not completely in the index, and why."""
         with self._lock:
             self._ready()
             return list(self._gaps)
@@ -162,7 +157,7 @@ class SearchIndex:
 
 
 def best_passages(index: SearchIndex, question: str, limit: int) -> list[Passage]:
-    """The best passages, best first; repeats and more than `MAX_PER_FILE` a file are left out."""
+    """Repeats and more than `MAX_PER_FILE` a file are left out."""
     chosen: list[Passage] = []
     wordings: list[frozenset[str]] = []
     taken: Counter[str] = Counter()

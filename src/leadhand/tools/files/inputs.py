@@ -1,7 +1,6 @@
 """The files given with `--input`, and the only way to read them (F17).
 
 Names are looked up in the list and never become paths, so a model cannot reach other files.
-`listing` makes the list, `opening` opens a listed file.
 """
 
 import difflib
@@ -44,17 +43,14 @@ class UnreadableInput(ToolCallError):
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """One input file."""
-
     name: str
     """Unique and short, with `/` between its parts, for tools and citations."""
     kind: FileKind
     size_bytes: int
-    """Its size when it was listed."""
 
 
 class Inputs:
-    """An immutable list of input files; use `Inputs.of` to make one."""
+    """Use `Inputs.of` to make it."""
 
     __slots__ = ("_places", "files", "skipped")
 
@@ -99,11 +95,8 @@ class Inputs:
         raise ToolCallError(_unknown(wanted, [file.name for file in self.files]))
 
     def open(self, name: str) -> BufferedReader:
-        """The file listed as `name`, open for reading; the caller closes it.
-
-        Raises `ToolCallError` for a name that is not listed, and `UnreadableInput` if the file is
-        gone or was replaced.
-        """
+        """The file listed as `name`, open for reading. Raises `ToolCallError` for an unlisted
+        name, and `UnreadableInput` if the file is gone or was replaced."""
         file = self.find(name)
         try:
             return open_listed(self._places[file.name])
@@ -115,11 +108,10 @@ class Inputs:
             ) from error
 
     def of_kind(self, *kinds: FileKind) -> tuple[InputFile, ...]:
-        """The files of these kinds, in order."""
         return tuple(file for file in self.files if file.kind in kinds)
 
     def summary(self) -> str:
-        """The number of files of each kind, for example `3 CSV files`; has no untrusted text."""
+        """For example `3 CSV files`; has no untrusted text."""
         counts = Counter(file.kind for file in self.files)
         words = [
             f"{counts[kind]:,} {word} file{'s' if counts[kind] > 1 else ''}"

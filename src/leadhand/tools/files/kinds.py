@@ -16,10 +16,9 @@ KIND_NAMES: Final[dict[FileKind, str]] = {
     "parquet": "Parquet",
     "other": "other",
 }
-"""The display name of each kind, in the order of a summary."""
+"""In the order of a summary."""
 
 NOT_READ: Final = "neither a text nor a table that is read here"
-"""Why files of the kind `other` are not read."""
 PROBE_BYTES: Final = 8000
 """Bytes that are checked to tell text from binary."""
 
@@ -39,7 +38,6 @@ _KINDS: Final[dict[str, FileKind]] = {
 
 
 def kind_of_name(name: str) -> FileKind | None:
-    """The kind by the suffix of `name`; None if the content has to decide."""
     return _KINDS.get(PurePath(name).suffix.lower())
 
 

@@ -45,10 +45,11 @@ def decoded(data: bytes) -> str:
 
 
 def cleaned(text: str) -> str:
-    """`text` with `\\n` line ends and only visible characters.
+    """`text` with `
+    ` line ends and only visible characters.
 
     Control characters become pictures (`␀`, `␛`), invisible and bidirectional marks are removed,
-    and invalid characters become U+FFFD.
+    invalid characters become U+FFFD.
     """
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")

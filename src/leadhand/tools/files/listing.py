@@ -1,7 +1,7 @@
 """Lists the regular files at the input paths, within limits, and the files it skips (F17).
 
-Folders are walked through descriptors, and links are not followed. Only directories are read, and
-the first bytes of files whose suffix is unknown.
+Folders are walked through descriptors, without following links. Only the first bytes of files with
+an unknown suffix are read.
 """
 
 import os
@@ -18,7 +18,6 @@ from leadhand.tools.files.opening import FileLocation, file_identity, opened_fol
 from leadhand.tools.text import UnreadFile, size_text
 
 HIDDEN: Final = "hidden"
-"""Why a file whose name starts with a dot is skipped."""
 _KERNEL_FOLDERS: Final = ("/proc", "/sys")
 """Their files look regular, but the kernel makes the content."""
 MAX_NAME_CHARS: Final = 160
@@ -28,7 +27,7 @@ _BRACKETS: Final = str.maketrans("[]\\", "()_")
 
 @dataclass(frozen=True, slots=True)
 class ListingLimits:
-    """Limits of the inputs of a request; files beyond them are skipped and reported."""
+    """Files beyond these limits are skipped and reported."""
 
     max_files: int = 10_000
     max_entries: int = 100_000
@@ -41,8 +40,6 @@ class ListingLimits:
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A regular file among the inputs."""
-
     place: FileLocation
     shown: tuple[str, ...]
     """The parts of its name, starting with the input folder if there are several inputs."""
@@ -62,7 +59,6 @@ class Listing:
     _entries: int = 0
 
     def add(self, found: FoundFile) -> None:
-        """Add `found`, unless it is there already or exceeds a limit."""
         if found.place.file_id in self._seen:
             return
         if len(self.found) >= self.limits.max_files:
@@ -104,7 +100,7 @@ def list_files(paths: Sequence[Path], limits: ListingLimits) -> Listing:
 
 
 def _resolved(path: Path) -> tuple[Path, os.stat_result]:
-    """The real path of a file or folder, and its status; the user may name a link."""
+    """The real path of a file or folder: the user may name a link."""
     shown = repr(str(path))
     try:
         real = path.resolve(strict=True)
@@ -198,10 +194,8 @@ def _unfit(entry: os.DirEntry[str], status: os.stat_result, folder: int) -> str 
 
 
 def legible(part: str) -> str:
-    """One part of a path, safe to show in a terminal, a page or a citation.
-
-    Control characters, bidirectional and zero-width marks, and bytes that are not text become `_`.
-    """
+    """One part of a path, safe to show: control, bidirectional and zero-width characters, and
+    bytes that are not text, become `_`."""
     composed = unicodedata.normalize("NFC", part)
     shown = "".join(c if c.isprintable() or c.isspace() else "_" for c in composed)
     return " ".join(shown.translate(_BRACKETS).split()) or "_"

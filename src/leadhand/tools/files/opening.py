@@ -1,7 +1,7 @@
 """Opens a listed file, and no other, even if its folder was changed since (F17).
 
 Each folder is opened relative to the one above it, without following links, and device and inode
-are compared with those in the list. Nothing here takes a path from a model.
+are compared with those in the list.
 """
 
 import os
@@ -24,21 +24,16 @@ class FileReplaced(OSError):
 
 @dataclass(frozen=True, slots=True)
 class FileLocation:
-    """The location of a listed file, with the identity of its folder and of itself."""
-
     root: Path
     """The input folder, or the folder of an input file, without links."""
     root_id: tuple[int, int]
     parts: tuple[str, ...]
-    """The path from `root` to the file."""
     file_id: tuple[int, int]
-    """Device and inode of the file."""
     sole_link: bool
     """Whether the file must not have a hard link: true for files found in a folder."""
 
 
 def file_identity(status: os.stat_result) -> tuple[int, int]:
-    """Device and inode, which identify a file."""
     return status.st_dev, status.st_ino
 
 
@@ -53,7 +48,7 @@ def opened_folder(name: str | Path, *, parent: int | None = None) -> Generator[i
 
 
 def open_listed(place: FileLocation) -> BufferedReader:
-    """The file at `place`, open for reading. Raises `FileReplaced` or another `OSError`."""
+    """Raises `FileReplaced` or another `OSError`."""
     folder = os.open(place.root, _FOLDER)
     try:
         if file_identity(os.fstat(folder)) != place.root_id:

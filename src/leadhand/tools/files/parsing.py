@@ -1,8 +1,7 @@
 """Parses PDF, Word and HTML files in child processes, so that a hostile file harms no other (F23).
 
-The parsers are pure Python, and a crafted file of a few kilobytes can keep them busy for hours.
-They run in `child`, a few processes at once, with little memory, and each file gets a share of the
-remaining time (F43); pages parsed until then are kept. This process parses only the child's lines.
+A crafted file of a few kilobytes can keep a parser busy for hours. Each file gets a share of the
+remaining time (F43); pages parsed until then are kept. This process parses only JSON lines.
 """
 
 import json
@@ -28,7 +27,6 @@ from leadhand.tools.files.kinds import FileKind
 from leadhand.tools.text import size_text
 
 PARSED_KINDS: Final[tuple[FileKind, ...]] = ("pdf", "docx", "html")
-"""The kinds that are parsed in child processes."""
 
 _KEPT: Final = ("LD_LIBRARY_PATH", "PYTHONHOME", "TMPDIR")
 _SHARE: Final = 1 / 3
@@ -41,21 +39,15 @@ _POLL_S: Final = 0.25
 
 @dataclass(frozen=True, slots=True)
 class ParserLimits:
-    """Limits of the child processes."""
-
     cpu_s: float = 20.0
     """Processor time for one file: enough for a normal PDF of a thousand pages."""
     file_s: float = 30.0
     """Time for one file; never more than a third of the remaining time."""
     memory_bytes: int = 1 << 30
-    """Memory of each process."""
     processes: int = min(os.cpu_count() or 1, 4)
-    """Processes at once."""
 
 
 class _Line(TypedDict, total=False):
-    """One line that the child prints: a page, or how a file ended."""
-
     page: str
     cut: str
     error: str
@@ -64,30 +56,22 @@ class _Line(TypedDict, total=False):
 
 @dataclass(slots=True)
 class ParsedFile:
-    """The text of one file, or why there is none."""
-
     pages: list[str] = field(default_factory=list[str])
     """The pages of a PDF, in order; a single page for other formats."""
     cut: str | None = None
-    """Why `pages` may be incomplete, if so."""
     error: str | None = None
-    """Why there are no pages, if so."""
 
 
 @dataclass(slots=True, eq=False)
 class ParseJob:
-    """One file to be parsed."""
-
     kind: FileKind
     stream: BinaryIO
     parsed: ParsedFile | None = None
 
 
 class ParserPool:
-    """Parses files in up to `limits.processes` processes, which end with the block.
-
-    A pool belongs to one thread. Files are handed to processes during calls only.
-    """
+    """Parses files in up to `limits.processes` processes, which end with the block. A pool
+    belongs to one thread."""
 
     def __init__(
         self, limits: ParserLimits, *, timeout_s: float, clock: Callable[[], float] = time.monotonic
@@ -115,10 +99,8 @@ class ParserPool:
         return job
 
     def result(self, job: ParseJob) -> ParsedFile:
-        """The result of `job`. A file that kills its process affects no other.
-
-        Raises `ToolError` if the reading attempt has ended.
-        """
+        """A file that kills its process affects no other. Raises `ToolError` if the attempt has
+        ended."""
         while job.parsed is None:
             self._hand_out()
             self._wait()
@@ -157,8 +139,6 @@ class ParserPool:
 
 
 class _Process:
-    """One child process, the channel to it, and its current file."""
-
     def __init__(self, limits: ParserLimits, until_s: float, clock: Callable[[], float]) -> None:
         self.job: ParseJob | None = None
         self.due_s = until_s
@@ -200,7 +180,7 @@ class _Process:
             self._start_timer(until_s)
 
     def receive(self, until_s: float) -> None:
-        """Read its message: that it has started, or that the file is done; or see that it ended."""
+        """Read its message: it has started, the file is done, or it ended."""
         try:
             message = self.channel.recv(16)
         except ConnectionError:
@@ -218,7 +198,6 @@ class _Process:
             self._fail(self._why(status))
 
     def stop(self) -> None:
-        """End it because the time for its file is up; its output so far is kept."""
         self._child.kill()
         if self._budget_s is None:
             self._fail("its reader did not start in time")
@@ -272,7 +251,7 @@ def parse_file(
 
 
 def _environment() -> dict[str, str]:
-    """The variables that Python needs; the user's keys and tokens are not passed on."""
+    """The variables that Python needs, without the user's keys and tokens."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 

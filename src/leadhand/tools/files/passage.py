@@ -20,12 +20,10 @@ class Passage:
     """A part of a document, split at headings and between paragraphs where possible."""
 
     name: str
-    """Of the file."""
     text: str
     heading: str
     """The nearest heading above it or in it; empty if there is none."""
     line: int
-    """Of its first character, from 1."""
     page: int | None
     """From 1; None for a format without pages."""
     offset: int
@@ -35,12 +33,11 @@ class Passage:
 
     @property
     def place(self) -> str:
-        """Its citation: `[report.md:12]` or `[paper.pdf p.3]`."""
         return citation(self.name, line=self.line, page=self.page)
 
 
 def split_into_passages(document: Document) -> Iterator[Passage]:
-    """The passages of `document`, in order; together they are its text without blank lines."""
+    """In order; together they are the text without blank lines."""
     heading = ""
     for span in _spans(document):
         if found := _HEADING.match(document.text, span.start):

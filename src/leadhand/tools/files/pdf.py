@@ -12,7 +12,7 @@ MAX_PAGES: Final = 2_000
 
 
 def pages(stream: BinaryIO) -> Iterator[str]:
-    """The text of each page; empty if it is only an image or can't be read."""
+    """Empty for a page that is only an image or can't be read."""
     try:
         reader = PdfReader(stream)
         count = len(reader.pages)

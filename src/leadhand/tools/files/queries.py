@@ -25,7 +25,6 @@ _STOP_WORDS: Final = frozenset(_ENGLISH.split())
 
 
 def words(text: str) -> list[str]:
-    """The first `MAX_TERMS` words of `text`, in order."""
     return [match[0] for match in islice(_WORD.finditer(text), MAX_TERMS)]
 
 
@@ -36,7 +35,6 @@ def content_words(text: str) -> list[str]:
 
 
 def vocabulary(text: str) -> frozenset[str]:
-    """All words of `text`."""
     return frozenset(_WORD.findall(text.lower()))
 
 
@@ -54,11 +52,8 @@ def fts_expression(query: str) -> str | None:
 
 
 def fragments(query: str) -> list[str]:
-    """Substrings to search for if no word of `query` is in the index.
-
-    For Chinese, Japanese and Korean, which have no spaces, these are pairs of characters. A query
-    with a phrase in quotes has none, because the phrase is required literally.
-    """
+    """Substrings to search for if no word of `query` is in the index: for Chinese, Japanese and
+    Korean, pairs of characters. A query with a quoted phrase has none."""
     found: list[str] = []
     for word in [] if '"' in query else content_words(query):
         if _UNSPACED.search(word):

@@ -1,7 +1,6 @@
 """The tools for input files: list, search and read.
 
-The model sees the docstrings of the tools. Their results are untrusted text, to be passed on as
-data; findings cite the references in it.
+Models see the docstrings of the tools. Results are untrusted text with references to cite.
 """
 
 import re
@@ -19,7 +18,6 @@ from leadhand.tools.files.queries import content_words
 from leadhand.untrusted.cutting import cut
 
 PAGE_CHARS: Final = 12_000
-"""Characters of one page of a file or of the list, including references."""
 MAX_HITS: Final = 15
 SNIPPET_CHARS: Final = 500
 _LINES_BETWEEN_MARKS: Final = 10
@@ -29,13 +27,10 @@ _BREAKS: Final = re.compile(r"\s*\n\s*")
 
 
 class FileTools:
-    """The tools for `inputs`; thread-safe."""
-
     def __init__(self, inputs: Inputs) -> None:
         self._inputs = inputs
         self._documents = Documents(inputs)
         self.index = SearchIndex(self._documents)
-        """Built by the first search; other code may search it too."""
         self._used = False
         self._failed: dict[str, str] = {}
 
@@ -150,8 +145,8 @@ def snippet_window(text: str, words: Sequence[str], max_chars: int) -> tuple[int
 def _marked(document: Document, offset: int, max_chars: int) -> tuple[str, int]:
     """The text from `offset` on with marks for citing, and the offset of its end.
 
-    Each page starts with its citation. Without pages, the first line of each paragraph and every
-    tenth line within it start with their number.
+    Pages start with their citation. Without pages, the first line of a paragraph and every tenth
+    line in it start with their number.
     """
     out: list[str] = []
     at, room = offset, max_chars

@@ -1,4 +1,4 @@
-"""Extracts the visible text of an HTML page; runs in `child`, which limits its time and memory.
+"""Extracts the visible text of an HTML page; runs in `child`.
 
 The standard library's parser may take hours for a few crafted kilobytes (repeated `<a `), so this
 must not run in the main process.
@@ -36,7 +36,7 @@ _CHARSET: Final = re.compile(rb"<meta[^<>]{0,200}charset\s*=\s*[\"']?\s*([\w.:-]
 
 
 def pages(stream: BinaryIO) -> Iterator[str]:
-    """The text as one page, with Markdown headings and blank lines between paragraphs."""
+    """One page, with Markdown headings and blank lines between paragraphs."""
     data = stream.read(MAX_BYTES + 1)
     soup = BeautifulSoup(_text(data[:MAX_BYTES]), "html.parser")
     title = soup.title.get_text(" ", strip=True) if soup.title else ""
@@ -86,8 +86,6 @@ def _unseen(tag: Tag) -> bool:
 
 
 class _Text:
-    """Joins text to lines, with at most one blank line and no leading spaces."""
-
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._newlines = 2

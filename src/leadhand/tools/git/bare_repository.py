@@ -1,8 +1,7 @@
 """Makes leadhand's own bare repository, whose alternates point to the objects under review.
 
-It is written file by file, without git. Git sees no other configuration, and its attributes take
-precedence over those in the reviewed trees. leadhand writes its own objects here (the trees of
-`--staged` and `--worktree`).
+It is written file by file, without git, and is the only configuration that git sees. Its attributes
+take precedence over those in the reviewed trees. It has leadhand's own objects, too.
 """
 
 import os
@@ -67,7 +66,7 @@ def make_bare_repository(found: FoundRepository, git_dir: Path) -> Path:
 
 
 def _alternate(objects: Path) -> bytes:
-    r"""A line of `objects/info/alternates`, quoted, because a name may have line ends."""
+    r"""A line of `objects/info/alternates`, quoted, because names may have line ends."""
     name = bytes(objects.absolute())
     for plain, escaped in ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n")):
         name = name.replace(plain, escaped)

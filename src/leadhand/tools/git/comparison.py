@@ -31,7 +31,6 @@ class Difference:
 
     path: str
     old_path: str | None
-    """The path before, if it differs."""
     old_mode: str
     new_mode: str
     old_id: str
@@ -43,15 +42,12 @@ class Difference:
 
     @property
     def ids(self) -> list[str]:
-        """The ids of the sides that exist, the old one first."""
         sides = ((self.old_mode, self.old_id), (self.new_mode, self.new_id))
         return [oid for mode, oid in sides if mode != NO_FILE]
 
 
 @dataclass(frozen=True, slots=True)
 class DiffLimits:
-    """How much of a comparison is kept."""
-
     files: int = 20_000
     hunks: int = 500_000
     """In all files together; files with later hunks are marked `too_many_hunks`."""
@@ -63,9 +59,8 @@ def compare(
 ) -> tuple[list[Difference], int]:
     """The files that differ between two trees or commits, in git's order, and how many more do.
 
-    Renames are followed. Lines that differ only in a carriage return at their end are equal. If git
-    needs more than twice `huge_bytes` at once (it reads files of any size to find renames, and for
-    deleted ones), files larger than that come first, as binary.
+    Renames are followed, and carriage returns at line ends ignored. If git needs more than twice
+    `huge_bytes` at once, files larger than that come first, as binary.
     """
     ends = (process.checked_id(base), process.checked_id(head))
     extra = {"GIT_ALLOC_LIMIT": str(2 * huge_bytes)}
@@ -105,7 +100,7 @@ def _or_too_large(
 
 
 def _huge(git_dir: Path, ends: tuple[str, str], limit: int) -> list[tuple[bytes, Difference]]:
-    """(git's name, difference) of the differing files larger than `limit`."""
+    """By git's name, the differing files larger than `limit`."""
     listing = process.run_git(git_dir, "diff-tree", "-r", "-z", "--raw", "--no-renames", *ends)
     fields = listing.split(b"\0")
     found: list[tuple[bytes, Difference]] = []
@@ -179,16 +174,14 @@ def _place_hunks(differences: list[Difference], lines: Iterator[bytes], limits: 
 
 
 class _Fields:
-    """NUL-terminated fields of a stream, and the bytes read after the last one taken."""
+    """NUL-terminated fields of a stream, and the bytes after them."""
 
     def __init__(self, found: IO[bytes]) -> None:
         self._found = found
         self._ready: list[bytes] = []
-        """Complete fields, the next one last."""
         self._part = b""
 
     def next(self) -> bytes:
-        """The next field; empty at the end."""
         while not self._ready:
             chunk = self._found.read(process.STREAM_BYTES)
             if not chunk:

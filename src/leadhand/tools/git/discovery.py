@@ -1,7 +1,7 @@
 """Finds a repository and its refs by reading a few small files, without git.
 
-Git would read the repository's configuration as soon as it finds it. The files read here are data
-with a strict syntax; anything else in them is ignored.
+Git would read the repository's configuration as soon as it finds it. Files are read as data with a
+strict syntax; anything else in them is ignored.
 """
 
 import errno
@@ -32,20 +32,16 @@ _MAX_META_BYTES = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class FoundRepository:
-    """The folders of a repository on disk."""
-
     work_tree: Path | None
     """The folder with its `.git`; None for a bare repository."""
     git_dir: Path
     """The folder with its HEAD and index, which each linked work tree has for itself."""
     common_dir: Path
-    """The folder with its objects and branches."""
     sha256: bool
-    """Whether its object ids are SHA-256."""
 
     @property
     def objects(self) -> Path:
-        """Its object store."""
+        """The boundary commits of a shallow clone."""
         return self.common_dir / "objects"
 
     def shallow(self) -> list[bytes]:
@@ -79,7 +75,7 @@ class FoundRepository:
 
 
 def find_repository(folder: Path) -> FoundRepository:
-    """The repository of `folder`. Raises `InputError` if there is none or it can't be read."""
+    """Raises `InputError` if there is none or it can't be read."""
     try:
         start = Path(os.path.abspath(folder))
         if not stat.S_ISDIR(os.stat(start).st_mode):
@@ -172,7 +168,7 @@ def _target(value: bytes, refs: dict[bytes, bytes]) -> bytes | None:
 
 
 def _loose(common: Path) -> Iterator[tuple[bytes, bytes]]:
-    """(name, content) of every file under refs/; symbolic links to folders are not entered."""
+    """Symbolic links to folders are not entered."""
     root = os.fsencode(common)
     count = 0
     for folder, _, names in os.walk(os.path.join(root, b"refs"), onerror=_unreadable):

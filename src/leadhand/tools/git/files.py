@@ -1,7 +1,7 @@
-"""Reads files of a work tree without following links and without blocking (F17).
+"""Reads regular files of a work tree without following links and without blocking (F17).
 
 Every folder is opened relative to the one above it, so that a change between check and use cannot
-lead out of the work tree. Only regular files are read.
+lead out of the work tree.
 """
 
 import hashlib
@@ -35,8 +35,6 @@ class SpecialFile(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """The file or link at a path of a work tree."""
-
     kind: str | None
     """Git's mode for it, without the executable bit; None if there is no file or link."""
     oid: str = ""
@@ -104,7 +102,7 @@ class FolderReader:
         return FileContent(REGULAR, oid, lf_oid, data if len(data) <= BIG_FILE_BYTES else None)
 
     def sha256(self, name: bytes) -> str | None:
-        """The SHA-256 of the file at `name`; None if there is no readable file."""
+        """None if there is no readable file."""
         *folders, leaf = name.split(b"/")
         try:
             handle = os.open(leaf, _FILE, dir_fd=self._parent(folders))
@@ -131,24 +129,21 @@ class FolderReader:
 
 
 def blob_id(data: bytes, *, sha256: bool) -> str:
-    """Git's id of a file with this content."""
+    """Git's id."""
     return object_id(b"blob %d\0" % len(data) + data, sha256=sha256)
 
 
 def object_id(whole: bytes, *, sha256: bool) -> str:
-    """Git's id of an object, which includes its header."""
     if sha256:
         return hashlib.sha256(whole).hexdigest()
     return hashlib.sha1(whole, usedforsecurity=False).hexdigest()
 
 
 def write_blob(git_dir: Path, oid: str, data: bytes) -> None:
-    """Write a file's content to the objects of our own repository."""
     write_object(git_dir, oid, b"blob %d\0" % len(data) + data)
 
 
 def write_object(git_dir: Path, oid: str, whole: bytes) -> None:
-    """Write an object, which includes its header, to the objects of our own repository."""
     file = git_dir / "objects" / oid[:2] / oid[2:]
     if not file.exists():
         file.parent.mkdir(exist_ok=True)

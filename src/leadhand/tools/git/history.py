@@ -1,7 +1,5 @@
-"""Reads the history before a change: commits, their files and patches, who last changed lines.
-
-Limited in commits, size and time. Merges are skipped, renames are not followed.
-"""
+"""Reads the history before a change, limited in commits, size and time. Merges are skipped,
+renames are not followed."""
 
 import contextlib
 import datetime as dt
@@ -29,8 +27,6 @@ _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--no-
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit of the history."""
-
     id: str
     date: str
     """The time of the commit, RFC 3339 with its own offset."""
@@ -42,8 +38,6 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class BlamedLine:
-    """One line of a file and the commit that last changed it."""
-
     number: int
     text: str
     commit: Commit
@@ -78,7 +72,7 @@ def log(
     paths: Sequence[str] = (),
     timeout_s: float = 30.0,
 ) -> list[Commit]:
-    """The last `max_count` commits up to and including `commit`, newest first, with their files.
+    """The last `max_count` commits up to and including `commit`, newest first.
 
     With `paths` (literal), only commits that change one of them, and only those of their files.
     """
@@ -97,8 +91,8 @@ def log_patches(
 ) -> Iterator[FilePatch]:
     """The changes to `paths` in the last `max_count` commits up to and including `commits`.
 
-    Newest first, streamed file by file, without context lines, up to `max_bytes` of patch text.
-    Without `walk`, only in `commits` themselves.
+    Newest first, streamed by file, without context, up to `max_bytes`. Without `walk`, only in
+    `commits`.
     """
     options = ("-p", "-U0") if walk else ("-p", "-U0", "--no-walk")
     with _log(git_dir, commits, paths, max_count, timeout_s, *options) as found:

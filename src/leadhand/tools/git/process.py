@@ -1,8 +1,7 @@
 """Runs git so that the repository that it reads can't make it run anything (F25).
 
-Git is always started in leadhand's own bare repository, with it as `GIT_DIR` and with a new
-environment. It sees no other configuration, so there is no fsmonitor, external diff, text
-conversion, filter, hook or promisor remote that it could start.
+Git runs in leadhand's own bare repository, with a new environment and no other configuration: no
+fsmonitor, external diff, text conversion, filter, hook or promisor remote can start.
 """
 
 import contextlib
@@ -30,8 +29,7 @@ STREAM_BYTES = 1 << 16
 ALLOC_LIMIT = "512m"
 """The most memory that git allocates at once: an object of gigabytes is an error."""
 DATA_LIMIT = 2 << 30
-"""Bytes of memory of a git process, without packs mapped from disk. Only Linux has such a limit for
-other processes."""
+"""Bytes of memory of a git process, without packs mapped from disk. Only Linux has such a limit."""
 _until_s: contextvars.ContextVar[float] = contextvars.ContextVar("until_s", default=math.inf)
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _STDERR_BYTES = 4000
@@ -44,8 +42,6 @@ _MISSING = re.compile(
 
 
 class GitFailed(ToolError):
-    """Git ended with an error."""
-
     def __init__(self, command: str, status: int, stderr: str) -> None:
         self.command = command
         self.status = status
@@ -90,7 +86,6 @@ def reading_until(until_s: float) -> Generator[None]:
 
 
 def reading_time_left_s() -> float:
-    """Seconds until the end of `reading_until`; infinite outside of it."""
     return _until_s.get() - time.monotonic()
 
 
@@ -133,10 +128,10 @@ def stream_git(
     extra: dict[str, str] | None = None,
     warnings: list[str] | None = None,
 ) -> Generator[IO[bytes]]:
-    """The standard output of `git *args` as a stream; `stdin` is its standard input.
+    """The standard output of `git *args`; the last lines of its errors are added to `warnings`.
 
-    The last lines of its standard error are added to `warnings`. Leaving the block early stops git
-    without an error. Raises `GitTimeout`, `GitFailed`, or `InputError` if objects are missing.
+    Leaving the block early stops git without an error. Raises `GitTimeout`, `GitFailed`, or
+    `InputError` if objects are missing.
     """
     with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as source:
         source.write(stdin)
@@ -157,10 +152,8 @@ def stream_git(
 def conversation(
     git_dir: Path, *args: str, timeout_s: float = 60.0
 ) -> Generator[tuple[IO[bytes], IO[bytes]]]:
-    """The standard input and output of `git *args`, which is stopped at the end of the block.
-
-    Raises `GitTimeout`. Write at most what a pipe holds (64 KiB) before reading the answers.
-    """
+    """The standard input and output of `git *args`, stopped at the end. Raises `GitTimeout`.
+    Write at most what a pipe holds (64 KiB) before reading."""
     with (
         tempfile.TemporaryFile() as errors,
         _running(git_dir, args, subprocess.PIPE, errors, {}, timeout_s) as process,
@@ -186,7 +179,7 @@ def _running(
     extra: dict[str, str],
     timeout_s: float,
 ) -> Generator[subprocess.Popen[bytes]]:
-    """A git process with limits of time and memory, which has ended after the block."""
+    """A git process with limits of time and memory."""
     left_s = reading_time_left_s()
     timeout = GitTimeout(args[0], timeout_s, time_up=left_s < timeout_s)
     timeout_s = min(timeout_s, left_s)
@@ -230,7 +223,7 @@ def _running(
 
 
 def _limit(pid: int, timeout_s: float) -> None:
-    """Limit a git process's memory, and its CPU time, so that it ends even if we are killed."""
+    """Limit memory and CPU time, so that git ends even if we are killed."""
     if sys.platform == "linux":
         seconds = math.ceil(timeout_s) + 1
         with contextlib.suppress(OSError):  # it may have ended already
@@ -262,7 +255,7 @@ def run_git(
 
 
 def split_stream(source: IO[bytes], end: bytes, rest: bytes = b"") -> Iterator[bytes]:
-    """The parts of a stream that `end` separates, starting with `rest`, which was read already."""
+    """The parts of a stream that `end` separates, after `rest`, which was read already."""
     while chunk := source.read(STREAM_BYTES):
         *whole, rest = (rest + chunk).split(end)
         yield from whole

@@ -19,7 +19,7 @@ EMPTY_TREE = {
     False: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     True: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
-"""The id of the empty tree, by whether ids are SHA-256."""
+"""By whether ids are SHA-256."""
 
 _ODD = re.compile(r"^-|[\x00-\x20\x7f:?*\[\\]|@\{|\^\{/|\.\.")
 _MAX_COMMIT_BYTES = 8 << 20
@@ -49,31 +49,25 @@ class Repository:
 
     @property
     def empty_tree(self) -> str:
-        """The id of the empty tree."""
         return EMPTY_TREE[self.found.sha256]
 
     @property
     def head(self) -> str | None:
-        """The commit id of HEAD; None before the first commit."""
         content = (self.git_dir / "HEAD").read_text("ascii").strip()
         return None if content.startswith("ref:") else content
 
 
 def open_repository(folder: Path, scratch: Path) -> Repository:
-    """The repository of `folder`; our own bare one is created at `scratch`.
-
-    Raises `InputError` if there is none, `ToolError` if git can't read it.
-    """
+    """Makes our own bare repository at `scratch`. Raises `InputError` if `folder` has none,
+    `ToolError` if git can't read it."""
     found = find_repository(folder)
     check_object_stores(found)
     return Repository(found, make_bare_repository(found, scratch))
 
 
 def resolve_range(repository: Repository, text: str | None = None) -> RevisionRange:
-    """The range of `A..B`, of `A...B` (from the merge base), or of a commit and its first parent.
-
-    The default is HEAD. A may be the id of the empty tree: the range is then the whole of B.
-    """
+    """The range of `A..B`, of `A...B` (from the merge base), or of a commit (HEAD) and its first
+    parent. A may be the empty tree's id, for the whole of B."""
     range_text = text or "HEAD"
     for dots in ("...", ".."):
         left, found, right = range_text.partition(dots)

@@ -21,7 +21,7 @@ _MAX_STORES = 20
 
 
 def check_object_stores(found: FoundRepository) -> None:
-    """Raise `ToolError` if there is a special file in the object stores of a repository."""
+    """Raises `ToolError` for a special file."""
     stores = [found.objects]
     for store in stores:
         for folder in _folders(store):

@@ -1,8 +1,8 @@
 """Limits trees that have far more paths than objects, or are nested too deep (F42).
 
-Ten levels of trees whose ten entries are all the same tree take a few hundred bytes and have 10^10
-paths; a chain of 20,000 trees overflows git's stack. So a tree is measured by its distinct objects
-before git walks it, and a copy of it leaves out what exceeds the limits.
+Ten levels of trees with ten equal entries take a few hundred bytes and have 10^10 paths; a chain of
+20,000 trees overflows git's stack. So distinct objects are measured before git walks a tree, and a
+copy leaves out what exceeds the limits.
 """
 
 import contextlib
@@ -63,7 +63,7 @@ def limited_tree(git_dir: Path, tree: str) -> tuple[str, tuple[tuple[str, str], 
 
 
 def _read(git_dir: Path, tree: str) -> tuple[str, Trees]:
-    """The id of the root, and the distinct trees below it."""
+    """The root's id, and the distinct trees below it."""
     trees: dict[str, tuple[_Entry, ...]] = {}
     with conversation(git_dir, "cat-file", "--batch") as (requests, answers):
         level = dict(_contents(requests, answers, [f"{tree}^{{tree}}"]))
@@ -106,11 +106,8 @@ def _is_malformed(entry: _Entry) -> bool:
 
 
 def _measured(root: str, trees: Trees, refused: Set[str]) -> tuple[dict[str, int], dict[str, int]]:
-    """By id of a tree: its number of paths, and its depth in folders.
-
-    Trees that git refuses count as too deep, so that they are left out. There are no cycles,
-    because a tree names others by the hash of their content.
-    """
+    """By id of a tree: its number of paths, and its depth in folders. Trees that git refuses
+    count as too deep."""
     paths: dict[str, int] = {}
     heights: dict[str, int] = {}
     open_trees = [root]
@@ -130,8 +127,6 @@ def _measured(root: str, trees: Trees, refused: Set[str]) -> tuple[dict[str, int
 
 
 class _Cut:
-    """Copies a tree without what exceeds the limits."""
-
     def __init__(
         self,
         git_dir: Path,
@@ -151,7 +146,7 @@ class _Cut:
         self.left_out: list[tuple[str, str]] = []
 
     def copy(self, id: str, path: bytes, depth: int) -> str:
-        """The id of a copy of the tree `id`, at `path`, with as many paths as there is room for."""
+        """A copy of the tree at `path`, with as many paths as there is room for."""
         if self._heights[id] + depth <= MAX_DEPTH and self._paths[id] <= self._room:
             self._room -= self._paths[id]
             return id

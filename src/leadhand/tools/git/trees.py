@@ -28,10 +28,10 @@ def grep(
     max_hits: int = 10_000,
     timeout_s: float = 30.0,
 ) -> list[tuple[str, int, str]]:
-    """(path, line, text) of each line that has one of `words` as a whole word, by path and line.
+    """(path, line, text) of each line with one of `words` as a whole word, by path and line.
 
-    It takes one git process. Words are fixed strings, not patterns; `pathspecs` are git's (`*` also
-    matches `/`). Text is cut at 1,000 characters, the list at `max_hits`.
+    Words are fixed strings; `pathspecs` are git's (`*` also matches `/`). Text is cut at 1,000
+    characters. One process.
     """
     wanted = [word for word in dict.fromkeys(words) if word and "\n" not in word]
     if not wanted:
@@ -53,7 +53,7 @@ def grep(
 
 
 def list_tree(git_dir: Path, tree: str, *, max_paths: int = 200_000) -> list[str]:
-    """The paths of the regular files in `tree`, in git's order; at most `max_paths`."""
+    """In git's order."""
     return [path for path, _, _ in _entries(git_dir, tree, ())][:max_paths]
 
 
@@ -86,10 +86,8 @@ def read_blobs(
 
 
 def objects(git_dir: Path, ids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """(id, content) of the objects `ids`, in order, from one process; all have to exist.
-
-    Callers check the sizes first, because each object is held in memory.
-    """
+    """(id, content) in order, from one process. Callers check that objects exist, and their
+    sizes."""
     wanted = [checked_id(oid) for oid in ids]
     if not wanted:
         return

@@ -1,6 +1,6 @@
 """Writes the index or the work tree of a repository as a tree in our own repository.
 
-Git sees only our configuration, so it runs none of their filters, monitors or hooks (F25). It lists
+Git sees only our configuration, so it runs no filter, monitor or hook of theirs (F25). It lists
 untracked files by their `.gitignore` files, which are data; `files.py` reads the contents.
 """
 
@@ -29,7 +29,6 @@ _LFS = re.compile(rb"version https://git-lfs\.github\.com/spec/.*\noid sha256:([
 
 
 def staged_range(repository: Repository) -> RevisionRange:
-    """The range from HEAD to the index."""
     index = _copied_index(repository)
     if index is None:
         raise InputError("nothing is staged: the repository has no index")
@@ -110,7 +109,6 @@ class _Scan:
             self._change(name, content, content.kind)
 
     def drop_unchanged_lfs(self, reader: files.FolderReader) -> None:
-        """Remove changes of files for which the index has an LFS pointer to the same content."""
         old = {
             name: self.entries[name].oid
             for name, entry in self.changed.items()
@@ -206,9 +204,9 @@ def _untracked(
 ) -> tuple[list[bytes], list[tuple[str, str]]]:
     """The untracked files that are not ignored, and (folder, why) of unreadable folders.
 
-    This is the only command that git runs in their work tree. It opens folders and `.gitignore`
-    files only: it reads no attributes, so there is no filter, and our configuration names no
-    monitor. Their `.git/info/exclude` is copied, because it is data too.
+    The only command that git runs in their work tree opens folders and `.gitignore` files only: it
+    reads no attributes, and our configuration names no monitor. Their `.git/info/exclude` is
+    copied.
     """
     odd = special_ignore_file(folder)
     if odd is not None:

@@ -15,7 +15,7 @@ _HUNK = re.compile(rb"@@ -(\d{1,18})(?:,(\d{1,18}))? \+(\d{1,18})(?:,(\d{1,18}))
 
 @dataclass(slots=True)
 class PatchPiece:
-    """The part of a patch for one file: its header, and its hunks with their `@@` lines."""
+    """A file's header, and its hunks with their `@@` lines."""
 
     line: int
     header: list[bytes] = field(default_factory=list[bytes])
@@ -37,7 +37,6 @@ class PatchSplitter:
         self._new_left = 0
 
     def pieces(self) -> Iterator[PatchPiece]:
-        """One piece for each file."""
         before = b""
         for line in self._lines():
             if self._old_left or self._new_left:

@@ -1,8 +1,8 @@
 """Reads a unified diff as files with their texts, piece by piece.
 
-The diff is untrusted and may have any size: a piece is its part for one file, with limited memory.
-Lines that the diff does not show, those between hunks, are blank. A pipe may never deliver anything
-and a device has no end, so every read is limited by the time for reading (F42).
+The diff is untrusted and may have any size, so each piece has limited memory. Lines between hunks
+are blank. A pipe may never deliver anything and a device has no end, so reads are limited in time
+(F42).
 """
 
 import io
@@ -40,10 +40,10 @@ _PREFIXES = {("a", "b"), ("i", "w"), ("c", "i"), ("c", "w"), ("o", "w"), ("1", "
 def read_patch(
     source: IO[bytes], *, max_piece_bytes: int = 1 << 20
 ) -> Iterator[ChangedText | UnreadFile]:
-    """The files of the patch in `source`, in order; text around them (mails, logs) is ignored.
+    """The files of the patch, in order; text around them (mails, logs) is ignored.
 
-    Raises `InputError` with the line if the patch is damaged or empty, and `OutOfTime` once the
-    time of `reading_until` is up.
+    Raises `InputError` with the line if the patch is damaged or empty, and `OutOfTime` after
+    `reading_until`.
     """
     count = 0
     for piece in PatchSplitter(within_time(source), max_piece_bytes).pieces():
@@ -126,7 +126,6 @@ def _blocks(hunk: Hunk) -> Iterator[HunkNumbers]:
 
 
 def _open_end(hunks: list[Hunk]) -> bool:
-    """Whether the last line has no line end."""
     return bool(hunks) and bool(hunks[-1]) and hunks[-1][-1].line_type == "\\"
 
 
@@ -135,7 +134,6 @@ class _Sparse:
 
     def __init__(self, lines: list[Line], *, source: bool) -> None:
         self.lines: dict[int, str] = {}
-        """Line number -> text, in ascending order."""
         for line in lines:
             number = line.source_line_no if source else line.target_line_no
             if number is not None:
@@ -157,7 +155,7 @@ class _Sparse:
 
 
 def _names(header: list[bytes]) -> tuple[str | None, str | None]:
-    """The old and the new path; None if the file does not exist on that side."""
+    """None if the file does not exist on that side."""
     facts: dict[bytes, bytes] = {}
     for line in header:
         text = line.rstrip(b"\r\n")

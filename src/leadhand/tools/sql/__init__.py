@@ -1,7 +1,4 @@
-"""Typed, bounded, read-only SQL over input files: tables and their schema, and queries.
-
-Importing this loads no database library; child processes do.
-"""
+"""Typed, bounded, read-only SQL over input files. Only child processes load a database library."""
 
 from typing import TYPE_CHECKING
 

@@ -1,8 +1,8 @@
-"""The main function of a process that opens a database for one request: load a file, or query.
+"""The process that opens a database for one request: load a file, or query.
 
-It is a separate process because DuckDB limits neither the memory nor the time of a function call:
-`repeat` and `range` fill gigabytes and cannot be interrupted. The system limits the process, and
-its parent ends it when the time is up. A process that queries cannot write files.
+DuckDB limits neither memory nor time of a function call: `repeat` and `range` fill gigabytes and
+cannot be interrupted. The system limits the process, its parent ends it, and a query cannot write
+files.
 """
 
 import json
@@ -121,7 +121,6 @@ def _load(request: SqlRequest) -> SqlReply:
 def _create(
     connection: duckdb.DuckDBPyConnection, table: str, reader: str, file: str
 ) -> list[tuple[str, str]]:
-    """Fill `table`, and return the name and the type of each column."""
     connection.execute(f"CREATE OR REPLACE TABLE {table} AS FROM {reader}", [file])
     described = connection.execute(f"DESCRIBE {table}").fetchall()
     return [(str(row[0]), str(row[1])) for row in described]
@@ -188,7 +187,6 @@ def _query(request: SqlRequest) -> SqlReply:
 
 
 def _without_end(statement: str) -> str:
-    """A statement without its semicolon and the comments after it."""
     data = statement.encode()
     for offset, kind in duckdb.tokenize(statement):
         if kind == duckdb.token_type.operator and data[offset : offset + 1] == b";":

@@ -1,8 +1,6 @@
-"""A database in a private folder, which only child processes open.
+"""A database in a private folder, which only child processes open, from any number of threads.
 
-Each request runs in a new process (see `child`), which ends with its reply, at its time limit, or
-by its resource limits, without harm to leadhand. Any number of threads can make requests at once,
-and there is no connection to break or to lock.
+Each request runs in a new process (see `child`), which ends with its reply or by its limits.
 """
 
 import json
@@ -24,10 +22,7 @@ _THREADS: Final = 2
 
 
 RunRequest = Callable[[SqlRequest, Path, float], tuple[int, bytes]]
-"""Runs a request in a folder, with a timeout in seconds; returns the exit status and the output.
-
-Raises `subprocess.TimeoutExpired` and `OSError`.
-"""
+"""Returns the exit status and the output. Raises `subprocess.TimeoutExpired` and `OSError`."""
 
 
 class RequestFailed(Exception):
@@ -35,7 +30,6 @@ class RequestFailed(Exception):
 
 
 def in_new_process(request: SqlRequest, folder: Path, timeout_s: float) -> tuple[int, bytes]:
-    """Run the request in a new interpreter."""
     done = subprocess.run(
         python_command("from leadhand.tools.sql.child import main; main()", "-W", "ignore"),
         input=json.dumps(request).encode(),
@@ -51,8 +45,6 @@ def in_new_process(request: SqlRequest, folder: Path, timeout_s: float) -> tuple
 
 
 class Database:
-    """Tables in a private folder, which `close` deletes."""
-
     def __init__(self, answer: RunRequest = in_new_process) -> None:
         self._answer = answer
         self._folder = new_scratch_folder("leadhand-sql-")
@@ -64,7 +56,7 @@ class Database:
     def load(
         self, table: str, kind: str, source: BinaryIO, *, max_bytes: int, timeout_s: float
     ) -> SqlReply:
-        """Load `source` as `table`. Raises `RequestFailed`."""
+        """Raises `RequestFailed`."""
         copy = self._folder / f"{table}.{kind}"
         try:
             _copy(source, copy, kind=kind, max_bytes=max_bytes)
@@ -73,7 +65,7 @@ class Database:
             copy.unlink(missing_ok=True)
 
     def query(self, statement: str, *, timeout_s: float) -> SqlReply:
-        """The result of an untrusted statement. Raises `RequestFailed`."""
+        """Raises `RequestFailed`."""
         return self._ask("query", timeout_s, statements=[statement])
 
     def select(self, statements: Sequence[str], *, timeout_s: float) -> list[list[Row]]:
@@ -81,7 +73,6 @@ class Database:
         return self._ask("select", timeout_s, statements=list(statements)).get("results", [])
 
     def close(self) -> None:
-        """Delete the folder; running requests fail."""
         self._closed.set()
         self._remove()
 

@@ -3,11 +3,9 @@
 from typing import Final, Literal, NotRequired, TypedDict
 
 MAX_ROWS: Final = 100
-"""Rows in the result of a query."""
 MAX_COUNTED: Final = 1_000_000
 """Rows up to which a longer result is counted."""
 MAX_COLUMNS: Final = 40
-"""Columns in the result of a query."""
 MAX_CELL_CHARS: Final = 200
 """Characters of a value; results have one more to show that it is longer."""
 
@@ -20,8 +18,6 @@ Row = list[Cell]
 
 
 class SqlDetails(TypedDict):
-    """What a request is about, by its job."""
-
     file: NotRequired[str]
     kind: NotRequired[str]
     table: NotRequired[str]
@@ -30,11 +26,8 @@ class SqlDetails(TypedDict):
 
 
 class SqlRequest(SqlDetails):
-    """A request to the process."""
-
     job: Literal["load", "query", "select"]
     database: str
-    """The database's file."""
     cpu_s: int
     """The limit of processor time, in case the parent is no longer there to end the process."""
 

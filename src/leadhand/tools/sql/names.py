@@ -24,7 +24,7 @@ RESERVED: Final = frozenset(_WORDS.split())
 
 
 def table_names(files: Iterable[str]) -> dict[str, str]:
-    """The table name of each file: `t_2024_sales` for `2024 Sales.csv`."""
+    """`t_2024_sales` for `2024 Sales.csv`."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     for file in files:

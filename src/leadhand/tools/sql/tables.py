@@ -24,7 +24,6 @@ MAX_RESULT_CHARS: Final = 20_000
 """Characters of a tool's result."""
 _MAX_LISTED_COLUMNS: Final = 200
 _LOADING_SHARE: Final = 1 / 2
-"""The part of the attempt's remaining time in which files are loaded."""
 _FILES_SHARE: Final = 3
 """A file may take a third of what is left of that, unless fewer than three are left."""
 _REQUEST_SHARE: Final = 1 / 10
@@ -33,8 +32,6 @@ _REQUEST_SHARE: Final = 1 / 10
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a table."""
-
     name: str
     type: str
     """DuckDB's type: `BIGINT`, `VARCHAR`, `DATE`, ..."""
@@ -42,10 +39,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A file that can be queried."""
-
     name: str
-    """Its name in SQL, which needs no quotes."""
     file: str
     rows: int
     columns: tuple[Column, ...]
@@ -109,12 +103,10 @@ class SqlTools:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The tables, in the order of the files."""
         return self._tables().tables
 
     @property
     def broken(self) -> tuple[UnreadFile, ...]:
-        """The files that could not be loaded."""
         return self._tables().broken
 
     def unread(self) -> list[tuple[str, str]]:
@@ -123,14 +115,13 @@ class SqlTools:
         return [(file, f"not a table: {why}") for file, why in broken]
 
     def select(self, statements: list[str]) -> list[list[Row]]:
-        """The rows of each of leadhand's own statements. Raises `RequestFailed`."""
+        """Raises `RequestFailed`."""
         loaded = self._tables()
         share = _REQUEST_SHARE if len(loaded.tables) > 1 else _LOADING_SHARE
         timeout_s = min(self._query_timeout_s, share * max(0.0, time_left_s()))
         return loaded.database.select(statements, timeout_s=timeout_s)
 
     def close(self) -> None:
-        """Delete the tables; tools fail from now on."""
         with self._loading:
             self._closed = True
             if self._loaded is not None:

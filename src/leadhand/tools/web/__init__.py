@@ -1,7 +1,5 @@
-"""Page reading and web search for models, off by default.
-
-`WebSettings.from_environment` switches them on. Importing this loads no HTTP or HTML library.
-"""
+"""Page reading and web search for models, off by default. Importing this loads no HTTP or HTML
+library."""
 
 from leadhand.tools.web.tools import WebSettings, WebTools
 

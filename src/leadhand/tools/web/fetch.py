@@ -1,8 +1,7 @@
 """Fetches a public page, and checks the address of every hop before connecting to it.
 
-Each host is looked up once, and all its addresses have to be public. The connection goes to one of
-these addresses, so that a second look-up can't return another one. TLS is verified against the
-name. Proxies of the environment are not used, because they would look the name up again.
+All addresses of a host have to be public, and the connection goes to one of these: a second look-up
+could return another. TLS is verified against the name. Proxies would look the name up again.
 """
 
 import asyncio
@@ -57,7 +56,6 @@ class FetchedPage:
 
 
 async def look_up(host: str, port: int) -> Sequence[str]:
-    """The addresses of a host, from the system's resolver."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
@@ -80,10 +78,8 @@ class Fetcher:
     async def get(
         self, url: str, *, params: Mapping[str, str] | None = None, own_host: str | None = None
     ) -> FetchedPage:
-        """The page at `url`, after redirects. Raises `ToolCallError` if it can't be fetched.
-
-        `own_host`, a `host:port`, may have a private address.
-        """
+        """The page after redirects. Raises `ToolCallError`. `own_host`, a `host:port`, may have
+        a private address."""
         allowed = self._settings.allowed_hosts
         if own_host is not None:
             allowed = allowed | {own_host}
@@ -106,7 +102,7 @@ class Fetcher:
         raise ToolCallError(f"{_shown(str(url))}: more than {MAX_REDIRECTS} redirects")
 
     async def _addresses(self, url: httpx2.URL, allowed: frozenset[str]) -> list[str]:
-        """The addresses to connect to. Raises `ToolCallError` unless all of them are allowed."""
+        """Raises `ToolCallError` unless all of them are allowed."""
         host, port = url.host, url.port or (443 if url.scheme == "https" else 80)
         is_allowed = f"{host}:{port}" in allowed
         if not is_allowed and port not in _PORTS:

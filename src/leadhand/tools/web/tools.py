@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from leadhand.tools.web.fetch import FetchedPage, Fetcher
 
 PAGE_CHARS: Final = 8_000
-"""Characters of a page in one result."""
 MAX_RESULTS: Final = 10
 _SNIPPET_CHARS: Final = 300
 _KEPT_PAGES: Final = 8
@@ -42,15 +41,13 @@ class WebSettings:
     total_timeout_s: float = 20.0
     """From the first look-up to the last byte, redirects included."""
     max_bytes: int = 4 << 20
-    """The maximum size of a page after decompression."""
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Self | None:
         """The settings in `environ`; None if nothing is switched on.
 
-        `LEADHAND_WEB=1` lets workers read public web pages. `LEADHAND_SEARCH_URL` names a
-        SearXNG-compatible search endpoint, which may be on this machine, and lets them search.
-        Raises `InputError` for other values.
+        `LEADHAND_WEB=1` lets workers read public pages; `LEADHAND_SEARCH_URL` names a
+        SearXNG-compatible endpoint, and lets them search. Raises `InputError` for other values.
         """
         switch = environ.get("LEADHAND_WEB", "").strip()
         if switch not in ("", "0", "1"):
@@ -67,20 +64,16 @@ class WebSettings:
 
 
 class WebTools:
-    """Page reading and search, each if `settings` switch it on."""
-
     def __init__(self, settings: WebSettings) -> None:
         self._settings = settings
         self._pages: dict[str, tuple[str, str]] = {}
 
     @property
     def can_read(self) -> bool:
-        """Whether `read_page` is switched on."""
         return self._settings.read_pages
 
     @property
     def can_search(self) -> bool:
-        """Whether `search_web` is switched on."""
         return self._settings.search_url is not None
 
     async def read_page(self, url: str, offset: int = 0) -> str:
@@ -145,7 +138,7 @@ def _page(fetched: "FetchedPage") -> tuple[str, str]:
 
 
 def _parsed(kind: Literal["html", "pdf"], data: bytes) -> tuple[str, str | None]:
-    """The text, and what it lacks if it is incomplete. Raises `ToolCallError`."""
+    """The text, and what it lacks. Raises `ToolCallError`."""
     with tempfile.TemporaryFile(prefix="leadhand-page-") as copy:
         copy.write(data)
         copy.seek(0)

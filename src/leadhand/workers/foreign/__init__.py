@@ -1,7 +1,5 @@
-"""Agents of other frameworks as workers: each framework has an adapter in a file of its own.
-
-The frameworks are not imported here. An adapter imports its framework when a task runs.
-"""
+"""Agents of other frameworks as workers. Each adapter, a file of its own, imports its framework
+when a task runs."""
 
 import asyncio
 import importlib
@@ -18,8 +16,7 @@ from leadhand.workers.foreign.meter import LimitReached, Meter
 from leadhand.workers.output import outcome_of
 
 Adapter = Callable[[object, str, Handoff, Meter], Awaitable[object]]
-"""Runs an agent on a prompt for a task, and tells the meter of its model calls. Returns an outcome,
-or a value as a function would."""
+"""Returns an outcome, or a value as a function would, and tells the meter of its model calls."""
 
 _ADAPTERS: dict[tuple[str, str], Adapter] = {
     ("langgraph", "Pregel"): langgraph.run,
@@ -37,8 +34,7 @@ def function_of(
 ) -> Callable[[Handoff], Awaitable[object]]:
     """An async function that has the agent, or the one at `module:attribute`, do a task.
 
-    Its model calls are recorded, and count in `account`. Raises `InputError` if there is no such
-    agent, or no adapter for it.
+    Raises `InputError` if there is no such agent, or no adapter for it.
     """
     agent = _imported(agent) if isinstance(agent, str) else agent
     adapter = adapter_of(agent)
@@ -79,7 +75,7 @@ async def _metered(work: Awaitable[object], meter: Meter) -> Outcome:
 
 
 def adapter_of(agent: object) -> Adapter:
-    """The adapter for an agent. Raises `InputError` if there is none."""
+    """Raises `InputError` if there is none."""
     for base in type(agent).__mro__:
         adapter = _ADAPTERS.get((base.__module__.partition(".")[0], base.__name__))
         if adapter is not None:

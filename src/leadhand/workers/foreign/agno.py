@@ -10,8 +10,7 @@ from leadhand.workers.foreign.meter import Meter
 async def run(agent: object, prompt: str, handoff: Handoff, meter: Meter) -> object:
     """The content of the response; a paused run is an escalation, an error a failure.
 
-    Each attempt is a session of its own. The run is streamed, because only then does Agno say when
-    a model is called.
+    The run is streamed, because only then does Agno say when a model is called.
     """
     session = f"{handoff.run_id}/{handoff.task_id}/{handoff.attempt}"
     stream = cast("Any", agent).arun(

@@ -11,8 +11,8 @@ from leadhand.workers.foreign.meter import Meter
 async def run(agent: object, prompt: str, handoff: Handoff, meter: Meter) -> object:
     """The typed output of the agent or crew, or else its text.
 
-    An agent gets the prompt, a crew its placeholders: a payload that is a mapping gives their
-    values, the prompt that of the one that is left. Each attempt has a copy of its own.
+    An agent gets the prompt, a crew its placeholders: from a payload that is a mapping, and for the
+    one that is left, the prompt.
     """
     own: Any = cast("Any", agent).copy()
     given = prompt if hasattr(own, "role") else _inputs(own.fetch_inputs(), prompt, handoff)

@@ -17,8 +17,8 @@ class _Graph(Protocol):
 async def run(agent: object, prompt: str, handoff: Handoff, meter: Meter) -> object:
     """The last message of the graph, its `structured_response`, or else its whole final state.
 
-    The prompt becomes the first of `messages`; a payload that is a mapping gives the other keys of
-    the state. An interrupt of the graph is an escalation. Each attempt is a thread of its own.
+    The prompt becomes the first of `messages`; a payload that is a mapping gives other keys of the
+    state. An interrupt is an escalation.
     """
     graph = cast("_Graph", agent)
     payload = handoff.payload

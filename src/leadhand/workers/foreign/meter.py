@@ -1,7 +1,4 @@
-"""Counts the model calls of an agent that another framework runs, as it makes them.
-
-The framework says when a call starts and ends, in the event loop or in a thread of its own.
-"""
+"""Counts the model calls of another framework's agent, as it makes them in any thread."""
 
 import asyncio
 import threading
@@ -36,14 +33,12 @@ class _Call:
 class Meter:
     """The calls of one attempt, in the run's log and in its budget.
 
-    A call is refused beyond the limits of its task. It reserves one request, and is refused if none
-    is left, or no token: how many tokens it takes is known when it is answered.
+    A call is refused beyond the limits of its task, or if no request or token is left; what it
+    takes is known when it is answered.
     """
 
     def __init__(self, handoff: Handoff, recorder: Recorder, account: Account | None) -> None:
-        """`account` is what the run may spend; `None` for no limit."""
         self.usage = NO_USAGE
-        """What the answered and failed calls used so far."""
         self.refused: ModelError | None = None
         """Why a call was refused; `None` if none was."""
         self._handoff = handoff
@@ -59,7 +54,7 @@ class Meter:
         self._recorded = asyncio.Event()
 
     def starting(self, call: object, *, model: str | None, calls: int = 0, tokens: int = 0) -> None:
-        """Note a call, known by `call`, before it is made. Raises `ModelError` if it is refused.
+        """Note a call before it is made. Raises `ModelError` if it is refused.
 
         `calls` and `tokens` are what the framework knows of the attempt, if that is more.
         """
@@ -80,7 +75,6 @@ class Meter:
     def answered(
         self, call: object, model: str | None, tokens_in: object, tokens_out: object
     ) -> None:
-        """Note the answer to a call, with what the framework reports of it."""
         tokens = _count(tokens_in), _count(tokens_out)
         self._tokens += sum(tokens)
         self._in_loop(lambda: self._end(call, model, tokens, None))

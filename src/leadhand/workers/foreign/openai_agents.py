@@ -11,8 +11,8 @@ from leadhand.workers.foreign.meter import Meter
 async def run(agent: object, prompt: str, handoff: Handoff, meter: Meter) -> object:
     """The final output; a call that waits for an approval is an escalation.
 
-    `max_steps` of the task limits the turns. Calls of agents that are tools of this one are counted
-    when it is done, because the SDK names them only in its sum.
+    `max_steps` limits the turns. Calls of agents that are tools are counted when it is done: the
+    SDK names them only in its sum.
     """
     sdk: Any = import_module("agents")
     contexts: list[Any] = []
