@@ -1,7 +1,6 @@
 """Journals keep runs in memory, SQLite, Postgres, or where an installed package keeps them.
 
-Their protocol is `Store`; the other names help to implement it. A journal's libraries are imported
-when it is opened.
+Their protocol is `Store`. A journal's libraries are imported when it is opened.
 """
 
 from pathlib import Path
@@ -62,10 +61,10 @@ def journal_over(given: "Journal | Store") -> "Journal":
 
 
 def journal_damage(home: str | Path, *, accept_loss: bool = False) -> str | None:
-    """What is wrong with a journal as a whole, so that it can't be written; `None` if nothing is.
+    """What is wrong with a journal as a whole, so that it can't be written.
 
-    With `accept_loss`, what the damage hides is dropped, and it can be; a copy of everything stays.
-    Raises `JournalError`.
+    With `accept_loss`, what the damage hides is dropped; a copy of everything stays. Raises
+    `JournalError`.
     """
     place = journal_location(home)
     if isinstance(place, str):
@@ -79,7 +78,7 @@ def open_store(home: str | Path, *, redact: "Redact | None" = None) -> "Store":
     """The store in a folder, or in a database if `home` is the URL of one.
 
     `redact` removes secrets from everything that is written. Raises `InputError` for anything else,
-    and if the package or the library that the database needs can't be imported.
+    and for a database whose library can't be imported.
     """
     place = journal_location(home)
     if isinstance(place, str) and not place.startswith("postgres"):

@@ -1,7 +1,7 @@
 """The codec of events and messages: one short line of JSON each, never pickle.
 
-A body leaves out what its row has already (run and position) and every field with its default
-value, so that a body from before a field was added can still be read.
+A body leaves out what its row has (run and position) and default values, so that old bodies can
+still be read.
 """
 
 import contextlib
@@ -28,7 +28,6 @@ T = TypeVar("T")
 
 _CONFIG = ConfigDict(ser_json_inf_nan="strings")
 _ELSEWHERE = {"run_id", "seq", "type", "at"}
-"""Fields that are not part of the content."""
 _REDACTED_AT_ONCE = 32
 _TYPE = '{"type":"'
 
@@ -38,9 +37,7 @@ BLOB_CHARS = 65_536
 
 def encode(events: "Sequence[Event]", *, redact: Redact | None = None) -> list[str]:
     """The bodies of events. Lone surrogates become U+FFFD; NaN and infinities become strings.
-
-    Raises `JournalError` if an event has something that is not plain data.
-    """
+    Raises `JournalError` if there is something that is not plain data."""
     contents = [_content(event) for event in events]
     if redact is not None:
         contents = _redacted(contents, redact)
@@ -51,7 +48,7 @@ def encode(events: "Sequence[Event]", *, redact: Redact | None = None) -> list[s
 
 
 def decode(run_id: str, seq: int, body: str) -> "Event":
-    """The event in a body. Raises `JournalError` if it is not valid."""
+    """Raises `JournalError` if it is not valid."""
     text = f'{{"run_id":{json.dumps(run_id)},"seq":{seq},{body[1:]}'
     kind = _kinds().get(body[len(_TYPE) : body.find('"', len(_TYPE))])
     if kind is not None and body.startswith(_TYPE):
@@ -78,7 +75,7 @@ def encode_message(message: RunMessage, *, redact: Redact | None = None) -> str:
 
 
 def decode_message(id: int, run_id: str, body: str) -> RunMessage:
-    """The message in a body. Raises `JournalError` if it is not valid."""
+    """Raises `JournalError` if it is not valid."""
     try:
         fields = json.loads(body)
         return RunMessage.model_validate({**fields, "id": id, "run_id": run_id})
@@ -91,7 +88,7 @@ def compress(body: str) -> bytes:
 
 
 def decompress(data: bytes) -> str:
-    """The long body. Raises `JournalError` if `data` is not valid."""
+    """Raises `JournalError` if it is not valid."""
     try:
         return zlib.decompress(data).decode()
     except (zlib.error, UnicodeDecodeError) as error:
@@ -101,10 +98,8 @@ def decompress(data: bytes) -> str:
 def to_json(
     adapter: TypeAdapter[T], value: T, *, what: str, without: set[str] | None = None
 ) -> str:
-    """`value` as JSON, without the fields in `without` and those with their default values.
-
-    Raises `JournalError`, with the name `what`, if it is not plain data.
-    """
+    """Without the fields in `without` and defaults. Raises `JournalError`, with `what`, for no
+    data."""
     try:
         # The same as `dump_json`, which spends half of its time passing options on.
         data = adapter.serializer.to_json(value, exclude=without, exclude_defaults=True)
@@ -183,7 +178,6 @@ def _unreadable(what: str, error: Exception) -> JournalError:
 
 
 def _line(error: Exception) -> str:
-    """An error's message, on one short line."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         line = f"{'.'.join(map(str, first['loc'][1:]))}: {first['msg']}".removeprefix(": ")

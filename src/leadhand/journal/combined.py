@@ -13,8 +13,8 @@ R = TypeVar("R")
 class Combined(Generic[A, R]):
     """A function of one argument, for any thread, made of one that takes many.
 
-    Calls that come while one is under way wait for it, and are then made as one. If that raises,
-    each of them raises the same.
+    Calls that come while one is under way wait, and are then made as one; if that raises, so do
+    they.
     """
 
     def __init__(self, function: Callable[[Sequence[A]], Sequence[R]]) -> None:

@@ -1,7 +1,6 @@
 """Group commit: many runs, tasks and event loops share each transaction.
 
-`append` only queues. One thread writes everything that was committed meanwhile in one transaction;
-more events gather while it writes. The journal says how and where to write.
+`append` only queues. One thread writes everything that was committed meanwhile in one transaction.
 """
 
 import contextlib
@@ -21,11 +20,10 @@ if TYPE_CHECKING:
 EventBatch = Mapping[str, "Sequence[Event]"]
 """Events by run, each run's in order."""
 Write = Callable[[EventBatch], Mapping[str, str]]
-"""Writes a batch, each run's events completely or not at all. Returns the runs that could not be
-written, with a reason in one line. One thread calls it, batch after batch."""
+"""Writes a batch in the one thread, each run's events completely or not at all. Returns the runs
+that could not be written, with a reason in one line."""
 
 _Ended = tuple["asyncio.Future[None]", str | None]
-"""A commit that ended, and why it failed, if it did."""
 _CLOSED = "the journal is closed: open it again"
 
 
@@ -58,10 +56,8 @@ class GroupCommit:
                 self._open.setdefault(event.run_id, []).append(event)
 
     async def commit(self, run_id: str | None = None) -> None:
-        """Return once everything appended to the run is safe; without `run_id`, to any run.
-
-        Raises `JournalError` if that fails, and then at every commit of the run.
-        """
+        """Return once everything appended to the run, or to any, is safe. Raises `JournalError`
+        if that fails, and then at every commit of the run."""
         # Imported late for speed: readers have no event loop.
         import asyncio
 
@@ -91,16 +87,13 @@ class GroupCommit:
             return any(not future.done() for future, _ in self._writing.waiters)
 
     def uncommitted(self, run_id: str) -> "list[Event]":
-        """The run's events that are not known to be safe, in order."""
         with self._changed:
             sealed = [*self._writing.events.get(run_id, ()), *self._next.events.get(run_id, ())]
             return [*sealed, *self._open.get(run_id, ())]
 
     def forget(self, run_id: str) -> None:
-        """Drop uncommitted events of the run, and its failure.
-
-        It waits only for the batch being written, because an event loop may call it.
-        """
+        """Drop uncommitted events of the run, and its failure. An event loop may call it, so it
+        waits only for the batch being written."""
         with self._changed:
             self._next.events.pop(run_id, None)
             waiters = self._next.waiters
@@ -114,10 +107,8 @@ class GroupCommit:
         _settle(left)
 
     def close(self, *, limit_s: float | None = None) -> None:
-        """End the thread after its current batch; other waiting commits raise.
-
-        Waits for the thread, `limit_s` at most.
-        """
+        """End the thread after its current batch, which takes `limit_s` at most; other waiting
+        commits raise."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -129,7 +120,6 @@ class GroupCommit:
         _settle((future, _CLOSED) for future, _ in left)
 
     def _group_of(self, run_id: str | None) -> _Group | None:
-        """The group after which everything of the run is safe; `None` if everything is."""
         for group in (self._next, self._writing):
             if group.events if run_id is None else run_id in group.events:
                 return group
@@ -165,7 +155,7 @@ class GroupCommit:
             return dict.fromkeys(events, f"the journal failed: {type(error).__name__}: {error}")
 
     def _fail(self, failed: Mapping[str, str]) -> list[_Ended]:
-        """Mark these runs as failed; returns the commits that wait for them."""
+        """Returns the commits that wait for these runs."""
         self._failed.update(failed)
         for run_id in failed:
             self._open.pop(run_id, None)

@@ -1,7 +1,7 @@
 """Integrity: whether a database returns what was written, every row of a run, in order, unchanged.
 
-A row has its position and a checksum of run, position and body; the run's summary has the position
-of the last row. Rows of leadhand 0.1 have no checksum.
+A row has its position and, since 0.1, a checksum; the run's summary has the position of the last
+row.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ Stored = tuple[int, str | None, bytes | None, int | None]
 
 
 def checksum(run_id: str, seq: int, body: str) -> int:
-    """The checksum of a body: a signed 64-bit integer, as databases have them."""
+    """A signed 64-bit integer, as databases have them."""
     digest = hashlib.blake2b(f"{run_id}\0{seq}\0{body}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
@@ -31,7 +31,7 @@ def read_events(
 ) -> "Iterator[Event]":
     """The events of a run after `after_seq`, each checked before it is yielded.
 
-    `last` is the position of the last one; 0 if unknown. Raises `DamagedRun`, and `JournalError`
+    `last` is the position of the last event; 0 if unknown. Raises `DamagedRun`, and `JournalError`
     for an event that only a newer leadhand knows.
     """
     seq, verified = after_seq, False
@@ -91,7 +91,6 @@ def inspect_run(run_id: str, rows: Iterable[Stored], *, digest: str) -> Inspecti
 
 
 def _digest_damage(digest: str, events: "Sequence[Event]") -> str:
-    """What is wrong with the stored summary of a run whose events are sound."""
     try:
         known = StoredSummary.read(digest)
     except JournalError:

@@ -20,10 +20,8 @@ _PARAMETERS = re.compile(
 
 
 def journal_location(home: str | Path) -> Path | str:
-    """`home` as a folder, with `~` expanded, or as a URL whose scheme has a journal.
-
-    Raises `InputError` for anything else; its message has no password.
-    """
+    """`home` as a folder, with `~` expanded, or as a URL whose scheme has a journal. Raises
+    `InputError`, without any password, for anything else."""
     named = str(home).strip()
     if "\0" in named:
         raise _wrong("it has a character that no name can have")
@@ -45,10 +43,7 @@ def journal_location(home: str | Path) -> Path | str:
 
 
 def installed_journal(scheme: str) -> "EntryPoint | None":
-    """The entry point of the package that stores runs at such URLs.
-
-    Raises `InputError` if several packages do.
-    """
+    """The package that stores runs at such URLs. Raises `InputError` if several do."""
     from importlib.metadata import entry_points  # slow to import, and seldom needed
 
     found = {point.value: point for point in entry_points(group=GROUP, name=scheme)}

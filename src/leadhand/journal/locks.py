@@ -1,7 +1,5 @@
-"""Locks: the right to write a run is a lock on a file, which ends with its process.
-
-A second holder in the same process is refused too. The content of the file is for people.
-"""
+"""Locks on files, which end with their process: the right to write a run. Their content is for
+people."""
 
 import contextlib
 import datetime as dt
@@ -23,12 +21,11 @@ _PATIENCE_S = 5.0
 
 class Locks:
     def __init__(self, folder: Path) -> None:
-        """The folder is created with the first lock."""
         self._folder = folder
 
     @contextlib.contextmanager
     def hold(self, run_id: str) -> Generator[None]:
-        """Hold a run during the block. Raises `RunTaken`, or `JournalError`."""
+        """Raises `RunTaken`, or `JournalError`."""
         path = self._path(run_id)
         try:
             self._folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -19,11 +19,9 @@ from leadhand.journal.postgres_writer import PostgresWriter
 from leadhand.journal.summaries import run_summary
 
 CLOSING_S: Final = 0.5
-"""How long closing waits for each part of the journal."""
 _DELETED_AT_ONCE: Final = 100
 """Each needs a lock on the server for a moment."""
 READERS: Final = 4
-"""How many sessions read at once."""
 _DIGEST: Final = "SELECT digest FROM leadhand.runs WHERE run = %s"
 _EVENTS: Final = """
     SELECT seq, body, data, checksum FROM leadhand.events LEFT JOIN leadhand.blobs USING (run, seq)
@@ -61,8 +59,8 @@ _DELETE: Final = """
 class PostgresStore:
     """Keeps runs in a Postgres database, for any number of processes on any number of machines.
 
-    It needs the right to create a schema, and no extensions. A connection pooler must use session
-    pooling, because locks belong to sessions. `Store` describes its methods.
+    It needs the right to create a schema. A connection pooler must use session pooling, because
+    locks belong to sessions.
     """
 
     blocks = True
@@ -77,9 +75,9 @@ class PostgresStore:
     ) -> None:
         """`url` as libpq takes it: `postgresql://user:password@host:5432/database`.
 
-        `redact` removes secrets from everything that is written; `steps` are the migrations. If
-        the connection is lost, a commit is retried for `patience_s` while a run waits for it.
-        Connects on first use. Raises `JournalError` if the URL can't be read.
+        Connects on first use. `steps` are the migrations. If the connection is lost, a commit is
+        retried for `patience_s` while a run waits for it. Raises `JournalError` if the URL can't be
+        read.
         """
         self._database = PostgresDatabase(url, steps=steps)
         self._redact = redact
@@ -114,10 +112,8 @@ class PostgresStore:
 
     @contextlib.contextmanager
     def hold(self, run_id: str) -> Generator[int]:
-        """A lock on the run that may be lost with the connection.
-
-        Other processes can take the run then; if none does, the next connection holds it again.
-        """
+        """A lock that may be lost with the connection. If no other process takes the run, the
+        next connection holds it again."""
         last_seq = self._writer.take(run_id)
         if last_seq is None:
             raise RunTaken(run_id, self.holder(run_id) or "another process")
@@ -180,10 +176,8 @@ class PostgresStore:
         ]
 
     def close(self) -> None:
-        """Close the connections, which releases the held runs. Uncommitted events are dropped.
-
-        A connection whose server does not answer stays open until the process ends.
-        """
+        """Close the connections; uncommitted events are dropped. A connection whose server does
+        not answer stays open until the process ends."""
         self._writer.stop_retrying()
         self._queue.close(limit_s=CLOSING_S)
         self._writer.close(limit_s=CLOSING_S)
@@ -193,7 +187,7 @@ class PostgresStore:
         return self._writer.write(batch, self._queue.is_waited_for)
 
     def _kept(self, run_id: str, *, after_seq: int = 0) -> list[Event]:
-        """The committed events of a run. Raises `DamagedRun` unless they are intact."""
+        """Raises `DamagedRun` unless they are intact."""
         digest, rows = self._rows_of(run_id, after_seq)
         return [*read_events(run_id, rows, after_seq=after_seq, last=last_seq(digest or ""))]
 

@@ -1,8 +1,5 @@
-"""The database of a Postgres journal: connections, migrations, and messages for its errors.
-
-It knows nothing about runs except the schema. Messages of the server and the client become one line
-here, without the password of the URL.
-"""
+"""The database of a Postgres journal: connections, migrations, and messages for its errors, on
+one line and without the password of the URL."""
 
 import threading
 from collections.abc import Generator, Sequence
@@ -65,7 +62,6 @@ STEPS: Final[Sequence[LiteralString]] = (
 """All migrations. Never change one, only add."""
 
 _MIGRATING: Final = 0x6C656164_68616E64
-"""The advisory lock for creating and migrating the schema."""
 _CLIENT: Final = {
     "application_name": "leadhand",
     "connect_timeout": "10",
@@ -121,7 +117,7 @@ class PostgresDatabase:
         self.where = f"the Postgres database {name or 'of the user'}" + (f" at {at}" if at else "")
 
     def connect(self) -> Connection:
-        """A new session in autocommit mode."""
+        """In autocommit mode."""
         with self.explained("can't be reached"):
             connection = psycopg.connect(make_conninfo(**self._parameters), autocommit=True)
         try:
@@ -135,10 +131,8 @@ class PostgresDatabase:
         return connection
 
     def connect_migrated(self) -> Connection:
-        """A new session; the first one creates or migrates the schema if needed.
-
-        Raises `JournalError` if the schema is newer, or the database is not UTF-8.
-        """
+        """A new session; the first one creates or migrates the schema. Raises `JournalError` if
+        the schema is newer, or the database is not UTF-8."""
         connection = self.connect()
         try:
             with self._migrating, self.explained("can't be set up"):
@@ -168,7 +162,7 @@ class PostgresDatabase:
             connection.execute("UPDATE leadhand.journal SET version = %s", (len(self._steps),))
 
     def _version(self, connection: Connection) -> int:
-        """The version of the schema, 0 if there is none. Raises if it is newer than ours."""
+        """0 if there is no schema. Raises if it is newer than ours."""
         # `to_regclass` may have cached that there was none.
         query = "SELECT FROM pg_tables WHERE schemaname = 'leadhand' AND tablename = 'journal'"
         if connection.execute(query).fetchone() is None:
@@ -194,7 +188,6 @@ class PostgresDatabase:
             raise JournalError(f"{self.where} {what}: {self.message(error)}") from None
 
     def message(self, error: Exception) -> str:
-        """An error's message, on one line and without the password."""
         lines = (line.strip() for line in str(error).splitlines())
         message = next((line for line in lines if line), type(error).__name__)
         for name in ("password", "sslpassword"):

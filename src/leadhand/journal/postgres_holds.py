@@ -1,7 +1,7 @@
 """The runs that a process holds in Postgres: locks of one session, taken again if it is lost.
 
-A process that takes a run replaces its row in `holders`. That row tells a process which lost its
-connection whether another process took the run meanwhile (F48).
+A process that takes a run replaces its row in `holders`, which tells the other that it was taken
+(F48).
 """
 
 import contextlib
@@ -53,14 +53,13 @@ _END: Final = """
 @dataclass(slots=True)
 class _Hold:
     backend: int
-    """The server process of the session that has the lock."""
     since: dt.datetime
     taken_by: str | None = None
     """The other process that has the run now, described in words."""
 
 
 class Holds:
-    """The runs that one session holds. For one thread at a time; raises what psycopg raises."""
+    """For one thread at a time; raises what psycopg raises."""
 
     def __init__(self, session: PostgresSession) -> None:
         self._session = session
@@ -70,10 +69,8 @@ class Holds:
         return run_id in self._held
 
     def take(self, run_ids: Sequence[str]) -> Mapping[str, tuple[str, int] | None]:
-        """Hold those of the runs that are not held already, even by this process.
-
-        The values are the row of `LAST`; `None` for a new run.
-        """
+        """Hold those of the runs that are not held already. The values are the row of `LAST`;
+        `None` for a new run."""
         free = [id for id in run_ids if id not in self._held]
         lock = (_LOCK_AND_SIGN, [free, *_this_process()])
         try:
@@ -103,11 +100,8 @@ class Holds:
         return hold.backend, hold.since
 
     def restore(self) -> None:
-        """Take the runs again that a lost session held.
-
-        Raises `psycopg.OperationalError` if the server can't be reached, or still serves the lost
-        session: try again in a moment.
-        """
+        """Take the runs again that a lost session held. Raises `psycopg.OperationalError` if the
+        server can't be reached, or still serves the lost session."""
         backend = self._session.connection.info.backend_pid
         for run_id, hold in self._held.items():
             if hold.backend != backend and hold.taken_by is None:
@@ -141,5 +135,4 @@ def _this_process() -> tuple[str, int]:
 
 
 def described(since: dt.datetime, host: str, pid: int) -> str:
-    """A holder in words, from its row."""
     return describe_holder(pid, host, since.astimezone())

@@ -23,9 +23,10 @@ Query = tuple[LiteralString, Sequence[object]]
 
 
 class PostgresSession:
-    """One session, which is opened when it is needed, and again after it was lost.
+    """A session that is opened when it is needed, and again after it was lost, for one thread at a
+    time.
 
-    For one thread at a time. Raises what psycopg raises; see `PostgresDatabase.explained`.
+    Raises what psycopg raises; see `PostgresDatabase.explained`.
     """
 
     def __init__(self, database: PostgresDatabase) -> None:
@@ -60,8 +61,8 @@ class PostgresSession:
     ) -> list[list[Row]]:
         """The rows of each query, in one round trip if libpq can do that.
 
-        `again`: repeat them if the session turns out to be lost. A session that takes longer than
-        `limit_s` is ended, because a frozen server sends nothing.
+        `again`: repeat them if the session turns out to be lost. After `limit_s` the session is
+        ended, because a frozen server sends nothing.
         """
         self._busy = True
         try:
@@ -115,7 +116,6 @@ def _rows(connection: Connection, queries: Sequence[Query], limit_s: float) -> l
 
 @contextmanager
 def _ended_after(limit_s: float, connection: Connection) -> Generator[None]:
-    """End `connection` if the block takes longer than `limit_s`."""
     lock = threading.Lock()
     over = late = False
 

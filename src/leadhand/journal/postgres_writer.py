@@ -1,7 +1,5 @@
-"""The writer of runs to Postgres: one session writes the events and holds the runs.
-
-A lost session loses both, so a process that lost a run to another one cannot write it.
-"""
+"""The writer of runs to Postgres: one session writes and holds the runs, so a process that lost
+a run cannot write it."""
 
 import contextlib
 import threading
@@ -60,11 +58,10 @@ PAUSE_S: Final = 0.2
 class _Entry:
     digest: StoredSummary
     bodies: Sequence[tuple[int, str]]
-    """(position, body)"""
 
 
 class PostgresWriter:
-    """Holds runs and writes their events. Safe to use from any thread."""
+    """Safe to use from any thread."""
 
     def __init__(
         self,
@@ -74,8 +71,8 @@ class PostgresWriter:
         kept: Callable[[str], Iterable[Event]],
         patience_s: float,
     ) -> None:
-        """`kept` reads the committed events of a run. A database that can't be reached, or whose
-        tables are locked, is retried for `patience_s`."""
+        """A database that can't be reached, or whose tables are locked, is retried for
+        `patience_s`."""
         self._database = database
         self._redact = redact
         self._kept = kept
@@ -90,19 +87,13 @@ class PostgresWriter:
         self.release = Combined(self._release_all)
 
     def take(self, run_id: str) -> int | None:
-        """Hold a run; `None` if it is held already, even by this process.
-
-        Gives the `seq` of its last event, 0 for a new run.
-        """
+        """Hold a run and give the `seq` of its last event; `None` if it is held already."""
         with self._database.explained(f"can't lock run {run_id!r}"):
             return self._take(run_id)
 
     def taken_by(self, run_ids: Iterable[str]) -> Mapping[str, str]:
-        """Those of the runs held here that another process took, and that process.
-
-        Opens a lost session again and takes its runs again. Empty while events are written, because
-        that notices the same.
-        """
+        """Those of the runs held here that another process took, and that process. Opens a lost
+        session again. Empty while events are written, which notices the same."""
         if not self._lock.acquire(blocking=False):
             return {}
         try:
@@ -115,10 +106,7 @@ class PostgresWriter:
             self._lock.release()
 
     def drop(self, run_id: str, message_id: int) -> bool:
-        """Delete a message of a run that is held here, unless another process took the run.
-
-        False if the run is not held here.
-        """
+        """Returns false if the run is not held here."""
         with self._database.explained("can't be written"), self._lock:
             if run_id not in self._holds:
                 return False
@@ -151,7 +139,6 @@ class PostgresWriter:
                     return {id: _message(id, why) for id in batch}
 
     def stop_retrying(self) -> None:
-        """Do not retry after the next failed write."""
         self._closed.set()
 
     def close(self, *, limit_s: float) -> None:
@@ -167,7 +154,6 @@ class PostgresWriter:
         return [taken.pop(id, None) for id in run_ids]
 
     def _known(self, run_id: str, last: tuple[str, int] | None) -> int:
-        """The `seq` of the last event of a run that was just taken, from its row."""
         if last is None:
             self._digests[run_id] = None
             return 0
@@ -241,7 +227,6 @@ class PostgresWriter:
         return {}
 
     def _is_transient(self, error: Exception) -> bool:
-        """Whether the same write may succeed a moment later."""
         return self._session.lost or isinstance(error, _TRANSIENT)
 
     def _why(self, error: Exception) -> str:

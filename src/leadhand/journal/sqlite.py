@@ -1,7 +1,5 @@
-"""The store in SQLite: one file in a folder, with lock files beside it; it needs no server.
-
-Any number of processes may use the folder, each for its own runs.
-"""
+"""The store in SQLite: one file in a folder, with lock files beside it, for any number of
+processes."""
 
 import contextlib
 import datetime as dt
@@ -30,10 +28,7 @@ _ERRORS = (sqlite3.Error, OSError, JournalError)
 
 
 class SqliteStore:
-    """Keeps runs in `leadhand.db` in a folder; both are created at the first write.
-
-    `Store` describes its methods.
-    """
+    """Keeps runs in `leadhand.db` in a folder; both are created at the first write."""
 
     blocks = True
 
@@ -45,8 +40,8 @@ class SqliteStore:
         busy_timeout_s: float = 10.0,
         steps: Sequence[Step] = STEPS,
     ) -> None:
-        """`redact` removes secrets from everything that is written. `busy_timeout_s` is how long
-        to wait for another process that writes; `steps` are the migrations."""
+        """`busy_timeout_s` is how long to wait for another process that writes; `steps` are the
+        migrations."""
         self.folder = folder
         self._database = SqliteDatabase(folder / FILE, busy_timeout_s=busy_timeout_s, steps=steps)
         self._redact = redact
@@ -146,12 +141,11 @@ class SqliteStore:
         return gone
 
     def close(self) -> None:
-        """Close the file. Uncommitted events are dropped."""
         self._queue.close()
         self._database.close()
 
     def _take(self, run_id: str, held: contextlib.ExitStack) -> bool:
-        """Hold a run until `held` closes; False if it is taken."""
+        """False if it is taken."""
         try:
             held.enter_context(self._locks.hold(run_id))
         except RunTaken:

@@ -1,7 +1,5 @@
-"""One SQLite file: opening, migrations, transactions, and messages for its errors.
-
-It knows nothing about runs except the schema. Everything here blocks.
-"""
+"""One SQLite file: opening, migrations, transactions, and messages for its errors. Everything
+blocks."""
 
 import contextlib
 import functools
@@ -42,14 +40,11 @@ STEPS: Sequence[Step] = (
 APPLICATION_ID = int.from_bytes(b"lead", "big")
 """Marks the file as leadhand's; files of the first version lack it."""
 _TABLES = {"runs", "events", "blobs", "messages"}
-"""Identify files of the first version."""
 
 _ACCEPT = "`leadhand runs check --accept-loss` continues without what was committed after that"
 
 
 class SqliteDatabase:
-    """A database file, created at the first write."""
-
     def __init__(
         self, path: Path, *, busy_timeout_s: float = 10.0, steps: Sequence[Step] = STEPS
     ) -> None:
@@ -60,14 +55,11 @@ class SqliteDatabase:
         self._connection: sqlite3.Connection | None = None
         self._opening = contextlib.ExitStack()
         self._file: os.stat_result | None = None
-        """The file that the connection writes to."""
 
     @contextlib.contextmanager
     def transaction(self) -> Generator[sqlite3.Connection]:
-        """Write everything in the block, or nothing; it is safe on disk at the end of the block.
-
-        Raises what SQLite and the operating system raise; `explain` gives a message for it.
-        """
+        """Write everything in the block safely to disk, or nothing. Raises what SQLite and the
+        system raise; see `explain`."""
         with self._writing:
             connection = self._connection
             if connection is None:
@@ -89,10 +81,7 @@ class SqliteDatabase:
 
     @contextlib.contextmanager
     def reading(self) -> Generator[sqlite3.Connection | None]:
-        """A connection that sees committed data; `None` if there is no file.
-
-        Raises `JournalError` for every error in the block.
-        """
+        """`None` if there is no file. Raises `JournalError` for every error in the block."""
         try:
             if not self.path.exists():
                 yield None
@@ -124,15 +113,13 @@ class SqliteDatabase:
                 )
 
     def close(self) -> None:
-        """Close the file; a later write opens it again."""
+        """A later write opens it again."""
         with self._writing:
             self._close()
 
     def damage(self, *, accept_loss: bool = False) -> str | None:
-        """What is wrong with the log; `None` if it is sound, or if others write to it.
-
-        With `accept_loss`, what the damage hides is dropped. Raises `JournalError`.
-        """
+        """What is wrong with the log, unless others write to it. With `accept_loss`, what the
+        damage hides is dropped. Raises `JournalError`."""
         if not self.path.exists() or self._reading_mode() != "mode=rw":
             return None
         try:
@@ -164,10 +151,8 @@ class SqliteDatabase:
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
     def _reading_mode(self) -> str:
-        """How to open a file for reading, which may not be writable.
-
-        Even to read, SQLite writes files beside it, unless told that the file does not change.
-        """
+        """How to open a file for reading. Even to read, SQLite writes files beside it, unless
+        told that the file does not change."""
         if all(os.access(place, os.W_OK) for place in (self.path, self.path.parent)):
             return "mode=rw"
         log = self.path.with_name(f"{self.path.name}-wal")
@@ -216,7 +201,7 @@ class SqliteDatabase:
         return connection
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
-        """Migrate the tables to this code's version, in one transaction."""
+        """In one transaction."""
         if self._version(connection) == len(self._steps):
             return
         if self._version(connection) == 0:
@@ -293,5 +278,5 @@ def explain(error: Exception) -> tuple[str, str]:
 
 
 def _code(error: Exception) -> int:
-    """SQLite's primary result code; 0 for other errors."""
+    """0 for other errors."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 
 _LOG_HEADER_BYTES, _FRAME_HEADER_BYTES, _SECTOR_BYTES = 32, 24, 512
 _Sums = tuple[int, int]
-"""The checksum of everything up to a frame."""
 
 
 def hides_transactions(log: bytes) -> bool:
@@ -38,9 +37,7 @@ def _is_broken(
     log: bytes, page_bytes: int, order: str, seeds: Sequence[_Sums], *, salts: bytes | None
 ) -> bool:
     """Whether a broken frame is followed by the end of a transaction and another complete one.
-
-    `seeds`: what the checksum before the first frame may be. Without `salts`, the header is broken.
-    """
+    `seeds`: the possible checksums before it. Without `salts`, the header is broken."""
     broken = ended = salts is None
     size = _FRAME_HEADER_BYTES + page_bytes
     for at in range(_LOG_HEADER_BYTES, len(log) - size + 1, size):

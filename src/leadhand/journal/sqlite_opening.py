@@ -1,7 +1,6 @@
 """Opening an SQLite file: the first process to do so finds out whether its log is damaged (F53).
 
-Each holds a shared lock on the folder while it has the file open. These are locks of the folders,
-because to close the file itself would end SQLite's locks on it.
+Each holds a shared lock on the folder meanwhile: closing the file itself would end SQLite's locks.
 """
 
 import contextlib
@@ -19,10 +18,10 @@ from leadhand.journal.sqlite_log import hides_transactions
 
 @contextlib.contextmanager
 def opening(path: Path, limit_s: float, *, accept_loss: bool = False) -> Generator[str | None]:
-    """Lets the block open the file. Yields what is wrong if its log is damaged, else `None`.
+    """Lets the block open the file. Yields what is wrong with a damaged log.
 
-    A damaged one may only be read, except with `accept_loss`: then the block has it alone. Raises
-    `JournalError` if others take longer than `limit_s`, or if there is no copy of what gets lost.
+    Then the file may only be read, except with `accept_loss`: the block has it alone. Raises
+    `JournalError` if others take longer than `limit_s`, or without a copy of what gets lost.
     """
     with contextlib.ExitStack() as held:
         users = held.enter_context(_folder(path.parent))

@@ -1,7 +1,4 @@
-"""The SQL about runs and their events. It opens and commits nothing.
-
-Events refer to a run by number. The run's stored summary is updated with every write.
-"""
+"""The SQL about runs and their events, which opens and commits nothing."""
 
 import datetime as dt
 import sqlite3
@@ -22,14 +19,14 @@ Row = tuple["Event", str]
 
 
 def events(connection: sqlite3.Connection, run_id: str, after_seq: int = 0) -> "Iterator[Event]":
-    """The events of a run in order. Raises `DamagedRun` if they are not intact."""
+    """Raises `DamagedRun` if they are not intact."""
     last = _digest_seq(connection, run_id)  # first: more may be written meanwhile
     stored = _stored(connection, run_id, after_seq)
     return read_events(run_id, stored, after_seq=after_seq, last=last or 0)
 
 
 def last_seq_of(connection: sqlite3.Connection, run_id: str) -> int:
-    """The `seq` of the run's last event; 0 if there is no such run."""
+    """0 if there is no such run."""
     seq = _digest_seq(connection, run_id)
     if seq != 0:
         return seq or 0
@@ -40,8 +37,7 @@ def last_seq_of(connection: sqlite3.Connection, run_id: str) -> int:
 
 
 def _digest_seq(connection: sqlite3.Connection, run_id: str) -> int | None:
-    """The same, from the run's stored summary: 0 if that does not have it, None if there is no
-    such run."""
+    """From the run's stored summary: 0 if that does not have it, None if there is no such run."""
     known = connection.execute("SELECT digest FROM runs WHERE run_id = ?", (run_id,)).fetchone()
     return last_seq(known[0]) if known else None
 

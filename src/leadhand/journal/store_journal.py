@@ -1,7 +1,4 @@
-"""The journal over a store: what may block is done in threads, with a limit.
-
-The store in memory writes nothing to a disk, so that nothing is waited for.
-"""
+"""The journal over a store: what may block is done in threads, with a limit."""
 
 import asyncio
 import contextlib
@@ -23,7 +20,6 @@ from leadhand.journal.summaries import StoredSummary
 from leadhand.threads import DaemonThreads
 
 PATIENCE_S = 60.0
-"""How long a call may take."""
 RELEASE_S = 0.5
 """How long the end of a run waits for its release, which continues in its thread."""
 
@@ -34,8 +30,6 @@ _threads = DaemonThreads(idle_s=1.0)
 
 
 class StoreJournal:
-    """A journal over a store, which describes the methods."""
-
     def __init__(self, store: Store) -> None:
         self.store = store
 
@@ -118,7 +112,7 @@ class StoreJournal:
 
 
 async def _in_thread(function: Callable[[], R], limit_s: float) -> R:
-    """`function()`. Raises `JournalError` if that takes longer than `limit_s`."""
+    """Raises `JournalError` if that takes longer than `limit_s`."""
     try:
         async with asyncio.timeout(limit_s):
             return await _threads.call(lambda _: function(), None, name="the journal", quiet=True)
@@ -133,11 +127,10 @@ class _Run:
     events: list[Event] = field(default_factory=list[Event])
     committed: int = 0
     failed: str | None = None
-    """Why nothing more is kept."""
 
 
 class MemoryStore:
-    """Keeps the events of recent runs in lists. `Store` describes its methods."""
+    """Keeps the events of recent runs in lists."""
 
     blocks = False
 
@@ -160,7 +153,7 @@ class MemoryStore:
             run.events.append(event)
 
     def _drop_oldest(self) -> None:
-        """Drop the oldest run that is neither held nor waits for a person, if there is one."""
+        """A run that is held or waits for a person stays."""
         for id, run in self._runs.items():
             waits = run.events and isinstance(run.events[-1], RunWaiting)
             if run.events and id not in self._holders and not waits:
@@ -168,7 +161,7 @@ class MemoryStore:
                 return
 
     async def commit(self, run_id: str | None = None) -> None:
-        """Check the order of the run's events. Raises `JournalError` if a position is taken."""
+        """Raises `JournalError` if a position is taken."""
         ids = [*self._runs] if run_id is None else [run_id]
         runs = {id: run for id in ids if (run := self._runs.get(id)) is not None}
         for id, run in runs.items():

@@ -1,8 +1,5 @@
-"""Stored summaries: what a list shows of a run, kept beside its events, which it need not read.
-
-Every journal keeps a `StoredSummary` per run and updates it with each event. It covers the
-outermost run only, except for questions to people.
-"""
+"""Stored summaries: what a list shows of a run, kept beside its events and updated with each.
+They cover the outermost run, and all questions to people."""
 
 import datetime as dt
 import functools
@@ -24,8 +21,6 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class StoredSummary:
-    """A run in a few fields, derived from its events."""
-
     started_at: dt.datetime
     updated_at: dt.datetime
     team: str = ""
@@ -45,18 +40,16 @@ class StoredSummary:
     origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     """Empty if a release that did not keep it here wrote this."""
     after: str | None = None
-    """The run that it follows."""
     seq: int = 0
     """Of the last event; 0 if leadhand 0.1 wrote it."""
 
     @classmethod
     def before(cls, first: "Event") -> "StoredSummary":
-        """The summary to which a run's first event is added."""
         return cls(started_at=first.at, updated_at=first.at)
 
     @classmethod
     def read(cls, text: str) -> "StoredSummary":
-        """The summary in the text that `write` returned. Raises `JournalError` for other texts."""
+        """Raises `JournalError` for other texts."""
         try:
             return _adapter().validate_json(text)
         except ValidationError as error:
@@ -70,7 +63,7 @@ class StoredSummary:
 
     @classmethod
     def read_or_of(cls, text: str, kept: "Callable[[], Sequence[Event]]") -> "StoredSummary":
-        """The summary in a text, or if it can't be read that of the `kept` events."""
+        """If it can't be read, that of the `kept` events."""
         try:
             return cls.read(text)
         except JournalError:
@@ -86,7 +79,7 @@ class StoredSummary:
         kept: "Callable[[], Iterable[Event]]" = tuple,
         redact: Redact | None = None,
     ) -> None:
-        """Add events; `kept` reads those before them, if it must."""
+        """`kept` reads the events before them, if tasks are done again or dropped."""
         for position, event in enumerate(events):
             self.add(event, before=lambda end=position: [*kept(), *events[:end]], redact=redact)
 
@@ -97,7 +90,6 @@ class StoredSummary:
         before: "Callable[[], Iterable[Event]]",
         redact: Redact | None = None,
     ) -> None:
-        """Add an event. `before` reads the events before it, if tasks are done again or dropped."""
         self.updated_at = event.at
         self.seq = event.seq
         # By type name: listing runs imports this module, but not the events.
@@ -199,7 +191,6 @@ def _place(event: "ApprovalRequested | ApprovalGiven") -> str:
 
 
 def _completed(events: "Iterable[Event]") -> int:
-    """How many tasks of the outermost run are completed after `events`."""
     from leadhand.state.fold import fold
 
     return sum(task.status == "completed" for task in fold(events).tasks.values())

@@ -12,7 +12,6 @@ from leadhand.errors import JournalError
 from leadhand.ports import Journal
 
 POLL_S = 0.5
-"""Seconds between two polls."""
 
 _log = logging.getLogger("leadhand")
 
@@ -23,18 +22,15 @@ class RunActivity:
     taken_by: str | None = None
     """The other process that took the run over, described in words."""
     error: JournalError | None = None
-    """Why the journal can't be read."""
 
 
 OnActivity = Callable[[RunActivity], Awaitable[None]]
 
 _watchers: WeakKeyDictionary[asyncio.AbstractEventLoop, "dict[int, Watcher]"] = WeakKeyDictionary()
-"""By event loop and `id` of the journal, while runs are watched."""
+"""By event loop and `id` of the journal."""
 
 
 class Watcher:
-    """Polls one journal while runs are watched there."""
-
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._runs: dict[str, OnActivity] = {}

@@ -1,7 +1,7 @@
-"""Admission: a call reserves budget and rate before it is made, and is settled afterwards.
+"""Admission: a call reserves budget, then rate, before it is made, and is settled afterwards.
 
-First the run's budget, then the model's rates, always in this order: a call that waits for budget
-takes up no rate that other calls could use. Both are released however the call ends.
+In this order a call that waits for budget takes up no rate that other calls could use. Both are
+released however the call ends.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,6 @@ from leadhand.models.rates import RateUse
 
 
 class CallReservation:
-    """The budget and rate of one call: reserved before it, settled after it."""
-
     def __init__(
         self,
         connection: Connection,
@@ -30,7 +28,7 @@ class CallReservation:
     ) -> None:
         self.expected = Amount(requests=1)
         self.booked = NOTHING
-        """What the call is settled at; nothing until it is made."""
+        """Nothing until the call is made."""
         self._forecast, self._limiter = connection.forecast, connection.limiter
         self._account = account
         self._reserved = False
@@ -61,17 +59,13 @@ class CallReservation:
         return max(min(bounds), 1) if bounds else None
 
     async def admit(self, role: str) -> None:
-        """Wait until the call may be made; must be followed by `settle`, whatever happens.
-
-        Raises `BudgetUsedUp` if the run's budget is too small for it.
-        """
+        """Wait until the call may be made; always followed by `settle`. Raises `BudgetUsedUp`."""
         if self._account is not None:
             await self._account.reserve(self.expected, role=role)
             self._reserved = True
         self._share = await self._limiter.enter(self.expected.tokens)
 
     def settle(self) -> None:
-        """Release what the call reserved, and book what it used."""
         if self._share is not None:
             self._limiter.correct(self._share, self.booked.tokens)
             self._limiter.leave()
@@ -79,11 +73,11 @@ class CallReservation:
             self._account.settle(self.expected, self.booked)
 
     def sent(self) -> None:
-        """Note that the call is made: it may have to be paid for, even without an answer."""
+        """The call may have to be paid for from now on, even without an answer."""
         self.booked = self.expected
 
     def refused(self) -> None:
-        """Note that the model refused the call, which then costs nothing."""
+        """The model refused the call, which then costs nothing."""
         self.booked = Amount(requests=1)
 
     def answered(self, usage: Usage) -> None:

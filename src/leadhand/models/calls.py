@@ -1,4 +1,4 @@
-"""Calls to models: the one place where models are called and every call is recorded.
+"""The one place where models are called and every call is recorded.
 
 A call waits if the model asks for it, is repeated if the connection was lost, and then goes to the
 tier's next model. None of this counts as an attempt of a task.
@@ -41,7 +41,6 @@ MAX_TRIES = 4
 PATIENCE_SHARE = 1 / 3
 """The share of the deadline for which a planner keeps trying: without a plan there is no work."""
 MAX_PATIENCE_S = 300.0
-"""The most that it does."""
 MAX_MALFORMED = 2
 """How many of them may return something that is not a response."""
 
@@ -63,7 +62,7 @@ class Requester:
     shown: bool = False
     """Whether those who read what models write may see this."""
     patient_until_s: float = -math.inf
-    """Until when, in the event loop's time, it asks more than `MAX_TRIES` times if the model is
+    """Until this time of the event loop, more than `MAX_TRIES` are made if the model is
     overloaded or loses calls."""
 
 
@@ -89,7 +88,6 @@ class _Question:
     follow: "Callable[[], PieceListener] | None" = None
 
     def read(self, response: ModelResponse) -> ModelResponse:
-        """A response with the calls that it has as text."""
         if self.request is None or not self.parameters.tool_defs:
             return response
         return with_calls(response, self.parameters.tool_defs, self.messages)
@@ -99,7 +97,6 @@ class Caller:
     def __init__(
         self, connections: Connections, recorder: Recorder, *, account: Account | None = None
     ) -> None:
-        """`account` is what the run may spend; None: unlimited."""
         self._connections = connections
         self._account = account
         self._replay = Replay(recorder.past)
@@ -120,7 +117,7 @@ class Caller:
         return Requester(role, shown=True, patient_until_s=until_s)
 
     def model(self, spec: ModelSpec) -> Model:
-        """The pydantic-ai model of `spec`. Raises `InputError` if it can't be connected."""
+        """Raises `InputError` if it can't be connected."""
         return self._connections.to(spec).model
 
     async def ask(
@@ -134,12 +131,10 @@ class Caller:
     ) -> tuple[ModelResponse, Usage]:
         """The response of the first of `models` that answers, and its usage.
 
-        If the run sent the same request before it was resumed, the recorded response is returned.
-        `follow` makes a listener for each answer, which hears it as it is written if the model can
-        stream. It may hear an answer that is then lost, and not hear the one that follows.
-
-        Raises `ModelError` if none answers, `BudgetUsedUp` if the budget is too small for the call,
-        and `InputError` for a model that can't be connected.
+        It may be recorded, if the run sent the same request before it was resumed. `follow` makes a
+        listener for each answer, which hears it as it is written, if the model can stream, and even
+        if it is then lost. Raises `ModelError` if none answers, `BudgetUsedUp`, and `InputError`
+        for a model that can't be connected.
         """
         parameters = request.parameters
         hash = request_hash(messages, parameters)
@@ -171,7 +166,7 @@ class Caller:
         parameters: ModelRequestParameters,
         model: ModelSpec,
     ) -> ModelResponse:
-        """The response to a request of another loop. Raises `ModelError` if there is none."""
+        """The response to a request of another loop. Raises `ModelError`."""
         hash = request_hash(messages, parameters)
         if (
             kept := self._replay.take(requester.role, requester.task_id, requester.attempt, hash)
@@ -295,7 +290,7 @@ class Caller:
     def _watch(
         self, question: _Question, connection: Connection, writing: Writing | None
     ) -> CallListener | None:
-        """Hears an answer as it is written, to show it or for its `follow`; None: neither."""
+        """Hears an answer as it is written, to show it or for its `follow`."""
         follow = question.follow() if question.follow is not None else None
         if follow is None or not connection.can_stream:
             return writing.hear if writing is not None else None
@@ -308,7 +303,6 @@ class Caller:
         return hear
 
     def _writing(self, question: _Question, connection: Connection) -> Writing | None:
-        """Shows an answer as it is written; None if no one reads it."""
         requester, forms = question.requester, question.parameters.output_tools
         listener = text_listener(requester.role) if requester.shown else None
         if listener is None or not connection.can_stream:

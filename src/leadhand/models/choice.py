@@ -1,7 +1,6 @@
 """Chooses the models of a team, on the command line and for a `Team(model="auto")` in Python.
 
-Says what it found and why. Calls no model, spends nothing and imports nothing slow:
-`leadhand.models.names` checks the chosen names.
+Says what it found and why. Calls no model, spends nothing and imports nothing slow.
 """
 
 import dataclasses
@@ -30,9 +29,8 @@ LISTING_TIMEOUT_S = 10.0
 class ModelChoice:
     team: Team
     why: str
-    """What was found and where, in one line."""
     environ: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Environment variables to set so that the models can be reached."""
+    """Variables to set so that the models can be reached."""
 
 
 async def choose(
@@ -43,10 +41,8 @@ async def choose(
     environ: Mapping[str, str],
     servers: Sequence[LocalServer] = LOCAL_SERVERS,
 ) -> ModelChoice:
-    """The team with the models asked for, else its own, else those that are available.
-
-    Raises `InputError` if options contradict each other, or an endpoint's models can't be listed.
-    """
+    """The team with the models asked for, its own, or those available. Raises `InputError` for
+    contradictions, or if an endpoint lists no models."""
     if no_model and model is not None:
         raise InputError("--model and --no-model exclude each other: give one of them")
     if no_model:
@@ -73,10 +69,8 @@ def is_auto(team: Team) -> bool:
 async def resolve_auto(
     team: Team, environ: Mapping[str, str], servers: Sequence[LocalServer] = LOCAL_SERVERS
 ) -> ModelChoice:
-    """The team with `auto` replaced by models, in nested teams too.
-
-    Raises `InputError` if the environment's settings can't be used.
-    """
+    """The team, with its nested teams, with `auto` replaced. Raises `InputError` for wrong
+    settings."""
     if team.model == AUTO:
         return await choose(team, model=None, no_model=False, environ=environ, servers=servers)
     workers: list[Worker] = []
@@ -91,7 +85,6 @@ async def resolve_auto(
 
 
 def _without_auto(team: Team) -> Team:
-    """The team with `auto` removed, in nested teams too."""
     if not is_auto(team):
         return team
     workers = tuple(
@@ -118,11 +111,8 @@ def _check_address(variable: str, address: str) -> None:
 
 
 def models_by_role(team: Team) -> dict[str, str]:
-    """The model of each role and worker of `team`, by name; empty if the team has no model.
-
-    For a worker that is a function it is `function`; the roles and workers of a nested team have
-    names such as `legal/planner`.
-    """
+    """The model of each role and worker, `function` for functions; empty without models. Names
+    in nested teams are paths: `legal/planner`."""
     used = _roles(with_inherited_models(team))
     if all(spec is None for spec in used.values()):
         return {}
@@ -168,7 +158,6 @@ def _named(team: Team, name: str, origin: str, environ: Mapping[str, str]) -> Mo
 async def _at_hand(
     team: Team, environ: Mapping[str, str], servers: Sequence[LocalServer]
 ) -> ModelChoice:
-    """The team with the models that the environment or this machine offers."""
     base_url = environ.get("OPENAI_BASE_URL", "").strip()
     if base_url:
         spec = await _first_listed(base_url, environ.get("OPENAI_API_KEY"))
@@ -256,7 +245,6 @@ def _address(spec: ModelSpec, environ: Mapping[str, str]) -> ModelSpec:
 
 
 def _tiers_line(team: Team) -> str:
-    """The models of the tiers, in half a line."""
     first = {tier: model_name(specs[0]) for tier, specs in team.tiers.items()}
     if len(set(first.values())) == 1:
         return f"{first['standard']} for every tier"

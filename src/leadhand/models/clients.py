@@ -1,7 +1,7 @@
 """HTTP clients for model endpoints: they read responses up to a limit and refuse most redirects.
 
-Both are hooks of the client and so hold for every transport. The limit applies to the bytes on the
-wire and to the decompressed bytes, of streams and error bodies too.
+Hooks of the client do both, for every transport. The limit applies to the bytes on the wire and
+decompressed, of streams and error bodies too.
 """
 
 import functools
@@ -31,13 +31,13 @@ _NO_COUNT = re.compile(
     rb'("(?:prompt|completion|total)_tokens"\s*:\s*)'
     rb'(?:-?NaN|-?Infinity|"(?:[^"\\]|\\.)*"|null|-?\d+(?=[.eE])[\d.eE+-]+|\d{12,}|\[\s*\]|\{\s*\})'
 )
-"""An invalid token count, because of which the SDK would refuse the whole response. Such a key
-occurs only in a completion's usage: arguments of tools are strings, whose quotes are escaped."""
+"""Invalid token counts, for which the SDK would refuse the whole response. Only a completion's
+usage has such a key: quotes in arguments of tools are escaped."""
 _CREATED = re.compile(
     rb'("created(?:_at)?"\s*:\s*)'
     rb'(?:"(?:[^"\\]|\\.)*"|-?NaN|-?Infinity|-?[\d.eE+-]+|true|false|null|\[\s*\]|\{\s*\})'
 )
-"""When an answer was made, which no one needs, and because of which the SDK may refuse it."""
+"""When an answer was made; the SDK may refuse a response because of it."""
 _CHOICE = re.compile(rb'"choices"\s*:\s*\[\s*\{')
 _SIZE = re.compile(r"(\d{1,12})\s*(|k|m|g|kb|mb|gb|b)", re.IGNORECASE)
 _FACTORS = {"": 1, "b": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
@@ -66,7 +66,7 @@ class NoAnswer(LeadhandError):
             cast("Mapping[str, object]", said) if isinstance(said, dict) else {}
         )
         self.text = body.decode(errors="replace") if said is None else ""
-        """What it is if it is no JSON at all: the page of a proxy, for example."""
+        """Text that is no JSON: the page of a proxy, for example."""
         super().__init__("the model's endpoint answered without a choice")
 
 
@@ -83,7 +83,7 @@ class RedirectRefused(LeadhandError):
 
 
 def max_bytes() -> int:
-    """The limit for an endpoint's response. Raises `InputError` if the variable is not a size."""
+    """Raises `InputError` if the variable is not a size."""
     given = os.environ.get(MAX_RESPONSE, "").strip()
     if not given:
         return DEFAULT_MAX_BYTES
@@ -117,7 +117,6 @@ def _guarded(client: httpx2.AsyncClient) -> httpx2.AsyncClient:
 
 
 def check_redirect(response: httpx2.Response) -> None:
-    """Raises `RedirectRefused` for a redirect to another host, port or scheme."""
     if not response.has_redirect_location:
         return
     asked = response.request.url
@@ -135,8 +134,6 @@ def _origin(url: httpx2.URL) -> str:
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """A response's decompressed body; raises `ResponseTooLarge` beyond a limit."""
-
     def __init__(self, response: httpx2.Response, limit: int) -> None:
         self._raw = cast("httpx2.AsyncByteStream", response.stream)
         self._inflating: httpx2.Response | None = None
@@ -195,8 +192,6 @@ def _bounded(module: str) -> type[_Bounded]:
 
 
 class _Counted(httpx2.AsyncByteStream):
-    """The bytes on the wire, up to the limit."""
-
     def __init__(self, raw: httpx2.AsyncByteStream, limit: int) -> None:
         self._raw = raw
         self._limit = limit

@@ -1,7 +1,7 @@
-"""Connections to models: from `provider:model` to a pydantic-ai `Model` that can be called.
+"""Connections to models: from `provider:model` to a pydantic-ai `Model`.
 
-Each provider has one HTTP client, with the limits of `clients`. The SDKs' own retries are off,
-because the gate decides when to wait. A `Model` object of the user keeps its own client.
+Each provider has one HTTP client, with the limits of `clients`. The gate decides when to wait, so
+the SDKs' own retries are off. A `Model` object of the user keeps its own client.
 """
 
 import asyncio
@@ -43,8 +43,8 @@ LOOPBACK_ONLY = "LEADHAND_LOOPBACK_ONLY"
 _HTTPX = ("cohere", "groq")
 """Providers whose SDKs take a client of httpx; the others take one of httpx2."""
 _OWN_CLIENT = ("huggingface",)
-"""Providers that refuse a client; those of AWS and xAI have no parameter for one. Their SDKs make
-their own, and the limits of `clients` don't apply to them."""
+"""Providers that refuse a client (those of AWS and xAI have no parameter for one): the limits of
+`clients` don't apply to them."""
 _OPTIONS = ("model", "stream", "timeout", "extra_headers", "extra_query", "extra_body")
 """Parameters of an API's `create` that are no part of the body, or decide how it is sent."""
 _REQUIRED = ("messages", "input")
@@ -53,8 +53,6 @@ _Create = Callable[..., Awaitable[object]]
 
 
 class MissingKey(InputError):
-    """The key of a model's provider is not set."""
-
     def __init__(self, what: str) -> None:
         self.what = what
         """The model, and the variable to set."""
@@ -63,17 +61,14 @@ class MissingKey(InputError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Connection:
-    """A model that can be called, with its limits."""
-
     name: str
-    """`provider:model`."""
     model: Model
     limiter: Limiter
     """Shared by all runs of this process that call the same model."""
     forecast: Forecast
     habits: Habits
     answers: Answers | None = None
-    """The way in which it answers in a structure, as the user or the team says; None: as found."""
+    """As the user or the team says; None: as found."""
     streams: bool = False
     """Whether its responses can be streamed; a `Model` object of the user may not support it."""
 
@@ -91,7 +86,6 @@ class Connection:
 
     @property
     def gate(self) -> Gate:
-        """Delays calls while the model is overloaded."""
         return self.limiter.gate
 
 
@@ -106,9 +100,8 @@ class Connections:
         home: Path | None = None,
         seed: int | None = None,
     ) -> None:
-        """`rates` and `answers` are by model name; under the empty name are the `answers` of all
-        others. What is found out about models is kept in the folder `home`. `seed` makes the
-        gates' jitter reproducible."""
+        """`rates` and `answers` are by model name, `answers` of all others under the empty name.
+        `home` keeps what is found out about models. `seed` makes the gates' jitter reproducible."""
         self._rates = rates or {}
         self._answers = answers or {}
         self._home = home
@@ -134,7 +127,7 @@ class Connections:
             await client.aclose()
 
     def to(self, spec: ModelSpec) -> Connection:
-        """The connection to a model. Raises `InputError` if it can't be connected."""
+        """Raises `InputError` if it can't be connected."""
         key: object = spec if isinstance(spec, str) else id(spec)
         found = self._found.get(key)
         if found is None:
@@ -156,7 +149,7 @@ class Connections:
         return found
 
     async def open(self, spec: ModelSpec) -> Connection:
-        """The same, with the model's own HTTP client opened; it is closed with the block."""
+        """The same, with the model's own HTTP client open until the block ends."""
         connection = self.to(spec)
         if connection not in self._open:
             with ExcludedTime():
@@ -170,7 +163,6 @@ class Connections:
         return connection
 
     def jitter(self) -> float:
-        """A random number from 0 to 1."""
         return self._random.random()
 
     def _connect(self, spec: ModelSpec) -> Model:
@@ -189,8 +181,8 @@ class Connections:
         return model
 
     def _provider(self, name: str) -> Provider[object]:
-        """The provider of that name, shared by its models. Providers don't share HTTP clients,
-        because some of them store their key in the client."""
+        """Shared by its models. Some providers store their key in the HTTP client, so each has
+        its own."""
         if name not in self._providers:
             self._providers[name] = self._new_provider(name)
         return self._providers[name]
@@ -242,9 +234,8 @@ def _is_loopback(host: str) -> bool:
 def send_as_built(sdk: object) -> None:
     """Make the loaded APIs of an OpenAI client send the request bodies of pydantic-ai unchanged.
 
-    The SDK compares every part of a conversation with every type that it may have and changes
-    nothing, because it is JSON already. That is a third of a short call's cost and grows with the
-    conversation. The SDK does not compare the public parameter `extra_body`.
+    The SDK compares each part of a conversation with each type that it may have, a third of a short
+    call's cost, and changes nothing. It does not compare the public parameter `extra_body`.
     """
     if not isinstance(sdk, AsyncOpenAI):
         return

@@ -1,7 +1,5 @@
-"""The default models for each API key in the environment: one table, to be kept current.
-
-Names are pydantic-ai's. Nothing is imported or requested here.
-"""
+"""The default models for each API key in the environment, by pydantic-ai's names: one table, to
+be kept current."""
 
 import importlib.util
 from collections.abc import Mapping
@@ -12,11 +10,8 @@ from leadhand.contracts.team import TIERS, Tier
 
 @dataclass(frozen=True, slots=True)
 class KeyedProvider:
-    """A provider that is used if its key is set."""
-
     variable: str
     provider: str
-    """Its name in pydantic-ai."""
     package: str
     """The package of its client; some providers use another provider's protocol."""
     models: tuple[str, str, str]
@@ -26,7 +21,6 @@ class KeyedProvider:
 
     @property
     def tiers(self) -> dict[Tier, str]:
-        """`provider:model` of each tier."""
         named = zip(TIERS, self.models, strict=True)
         return {tier: f"{self.provider}:{model}" for tier, model in named}
 

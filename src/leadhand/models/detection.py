@@ -1,7 +1,6 @@
 """Finds a model server on this machine: tries all known ports on loopback at once, briefly.
 
-Any program may listen on a well-known port: only one that lists models counts. Nothing slow is
-imported unless a port is open.
+Only a server that lists models counts. Nothing slow is imported unless a port is open.
 """
 
 import asyncio
@@ -18,13 +17,10 @@ _OTHER = re.compile(r"embed|rerank|whisper|\btts\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A model server and how pydantic-ai connects to it."""
-
     name: str
     port: int
     provider: str
     variable: str
-    """The environment variable with the provider's base URL."""
     timeout_s: float = 0.3
     """How long it may take to accept a connection, and then to list its models."""
 

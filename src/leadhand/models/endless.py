@@ -1,7 +1,5 @@
-"""Notices an answer that never ends while it is being written. Pure.
-
-Small models write blank lines, or the same words, until their server stops them.
-"""
+"""Notices an answer that never ends, such as blank lines or the same words, as it is written.
+Pure."""
 
 import re
 from dataclasses import dataclass, field
@@ -27,7 +25,6 @@ class _Stretch:
     """A backslash at the end of a piece, which belongs to the next character."""
 
     def idles(self, piece: str) -> bool:
-        """Whether the part has come to say nothing new, with `piece` at its end."""
         if self.is_json is None and (visible := piece.lstrip()):
             self.is_json = visible[0] in _JSON
         self._add(self.held + piece)
@@ -64,15 +61,11 @@ class Endless:
     _parts: dict[int, _Stretch] = field(default_factory=dict[int, _Stretch])
     _calls: bool = False
     cut: bool = False
-    """Whether it was cut off."""
     chars: int = 0
-    """How many characters came."""
 
     def seen(self, part: int, piece: str, *, in_call: bool = False) -> bool:
-        """Whether the response is to be cut off after `piece`.
-
-        Words are not looked at once a tool call has begun: it may still be coming.
-        """
+        """Whether the response is to be cut off after `piece`. Words do not count once a tool
+        call has begun: it may still be coming."""
         self.chars += len(piece)
         self._calls = self._calls or in_call
         if self._calls and not in_call:

@@ -1,7 +1,5 @@
-"""Estimates what a plan may cost before it runs: a range, and its assumptions.
-
-No model is called. Prices are those that pydantic-ai knows; an unknown price stays unknown.
-"""
+"""Estimates what a plan may cost before it runs: a range, and its assumptions. An unknown price
+stays unknown."""
 
 from dataclasses import dataclass
 
@@ -14,7 +12,6 @@ from leadhand.plans.nesting import with_inherited_models
 
 CHARS_PER_TOKEN = 4
 MAX_STEPS = 10
-"""Calls of one task without a limit."""
 FRAME_TOKENS = 800
 """leadhand's own prompt around a task: rules, schemas, markers."""
 TOOL_TOKENS = 150
@@ -31,8 +28,6 @@ STEP_ANSWER_TOKENS = 300
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The lower and the upper bound of an estimate."""
-
     low: int
     high: int
 
@@ -49,18 +44,14 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """The calls of one task, or of the synthesis, to one model."""
-
     spec: ModelSpec
     prompt_tokens: int
     max_steps: int
 
 
 async def estimate(plan: Plan, team: Team) -> Estimate:
-    """What the tasks of `plan` and its synthesis may cost. Raises `InputError` for a bad model.
-
-    Of a plan that is only the first round, also the decision after it, but no later round.
-    """
+    """What the tasks of `plan` and its synthesis may cost, and the decision after a first round,
+    but no later round. Raises `InputError` for a bad model."""
     pieces = _pieces(plan, with_inherited_models(team))
     low = high = 0.0
     unpriced: list[str] = []
@@ -113,7 +104,7 @@ def _is_written(plan: Plan, team: Team) -> bool:
 
 
 def _nested(task: Task, team: Team) -> list[_Piece]:
-    """The calls of a nested team, whose plan is not known yet: one task for each worker."""
+    """A nested team, whose plan is not known: one task for each worker."""
     tasks = tuple(
         Task(id=worker.name, worker=worker.name, intent=task.intent) for worker in team.workers
     )

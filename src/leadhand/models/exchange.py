@@ -30,7 +30,7 @@ from leadhand.models.usage import usage_of
 from leadhand.untrusted.cutting import cut_line
 
 CALL_TIMEOUT_S = 300.0
-"""The limit for a whole call, even if bytes keep arriving slowly."""
+"""For a whole call, even if bytes keep arriving slowly."""
 CUT_OFF = Failure("unreachable", "the model could not be reached: its answer ended midway")
 SLOW = Failure(
     "slow",
@@ -40,8 +40,8 @@ SLOW = Failure(
 
 T = TypeVar("T")
 PieceListener = Callable[[int, str], None]
-"""Called with each piece of an answer's text, or of a tool call's arguments, as it arrives, after
-the index of the part of the response that it belongs to."""
+"""Called with the index of a part of the response, and each piece of its text or arguments as it
+arrives."""
 CallListener = Callable[[int, str, str | None], None]
 """The same, with the name of the tool that the part calls; None for text."""
 
@@ -59,9 +59,7 @@ async def exchange(
     end: Endless | None = None,
 ) -> ModelResponse | Failure:
     """The result of one call, streamed if there is a `watch`, or an `end` that may cut it off.
-
-    Leaves the gate afterwards.
-    """
+    Leaves the gate afterwards."""
     ending: Ending = "lost"
     asked_s: float | None = None
     limit = asyncio.timeout(CALL_TIMEOUT_S)
@@ -103,7 +101,6 @@ async def _streamed(
     watch: CallListener | None,
     end: Endless | None,
 ) -> ModelResponse:
-    """The response, or what came until its `end` cut it off."""
     tools: dict[int, str] = {}
     async with model.request_stream(messages, settings, parameters) as stream:
         async for event in stream:
@@ -131,8 +128,8 @@ async def _streamed(
 
 
 def _is_whole(response: ModelResponse, *, streamed: bool) -> bool:
-    """Whether a response is complete. A stream can end anywhere without an error, but then it has
-    no finish reason. Anthropic's responses are always streams."""
+    """A stream can end anywhere without an error, but then it has no finish reason. Anthropic's
+    responses are always streams."""
     if not streamed and response.provider_name != "anthropic":
         return True
     return not {"finish_reason", "refusal"}.isdisjoint(response.provider_details or {})
@@ -158,7 +155,6 @@ def _legible_part(part: ModelResponsePart) -> ModelResponsePart:
 
 
 def _repaired(value: T) -> T:
-    """JSON data with lone surrogates replaced."""
     repaired: object = value
     if isinstance(value, str) and not value.isascii():
         repaired = _SURROGATE.sub("\ufffd", value)

@@ -46,8 +46,6 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a call gave no usable response."""
-
     kind: Kind
     """`overloaded`: the model asks its clients to wait. `unreachable`: this call was lost.
     `slow`: it took longer than a call may, as it would again.
@@ -66,7 +64,6 @@ class Failure:
     usage: Usage | None = None
     """What a response used that refuses to answer, or can't be read; None if there is none."""
     estimated: bool = False
-    """Whether this usage is an estimate."""
 
     @property
     def transient(self) -> bool:
@@ -152,7 +149,6 @@ def _line(text: str) -> str:
 
 
 def _detail(body: object) -> str:
-    """The provider's message in an error body of one of a few shapes."""
     if isinstance(body, dict):
         inner: object = body.get("error", body)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         if isinstance(inner, dict):

@@ -1,7 +1,6 @@
 """Forecasts the usage of a call before it is made: quickly, and rather too high.
 
-Nothing here is exact: four bytes count as a token, and the length of answers is learned from those
-before. An unknown price stays unknown.
+Four bytes count as a token, and the length of answers is learned from those before.
 """
 
 from collections import deque
@@ -17,7 +16,7 @@ from leadhand.models.usage import cost_usd
 
 BYTES_A_TOKEN = 4
 FIRST_ANSWER_TOKENS = 1_000
-"""The forecast for the first answer, when there is none to learn from."""
+"""When there is none to learn from."""
 _REMEMBERED = 20
 _MARGIN = 2
 
@@ -45,7 +44,7 @@ class Forecast:
         self._written.append(output_tokens)
 
     def usd(self, input_tokens: int, output_tokens: int) -> float | None:
-        """The price of a call in US dollars; None if the model's prices are unknown."""
+        """None if the model's prices are unknown."""
         return cost_usd(
             ModelResponse(
                 parts=[],

@@ -33,13 +33,12 @@ _WIDE = 1024
 """The number of concurrent calls at which the gate removes its limit."""
 
 Ending = Literal["answered", "refused", "lost"]
-"""How a call ended; `lost` is anything else, such as a connection reset."""
+"""`lost` is anything else, such as a connection reset."""
 
 
 @dataclass(frozen=True, slots=True)
 class GatePass:
     number: int
-    """Counts the calls that entered, from 1."""
     round: int
     """How often the gate had closed before."""
 
@@ -60,7 +59,6 @@ class Gate:
     )
 
     def __init__(self, jitter: Callable[[], float]) -> None:
-        """`jitter` returns a random number from 0 to 1."""
         self._jitter = jitter
         self._opens_at_s = 0.0
         self._width: int | None = None
@@ -70,7 +68,6 @@ class Gate:
         """The numbers of the latest refused calls."""
         self._round = 0
         self._answered_round = 0
-        """The last round in which a call was answered."""
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     @property
@@ -89,8 +86,7 @@ class Gate:
         """Wait for permission to make a call; must be followed by `leave`.
 
         None, without permission, if the gate has closed `MAX_CLOSINGS` times since round `since`
-        and no call was answered meanwhile, so that the caller can try another model; not before
-        `patient_until_s` in the event loop's time.
+        without an answer, so that the caller can try another model; not before `patient_until_s`.
         """
         loop = asyncio.get_running_loop()
         try:
@@ -116,10 +112,9 @@ class Gate:
         return None
 
     def leave(self, place: GatePass, ending: Ending, *, asked_s: float | None = None) -> None:
-        """Report how a call ended; a model that refused it may have asked to wait `asked_s`.
+        """Report how a call ended; `asked_s` is the wait that the model asked for.
 
-        Calls that entered before the gate last closed do not change its width: they tell nothing
-        new.
+        Calls from before the gate last closed say nothing new about its width.
         """
         self._inside -= 1
         is_current = place.round == self._round
@@ -168,7 +163,7 @@ def pause_s(asked_s: float | None, failures: int, jitter: float) -> float:
     """Seconds to wait before the next try, from 0 to `MAX_PAUSE_S`.
 
     Half a second, one, two, ... with the number of `failures`, or `asked_s` if that is longer; up
-    to a quarter more by `jitter`, 0 to 1, so that not all calls return at once.
+    to a quarter more by `jitter`, so that not all calls return at once.
     """
     wait_s = _FIRST_PAUSE_S * 2.0 ** min(max(failures, 1) - 1, 10)
     if asked_s is not None:

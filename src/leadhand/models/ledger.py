@@ -1,8 +1,8 @@
 """The ledger: what a tree of runs has spent on models, and what its calls in flight may still cost.
 
-A call reserves the most that it is likely to cost before it is made, and is settled afterwards at
-its real cost. Both are atomic within an event loop, so that two calls never count on the same last
-cent. The caller knows what a call costs. Only requests can be reserved in other threads, too.
+A call reserves the most that it is likely to cost, and is settled at its real cost. Both are atomic
+within an event loop, so that two calls never count on the same last cent. Only requests can be
+reserved in other threads, too.
 """
 
 import asyncio
@@ -19,16 +19,13 @@ from leadhand.errors import BudgetUsedUp
 RESERVE = 0.2
 """The share of the remaining budget that is kept for a synthesis by a model."""
 _UNSYNTHESIZED = 3
-"""The requests of which none is kept for it."""
 NANO = 1_000_000_000
 _AT_WORK = ("planner", "router", "worker")
-"""The roles that may not use the reserve, because they do the work to be synthesized. Nor may a
-judge before the synthesis begins: it then chooses between two results of one task."""
+"""Roles that may not use the reserve, because they do the work to be synthesized; nor may a
+judge before the synthesis begins."""
 _UNBOUNDED = 2**62
 UNBOUNDED = _UNBOUNDED // 2
-"""What is left of a unit without a limit is more than this."""
 _MONEY = 2
-"""The index of money in an amount."""
 
 
 class Amount(NamedTuple):
@@ -45,7 +42,6 @@ class Amount(NamedTuple):
         return Amount(*(one - less for one, less in zip(self, other, strict=True)))
 
     def within(self, room: "Amount") -> bool:
-        """Whether it fits into `room` in every unit."""
         return all(one <= most for one, most in zip(self, room, strict=True))
 
 
@@ -75,21 +71,17 @@ class Ledger:
         self._in_flight = 0
         self._waiting: deque[_Waiter] = deque()
         self._lock = threading.Lock()
-        """Held while what is reserved changes."""
 
     @property
     def settled(self) -> Amount:
-        """What was spent, without reservations."""
         return self._settled
 
     @property
     def held(self) -> Amount:
-        """What the calls in flight have reserved."""
         return self._held
 
     @property
     def left(self) -> Amount:
-        """What is neither spent nor reserved."""
         return self._cap.minus(self._settled).minus(self._held)
 
     @property
@@ -106,8 +98,7 @@ class Ledger:
     async def reserve(self, amount: Amount, *, kept: Amount = NOTHING) -> None:
         """Reserve `amount`, leaving at least `kept` free; must be followed by `settle`.
 
-        Waits while reservations of other calls may turn out too high. Raises `BudgetUsedUp` once
-        even that could not make room for it.
+        Waits while reservations of other calls may turn out too high. Raises `BudgetUsedUp`.
         """
         granted: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         waiter = _Waiter(amount, kept, granted)
@@ -126,8 +117,7 @@ class Ledger:
     def take_request(self, *, kept: Amount = NOTHING) -> None:
         """Reserve one request at once, in any thread; must be followed by `settle`.
 
-        For a call whose tokens are not known before it is made: one token must be left. Raises
-        `BudgetUsedUp` if that or the request is not.
+        Its tokens are not known before: one must be left. Raises `BudgetUsedUp`.
         """
         with self._lock:
             room = self._cap.minus(self._settled).minus(kept)
@@ -143,7 +133,6 @@ class Ledger:
             self._in_flight += 1
 
     def settle(self, reserved: Amount, used: Amount) -> None:
-        """Replace a call's reservation by what it used."""
         with self._lock:
             self._held = self._held.minus(reserved)
             self._in_flight -= 1
@@ -187,23 +176,18 @@ class Ledger:
 class _Allowance:
     ledger: Ledger
     kept: Amount
-    """The reserve of the outer run, which not even this run's synthesis may use."""
     kept_from_work: Amount
 
 
 class Account:
-    """What one run may spend from a ledger. Part of it is kept for the run's synthesis.
-
-    A nested run may also have its own ledger, for the limit of the task that it carries out.
-    """
+    """What one run may spend from a ledger. Part of it is kept for the run's synthesis. A nested
+    run may also have a ledger of its own, for its task's limit."""
 
     def __init__(self, ledger: Ledger, *, kept: Amount = NOTHING) -> None:
-        """`kept` is the reserve of an outer run, which not even this run's synthesis may use."""
         self.ledger = ledger
         self.used_up: str | None = None
         """Why the first call was refused, or that the budget was exceeded; None before."""
         self.on_used_up: Callable[[str], None] = lambda _: None
-        """Called with every such message."""
         self._shares = (_Allowance(ledger, kept, kept),)
         self._synthesizing = False
 
@@ -214,7 +198,7 @@ class Account:
         return Amount(*(min(unit) for unit in zip(*lefts, strict=True)))
 
     def nested(self, *, max_tokens: int | None = None) -> "Account":
-        """The account of a nested run, from the same ledger; it may use up to `max_tokens`."""
+        """From the same ledger, up to `max_tokens`."""
         account = Account(self.ledger)
         own = () if max_tokens is None else (_Allowance(_limit(max_tokens), NOTHING, NOTHING),)
         account._shares = (
@@ -232,11 +216,11 @@ class Account:
             one.kept_from_work = one.kept.plus(_reserve(one.ledger, one.kept))
 
     def begin_synthesis(self) -> None:
-        """Allow calls to use what was kept, because the work is over."""
+        """Allow calls to use what was kept."""
         self._synthesizing = True
 
     async def reserve(self, amount: Amount, *, role: str) -> None:
-        """Reserve `amount` for a call. Raises `BudgetUsedUp` if not enough is left."""
+        """Raises `BudgetUsedUp`."""
         at_work = role in _AT_WORK or (role == "judge" and not self._synthesizing)
         reserved: list[Ledger] = []
         try:
@@ -253,10 +237,8 @@ class Account:
             raise
 
     def take_request(self, in_loop: Callable[[Callable[[], None]], None]) -> None:
-        """Reserve one `REQUEST` for a worker, in any thread; must be followed by `settle`.
-
-        `in_loop` calls a function in the event loop. Raises `BudgetUsedUp` if too little is left.
-        """
+        """Reserve one `REQUEST` in any thread; must be followed by `settle`. `in_loop` calls a
+        function in the event loop. Raises `BudgetUsedUp`."""
         taken: list[Ledger] = []
         try:
             for one in self._shares:
@@ -294,7 +276,6 @@ class Account:
 
 
 def account_within(outer: Account | None, *, max_tokens: int | None) -> Account | None:
-    """The account of a nested run for a task with a limit of `max_tokens`; None if unlimited."""
     if outer is not None:
         return outer.nested(max_tokens=max_tokens)
     return None if max_tokens is None else Account(_limit(max_tokens))
@@ -316,8 +297,8 @@ def _limit(max_tokens: int) -> Ledger:
 
 
 def _reserve(ledger: Ledger, kept: Amount) -> Amount:
-    """What is kept for a synthesis: at least one request, but none of the three that a plan and two
-    results take. One result needs no synthesis."""
+    """At least one request, but none of the three that a plan and two results take. One result
+    needs no synthesis."""
     left = ledger.left.minus(kept)
     bounded = [amount < UNBOUNDED for amount in left]
     requests = max(int(left.requests * RESERVE), 1) if left.requests > _UNSYNTHESIZED else 0

@@ -1,7 +1,7 @@
 """Asks a model server what it has: `GET {base}/models`, and llama.cpp's `GET /props`.
 
-Any program may answer at the address, so everything but a list of models is an error. Follows no
-redirects, so that the key is not sent elsewhere.
+Everything but a list of models is an error. Follows no redirects, so that the key is not sent
+elsewhere.
 """
 
 import asyncio
@@ -37,7 +37,6 @@ class ListingError(LeadhandError):
 class ListedModel:
     id: str
     context_tokens: int | None = None
-    """Its context window, if the endpoint states it."""
     kind: str = ""
     """The `object` field, which is `model` in OpenAI's format."""
 
@@ -45,10 +44,8 @@ class ListedModel:
 async def list_models(
     base_url: str, *, key: str | None = None, timeout_s: float
 ) -> list[ListedModel]:
-    """The models at `base_url`, which usually ends in `/v1`, in the endpoint's order.
-
-    Raises `ListingError`.
-    """
+    """The models at `base_url`, which usually ends in `/v1`, in its order. Raises
+    `ListingError`."""
     rows = (await _answer(f"{base_url.rstrip('/')}/models", key, timeout_s)).get("data")
     if not isinstance(rows, list):
         raise ListingError("its answer is not a list of models")
@@ -60,10 +57,8 @@ async def list_models(
 
 
 async def learn_context(model: "Model", habits: "Habits") -> None:
-    """Ask the server of `model`, once, what context it gives to one request.
-
-    Only a server on this machine is asked, or that of a model which is not known.
-    """
+    """Ask the server of `model`, once, what context it gives to one request, if it is on this
+    machine or the model is not known."""
     url = model.base_url
     is_local = urlsplit(url or "").hostname in LOOPBACK
     if not url or habits.asked_server or not (is_local or model.context_window is None):
@@ -76,7 +71,7 @@ async def learn_context(model: "Model", habits: "Habits") -> None:
 
 
 async def context_of(base_url: str, model: str, *, key: str | None = None) -> int | None:
-    """What a server gives to one request; None if it does not say. Raises `ListingError`.
+    """What a server gives to one request, if it says so. Raises `ListingError`.
 
     llama.cpp shares its context among its slots: only `/props` says what one of them has.
     """
@@ -91,7 +86,7 @@ async def context_of(base_url: str, model: str, *, key: str | None = None) -> in
 
 
 async def _answer(url: str, key: str | None, timeout_s: float) -> Mapping[str, object]:
-    """The JSON object at `url`; an empty one if it is no object. Raises `ListingError`."""
+    """The JSON object at `url`. Raises `ListingError`."""
     try:
         parts = urlsplit(url)
         async with (

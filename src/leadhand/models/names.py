@@ -1,7 +1,5 @@
-"""Checks the names of a team's models before anything is spent.
-
-Imports pydantic-ai, which knows the names. Makes clients and closes them, but no connections.
-"""
+"""Checks the names of a team's models by pydantic-ai, before anything is spent. Makes no
+connections."""
 
 import difflib
 import os

@@ -1,10 +1,9 @@
 """Rates: how fast each model may be called, counted over all runs of this process.
 
-All runs in an event loop share one limiter for each model, and its gate, so that an overloaded
-model holds back every run. Calls are counted in a sliding window: no minute, wherever it begins,
-has more than the limit. Token buckets allow up to twice that in their first minute. Times are the
-event loop's, and a call's tokens are corrected once they are known; libraries for rate limits,
-which have their own clock, can do neither.
+The runs in an event loop share a limiter for each model, and its gate. Calls are counted in a
+sliding window: token buckets allow up to twice the limit in their first minute. Times are the event
+loop's, and a call's tokens are corrected once they are known; libraries for rate limits can do
+neither.
 """
 
 import asyncio
@@ -31,12 +30,11 @@ NO_RATE = Rate()
 
 @dataclass(slots=True, eq=False)
 class RateUse:
-    """The tokens of one call; `Limiter.correct` corrects them once they are known."""
+    """The tokens of one call, corrected once they are known."""
 
     tokens: int
     at_s: float
     counted: bool = False
-    """Whether it is in the current window."""
 
 
 class Limiter:
@@ -53,14 +51,11 @@ class Limiter:
 
     @property
     def counts(self) -> bool:
-        """Whether requests or tokens are counted."""
         return self.rate.rpm is not None or self.rate.tpm is not None
 
     async def enter(self, tokens: int) -> RateUse:
-        """Wait until a call of about `tokens` may be made; must be followed by `leave`.
-
-        A task holds nothing between its calls, so that a worker never blocks workers nested in it.
-        """
+        """Wait until a call of about `tokens` may be made; must be followed by `leave`. Between
+        calls a task holds nothing, so that a worker never blocks nested ones."""
         loop = asyncio.get_running_loop()
         async with self._turn:
             while (wait_s := self._wait_s(tokens, loop.time())) > 0:
@@ -92,7 +87,6 @@ class Limiter:
         )
 
     def correct(self, share: RateUse, tokens: int) -> None:
-        """Count `tokens` for a call instead of the expected number."""
         if share.counted:
             self._tokens += tokens - share.tokens
             self._freed.set()
@@ -118,7 +112,6 @@ class Limiter:
         return wait_s
 
     def _forget(self, now_s: float) -> None:
-        """Remove calls older than a minute from the window."""
         log = self._log
         while log and log[0].at_s + MINUTE_S <= now_s:
             log[0].counted = False
@@ -128,8 +121,7 @@ class Limiter:
 _limiters: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[object, tuple[Limiter, Model]]] = (
     WeakKeyDictionary()
 )
-"""By event loop and model. A model without an address is identified by its id, and kept so that no
-other object gets the same id."""
+"""By event loop and model: its address, or its id, kept so that no other object gets it."""
 
 
 def limiter_of(model: Model, rate: Rate, jitter: Callable[[], float]) -> Limiter:
@@ -145,13 +137,12 @@ def limiter_of(model: Model, rate: Rate, jitter: Callable[[], float]) -> Limiter
 
 
 def health() -> tuple[ModelHealth, ...]:
-    """The load of the models that were called in this event loop."""
     known = _limiters.get(asyncio.get_running_loop(), {})
     return tuple(limiter.health(model.model_name) for limiter, model in known.values())
 
 
 def rates_of(own: Mapping[str, Rate], environ: Mapping[str, str]) -> dict[str, Rate]:
-    """The stricter of both rates, by model name. Raises `InputError` if `environ` is invalid."""
+    """The stricter of both rates, by model name. Raises `InputError` for a wrong `environ`."""
     asked = _rates_in(environ.get(VARIABLE, "").strip())
     return {
         name: own.get(name, NO_RATE).tightened(asked.get(name, NO_RATE))

@@ -1,7 +1,7 @@
 """Replays the responses that models gave before a run was resumed, so that they are not paid twice.
 
-Responses belong to requests, not to positions: concurrent tasks make their calls in another order
-the second time. A request is identified by its requester and a hash of its content.
+The order of concurrent calls may change, so a request is known by its requester and a hash of its
+content.
 """
 
 import functools
@@ -22,8 +22,6 @@ _Key = tuple[str, str | None, int | None, str]
 
 
 class Replay:
-    """The recorded responses of one run, each used once."""
-
     def __init__(self, past: Sequence[events.Event]) -> None:
         """`past` are the run's own events; for a nested run after `unnested`."""
         self._kept: defaultdict[_Key, deque[events.ModelCalled]] = defaultdict(deque)
@@ -42,7 +40,6 @@ class Replay:
     def take(
         self, role: str, task_id: str | None, attempt: int | None, request: str
     ) -> tuple[ModelResponse, Usage] | None:
-        """The recorded response to the same request and its usage; None if there is none."""
         if not self._kept:
             return None
         kept = self._kept.get((role, task_id, attempt, request))
@@ -57,7 +54,6 @@ class Replay:
 
 
 def dump_response(response: ModelResponse) -> JsonValue:
-    """A response as JSON data, without loss; `load_response` is the inverse."""
     data = _adapter().dump_python((response,), mode="json", exclude_none=True)[0]
     data["usage"] = {name: value for name, value in data["usage"].items() if value}
     return cast("JsonValue", data)

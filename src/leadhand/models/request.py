@@ -31,11 +31,9 @@ class CallRequest:
     """The system prompt. It comes first and stays the same, so that providers' caches work."""
     tools: Sequence[ToolDefinition] = ()
     output: ToolDefinition | None = None
-    """The schema of the answer, as an output tool; `answers` decides how it is sent. None: plain
-    text."""
+    """The schema of the answer, as an output tool; `answers` decides how it is sent. None: text."""
     settings: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     max_bytes: int = MAX_OUTPUT_BYTES
-    """Limit for the answer, and for the arguments of a tool call."""
     answers: Answers | None = None
     """The way in which the answer is structured; None: the one that works."""
     tokens: int = DECISION_TOKENS
@@ -43,11 +41,10 @@ class CallRequest:
     words: bool = False
     """Whether an answer in words will do as well."""
     alone: ToolDefinition | None = None
-    """The output for a model that can't call `tools` because its answer has a format; None: it has
-    to be able to call them."""
+    """The output for a model that can't call `tools` because its answer has a format."""
     in_text: str | None = ""
-    """The text before the schema where the prompt has it and the model may call tools too. None: no
-    schema yet, because small models that see one fill it in instead of calling tools."""
+    """The text before the schema where the prompt has it and the model may call tools too. None:
+    no schema yet, because small models fill it in instead of calling tools."""
 
     @cached_property
     def model_settings(self) -> ModelSettings | None:

@@ -1,8 +1,5 @@
-"""What a provider accepts of a JSON schema, worked out once for each schema.
-
-pydantic-ai rewrites the schemas of all tools for each request, which takes longer than building the
-rest of it. The same schema always gives the same result.
-"""
+"""What a provider accepts of a JSON schema, worked out once: pydantic-ai does it for each
+request, which takes longer than building the rest of it."""
 
 import functools
 from typing import cast

@@ -1,8 +1,5 @@
-"""Converts a whole reply into a stream, for servers that ignore `stream`.
-
-They answer with the whole reply. It is rewritten as the stream that the SDK expects, so that the
-call need not be repeated. Pure: bytes in, bytes out.
-"""
+"""Converts a whole reply, of servers that ignore `stream`, into the stream that the SDK expects.
+Pure: bytes in, bytes out."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -12,7 +9,6 @@ _Object = dict[str, object]
 
 
 def wants_stream(request: bytes) -> bool:
-    """Whether a request's body asks for a stream."""
     if b'"stream":true' not in request and b'"stream": true' not in request:
         return False
     return _object(_parsed(request)).get("stream") is True

@@ -1,6 +1,5 @@
 """Structured answers: extracted from a model's response, checked, and repaired by the model.
 
-They are read the same way whether the schema was sent as a tool, as native JSON or in the prompt.
 The model is told what is wrong with its answer, at most `MAX_REPAIRS` times.
 """
 
@@ -32,11 +31,10 @@ from leadhand.untrusted.cutting import cut
 
 _CUT_OFF = "its answer was cut off: it had no end, or is longer than the model may write"
 MAX_REPAIRS = 2
-"""How often a model may repair its answer."""
 
 MAX_SENT_BACK_BYTES = 200_000
-"""A longer answer is not sent back to its model for repair: that would cost more than the answer
-did, or exceed the model's context."""
+"""A longer answer is not sent back for repair: that would cost more than the answer did, or
+exceed the model's context."""
 _MAX_PROBLEMS = 10
 _KEPT_CHARS = 1_000
 """How much of a text that was refused as too long is sent back."""
@@ -69,7 +67,7 @@ class StructuredAnswer:
     problem: str | None = None
     """Why it can't be read, for the model."""
     cut_off: bool = False
-    """Whether it can't be read because it exceeded the model's output limit."""
+    """Raises `BadAnswer` if it can't be read."""
 
     def readable(self) -> "StructuredAnswer":
         """The answer itself. Raises `BadAnswer` if it can't be read."""
@@ -90,8 +88,8 @@ async def ask_structured(
 ) -> T:
     """The model's answer to `text`, converted by `read`; `follow` as in `Caller.ask`.
 
-    `read` raises `BadAnswer` for an answer that can't be used; the model is told and may repair it.
-    Raises `ModelError` if it still can't be used after `MAX_REPAIRS`, or no model answered.
+    `read` raises `BadAnswer` to have an answer repaired. Raises `ModelError` if it still can't be
+    used after `MAX_REPAIRS`, or no model answered.
     """
     messages: list[ModelMessage] = [first_message(text, request)]
     last = BadAnswer("")
@@ -126,7 +124,6 @@ def object_schema(**properties: JsonValue) -> dict[str, JsonValue]:
 
 
 def output_tool(name: str, description: str, /, **properties: JsonValue) -> ToolDefinition:
-    """The tool whose arguments are a model's answer."""
     schema = object_schema(**properties)
     return ToolDefinition(
         name=name, description=description, parameters_json_schema=schema, kind="output"
@@ -262,7 +259,6 @@ def _spelt(call: ToolCallPart) -> str:
 
 
 def reply(call: ToolCallPart, problem: str) -> ModelRequestPart:
-    """The reply to a call that could not be carried out."""
     return ToolReturnPart(call.tool_name, problem, call.tool_call_id, outcome="failed")
 
 
@@ -281,8 +277,8 @@ def partial_in(
 
 
 def object_in(text: str) -> dict[str, JsonValue] | None:
-    """The JSON object in `text`, with any text or code fence around it, or the same one again; None
-    if it is incomplete, or another one follows."""
+    """The JSON object in `text`, with any text or code fence around it; None if it is
+    incomplete, or another object follows."""
     start = max(text.find("{"), 0)
     try:
         _, end = _decoder.raw_decode(text, start)

@@ -1,7 +1,7 @@
 """Tool calls that a model wrote as text. Pure.
 
-Text is a call only if it is nothing else, names tools that the model was offered, and did not come
-from what the model was given: a tool's output must not become a call.
+Text is a call only if it is nothing else, names offered tools, and did not come from what the model
+was given: a tool's output must not become a call.
 """
 
 import json
@@ -50,7 +50,7 @@ def with_calls(
 
 
 def _calls_in(text: str) -> list[_Call]:
-    """The calls that `text` consists of; empty if it has anything else."""
+    """Empty if it has anything else."""
     if fenced := _FENCE.fullmatch(text):
         text = fenced[1]
     text = _TAGS.sub(" ", text).strip()
@@ -80,7 +80,6 @@ def _as_call(value: JsonValue) -> _Call | None:
 
 
 def _given(messages: Sequence[ModelMessage]) -> Iterator[str]:
-    """Every text that the model was given: the request or handoff, inputs, results of tools."""
     for message in messages:
         if isinstance(message, ModelRequest):
             for part in message.parts:

@@ -1,7 +1,7 @@
 """What a call used and what it cost. An unknown price is unknown, never zero.
 
-Looking up a price takes more time than all our other work on a call. So a model's rates are looked
-up once, and the price of calls with nothing but plain tokens is computed from them.
+Looking up a price takes longer than our other work on a call, so a model's rates for plain tokens
+are looked up once.
 """
 
 import math
@@ -28,8 +28,6 @@ _Key = tuple[str, str | None, str | None, int, frozenset[tuple[str, str]]]
 
 @dataclass(frozen=True, slots=True)
 class _Rate:
-    """US dollars per token."""
-
     input: Decimal
     output: Decimal
 
@@ -64,7 +62,7 @@ def is_known(used: RequestUsage) -> bool:
 
 
 def cost_usd(response: ModelResponse) -> float | None:
-    """The price in US dollars, from pydantic-ai's price data; `None` if it is unknown."""
+    """From pydantic-ai's price data."""
     used = response.usage
     if used.cost is not None:
         reported = float(used.cost)  # by a gateway

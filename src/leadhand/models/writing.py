@@ -23,10 +23,8 @@ _find: ContextVar[FindListener] = ContextVar("find", default=lambda role: None)
 
 @contextlib.contextmanager
 def watching(find: FindListener) -> Generator[None]:
-    """In runs that start in the block, what a role writes also goes to what `find(role)` gives.
-
-    It is asked at each call of a model, which is streamed only if there is a listener.
-    """
+    """In runs that start in the block, what a role writes also goes to what `find(role)` gives,
+    which is asked at each call of a model."""
     before = _find.get()
 
     def both(role: str) -> TextListener | None:
@@ -48,13 +46,10 @@ def watching(find: FindListener) -> Generator[None]:
 
 
 def text_listener(role: str) -> TextListener | None:
-    """The listener of the current run for what `role` writes, if there is one."""
     return _find.get()(role)
 
 
 class Writing:
-    """What one call of a model writes: its text, without secrets and terminal controls."""
-
     def __init__(
         self, listener: TextListener, *, role: str, task_id: str | None, form: str | None
     ) -> None:
@@ -76,7 +71,6 @@ class Writing:
             self._pass_on(ended=False)
 
     def end(self) -> None:
-        """The response is complete: pass on the rest."""
         self._pass_on(ended=True)
 
     def drop(self) -> None:

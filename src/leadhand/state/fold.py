@@ -16,10 +16,8 @@ __all__ = ["RunState", "TaskState", "apply", "find_task", "fold", "rewired"]
 
 
 def apply(state: RunState, event: events.Event) -> None:
-    """Change `state` by one event, in place; O(1), or O(tasks) for a plan, O(parts) for a split.
-
-    After a pause it is O(tasks), if a person was ever asked.
-    """
+    """Change `state` by one event, in place; O(1), or O(tasks) for a plan or after a pause,
+    O(parts) for a split."""
     state.seq = event.seq
     times = state.person_time
     if times.asked:
@@ -83,7 +81,6 @@ def _tool_called(task: TaskState, event: events.ToolCalled) -> None:
 
 
 def fold(log: Iterable[events.Event]) -> RunState:
-    """The state after all events of `log`."""
     state = RunState()
     for event in log:
         apply(state, event)
@@ -142,7 +139,6 @@ def _dispatched(state: RunState, task: TaskState, event: events.TaskDispatched) 
 
 
 def _paused(task: TaskState, event: events.ApprovalRequested) -> None:
-    """Pause an attempt until a person has replied about its tool calls."""
     _worked(task, event)
     task.status = "pending"
     task.crashes = 0
@@ -195,7 +191,6 @@ def _unsuccessful(
 
 
 def _outcome(event: events.TaskFailed | events.TaskEscalated) -> Failed | Escalated:
-    """The outcome that was recorded."""
     if isinstance(event, events.TaskEscalated):
         return Escalated(
             reason=event.reason, message=event.message, partial=event.partial, call=event.call

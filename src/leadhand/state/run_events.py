@@ -12,7 +12,6 @@ from leadhand.state.times import CallTimes
 from leadhand.untrusted.cutting import cut
 
 MAX_SHOWN_CHARS = 300
-"""Characters of a refused call's arguments that an answer shows."""
 
 RunLevelEvent = (
     events.RunStarted
@@ -35,7 +34,6 @@ RunLevelEvent = (
 
 
 def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
-    """Change `state` by one event, in place."""
     match event:
         case events.RunStarted():
             _started(state, event)
@@ -151,7 +149,7 @@ def _asked(state: RunState, event: events.ApprovalRequested) -> None:
 
 
 def _record_reply(state: RunState, event: events.ApprovalGiven) -> None:
-    """Record a person's reply; the time until a reply about the plan does not count."""
+    """The time until a reply about the plan does not count."""
     asked = state.questions
     state.questions = {id: asked[id] for id in asked if id != event.task_id}
     reply = Reply(
@@ -181,7 +179,6 @@ def _record_reply(state: RunState, event: events.ApprovalGiven) -> None:
 
 
 def shown_call(tool: str, arguments: str) -> str:
-    """A tool call in a line for people."""
     return f"{tool} {cut(arguments, MAX_SHOWN_CHARS, '…')}"
 
 
@@ -340,7 +337,6 @@ def _amend(state: RunState, event: events.PlanAmended) -> None:
 
 
 def add_early(state: RunState, event: events.TaskPlanned) -> None:
-    """Add a task that may start before there is a plan."""
     planning_s = state.calls.worked_s(event.elapsed_s - state.started_s - state.asking_s)
     state.early[event.task_id] = event.task
     state.tasks[event.task_id] = TaskState(event.task, event.task.worker, planned_s=planning_s)
@@ -376,8 +372,8 @@ def take_over(state: RunState, plan: Plan) -> None:
 
 
 def _new(task: Task, before: dict[str, TaskState], round: int) -> TaskState:
-    """A task of the plan; if one of that id began early, its attempts are counted on, as its calls
-    and their keys are known by their numbers."""
+    """A task of the plan. If it began early, its attempts count, as its calls and their keys are
+    known by their numbers."""
     known = before.get(task.id)
     if known is None or not known.attempts:
         return TaskState(task, task.worker, round=round)

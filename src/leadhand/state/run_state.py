@@ -35,7 +35,7 @@ Binding = Literal["free", "asks", "fixed"]
 
 @dataclass(slots=True)
 class TaskState:
-    """The state of one task. Times are seconds from the start of the run."""
+    """Times are in seconds from the start of the run."""
 
     id: str = field(init=False)
     task: Task
@@ -43,35 +43,29 @@ class TaskState:
     """The worker of the current or last attempt: the plan's, unless the task was reassigned."""
     status: TaskStatus | Literal["pending", "running"] = "pending"
     attempts: int = 0
-    """Attempts that started."""
     tried: tuple[str, ...] = ()
     """The worker of each attempt, in order."""
     timeouts: int = 0
     """Attempts that timed out and that another attempt followed."""
     dispatched_s: float = 0.0
-    """When the last attempt started."""
     started_s: float | None = None
     finished_s: float | None = None
     busy_s: float = 0.0
     """All its attempts together, without the waits between them."""
     worked_s: float = 0.0
-    """The work of its attempts, without their waits for rates, event loop or interpreter."""
     worked_high_s: float = 0.0
     """The most that it can have been, where waits can't be told from work."""
     path_s: float = 0.0
     """The longest chain of work in it: its attempts, and the delays before retries."""
     nested_path_s: float = 0.0
-    """How much of that is of `nested`: a nested run that is resumed has counted its past."""
     retry_in_s: float = 0.0
-    """The delay before the next attempt."""
     failed_s: float = 0.0
     """When the attempt before that delay failed."""
     usage: Usage = NO_USAGE
-    """The usage of all its attempts."""
     called: bool = False
     """Whether the current or last attempt recorded a model call."""
     result: Result | None = None
-    """Its result; without one, its best partial result."""
+    """Without a result, the best partial result."""
     error: str | None = None
     """Why it is not completed, or why its result was accepted although doubtful."""
     where: str | None = None
@@ -95,10 +89,10 @@ class TaskState:
     unmade: tuple[tuple[str, str], ...] = ()
     """Approved calls that could not be made and were not replaced: tool, and a line like these."""
     paused: PausedAttempt | None = None
-    """Its attempt, if that waits for a person's reply about tool calls or continues after one."""
+    """An attempt that waits for a person's reply about tool calls or continues after one."""
     interrupted: bool = False
-    """Whether its last attempt was stopped, or lost with its process. A resumed run makes that
-    attempt again, and it does not count twice."""
+    """Whether its last attempt was stopped, or lost with its process. A resumed run makes it
+    again, and it does not count twice."""
     resumable: bool = False
     """Whether the next or current attempt began before the run was resumed."""
     retryable: bool = False
@@ -118,43 +112,35 @@ class TaskState:
     round: int = 0
     """The round that added it to the plan; 0 unless the planner is stepwise."""
     seen_in: int = 0
-    """The first round whose decision followed from its result; 0 if none did. A decision that
-    failed counts until the planner is asked again."""
+    """The first round whose decision, though it may have failed, followed from its result; 0:
+    none."""
 
     def __post_init__(self) -> None:
-        """Keep the id at hand."""
         self.id = self.task.id
 
     @property
     def not_done(self) -> tuple[str, ...]:
-        """The calls that were refused, and the approved ones that could not be made."""
         return (*self.refusals, *(line for _, line in self.unmade))
 
     @property
     def why(self) -> str | None:
-        """Its error for people, with the place where it happened."""
         return None if self.error is None else with_location(self.error, self.where)
 
     @property
     def waits_for_approval(self) -> bool:
-        """Whether a person has to reply about tool calls before it can continue."""
         return self.paused is not None and self.paused.replies is None
 
     @property
     def next_attempt(self) -> int:
-        """The number of the attempt that it starts or continues next."""
         return self.attempts + (self.paused is None)
 
     @property
     def ended(self) -> bool:
-        """Whether the task is in a final state."""
         return self.status != "pending" and self.status != "running"
 
 
 @dataclass(slots=True)
 class RunState:
-    """The state of a run."""
-
     run_id: str = ""
     team: str = ""
     request: str = ""
@@ -176,7 +162,7 @@ class RunState:
     earlier: dict[str, EarlierResult | EarlierRun] = field(
         default_factory=dict[str, EarlierResult | EarlierRun]
     )
-    """What they left, by the name that tasks have for it in `artifacts`."""
+    """By the name that tasks have for it in `artifacts`."""
     nonce: str = ""
     origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     has_context: bool = False
@@ -186,7 +172,6 @@ class RunState:
     """A digest of what was asked for; empty if an older release started the run."""
     phase: Phase = "planning"
     seq: int = 0
-    """Of the last event."""
     proposed: Plan | None = None
     """The last proposed plan, unless it was rejected."""
     proposed_by: str = ""
@@ -202,13 +187,11 @@ class RunState:
     amend: bool = True
     """Whether the plan may be amended at all."""
     approved: bool = False
-    """Whether a person approved the plan."""
     unamended: dict[str, str] = field(default_factory=dict[str, str])
     """What is missing because the plan is binding, by the task that asked for it."""
     asked_s: float = 0.0
     """When a person was asked about it."""
     plan: Plan | None = None
-    """The accepted plan."""
     problems: tuple[str, ...] = ()
     """Problems of the last rejected plan, or warnings of the accepted one."""
     tasks: dict[str, TaskState] = field(default_factory=dict[str, TaskState])
@@ -220,7 +203,6 @@ class RunState:
     retired: dict[str, TaskState] = field(default_factory=dict[str, TaskState])
     """Tasks that are no longer in the plan: split or dropped."""
     dispatched: int = 0
-    """Tasks that started."""
     repeated: int = 0
     """Failed attempts that another attempt followed."""
     revisions: int = 0
@@ -238,15 +220,12 @@ class RunState:
     worked_s: float = 0.0
     """Other work before this phase: consultations, earlier syntheses, attempts done again."""
     worked_high_s: float = 0.0
-    """The most that it can have been."""
     usage: Usage = NO_USAGE
-    """The usage of the whole run: planning, every attempt, synthesis."""
     answered: frozenset[str] = frozenset()
     """The roles for which a model gave a usable response."""
     call_errors: dict[str | None, str] = field(default_factory=dict[str | None, str])
     """Why the last call to a model gave no response, by task; None: of a role. Empty if it did."""
     models: dict[str, str] = field(default_factory=dict[str, str])
-    """The model of each role and worker."""
     synthesis_started_s: float | None = None
     finished_s: float | None = None
     decided_by: str = ""
@@ -298,7 +277,6 @@ class RunState:
 
     @property
     def binding(self) -> Binding:
-        """Whether the plan may be amended."""
         if not self.amend:
             return "fixed"
         return "asks" if self.approved else "free"
@@ -359,10 +337,10 @@ def find_task(state: RunState, id: str) -> tuple[tuple[str, ...], TaskState | No
 
 
 def crashes(state: RunState, team: "Team") -> dict[str, int]:
-    """The crashes in a row of each task, nested ones too, including the end of the last process.
+    """The crashes in a row of each task, including the end of the last process.
 
-    Unless the run was told to stop, its last process crashed with all running tasks. A crash in a
-    nested team counts only for the inner tasks.
+    Unless the run was stopped, that process crashed with all running tasks. A crash in a nested
+    team counts only for the inner tasks.
     """
     found = known_crashes(state)
     return found if state.stopped else {**found, **dict(_one_more(state, team))}

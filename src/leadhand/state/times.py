@@ -21,7 +21,6 @@ class CallTimes:
     """Model calls of one phase, and the time that they and their waits fill."""
 
     took_s: float = 0.0
-    """All calls one after the other, without their waits."""
     filled: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
     """Disjoint intervals in which any call ran or waited, in order."""
 
@@ -47,11 +46,8 @@ class PersonTime:
     """The time that no work of a run fills while a question to a person is open."""
 
     waits: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
-    """Disjoint intervals, in order."""
     last_s: float = 0.0
-    """When the last event was recorded."""
     asked: bool = False
-    """Whether the run, or one within it, ever asked a person."""
 
     @property
     def waited_s(self) -> float:
@@ -77,9 +73,7 @@ class PersonTime:
 
 def _only_asks(state: "RunState") -> bool:
     """Whether a question is open, no task runs or waits to be retried, and no answer is written.
-
-    O(tasks).
-    """
+    O(tasks)."""
     if state.synthesis_started_s is not None:
         return False
     busy = [one for one in state.tasks.values() if one.status == "running" or one.retry_in_s]
@@ -159,10 +153,7 @@ def synthesis_time(state: "RunState", now_s: float) -> float:
 
 
 class ChainPart(NamedTuple):
-    """A task, or the decision of a round, on the longest chain."""
-
     name: str
-    """For people."""
     took_s: float
     task_id: str | None
     """None: it is a decision."""
@@ -177,9 +168,8 @@ class _Node(NamedTuple):
 def critical_chain(state: "RunState") -> tuple[ChainPart, ...]:
     """The longest chain of dependent tasks and of the decisions after the first, which is planning.
 
-    A decision depends on the one before and on the results that were new to it; the tasks of its
-    round depend on it. A task that started early had to wait for a part of the plan only; one that
-    was skipped, or had started before an earlier one was tried again, did not wait for that one.
+    A decision depends on the one before and on results that were new to it; the tasks of its round
+    depend on it. A task that started early waited only for its part of the plan.
     """
     nodes: list[graph.Node] = []
     seen: dict[int, list[str]] = {}

@@ -25,15 +25,11 @@ _FILLED = frozenset({"description", "intent"})
 
 @dataclass(frozen=True, slots=True)
 class WorkerDraft:
-    """One worker's file, if it could be read."""
-
     name: str
     fields: WorkerFields
     """Its correct fields."""
     document: TeamFile
-    """The same with their lines, and the instructions."""
     written: TeamFile
-    """The file as written."""
 
     @property
     def has_function(self) -> bool:
@@ -51,7 +47,6 @@ class Draft:
     team: TeamFields | None
     """The correct fields of team.yaml; `None` if too little of it is correct."""
     document: TeamFile
-    """The same with their lines."""
     written: TeamFile
     """team.yaml as written; empty if it is missing or can't be read."""
     workers: tuple[WorkerDraft, ...]
@@ -60,7 +55,7 @@ class Draft:
 
     @property
     def names(self) -> list[str]:
-        """The names of all workers, including those whose files can't be read."""
+        """With those whose files can't be read."""
         return [worker.name for worker in self.workers] + list(self.unreadable)
 
     def written_in_entries(self, key: str) -> set[str]:
@@ -73,7 +68,7 @@ class Draft:
 
 
 def read(folder: Path, notes: Notes) -> Draft:
-    """The team in `folder`; problems of single files go to `notes`."""
+    """Problems of single files go to `notes`."""
     written = _team_document(folder, notes) or TeamFile(TEAM_FILE, {})
     team, document = _checked(TeamFields, written, notes)
     workers: list[WorkerDraft] = []
@@ -134,10 +129,8 @@ def _worker_files(folder: Path, notes: Notes, team: TeamFields | None) -> Iterat
 
 
 def salvaged(model: type[M], document: TeamFile) -> tuple[M, TeamFile] | None:
-    """The file without its wrong fields, with its lines, so that the rest can be checked too.
-
-    It never runs: the file has a problem, and so has its team. `None` if too little is left.
-    """
+    """The file without its wrong fields, so that the rest can be checked too: it never runs.
+    `None` if too little is left."""
     for _ in range(_ROUNDS):
         try:
             return model.model_validate(document.values), document
@@ -157,7 +150,7 @@ def salvaged(model: type[M], document: TeamFile) -> tuple[M, TeamFile] | None:
 
 
 def _changed(document: TeamFile, changes: Mapping[KeyPath, Value]) -> TeamFile:
-    """The document with some values replaced; those that `changes` has as `None` are removed."""
+    """`None` removes a value."""
     lines: dict[KeyPath, int] = {}
 
     def copy(value: Value, old: KeyPath, new: KeyPath) -> Value:

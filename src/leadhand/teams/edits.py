@@ -22,10 +22,8 @@ Keys = Mapping[str, Value]
 
 
 def fill_new(folder: Path, write: Callable[[Path], None]) -> Path:
-    """Create `folder` with what `write` puts into a folder that it is given, which doesn't exist.
-
-    An empty folder is filled. Raises `InputError` if the folder is not empty or can't be written.
-    """
+    """Create `folder`, or fill an empty one, with what `write` puts into the path that it gets.
+    Raises `InputError` if `folder` is not empty or can't be written."""
     try:
         place = folder.resolve()
         is_new = not place.exists()
@@ -61,9 +59,7 @@ def fill_new(folder: Path, write: Callable[[Path], None]) -> Path:
 
 def edit(folder: Path, changes: Keys) -> None:
     """Change keys of a team.yaml; comments and other keys stay. It is replaced whole, or stays.
-
-    Raises `InputError` if the file can't be read or written, or anything else of it would change.
-    """
+    Raises `InputError` if it can't be, or anything else would change."""
     path = folder / TEAM_FILE
     notes = Notes()
     written = read_yaml(path, path.name, notes)

@@ -1,7 +1,7 @@
 """Reads a team's files: YAML, and Markdown with YAML front matter, with the line of every value.
 
-The result is plain data: nothing in a file makes an object or runs code. Size, depth and aliases
-are limited, so that reading a hostile file costs no more than its length.
+The result is plain data. Size, depth and aliases are limited, so that a hostile file costs no more
+than its length.
 """
 
 import json
@@ -18,9 +18,7 @@ import yaml
 from leadhand.teams.notes import FileLine, Notes
 
 MAX_BYTES = 256 * 1024
-"""The largest file that is read."""
 MAX_DEPTH = 20
-"""How deep lists and mappings may be nested."""
 MAX_NUMBER = 2**63
 """Larger whole numbers are read as text."""
 _TOO_DEEP = f"is nested more than {MAX_DEPTH} deep: keep it flat"
@@ -43,7 +41,6 @@ class TeamFile:
     """A file as plain data. Keys without a value are left out."""
 
     file: str
-    """Its path within the team's folder."""
     values: dict[str, Value]
     body: str = ""
     """The text after the front matter, without surrounding blank lines."""
@@ -55,20 +52,19 @@ class TeamFile:
         return FileLine(self.file, self.lines.get(self.nearest(path), 1))
 
     def nearest(self, path: KeyPath) -> KeyPath:
-        """The longest beginning of `path` that the file has."""
         while path and path not in self.lines:
             path = path[:-1]
         return path
 
 
 def read_yaml(path: Path, file: str, notes: Notes) -> TeamFile | None:
-    """The mapping in a YAML file; `None` if it can't be read, with a problem in `notes`."""
+    """Returns `None`, with a problem in `notes`, if it can't be read."""
     text = read_text(path, file, notes)
     return None if text is None else document_in(text, file, notes)
 
 
 def read_markdown(path: Path, file: str, notes: Notes) -> TeamFile | None:
-    """A Markdown file with front matter; `None` if it can't be read, with a problem in `notes`."""
+    """Returns `None`, with a problem in `notes`, if it can't be read."""
     text = read_text(path, file, notes)
     return None if text is None else markdown_in(text, file, notes)
 
@@ -76,8 +72,8 @@ def read_markdown(path: Path, file: str, notes: Notes) -> TeamFile | None:
 def markdown_in(text: str, file: str, notes: Notes, *, lenient: bool = False) -> TeamFile | None:
     """A text with front matter; `None` if that can't be read, with a problem in `notes`.
 
-    `lenient`: a line of front matter that is not YAML, such as `key: text: more`, is read as text,
-    with a warning. Other programs allow that.
+    `lenient`: a line that is not YAML, such as `key: text: more`, is text, with a warning. Other
+    programs allow that.
     """
     lines = text.split("\n")
     if lines[0].rstrip() != "---":
@@ -98,7 +94,7 @@ def markdown_in(text: str, file: str, notes: Notes, *, lenient: bool = False) ->
 
 
 def read_text(path: Path, file: str, notes: Notes) -> str | None:
-    """The text of a file; `None` if it can't be read, with a problem in `notes`."""
+    """Returns `None`, with a problem in `notes`, if it can't be read."""
     place = FileLine(file, 0)
     try:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -138,7 +134,7 @@ _PLAIN_LINE = re.compile(
 def document_in(
     text: str, file: str, notes: Notes, *, body: str = "", lenient: bool = False
 ) -> TeamFile | None:
-    """The mapping in the text of a YAML file; `None` if it has none, with a problem in `notes`."""
+    """`None`, with a problem in `notes`, if it is no mapping."""
     try:
         _bound(text)
         node = cast("yaml.Node | None", _compose(text, Loader=_LOADER))
@@ -193,8 +189,6 @@ def _events(text: str, loader: type) -> Generator[yaml.Event]:
 
 
 class _Reader:
-    """Turns YAML nodes into plain data and records their lines."""
-
     def __init__(self, file: str, notes: Notes) -> None:
         self._file = file
         self._notes = notes
@@ -202,7 +196,7 @@ class _Reader:
         self.lines: dict[KeyPath, int] = {}
 
     def mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Value]:
-        """The keys and values of `node`, except keys without a value."""
+        """Without keys that have no value."""
         self.lines.setdefault(path, node.start_mark.line + 1)
         values: dict[str, Value] = {}
         seen: dict[str, int] = {}
@@ -279,7 +273,7 @@ _HINTS = (
 
 
 def _mistake(text: str, error: yaml.YAMLError) -> tuple[int, str]:
-    """Why `text` is not YAML, and the line of the mistake, from 1."""
+    """Why `text` is not YAML, and the line, from 1."""
     if isinstance(error, yaml.MarkedYAMLError) and "nesting depth" in str(error.problem):
         # libyaml's own limit. The parser below has none, and its time is quadratic in the depth.
         mark = error.problem_mark

@@ -1,8 +1,5 @@
-"""Imports what a team's files name as `module:name`.
-
-Importing runs the module: a team's folder is code that its user chose to run, like any program.
-Every failure is an `InputError` that says what is wrong and how to fix it.
-"""
+"""Imports what a team's files name as `module:name`: code that its user chose to run. Every
+failure is an `InputError` that says how to fix it."""
 
 import importlib
 import sys
@@ -28,7 +25,7 @@ def make_importable(folder: Path) -> None:
 
 
 def shadowing(folder: Path) -> list[str]:
-    """The files of `folder` that, on the path, would shadow standard modules and break any code."""
+    """The files of `folder` that, on the path, would shadow standard modules."""
     packages = [file.parent for file in folder.glob("*/__init__.py")]
     modules = [*folder.glob("*.py"), *packages]
     return sorted(file.name for file in modules if file.stem in sys.stdlib_module_names)
@@ -39,8 +36,8 @@ def work_function(
 ) -> WorkFunction | AgentLike:
     """The function `module:function`, which takes a handoff.
 
-    `agents`: a pydantic-ai agent is accepted too. `own`: the team is the user's; functions of a
-    ready-made team may have further parameters, which its command binds before a run.
+    `agents`: a pydantic-ai agent is accepted too. `own`: the team is the user's; a ready-made
+    team's functions may have further parameters, which its command binds.
     """
     found = resolve(name, folder)
     if agents and not callable(found) and isinstance(found, AgentLike):
@@ -61,7 +58,6 @@ def work_function(
 
 
 def resolve(name: str, folder: Path | None) -> object:
-    """The object `module:name`."""
     path, _, attributes = name.partition(":")
     found: object = (imported := import_module(path, folder))
     for attribute in attributes.split("."):
@@ -76,7 +72,7 @@ def resolve(name: str, folder: Path | None) -> object:
 
 
 def is_of_pydantic_ai(found: object, kind: str) -> bool:
-    """Whether `found` is an instance of pydantic-ai's class `kind`, without importing that."""
+    """Without importing pydantic-ai."""
     return any(
         base.__name__ == kind and base.__module__.partition(".")[0] == "pydantic_ai"
         for base in type(found).__mro__
@@ -84,7 +80,6 @@ def is_of_pydantic_ai(found: object, kind: str) -> bool:
 
 
 def import_module(path: str, folder: Path | None) -> ModuleType:
-    """The imported module; `folder` has the team's own modules, if any."""
     try:
         found = importlib.import_module(path)
     except ModuleNotFoundError as error:

@@ -1,7 +1,6 @@
 """Finds what installed packages add to leadhand by their entry points, without importing them.
 
-The files are read here, in 2 ms: importing `importlib.metadata` alone takes 60 ms, a fifth of what
-`leadhand --help` takes.
+Importing `importlib.metadata` alone takes 60 ms, a fifth of `leadhand --help`; this takes 2 ms.
 """
 
 import functools
@@ -21,10 +20,8 @@ TEAM_FILE = "team.yaml"
 
 
 class EntryPoint(NamedTuple):
-    """What one package declares under one name."""
-
     package: str
-    """The name of the package as it is installed."""
+    """As it is installed."""
     value: str
     """`module` or `module:attribute`."""
 
@@ -35,7 +32,7 @@ def entry_points(group: str) -> Mapping[str, Sequence[EntryPoint]]:
 
 
 def imported(kind: str, name: str, points: Sequence[EntryPoint]) -> object:
-    """The only entry point of that name, imported. Raises `InputError` if that can't be done."""
+    """Raises `InputError` if the entry point is not the only one, or can't be imported."""
     if len(points) > 1:
         raise InputError(_several(kind, name, points))
     module, _, attribute = points[0].value.partition(":")
@@ -47,7 +44,6 @@ def imported(kind: str, name: str, points: Sequence[EntryPoint]) -> object:
 
 
 def unusable(kind: str, name: str, point: EntryPoint, why: str) -> str:
-    """That what a package adds can't be used."""
     return f"the {kind} {name!r} of {point.package} can't be used: {why}"
 
 
@@ -57,12 +53,10 @@ def _several(kind: str, name: str, points: Sequence[EntryPoint]) -> str:
 
 
 def team_folders() -> dict[str, Path]:
-    """The installed teams that can be used: name -> folder."""
     return {name: found for name, found in _teams().items() if isinstance(found, Path)}
 
 
 def unusable_teams() -> dict[str, str]:
-    """The installed teams that can't be used: name -> why, and what to do."""
     return {name: found for name, found in _teams().items() if isinstance(found, str)}
 
 
@@ -125,7 +119,7 @@ def _metadata(folder: str) -> list[str]:
 
 
 def _lines(file: str) -> list[str]:
-    """The lines of a file of entry points; none if it has none for leadhand."""
+    """Empty if it has none for leadhand."""
     try:
         with open(file, "rb") as stream:
             data = stream.read()

@@ -46,23 +46,18 @@ class TeamInspection(NamedTuple):
     """A team with its problems and warnings, each as `file:line: what is wrong: how to fix it`."""
 
     team: Team | None
-    """`None` if there are problems."""
     problems: tuple[str, ...]
-    """What keeps the team from working."""
     warnings: tuple[str, ...]
-    """What is doubtful or has no effect."""
 
 
 class TeamSummary(NamedTuple):
-    """A team's name, description and size, for lists."""
-
     name: str
     description: str
     workers: int
 
 
 def ready_made() -> dict[str, Path]:
-    """The teams of leadhand and of other installed packages: name -> folder, sorted by name."""
+    """The teams of leadhand and of other packages, sorted by name."""
     return team_folders()
 
 
@@ -83,9 +78,8 @@ def load(source: str | Path, *, trust: bool = False) -> Team[JsonValue]:
 def inspect(source: str | Path, *, trust: bool = False, code: bool = True) -> TeamInspection:
     """Load a team and report its problems and warnings instead of raising `TeamError`.
 
-    A missing model is not a problem: it may be named when the team is run. Otherwise imports and
-    raises as `load` does. Without `code` nothing is imported: the result has no team, and no
-    problems that show only when functions are imported.
+    A missing model is not a problem: it may be named when the team is run. Without `code` nothing
+    is imported: there is no team, and no problems of imports.
     """
     return _inspect(find(source), _Nesting(trust=trust, code=code))
 
@@ -94,13 +88,11 @@ class _Nesting(NamedTuple):
     """The teams around the one that is loaded, and how all of them are loaded."""
 
     folders: tuple[Path, ...] = ()
-    """The folders of the teams around it, the outermost first."""
+    """The outermost first."""
     levels_left: int | None = None
     """How many more levels the teams around it allow; `None` for the outermost team."""
     trust: bool = False
-    """Whether another user's files may be imported."""
     code: bool = True
-    """Whether anything is imported."""
 
     def into(self, folder: Path, max_depth: int) -> "_Nesting":
         left = max_depth if self.levels_left is None else min(max_depth, self.levels_left - 1)
@@ -164,14 +156,14 @@ def _nested(worker: WorkerDraft, folder: Path, nesting: _Nesting, notes: Notes) 
 
 
 def summary(source: str | Path) -> TeamSummary:
-    """A team's name, description and number of workers, without checks and imports."""
+    """Without checks and imports."""
     draft = read(find(source), Notes())
     description = draft.team.description if draft.team is not None else ""
     return TeamSummary(draft.name, description, len(draft.names))
 
 
 def find(source: str | Path) -> Path:
-    """The folder of a team. Raises an `InputError` that lists the teams."""
+    """Raises an `InputError` that lists the teams."""
     known = ready_made()
     if isinstance(source, str) and source in known:
         return known[source]
@@ -251,7 +243,6 @@ def _team(
 
 
 def _values(fields: Fields, *others: str) -> dict[str, Any]:
-    """The values of `fields` except `others`, for what has fields of the same names."""
     return {name: value for name, value in fields if name not in others}
 
 

@@ -47,7 +47,7 @@ NESTED: dict[tuple[type[Fields], str], type[Fields]] = {
 
 
 def validated(model: type[M], document: TeamFile, notes: Notes) -> M | None:
-    """The file as `model`, or `None` with the mistakes in `notes`."""
+    """`None` with the mistakes in `notes`."""
     _note_unknown(model, document.values, (), document, notes, own=model is TeamFields)
     try:
         return model.model_validate(document.values)

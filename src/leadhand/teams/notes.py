@@ -11,10 +11,7 @@ from leadhand.errors import InputError
 
 
 class FileLine(NamedTuple):
-    """A line of one of the team's files."""
-
     file: str
-    """Its path within the team's folder."""
     line: int
     """From 1; 0 is the file as a whole."""
 
@@ -30,16 +27,13 @@ class Notes:
     _warnings: list[tuple[FileLine, str]] = field(default_factory=list[tuple[FileLine, str]])
 
     def problem(self, place: FileLine, text: str) -> None:
-        """Add what is wrong and how to fix it."""
         self._problems.append((place, text))
 
     def warn(self, place: FileLine, text: str) -> None:
-        """Add what is doubtful and what would be better."""
         self._warnings.append((place, text))
 
     @contextmanager
     def problems_at(self, place: FileLine) -> Generator[None]:
-        """A block in which an `InputError` is a problem at `place`."""
         try:
             yield
         except InputError as error:
@@ -47,12 +41,12 @@ class Notes:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Every problem as `file:line: text`, in the order of files and lines."""
+        """As `file:line: text`, in the order of files and lines."""
         return _lines(self._problems)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Every warning as `file:line: text`, in the order of files and lines."""
+        """As `file:line: text`, in the order of files and lines."""
         return _lines(self._warnings)
 
 
@@ -63,7 +57,6 @@ def _lines(notes: Iterable[tuple[FileLine, str]]) -> tuple[str, ...]:
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """The one of `known` that is most like `name`, or `None` if none is."""
     found = process.extractOne(name, list(known), score_cutoff=70)
     return found[0] if found else None
 

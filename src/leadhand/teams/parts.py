@@ -22,8 +22,6 @@ from leadhand.workers.foreign import adapter_of
 
 
 class ImportedParts(NamedTuple):
-    """What one worker's front matter names, imported."""
-
     run: WorkFunction | AgentLike | None
     agent: object
     offline: WorkFunction | None
@@ -42,9 +40,8 @@ def imported(
 ) -> dict[str, ImportedParts]:
     """The parts of every worker, by its name; `notes` gets a problem for each that fails.
 
-    `load_team` loads the team that does a worker's work, if it names one. `own`: the team is the
-    user's, so its folder becomes importable unless its modules would shadow the standard library.
-    Without `code` nothing is imported, and there are no parts.
+    `own`: the team is the user's, so its folder becomes importable unless it shadows the standard
+    library. Without `code` nothing is imported.
     """
     if own:
         shadowing = functions.shadowing(draft.folder)
@@ -92,7 +89,7 @@ def _parts(
 def _exceptions(
     worker: WorkerDraft, folder: Path, notes: Notes
 ) -> tuple[type[BaseException], ...] | None:
-    """The exceptions that a worker's `retry` names; `None` if it names none."""
+    """`None` if `retry` names none."""
     names = worker.fields.retry.on
     if names is None:
         return None
@@ -135,7 +132,7 @@ def declared_form(
     folder: Path,
     notes: Notes,
 ) -> object:
-    """A `declared` input or output, a type or a schema; `None` if there is none or it is wrong."""
+    """`None` if there is none or it is wrong."""
     found: object = declared
     if isinstance(declared, str):
         with notes.problems_at(document.place(key)):
@@ -152,7 +149,7 @@ def declared_form(
 
 
 def _check_type(found: object, name: str) -> None:
-    """Raise `InputError` if the object of that name can't describe data."""
+    """Raises `InputError` for an object that can't describe data."""
     if inspect.isroutine(found) or inspect.ismodule(found):
         kind = type(found).__name__
         raise InputError(f"{name!r} is a {kind} and must be a class, or a JSON Schema as a dict")

@@ -22,11 +22,8 @@ _NOT_COPIED = ("__pycache__", ".git", ".venv")
 
 
 class SavedWorker(NamedTuple):
-    """A worker that is now declared."""
-
     name: str
     file: str
-    """Its path within the folder."""
     tools: list[str]
     """As its file names them."""
 
@@ -34,8 +31,7 @@ class SavedWorker(NamedTuple):
 def write_changed(source: Path, into: Path, keys: Keys, files: Mapping[str, str]) -> None:
     """Change `keys` of the team.yaml in `into`, which is `source` or becomes a copy with `files`.
 
-    Raises `InputError` if the copy would be no sound team or `into` has files already; then nothing
-    is written.
+    Writes nothing, and raises `InputError`, if the copy would be no sound team or `into` has files.
     """
 
     def write(new: Path) -> None:
@@ -59,8 +55,8 @@ def write_changed(source: Path, into: Path, keys: Keys, files: Mapping[str, str]
 def save_team(source: Path, plan: Plan, into: Path, *, trust: bool = False) -> list[SavedWorker]:
     """Make `into` a copy of the team in `source` in which the workers of `plan` are declared.
 
-    The copy has no worker factory, and tools that several workers have are marked as shared. Raises
-    as `write_changed` does, and `TeamError` for a team that can't be loaded.
+    The copy has no worker factory; tools of several workers become shared. Raises as
+    `write_changed`, and `TeamError` for a team that can't be loaded.
     """
     team, draft = load(source, trust=trust), read(source, Notes())
     if missing := sorted(missing_tools(plan, team)):

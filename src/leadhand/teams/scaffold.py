@@ -19,7 +19,7 @@ _MODULE = "support_desk"
 
 
 def create(folder: Path) -> Path:
-    """Create `folder` with a new team, completely or not at all; raises as `fill_new` does."""
+    """Completely or not at all; raises as `fill_new` does."""
     return fill_new(folder, lambda new: _write(new, module_name(folder.resolve().name)))
 
 

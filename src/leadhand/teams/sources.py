@@ -1,7 +1,7 @@
 """Loads what `--team` names: ready-made team, folder, `module:attribute`, `file.py[:attribute]`.
 
-Installed modules come before those in the current folder, so no file there can shadow one. `trust`
-checks what is imported from a folder.
+Installed modules come first, so no file in the current folder can shadow one. `trust` checks what
+is imported from a folder.
 """
 
 import inspect
@@ -25,8 +25,6 @@ _FILE = re.compile(r"(?P<file>.+\.py)(?::(?P<attribute>.*))?", re.DOTALL)
 
 
 class PythonTeam(NamedTuple):
-    """A team that is defined in Python."""
-
     module: str
     attribute: str
     """Empty: the only team in the module."""
@@ -39,8 +37,8 @@ class PythonTeam(NamedTuple):
 def team_of(source: str, *, trust: bool = False, folder: str | Path = "") -> Team:
     """Load the team that `source` names. Files and modules are searched for in `folder`.
 
-    `trust`: another user's files may be imported. Raises `InputError` if there is no such team or
-    it can't be used, and `TeamError` with every problem of a team folder.
+    `trust`: another user's files may be imported. Raises `InputError`, and `TeamError` with every
+    problem of a team folder.
     """
     if not source.strip():
         raise InputError("the team has no name: give a ready-made team, a folder, or a file.py")
@@ -69,10 +67,8 @@ def absolute(source: str, folder: str | Path = "") -> str:
 
 
 def python_team(source: str, folder: str | Path = "") -> PythonTeam | None:
-    """The Python team that `source` names, not imported; `None` for ready-made teams and folders.
-
-    Raises `InputError` if there is no such file or module.
-    """
+    """Not imported; `None` for ready-made teams and folders. Raises `InputError` if there is no
+    such file or module."""
     if source in ready_made() or Path(folder, source).is_dir():
         return None
     parts = _FILE.fullmatch(source)
@@ -138,7 +134,7 @@ def _teams(values: Iterable[tuple[str, object]]) -> dict[str, Team]:
 
 
 def _only(values: Iterable[tuple[str, object]], shown: str) -> Team:
-    """The only team in a module that is not nested in another. Raises `InputError`."""
+    """Raises `InputError` unless there is one that is not nested in another."""
     values = tuple(values)
     every = _teams(values)
     nested = {id(worker.team) for team in every.values() for worker in team.workers}
@@ -160,7 +156,7 @@ def _makes_team(value: object) -> bool:
 
 
 def _made(value: object, shown: str) -> Team:
-    """The team that `value` is or returns. Raises `InputError`."""
+    """Raises `InputError`."""
     made = value
     if inspect.iscoroutinefunction(value):
         raise InputError(

@@ -1,8 +1,5 @@
-"""Loads the tools that a worker's front matter names: ready-made ones, functions, or mere labels.
-
-If a model does the work, every name must be a tool that it can call. A worker with a function may
-list what that function uses under any name.
-"""
+"""Loads the tools that a worker's front matter names: ready-made ones, functions, or mere
+labels, which a worker with a function may list."""
 
 import inspect
 import warnings
@@ -38,13 +35,13 @@ def name_for_model(tool: str) -> str:
 
 
 def tools(worker: WorkerDraft, folder: Path, notes: Notes) -> tuple[object, ...]:
-    """The worker's tools; `notes` gets a problem for each that can't be loaded."""
+    """`notes` gets a problem for each tool that can't be loaded."""
     place = partial(worker.document.place, "tools")
     return _loaded(worker.fields.tools, place, folder, notes, labels=worker.has_function)
 
 
 def catalogue(draft: Draft, notes: Notes) -> tuple[object, ...]:
-    """The tools of a team's worker factory, if it has one; `notes` as in `tools`."""
+    """`notes` gets a problem for each tool that can't be loaded."""
     if draft.team is None or draft.team.worker_factory is None:
         return ()
     place = partial(draft.document.place, "worker_factory", "tools")
@@ -90,7 +87,7 @@ def _tool(name: str, folder: Path) -> object:
 
 
 def _check_parameters(tool: Callable[..., object], name: str) -> None:
-    """Raise `InputError` unless a model can fill in the parameters of a tool."""
+    """Raises `InputError` unless a model can fill in the parameters."""
     try:
         parameters = inspect.signature(tool).parameters.values()
         contexts = ("RunContext", "ToolContext")

@@ -15,7 +15,7 @@ KEY = "trained_router"
 
 
 def trained_router(draft: Draft, notes: Notes) -> TrainedRouter | None:
-    """The router that team.yaml names; `None` if it names none, or a problem is in `notes`."""
+    """`None` if team.yaml names none, or a problem is in `notes`."""
     named = draft.team.trained_router if draft.team is not None else None
     if named is None:
         return None
@@ -32,7 +32,7 @@ def trained_router(draft: Draft, notes: Notes) -> TrainedRouter | None:
 
 
 def _read(path: Path, name: str) -> TrainedRouter:
-    """The router in a file, which errors call `name`. Raises `InputError`."""
+    """Errors call the file `name`. Raises `InputError`."""
     try:
         if not path.is_file():
             raise InputError(f"there is no file {name}: make it with `leadhand router train`")
@@ -46,10 +46,8 @@ def _read(path: Path, name: str) -> TrainedRouter:
 
 
 def name_in_team_file(folder: Path, file: str) -> bool:
-    """Add `trained_router: FILE` to the team.yaml of a folder, unless it names a router already.
-
-    Returns whether it names `file` now; it does not if anything else would change.
-    """
+    """Add `trained_router: FILE` to the team.yaml of a folder, unless it names a router. Returns
+    whether it names `file` now; it does not if anything else would change."""
     before = read_yaml(folder / TEAM_FILE, TEAM_FILE, Notes())
     if before is None or KEY in before.values:
         return before is not None and before.values.get(KEY) == file

@@ -1,9 +1,8 @@
 """Checks who owns a team's files: code of other users is imported only with `--trust`.
 
-The check precedes all imports. It covers the folder with its links resolved, every folder above
-it, and every entry in it that leadhand reads or Python could import, links and their targets alike.
-All must belong to the user who runs the program or to root. Permissions are not checked, except
-that nothing is imported from a folder such as `/tmp`, into which all users may write.
+The folder with its links resolved, every folder above it, and every entry that leadhand reads or
+Python could import must belong to the user who runs the program or to root. Nothing is imported
+from a folder such as `/tmp`, into which all users may write.
 """
 
 import os
@@ -38,10 +37,10 @@ def check_owners(
     owners: frozenset[int] | None = None,
     max_entries: int = MAX_ENTRIES,
 ) -> None:
-    """Raise `InputError` if another user could have written what is imported from `folder`.
+    """Raises `InputError` if another user could have written what is imported from `folder`.
 
-    `whole` checks everything in it; otherwise only its own entries and those of its packages, for
-    a folder in which a team's file is one among others. `owners` defaults to `trusted_owners`.
+    Without `whole` only its own entries and those of its packages are checked, for a folder in
+    which a team's file is one among others.
     """
     if sys.platform == "win32":
         return  # files have no comparable owner there
@@ -85,7 +84,7 @@ def _entries(folder: Path, *, whole: bool) -> Iterator[Path]:
 
 
 def _check(path: Path, owners: frozenset[int]) -> None:
-    """Raise `InputError` if `path`, or the target of the link, belongs to another user."""
+    """The target of a link, too."""
     for owner in {path.lstat().st_uid, *([path.stat().st_uid] if path.exists() else [])}:
         if owner not in owners:
             raise InputError(f"{path} belongs to {_name(owner)}: {_ADVICE}")

@@ -1,8 +1,4 @@
-"""The types of single values in a team's files, from which `fields` is made.
-
-Values that can be written in several ways (a list as one comma-separated line, a tier's models as
-one name) are normalized here.
-"""
+"""The types of values in a team's files; what can be written in several ways is normalized here."""
 
 import builtins
 import json
@@ -21,7 +17,6 @@ _MODEL = re.compile(r"[^\s:]+(:\S+)?")
 
 
 def is_reference(text: str) -> bool:
-    """Whether `text` has the form `module:name`."""
     words = re.split(r"[.:]", text)
     return bool(_REFERENCE.fullmatch(text)) and all(word.isidentifier() for word in words)
 
@@ -32,7 +27,7 @@ def tier_of_alias(model: str | None) -> Tier | None:
 
 
 def sendable(value: object) -> object:
-    """`value` itself. Raises `ValueError` if it contains a number that JSON can't represent."""
+    """Raises `ValueError` for a number that JSON can't represent."""
     try:
         json.dumps(value, allow_nan=False)
     except ValueError as error:
@@ -131,7 +126,6 @@ Names = Annotated[
 Line = Annotated[str, AfterValidator(_line)]
 RequiredLine = Annotated[str, AfterValidator(_line), Field(min_length=1)]
 Text = Annotated[str, AfterValidator(str.strip)]
-"""Of one or several lines."""
 RequiredText = Annotated[Text, Field(min_length=1)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Delay = Annotated[float, Field(ge=0, allow_inf_nan=False)]

@@ -1,7 +1,6 @@
-"""Turns the definitions of other programs into a team's folder, for `leadhand teams import`.
+"""Turns crewAI projects and folders of Markdown subagents into a team's folder.
 
-Reads crewAI projects and folders of Markdown subagents. Nothing in them is imported or executed,
-and no reference to code is carried over.
+Nothing in them is imported or executed, and no reference to code is carried over.
 """
 
 from pathlib import Path
@@ -19,8 +18,6 @@ __all__ = ["ImportProblems", "Imported", "import_team", "plugins"]
 
 
 class Imported(NamedTuple):
-    """A team that was imported, and what of it was not."""
-
     folder: Path
     team: TeamDefinition
     lost: tuple[str, ...]
@@ -28,7 +25,7 @@ class Imported(NamedTuple):
 
 
 class ImportProblems(InputError):
-    """A folder can't be imported; `problems` has each reason as `file:line: what is wrong`."""
+    """`problems` has each reason as `file:line: what is wrong`."""
 
     def __init__(self, source: Path, problems: tuple[str, ...]) -> None:
         self.problems = problems
@@ -39,8 +36,8 @@ def import_team(source: Path, into: Path | None = None, *, named: bool = False) 
     """Write the crew or the subagents in `source` as a team into a new folder.
 
     `into` is by default `NAME-team` in the current folder; if `named`, it is where that is made.
-    Raises `InputError` if there is nothing to import, or something that can't be read, or the
-    folder exists; then no team is written.
+    Raises `InputError`, and writes nothing, if there is nothing to import, something can't be read,
+    or the folder exists.
     """
     if not source.is_dir():
         raise InputError(f"there is no folder {str(source)!r}: name one with agents")

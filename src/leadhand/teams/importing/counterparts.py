@@ -71,10 +71,8 @@ _WHY = {
 def front_matter(
     agent: Item, description: str, known: Sequence[str], notes: Notes
 ) -> dict[str, Value]:
-    """A worker's front matter: the description, and what of the agent has a counterpart.
-
-    `notes` gets a warning for each other key that is not `known`.
-    """
+    """A worker's front matter. `notes` gets a warning for each key without a counterpart that is
+    not `known`."""
     front: dict[str, Value] = {"description": one_line(description)}
     if tools := _tools(agent, notes):
         front["tools"] = tools
@@ -108,7 +106,7 @@ def warn_of_lost(item: Item, known: Sequence[str], notes: Notes) -> None:
 
 
 def model_keys(item: Item, key: str, notes: Notes) -> dict[str, Value]:
-    """`model` or `tier` for what `key` names; `notes` gets a warning if it is unknown."""
+    """`notes` gets a warning if what `key` names is unknown."""
     name = item.text(key)
     if name in ("", "inherit"):
         return {}
@@ -126,7 +124,7 @@ def model_keys(item: Item, key: str, notes: Notes) -> dict[str, Value]:
 
 
 def _tools(agent: Item, notes: Notes) -> list[Value]:
-    """The ready-made tools for those of the agent; `notes` gets a warning for each without one."""
+    """`notes` gets a warning for each tool without a counterpart."""
     given, place = agent.values.get("tools"), agent.at("tools")
     if isinstance(given, dict):  # a switch for each tool
         names = [name for name, on in given.items() if on]

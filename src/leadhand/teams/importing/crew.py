@@ -23,14 +23,14 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w-]*)\}", re.ASCII)
 
 
 def crew_folders(source: Path) -> list[Path]:
-    """The folders of the crews in `source`: those that have agents.yaml, or config/agents.yaml."""
+    """Those that have agents.yaml, or config/agents.yaml."""
     found = (path.parent.absolute() for place in _PLACES for path in source.glob(place + _AGENTS))
     here = [one for one in found if one.resolve().is_relative_to(source.resolve())]
     return sorted({one.parent if one.name == "config" else one for one in here})
 
 
 def read(folder: Path, notes: Notes) -> TeamDefinition | None:
-    """The team of the crew in `folder`; `None` if there is a problem, which is in `notes`."""
+    """`None` if there is a problem, which is in `notes`."""
     config = folder / "config" if (folder / "config" / _AGENTS).exists() else folder
     files = [read_inside(config / name, folder, notes) for name in (_AGENTS, "tasks.yaml")]
     documents = [document_in(text, file, notes) for file, text in files if text is not None]
@@ -81,10 +81,8 @@ def _code(folder: Path, notes: Notes) -> dict[str, list[Item]]:
 def _items(
     document: TeamFile, parts: Sequence[Item], listed: Value, also: Sequence[str], notes: Notes
 ) -> list[Item]:
-    """The entries of a YAML file in their order; with Python, those that it uses, in its order.
-
-    Of them those that the crew lists, and those in `also`; all if it lists none.
-    """
+    """The entries of a YAML file in the order of the Python, of them those that the crew lists
+    and those in `also`; all if it lists none."""
     entries: dict[str, Item] = {}
     for key, value in document.values.items():
         if not key.strip():
@@ -109,17 +107,15 @@ def _items(
 
 
 def placeholders_in(text: str) -> list[str]:
-    """The names of the placeholders in a text, such as `{topic}`, each once."""
     return [*dict.fromkeys(_PLACEHOLDER.findall(text))]
 
 
 def _plain(text: str) -> str:
-    """The text for every run: `{topic}`, whose value only the request has, becomes `<topic>`."""
+    """`{topic}`, whose value only the request has, becomes `<topic>`."""
     return _PLACEHOLDER.sub(r"<\1>", text)
 
 
 def _added(text: str, sentence: str) -> str:
-    """`text` and a sentence more; a text of lines gets more lines."""
     return ("\n\n" if "\n" in text else " ").join(filter(None, (text, sentence)))
 
 
@@ -170,10 +166,8 @@ def _expected(task: Item) -> str:
 
 
 def _sequence(tasks: Sequence[Item], names: Sequence[str]) -> dict[str, Value]:
-    """A template in which each task depends on the tasks whose outputs crewAI would give it.
-
-    These are all tasks before it, or only a group of asynchronous tasks that ends right before it.
-    """
+    """A template in which each task depends on all before it, or on a group of asynchronous
+    tasks that ends right before it, as in crewAI."""
     entries: list[Value] = []
     needed: set[str] = set()
     before: list[str] = []

@@ -18,15 +18,12 @@ _Method = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class CrewCode:
-    """The first crew that a Python file defines; without a file nothing.
-
-    Its values are plain arguments and names; `config` is the key in the YAML file. `notes` gets a
-    warning for all else.
-    """
+    """The first crew that a Python file defines. `notes` gets a warning for all but plain
+    arguments and names; `config` is the key in the YAML file."""
 
     def __init__(self, path: Path | None, folder: Path, notes: Notes) -> None:
         self.found: dict[str, list[Item]] = {"agent": [], "task": [], "crew": []}
-        """The methods of the crew's class in their order, by the decorator."""
+        """The methods of the crew's class by decorator, in order."""
         self._notes = notes
         self._file, text = read_inside(path, folder, notes) if path else ("crew.py", None)
         self._names: dict[str, ast.expr] = {}
@@ -72,7 +69,7 @@ class CrewCode:
         return item
 
     def _value(self, name: str, node: ast.expr) -> Value:
-        """The value of an argument. Raises `ValueError` or `TypeError` if it is code."""
+        """Raises `ValueError` or `TypeError` if it is code."""
         if isinstance(node, ast.Name | ast.Attribute):
             node = self._names.get(_last(node), node)
         if name == "config":
@@ -99,7 +96,7 @@ class CrewCode:
 
 
 def _kind(method: ast.stmt) -> str | None:
-    """The decorator that says what a method is; `None` for what has none."""
+    """The decorator that says what a method is."""
     names = [_last(one) for one in getattr(method, "decorator_list", ())]
     return next(
         (name for name in names if name in ("agent", "task", "crew")), next(iter(names), None)

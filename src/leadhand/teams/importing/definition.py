@@ -27,7 +27,6 @@ class Item:
     places: dict[str, FileLine] = field(default_factory=dict[str, FileLine])
 
     def at(self, key: str) -> FileLine:
-        """The line of a key."""
         return self.places.get(key, self.place)
 
     def text(self, key: str) -> str:
@@ -37,29 +36,22 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class WorkerDefinition:
-    """One worker."""
-
     name: str
     front: Mapping[str, Value]
-    """The other keys of its front matter."""
     instructions: str
 
 
 @dataclass(frozen=True, slots=True)
 class TeamDefinition:
-    """A team as it will be written."""
-
     name: str
     description: str
     workers: tuple[WorkerDefinition, ...]
     settings: Mapping[str, Value] = field(default_factory=dict[str, Value])
-    """Further keys of team.yaml."""
     request: str = "..."
     """What to write as the request, shown as an example."""
 
 
 def write(team: TeamDefinition, folder: Path) -> None:
-    """Write the team's files into `folder`, which is created."""
     lists = [worker.front.get("tools") for worker in team.workers]
     uses = Counter(str(tool) for tools in lists if isinstance(tools, list) for tool in tools)
     shared: list[Value] = [tool for tool, count in uses.items() if count > 1]
@@ -77,13 +69,12 @@ def write(team: TeamDefinition, folder: Path) -> None:
 
 
 def worker_text(worker: WorkerDefinition, stem: str) -> str:
-    """The text of a worker's file `<stem>.md`."""
     front: dict[str, Value] = {} if stem == worker.name else {"name": worker.name}
     return f"---\n{_yaml(front | dict(worker.front))}---\n\n{worker.instructions.strip()}\n"
 
 
 def read_inside(path: Path, folder: Path, notes: Notes) -> tuple[str, str | None]:
-    """The place of a file within `folder`, and its text: `None` with a problem in `notes`."""
+    """Its place within `folder`, and its text: `None` with a problem in `notes`."""
     file = Path(os.path.relpath(path, folder)).as_posix()
     if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         return file, read_text(path, file, notes)
@@ -101,7 +92,7 @@ def _yaml(values: Mapping[str, Value]) -> str:
 
 
 def file_stem(name: str, taken: set[str]) -> str:
-    """A file name for the worker that no other has, also where case does not count."""
+    """Unique, also where case does not count."""
     plain = re.sub(r"[^\w-]+", "-", name).strip("-")[:60] or "worker"
     stem, number = plain, 1
     while stem.casefold() in taken:

@@ -18,9 +18,7 @@ from leadhand.tools.text import joined_names
 _MANIFEST = ".claude-plugin/plugin.json"
 _FENCED = re.compile(r"^ *(```+|~~~+).*?^ *\1", re.MULTILINE | re.DOTALL)
 MAX_FILES = 500
-"""How many Markdown files are read."""
 MAX_ENTRIES = 100_000
-"""How many entries of the folder are looked at."""
 
 
 def plugins(source: Path) -> list[Path]:
@@ -59,10 +57,8 @@ def _plugin(folder: Path, notes: Notes) -> tuple[str, list[Path]]:
 
 
 def read(source: Path, notes: Notes) -> TeamDefinition | None:
-    """The team of the subagents in `source`: a plugin's, those in `.claude/agents`, or all.
-
-    `None` if there is a problem, which is in `notes`. Raises `InputError` if there is no agent.
-    """
+    """The team of a plugin's subagents, those in `.claude/agents`, or all. `None` with a problem
+    in `notes`. Raises `InputError` if there is no agent."""
     nested = source / ".claude" / "agents"
     plugin, agents = _plugin(source, notes)
     if notes.problems:
@@ -107,10 +103,8 @@ def _entries(folder: Path) -> Iterator[Path]:
 def _worker(
     path: Path, source: Path, files: dict[str, str], notes: Notes
 ) -> WorkerDefinition | None:
-    """The agent of a file; `None` for other Markdown, which `notes` names, and with a problem.
-
-    `files` has the file of each agent so far.
-    """
+    """`None` for other Markdown, which `notes` names, and with a problem. `files` has the file
+    of each agent so far."""
     file, text = read_inside(path, source, notes)
     if text is None:
         return None
