@@ -1,8 +1,7 @@
 """The model planner: shows a model the request and the team, and gets a valid plan from it.
 
-It has no tools, does no work, and the model sees only texts of the user and the team's author; of
-the runs that a request follows, digests as data.
-`plans.checks` validates plans; `proposal` has the schema in which a model writes them.
+It has no tools, and the model sees only texts of the user and the team's author; of the runs that a
+request follows, digests as data.
 """
 
 import itertools
@@ -41,31 +40,24 @@ from leadhand.untrusted.fence import Fence
 _PACKAGE = "leadhand.planners"
 
 Rejected = Callable[[Plan | None, Sequence[str]], None]
-"""Called with a rejected plan, None if it could not be parsed, and with all its problems."""
+"""None if it could not be parsed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelPlanner:
-    """Has a model write the plan, and repair it if it has problems."""
-
     name = "planner"
 
     caller: Caller
     fence: Fence
     _: KW_ONLY
     rejected: Rejected
-    """Called for each proposal that the model may still repair."""
     level: Level | None = None
-    """That of a recursive planner."""
     early: EarlyTasks | None = None
-    """Those that may start while the model still writes."""
 
     async def plan(self, request: ports.PlanRequest, team: Team) -> Plan:
-        """A plan without errors.
-
-        Raises `PlanError` with every problem of the last proposal if repairs didn't help, and
-        `ModelError` if no model answered, or no answer contained a proposal.
-        """
+        """A plan without errors. Raises `PlanError` with every problem of the last proposal if
+        repairs didn't help, and `ModelError` if no model answered, or no answer contained a
+        proposal."""
         proposals = itertools.count(1)
 
         def read(answer: StructuredAnswer) -> Plan:
@@ -98,7 +90,7 @@ class ModelPlanner:
     def _read(
         self, answer: StructuredAnswer, request: ports.PlanRequest, team: Team
     ) -> tuple[Plan | None, Sequence[Problem]]:
-        """The plan in an answer, None if it can't be parsed, and its problems."""
+        """None if it can't be parsed."""
         data = data_in(answer, "plan")
         plan = proposed(data, request.text, team, with_artifacts=bool(request.after))
         if not isinstance(plan, Plan):

@@ -1,7 +1,5 @@
-"""The choice of workers by a model, which sees a text and the team and names workers or none.
-
-It can do nothing else: whatever a request says, the result is names of workers.
-"""
+"""The choice of workers by a model, which sees a text and the team. Whatever a request says, the
+result is names of workers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,12 +44,9 @@ class _Choice(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ModelChooser:
-    """Asks a model which worker a text is for."""
-
     caller: Caller
     fence: Fence
     role: Role
-    """Its instructions and settings are used."""
     models: Sequence[ModelSpec]
     """They are tried in order."""
 
@@ -63,7 +58,7 @@ class ModelChooser:
         said: str = "",
         after: Sequence[EarlierRun] = (),
     ) -> tuple[str, ...]:
-        """The names of the workers that `text` is for, as in `Chooser`. Raises `ModelError`."""
+        """As in `Chooser`. Raises `ModelError`."""
         names = [worker.name for worker in among]
 
         def read(answer: StructuredAnswer) -> tuple[str, ...]:

@@ -24,17 +24,14 @@ def rules(after: Sequence[EarlierRun]) -> str:
 
 
 def shown(after: Sequence[EarlierRun], fence: Fence) -> str:
-    """Earlier requests, answers and results, for a planner; empty if there are none.
-
-    The latest run is shown with digests of its answer and results, older ones in a few lines.
-    """
+    """Earlier requests, answers and results, for a planner: the latest run with digests, older
+    ones in a few lines."""
     if not after:
         return ""
     return joined(fence.explanation, fence.around(listing(after), source="earlier runs"))
 
 
 def listing(after: Sequence[EarlierRun]) -> str:
-    """The text of `shown`, without its fence."""
     listed = _listed(after)
     return "\n\n".join(_run(run, depth, listed) for depth, run in enumerate(after, start=1))
 
@@ -49,7 +46,7 @@ def requests(after: Sequence[EarlierRun], fence: Fence) -> str:
 
 
 def artifacts_field(after: Sequence[EarlierRun]) -> dict[str, JsonValue]:
-    """The field of a proposed task for the earlier results that it uses; none without them."""
+    """None without earlier results."""
     if not after:
         return {}
     names: list[JsonValue] = [*_listed(after)]
@@ -57,7 +54,6 @@ def artifacts_field(after: Sequence[EarlierRun]) -> dict[str, JsonValue]:
 
 
 def _listed(after: Sequence[EarlierRun]) -> Mapping[str, EarlierResult | EarlierRun]:
-    """The answers and results that a planner may name."""
     bounded = [run.model_copy(update={"results": run.results[:MAX_LISTED]}) for run in after]
     return earlier_results(bounded)
 

@@ -34,8 +34,8 @@ def told(early: EarlyTasks | None) -> str:
 class SoundTasks:
     """Chooses the tasks of one plan that may start, as they are written.
 
-    A task may start if all that it depends on have started, its worker is read-only, and nothing is
-    wrong with it. After the first problem no more tasks start, as the plan will be refused.
+    All that a task depends on have started, its worker is read-only, and nothing is wrong with it.
+    After the first problem no more tasks start, as the plan will be refused.
     """
 
     def __init__(self, early: EarlyTasks, request: PlanRequest, team: Team) -> None:
@@ -48,7 +48,7 @@ class SoundTasks:
         self._is_sound = True
 
     def add(self, task: Task | None) -> None:
-        """Consider the next task; None: it could not be read."""
+        """None: it could not be read."""
         start = self._early.start
         if task is None or task.id in self._seen or len(self._seen) >= MAX_TASKS["model"]:
             self._is_sound = False

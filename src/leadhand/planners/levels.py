@@ -21,16 +21,13 @@ MAX_BESIDE = 20
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The place of a plan among the nested plans of a recursive run."""
-
     first: RunState
-    """The run of the first plan, with all nested ones."""
+    """With all nested runs."""
     request: str
     """What the first plan is for."""
     above: tuple[Task, ...] = ()
     """The tasks that are broken down, the outermost first; empty for the first plan."""
     beside: tuple[Task, ...] = ()
-    """The other tasks of the plan one level up."""
 
     def below(self, task_id: str, around: RunState) -> "Level":
         """The level of the plan that breaks down a task of the run `around`."""
@@ -43,12 +40,11 @@ class Level:
 
     @property
     def is_nested(self) -> bool:
-        """Whether the plan breaks down a task."""
         return bool(self.above)
 
     @property
     def tasks_left(self) -> int:
-        """How many tasks models may still plan in this run; all levels count together."""
+        """All levels count together."""
         return MAX_TASKS["model"] - _planned(self.first)
 
     def problems(self, plan: Plan) -> Iterator[Problem]:
@@ -93,8 +89,6 @@ class Level:
 
 
 class NoSubplanner:
-    """Breaks down no task, because no model and no planner in code can."""
-
     name = SUBPLANNER
 
     async def plan(self, request: PlanRequest, team: Team) -> Plan:
@@ -115,7 +109,7 @@ def no_tasks_left() -> str:
 
 
 def _planned(state: RunState) -> int:
-    """The tasks in plans of models, those of the run and of the plans below it. O(tasks)."""
+    """Of the run and of the plans below it. O(tasks)."""
     proposed = state.proposed.tasks if state.proposed is not None else ()
     # Tasks that started early are among those of the plan.
     count = len(proposed) if state.plan is None else len(state.tasks)

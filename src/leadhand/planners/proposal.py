@@ -1,7 +1,6 @@
 """Proposals: the schema in which a model writes a plan, and its conversion to a `Plan`. No checks.
 
-The schema contains only what a model decides; other fields of tasks keep their defaults. Fields
-that a model adds are ignored, and null counts as unset.
+The schema has only what a model decides. Fields that a model adds are ignored, and null is unset.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,7 +39,6 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 """The synthesis strategies that a planner may choose from, if it does so unasked."""
 
 MAX_TOLD = 50
-"""How many problems of one proposal its model is told, and the log contains."""
 
 # Models write task ids as 1, 2, 3 as often as "1", "2", "3".
 _Id = Annotated[str, Field(min_length=1, max_length=200, coerce_numbers_to_str=True)]
@@ -103,7 +101,6 @@ class _Task(_Form):
 
 
 def _schema_in(output: object) -> object:
-    """A schema that was written as text, as a mapping; an empty one is none."""
     return (object_in(output) or output if isinstance(output, str) else output) or None
 
 
@@ -153,8 +150,7 @@ def _takes(worker: Worker) -> str:
 
 
 def task_fields(team: Team, after: Sequence[EarlierRun] = ()) -> dict[str, JsonValue]:
-    """The schemas of a proposed task's fields. All are required: only then do providers enforce
-    the enum."""
+    """All are required: only then do providers enforce the enum."""
     text: JsonValue = {"type": "string"}
     fields: dict[str, JsonValue] = {
         "id": text,
@@ -202,10 +198,8 @@ def _worker_fields(factory: WorkerFactory) -> dict[str, JsonValue]:
 def form(
     team: Team, after: Sequence[EarlierRun] = (), *, factory: WorkerFactory | None = None
 ) -> ToolDefinition:
-    """The tool for `team` whose arguments are the proposed plan.
-
-    With a `factory` the plan describes workers too, before the tasks that name them.
-    """
+    """The tool for `team` whose arguments are the proposed plan; with a `factory`, with workers
+    before the tasks that name them."""
     tasks, workers = task_fields(team, after), dict[str, JsonValue]()
     if factory is not None:
         text: JsonValue = {"type": "string"}
@@ -222,7 +216,7 @@ def form(
 
 
 def data_in(answer: StructuredAnswer, what: str) -> dict[str, JsonValue]:
-    """The JSON object of an answer, sent as a call or as text. Raises `BadAnswer`."""
+    """Sent as a call or as text. Raises `BadAnswer`."""
     data = answer.data if answer.data is not None else object_in(answer.text)
     if data is None:
         raise BadAnswer(f"This is not a {what}. Give the whole {what} in the required form.")
@@ -230,7 +224,7 @@ def data_in(answer: StructuredAnswer, what: str) -> dict[str, JsonValue]:
 
 
 def plan_in(data: Mapping[str, JsonValue], goal: str, team: Team, *, with_artifacts: bool) -> Plan:
-    """The plan as in `proposed`. Raises `BadAnswer` if it can't be parsed."""
+    """As `proposed`. Raises `BadAnswer` if it can't be parsed."""
     plan = proposed(data, goal, team, with_artifacts=with_artifacts)
     if not isinstance(plan, Plan):
         raise BadAnswer("; ".join(shortened([problem.message for problem in plan])))
@@ -242,8 +236,8 @@ def proposed(
 ) -> Plan | tuple[Problem, ...]:
     """The plan that `data` proposes, or why it can't be parsed.
 
-    The size is checked before anything else is validated. Tasks keep `artifacts` and are broken
-    down only if the schema had these fields.
+    Its size is checked first. Tasks keep `artifacts` and are broken down only if the schema had
+    these fields.
     """
     oversized = tuple(_oversized(data, team))
     if oversized:
@@ -272,8 +266,7 @@ def proposed(
 
 
 def proposed_task(data: JsonValue, team: Team, *, with_artifacts: bool = False) -> Task | None:
-    """One task of a plan that is still being written, as `proposed` would have it; None if it can't
-    be parsed."""
+    """A task of an unfinished plan, as `proposed` would have it; None if it can't be parsed."""
     try:
         task = _Task.model_validate(data)
     except ValidationError:
@@ -298,7 +291,6 @@ def _oversized(data: Mapping[str, JsonValue], team: Team) -> Iterator[Problem]:
 
 
 def shortened(problems: Sequence[str]) -> list[str]:
-    """The first `MAX_TOLD` problems, and how many more there are."""
     more = len(problems) - MAX_TOLD
     return [*problems[:MAX_TOLD], *([f"and {more:,} more problems"] if more > 0 else [])]
 

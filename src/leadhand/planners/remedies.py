@@ -1,7 +1,7 @@
 """Remedies by a model: a refined intent, another worker, smaller tasks, a revised plan.
 
-Each is one structured question to the planner's model. The model sees the texts of workers as data,
-and code checks its answers before they are used.
+Each is one structured question to the planner's model, which sees texts of workers as data. Code
+checks the answers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ModelRemedies:
-    """The `Remedies` of a team that has a model. All methods raise `ModelError`."""
+    """All methods raise `ModelError`."""
 
     name = "planner"
 
@@ -48,11 +48,8 @@ class ModelRemedies:
     fence: Fence
     _: KW_ONLY
     request: str
-    """The user's."""
     arbiter: Arbiter
-    """Chooses the better one of two results."""
     after: Sequence[EarlierRun] = ()
-    """The runs that the request follows."""
 
     async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
         given = await self._ask("refine", self._failed(task, outcome), intent={"type": "string"})
@@ -67,7 +64,7 @@ class ModelRemedies:
         return chosen if chosen in workers else None
 
     async def split(self, task: Task, outcome: Escalated | Failed) -> Sequence[Task]:
-        """Two tasks or more, or none. Raises `ModelError`."""
+        """Two tasks or more, or none."""
         workers = self._roster([worker.name for worker in self.team.workers])
         text = joined(
             "The team:",

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 
 class StepwisePlanner:
-    """Plans what its decider decides in round 1."""
-
     def __init__(self, decider: Decider, recorder: Recorder) -> None:
         self.decider = decider
         self._recorder = recorder
@@ -31,7 +29,7 @@ class StepwisePlanner:
         return self.decider.name
 
     async def plan(self, request: PlanRequest, team: Team) -> Plan:
-        """The tasks to start with. Raises `PlanError` and `ModelError`."""
+        """Raises `PlanError` and `ModelError`."""
 
         def plan_of(decision: Decision) -> Plan:
             return Plan(
@@ -90,7 +88,6 @@ def record_rejected(
 def stepwise(
     caller: "Caller", team: Team, fence: Fence, recorder: Recorder, **_: object
 ) -> StepwisePlanner:
-    """The planner of the kind `stepwise`."""
     from leadhand.planners.stepwise import ModelDecider
 
     return StepwisePlanner(ModelDecider(caller, team, fence), recorder)

@@ -1,7 +1,6 @@
 """Routing: chooses the worker for a request, and the next one for a task that was handed back.
 
-The team's rules are tried first, then its trained router, then a model; each may abstain. A routed
-request is a plan of one task for each worker that gets it at once.
+The team's rules are tried first, then its trained router, then a model; each may abstain.
 """
 
 import logging
@@ -26,12 +25,10 @@ IN_DOUBT = "router in doubt"
 """Who proposes the plan for a request that no step placed, about which a person is asked."""
 BY_ROUTER = (ROUTER, IN_DOUBT)
 JOINED = "Say which worker each part of the answer comes from."
-"""For the synthesizer, if a request went to several workers."""
+"""For the synthesizer."""
 
 
 class Chooser(Protocol):
-    """Chooses workers without rules, for example by a model."""
-
     async def choose(
         self,
         text: str,
@@ -40,10 +37,11 @@ class Chooser(Protocol):
         said: str = "",
         after: Sequence[EarlierRun] = (),
     ) -> Sequence[str]:
-        """The names of the workers that get the text side by side, the likeliest first.
+        """The names of the workers that get the text side by side, the likeliest first; none in
+        doubt.
 
-        Empty in doubt. Raises `ModelError`. `said` is the message of the worker that handed
-        it back, `after` the runs that it follows.
+        Raises `ModelError`. `said` is the message of the worker that handed it back, `after` the
+        runs that it follows.
         """
         ...
 
@@ -59,7 +57,6 @@ class Opinion(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The step, and why it chose these workers."""
         return f"{self.step}: {self.why}"
 
 
@@ -71,10 +68,8 @@ class Router:
         *,
         failed: Callable[[str], None] = _log.warning,
     ) -> None:
-        """`chooser` is used if neither a rule but a default nor the trained router decides.
-
-        `failed` is told why the chooser's answer about a request can't be used.
-        """
+        """`chooser` is used if neither a rule but a default nor the trained router decides;
+        `failed` is told why its answer can't be used."""
         self._team = team
         self._chooser = chooser
         self._failed = failed
@@ -96,10 +91,8 @@ class Router:
         return Opinion("default worker", (), "no route is without a condition")
 
     async def first(self, text: str, after: Sequence[EarlierRun] = ()) -> Opinion | None:
-        """Who gets a request, which follows the runs `after`; None if no step places it.
-
-        If the model's answer can't be used, the default worker gets it.
-        """
+        """None if no step places the request. If the model's answer can't be used, the default
+        worker gets it."""
         for opinion in self.by_code(text):
             if opinion.workers:
                 return opinion
@@ -113,7 +106,6 @@ class Router:
         return Opinion("model", tuple(chosen), "the model chose it") if chosen else None
 
     def unplaced(self, text: str) -> "Unplaced":
-        """Why no step places a text, and who might get it."""
         return self._unplaced(text, self._model)
 
     def late(self, text: str, why: str) -> "Unplaced | None":
@@ -151,10 +143,8 @@ class Router:
     async def reassign(
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
-        """The next worker for a task that was handed back, as in `Remedies.reassign`.
-
-        Neither the rules nor the trained router consider the `outcome`.
-        """
+        """As in `Remedies.reassign`; neither the rules nor the trained router consider the
+        `outcome`."""
         by_rule = [name for name in candidates(self._team.routes, task.intent) if name in workers]
         if by_rule:
             return by_rule[0]
@@ -185,7 +175,6 @@ class Router:
         return Opinion("trained router", (guess.worker,), f"{percent}% confident")
 
     def _guess(self, text: str) -> Guess | str:
-        """What the trained router says, or why it says nothing that can be used."""
         router = self._team.trained_router
         if router is None:
             return "the team has none"
@@ -212,13 +201,12 @@ class Router:
 
 
 class Unplaced(LeadhandError):
-    """No step of a team's router places a request. Carries who gets it, if a person does not say.
+    """No step of a team's router places a request.
 
     A planner raises it; a run asks a person, else takes the default, else ends without a plan.
     """
 
     def __init__(self, why: str, *, default: Sequence[str], likeliest: Sequence[str]) -> None:
-        """`default` is empty if the team has no default worker."""
         self.why = why
         self.default = tuple(default)
         self.likeliest = tuple(likeliest)
@@ -226,8 +214,6 @@ class Unplaced(LeadhandError):
 
 
 class RoutingPlanner:
-    """Gives a request to one worker, or to several."""
-
     def __init__(self, router: Router, *, otherwise: Planner) -> None:
         self._router = router
         self._otherwise = otherwise
@@ -236,10 +222,8 @@ class RoutingPlanner:
         """Which step chose the workers of the plan, and why; empty if no step did."""
 
     def late(self, request: PlanRequest, team: Team, why: str) -> Unplaced | None:
-        """Who gets a request if the router's model was too slow, which `why` says.
-
-        None if it was another planner that was too slow.
-        """
+        """Who gets a request if the router's model was too slow, which `why` says; None for
+        other planners."""
         error, before = self._router.late(request.text, why), _as_before(request, team)
         self.why = self._router.default.shown
         if error is None or error.default or before is None:
@@ -250,9 +234,9 @@ class RoutingPlanner:
     async def plan(self, request: PlanRequest, team: Team) -> Plan:
         """A plan of a task for each worker, or the other planner's; `name` is then its name.
 
-        Raises `Unplaced` if the team's planner is `routed` and no step places the request; a
-        follow-up first goes to the worker that answered the request before. For other teams it goes
-        to the default route, else to the other planner.
+        A follow-up first goes to the worker that answered the request before. Raises `Unplaced` if
+        the team's planner is `routed` and no step places the request. For other teams it goes to
+        the default route, else to the other planner.
         """
         opinion = await self._router.first(request.text, request.after)
         must_route = KINDS[team.planner.kind].must_route
@@ -273,10 +257,7 @@ class RoutingPlanner:
 
 
 async def plan_or_default(planner: Planner, request: PlanRequest, team: Team) -> Plan:
-    """The planner's plan, or the default worker's for a request that a router can't place.
-
-    Raises `Unplaced` without a default worker.
-    """
+    """The planner's plan, or the default worker's. Raises `Unplaced` without a default worker."""
     try:
         return await planner.plan(request, team)
     except Unplaced as error:
@@ -286,7 +267,7 @@ async def plan_or_default(planner: Planner, request: PlanRequest, team: Team) ->
 
 
 def routed_plan(request: PlanRequest, workers: Sequence[str], team: Team) -> Plan:
-    """The plan in which each of the workers does what the request says, side by side."""
+    """Side by side."""
     text, earlier = request.text, (PREVIOUS,) if request.after else ()
     tasks = tuple(
         Task(id=worker, worker=worker, intent=text, artifacts=earlier) for worker in workers
@@ -307,12 +288,9 @@ def _as_before(request: PlanRequest, team: Team) -> Opinion | None:
 
 class RoutedRemedies:
     """The router is the first to choose another worker; other `Remedies` do everything else.
-
-    Methods raise `ModelError` if a model that they ask fails.
-    """
+    Methods raise `ModelError`."""
 
     def __init__(self, router: Router, *, otherwise: Remedies | None = None) -> None:
-        """Without `otherwise`, only `reassign` has answers."""
         self._router = router
         self._otherwise = otherwise
         self.name = "router" if otherwise is None else otherwise.name

@@ -1,7 +1,7 @@
 """The stepwise planner: a model decides, round by round, which tasks start next.
 
-It sees the request, a digest of each result, and what is left: a result in some detail in the round
-after it, later its summary. So what it reads grows with digests, not with conversations.
+It sees a result in some detail in the round after it, later its summary: what it reads grows with
+digests, not with conversations.
 """
 
 from collections import Counter
@@ -36,8 +36,6 @@ MAX_EXCERPT_CHARS = 1_200
 
 
 class ModelDecider:
-    """Has a model decide what is next, and repair a decision that has problems."""
-
     name = "planner"
 
     def __init__(self, caller: Caller, team: Team, fence: Fence) -> None:
@@ -49,7 +47,7 @@ class ModelDecider:
     async def decide(
         self, now: Round, *, problems: Callable[[Decision], Sequence[str]]
     ) -> Decision:
-        """What is next. Raises `ModelError` if no model gave a decision without problems."""
+        """Raises `ModelError` if no model gave a decision without problems."""
 
         def read(answer: StructuredAnswer) -> Decision:
             decision = _decision(answer, now, self._team)
@@ -103,7 +101,6 @@ def _listed(fence: Fence, source: str, lines: Iterator[str]) -> str:
 
 
 def _line(one: TaskResult) -> str:
-    """A task in one line, with the summary of its result."""
     if one.result is None:
         return _task(one)
     return (
@@ -112,7 +109,6 @@ def _line(one: TaskResult) -> str:
 
 
 def _task(one: TaskResult) -> str:
-    """A task in one line, and why it has no result."""
     line = f"[{one.task.id}] {one.worker}: {cut_line(one.task.intent, MAX_INTENT_CHARS)}"
     if one.status == "completed" or not _has_ended(one):
         return line
@@ -120,7 +116,6 @@ def _task(one: TaskResult) -> str:
 
 
 def _digest(one: TaskResult) -> str:
-    """A task with a digest of its result."""
     result = one.result
     if result is None:
         return _line(one)
@@ -141,7 +136,6 @@ def _notes(one: TaskResult, result: Result) -> Iterator[str]:
 
 
 def _left(now: Round, team: Team) -> str:
-    """The workers used and not used, and the rounds and money left."""
     used = Counter(one.worker for one in now.tasks)
     others = [worker.name for worker in team.workers if worker.name not in used]
     left = [f"{now.max_rounds - now.number + 1} of {now.max_rounds} rounds"]

@@ -13,24 +13,20 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class TaskReader:
-    """Reads one plan, in pieces of any length: the arguments of a call, or text with a plan in it.
-
-    It only looks for where tasks begin and end: whether the rest is valid is known at its end.
-    """
+    """Reads one plan, in pieces of any length: the arguments of a call, or text with a plan in
+    it. Whether the rest is valid is known at its end."""
 
     def __init__(self) -> None:
         self._depth = 0
-        """How many objects and lists are open."""
+        """Open objects and lists."""
         self._in_string = self._after_backslash = self._in_tasks = False
         self._key: str | None = None
         """The plan's field that is being read; None before its name."""
         self._kept: list[str] | None = None
-        """The pieces so far of a field's name or a task, while one is being read."""
         self.ended = False
         """Whether the plan has ended, or a task in it can't be read."""
 
     def feed(self, piece: str) -> Iterator[dict[str, JsonValue]]:
-        """The tasks that end in the next piece of the plan."""
         at = since = 0
         while not self.ended and at < len(piece):
             if self._after_backslash:

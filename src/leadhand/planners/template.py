@@ -10,15 +10,13 @@ _WHOLE = (Batch(artifacts=()),)
 
 
 class TemplatePlanner:
-    """Fills in a team's template. Without a template every worker gets one task, all at once."""
+    """Without a template every worker gets one task, all at once."""
 
     name = "template"
 
     async def plan(self, request: PlanRequest, team: Team) -> Plan:
-        """One task for each entry of the template, or for each batch of an entry's `for_each`.
-
-        Raises `InputError` if no entry has anything to work on.
-        """
+        """One task for each entry, or for each batch of its `for_each`. Raises `InputError` if
+        no entry has anything to work on."""
         synthesis = team.template_synthesis or team.synthesis
         if not team.template:
             earlier = (PREVIOUS,) if request.after else ()

@@ -26,9 +26,7 @@ STRATEGIES = ("merge", "select", "reduce", "last")
 """The strategies of leadhand's own synthesizers."""
 
 MAX_TASKS: dict[Author, int] = {"model": 200, "person": 100_000}
-"""Tasks that a plan may have, by its author."""
 MAX_EDGES = 1_000_000
-"""Dependencies that a plan may have."""
 
 _STOCK = re.compile(
     r"(please )?((analy[sz]e|process|handle|check|review|research|do|perform|complete|execute|solve"
@@ -65,13 +63,11 @@ def check(
     request: str | None = None,
     earlier: Collection[str] = (),
 ) -> tuple[Problem, ...]:
-    """Every problem of `plan` for `team`; empty if there is none.
+    """Every problem of `plan` for `team`, with the workers that the plan describes.
 
-    The workers that the plan describes count as the team's.
-
-    `earlier` are the names of the earlier results that the tasks of a follow-up run may work on.
-    If the plan is too large, nothing else is checked, so that refusing it is cheap. A vague intent
-    and an unused worker are errors in a model's plan and warnings in a person's. O(tasks + edges).
+    `earlier` are the names of earlier results that tasks may work on. If the plan is too large,
+    nothing else is checked, so that refusing it is cheap. A vague intent and an unused worker are
+    errors in a model's plan and warnings in a person's. O(tasks + edges).
     """
     oversized = tuple(_size(plan, team, author))
     if oversized:
@@ -111,7 +107,6 @@ def _size(plan: Plan, team: Team, author: Author) -> Iterator[Problem]:
 
 
 def too_many_tasks(count: int, author: Author) -> Problem:
-    """The problem of a plan with more tasks than its author may plan."""
     return Problem(
         "too_many_tasks",
         f"the plan has {count:,} tasks and a {author}'s may have {MAX_TASKS[author]:,}: merge "

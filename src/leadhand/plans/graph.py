@@ -6,8 +6,6 @@ from typing import Protocol
 
 
 class Node(Protocol):
-    """The attributes of a task that the graph needs."""
-
     @property
     def id(self) -> str: ...
     @property
@@ -30,10 +28,8 @@ def dependants(tasks: Iterable[Node]) -> dict[str, list[str]]:
 
 
 def order(tasks: Sequence[Node]) -> list[str]:
-    """The ids in topological order, without tasks on a cycle or after one.
-
-    Kahn's algorithm (A. B. Kahn, 1962), which keeps plan order among equals.
-    """
+    """The ids in topological order, without tasks on a cycle or after one; plan order among
+    equals (A. B. Kahn, 1962)."""
     after = dependants(tasks)
     waiting = {task.id: len(task.depends_on) for task in tasks}
     queue = deque(id for id, count in waiting.items() if not count)
@@ -49,10 +45,8 @@ def order(tasks: Sequence[Node]) -> list[str]:
 
 
 def cycle(depends_on: Mapping[str, Sequence[str]]) -> list[str] | None:
-    """One cycle as `[a, b, ..., a]`, each depending on the next; None if there is none.
-
-    Self-edges and ids that are not keys are ignored: they are other problems.
-    """
+    """One cycle as `[a, b, ..., a]`, each depending on the next. Self-edges and unknown ids are
+    ignored: they are other problems."""
     finished: set[str] = set()
     for root in depends_on:
         if root in finished:
@@ -75,10 +69,8 @@ def cycle(depends_on: Mapping[str, Sequence[str]]) -> list[str] | None:
 def remaining_path(
     tasks: Sequence[Node], duration: Mapping[str, float] | None = None
 ) -> dict[str, float]:
-    """For each task the length of the longest chain from its start to the end of the plan.
-
-    `duration` is in seconds per task; without it every task counts 1, so lengths are in tasks.
-    """
+    """For each task the length of the longest chain from its start to the end of the plan, in
+    seconds of `duration`, else in tasks."""
     after = dependants(tasks)
     length: dict[str, float] = {}
     for id in reversed(order(tasks)):
@@ -92,10 +84,8 @@ def critical_path(
     duration: Mapping[str, float],
     released: Mapping[str, float] | None = None,
 ) -> tuple[float, tuple[str, ...]]:
-    """The end in seconds of the chain of dependent tasks that ends last, and its ids in order.
-
-    `released`: before when each task can't start; without it, all may start at 0.
-    """
+    """The end in seconds of the chain of dependent tasks that ends last, and its ids. A task
+    can't start before its `released`."""
     if not tasks:
         return 0.0, ()
     after = dependants(tasks)
@@ -110,7 +100,7 @@ def critical_path(
 
 
 def descendants(after: Mapping[str, Collection[str]], root: str) -> set[str]:
-    """Every id that depends on `root`, directly or not."""
+    """Directly or not."""
     found: set[str] = set()
     stack = [root]
     while stack:

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 class NestedTeam(NamedTuple):
     team: "Team"
     path: tuple[str, ...]
-    """The names of the teams from the outermost to this one."""
+    """From the outermost team to this one."""
 
 
 def nested_teams(team: "Team") -> Iterator[NestedTeam]:
-    """Every team below `team`, outer ones first. The tree must have no `nesting_problems`."""
+    """Outer teams first. The tree must have no `nesting_problems`."""
     for worker in team.workers:
         if worker.team is not None:
             yield NestedTeam(worker.team, (team.name, worker.team.name))
@@ -47,10 +47,8 @@ def _problems(team: "Team", path: "tuple[Team, ...]", levels_left: int) -> Itera
 
 
 def with_inherited_models(team: "Team") -> "Team":
-    """`team`, with its models given to every nested team that needs one and names none.
-
-    A nested team whose workers are all functions gets no model, because none was asked for.
-    """
+    """A nested team that needs a model and names none gets those of `team`; one of functions
+    only does not."""
     workers = tuple(_with_models(worker, team) for worker in team.workers)
     if all(new is old for new, old in zip(workers, team.workers, strict=True)):
         return team

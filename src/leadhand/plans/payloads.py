@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 MAX_PROBLEMS = 10
-"""How many problems of one payload are listed."""
 
 MAX_LEVELS = 100
 """How deep a payload may be nested, so that it can be stored in an event."""
@@ -43,20 +42,18 @@ class DeclaredType:
     """A type that JSON data has to follow: anything pydantic knows, or a JSON Schema."""
 
     def __init__(self, declared: object, of: str = "payload") -> None:
-        """`declared` is a type, or a JSON Schema as a mapping; problems call the data `of`."""
+        """Problems call the data `of`."""
         self._declared = declared
         self._of = of
 
     @property
     def name(self) -> str:
-        """Its name in a sentence."""
         if not self.is_type:
             return str(self.schema.get("title") or "the declared JSON Schema")
         return type_name(self._declared)
 
     @property
     def schema(self) -> Mapping[str, JsonValue]:
-        """The type as a JSON Schema."""
         if isinstance(self._declared, Mapping):
             return cast("Mapping[str, JsonValue]", self._declared)
         return cast("Mapping[str, JsonValue]", adapter_of(self._kind).json_schema())
@@ -78,7 +75,7 @@ class DeclaredType:
         return cast("JsonValue", dumped)
 
     def problems(self, payload: JsonValue) -> Sequence[str]:
-        """What is wrong with a payload, one line each; empty if it is valid."""
+        """One line each."""
         found: list[str] = []
         for problem in self._problems(payload):
             found.append(problem)

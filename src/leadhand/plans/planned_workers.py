@@ -1,7 +1,5 @@
-"""Workers that a plan describes: what is wrong with them, and the team that has them. Pure.
-
-A described worker never gets more than the catalogue of its team grants, whatever the plan says.
-"""
+"""Workers that a plan describes: what is wrong with them, and the team that has them. Pure. They
+never get more than the team's catalogue grants."""
 
 import dataclasses
 import json
@@ -44,10 +42,7 @@ _DATA = frozenset(("const", "default", "enum", "example", "examples"))
 
 
 def with_planned_workers(team: Team, plan: Plan) -> Team:
-    """`team` and the workers that `plan` describes. It makes no more of them.
-
-    What is wrong with a description is left out, so that the rest of its plan can be checked.
-    """
+    """What is wrong with a description is left out, so that the rest of the plan can be checked."""
     factory = team.worker_factory
     if factory is None or not plan.workers:
         return team
@@ -86,7 +81,6 @@ def _tier(one: PlannedWorker, factory: WorkerFactory, team: Team) -> Tier | None
 
 
 def with_chosen_tools(plan: Plan, team: Team) -> Plan:
-    """`plan`, with tools for the described workers that leave them open."""
     factory = team.worker_factory
     if factory is None or all(one.tools is not None for one in plan.workers):
         return plan
@@ -100,14 +94,12 @@ def with_chosen_tools(plan: Plan, team: Team) -> Plan:
 
 
 def missing_tools(plan: Plan, team: Team) -> Set[str]:
-    """The tools of described workers that the catalogue of `team` lacks."""
     factory = team.worker_factory
     granted = {name for one in plan.workers for name in one.tools or ()}
     return granted - (factory.catalogue.keys() if factory is not None else set[str]())
 
 
 def too_many_workers(count: int, team: Team) -> str | None:
-    """The problem of a plan that describes more workers than its team allows, if it does."""
     factory = team.worker_factory
     if factory is None or count <= factory.max_workers:
         return None
@@ -118,10 +110,7 @@ def too_many_workers(count: int, team: Team) -> str | None:
 
 
 def planned_worker_problems(plan: Plan, team: Team, whole: Team) -> Iterator[str]:
-    """Everything wrong with the workers that `plan` describes, each with how to fix it.
-
-    `whole` is `team` with these workers.
-    """
+    """What is wrong with described workers, with how to fix it. `whole` is `team` with them."""
     factory = team.worker_factory
     if not plan.workers:
         return
@@ -145,7 +134,6 @@ def planned_worker_problems(plan: Plan, team: Team, whole: Team) -> Iterator[str
 
 
 def unused_workers(plan: Plan) -> Iterator[str]:
-    """The problem of each described worker that no task is for."""
     used = {task.worker for task in plan.tasks}
     for one in plan.workers:
         if one.name not in used:
@@ -229,7 +217,6 @@ def _label(name: str) -> str:
 
 
 def factory_problems(team: Team) -> Iterator[str]:
-    """Everything wrong with the worker factory of a team, each with how to fix it."""
     factory = team.worker_factory
     if factory is None:
         return

@@ -1,7 +1,5 @@
-"""Routing rules: choose a worker by the words, a pattern or the labels of a text. Pure.
-
-The same rules route requests, and tasks that a worker handed back.
-"""
+"""Routing rules: choose a worker by the words, a pattern or the labels of a text, or of a task
+that was handed back. Pure."""
 
 import functools
 import re
@@ -13,19 +11,16 @@ from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.team import Route, Team
 
 MAX_CHARS = 20_000
-"""Characters of a text that are searched."""
 
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
 _LABEL = re.compile(r"\[([^\[\]\n]{1,100})\]|(?<![\w#])#([\w-]{1,100})")
 
 
 def default_route(routes: Iterable[Route]) -> Route | None:
-    """The rule that takes everything; None without one."""
     return next((route for route in routes if route.is_default), None)
 
 
 def route_of(routes: Iterable[Route], text: str) -> Route | None:
-    """The first rule that matches `text`; None if no rule does."""
     return next(_matching(routes, text), None)
 
 
@@ -35,7 +30,7 @@ def is_routed(team: Team) -> bool:
 
 
 def candidates(routes: Sequence[Route], text: str) -> tuple[str, ...]:
-    """The workers that `text` may be for, the likeliest first: those of each matching rule."""
+    """The likeliest first: those of each matching rule."""
     named = (name for route in _matching(routes, text) for name in (route.worker, route.secondary))
     return tuple(dict.fromkeys(name for name in named if name is not None))
 
@@ -52,7 +47,6 @@ def named_workers(text: str, workers: Iterable[str]) -> tuple[str, ...]:
 
 
 def reason(route: Route, text: str) -> str | None:
-    """The condition of a rule that matches `text`, in words; None if none does."""
     if route.is_default:
         return "it takes everything"
     text = text[:MAX_CHARS]

@@ -5,10 +5,8 @@ from collections.abc import Callable
 
 
 def handoff_problem(function: Callable[..., object]) -> str | None:
-    """Why `function` can't be called with only a handoff; None if it can.
-
-    Callables without a known signature, such as some built-in ones, are accepted.
-    """
+    """Why `function` can't be called with only a handoff; callables without a known signature
+    are accepted."""
     try:
         # A decorator's own signature counts, not that of the function it wraps.
         signature = inspect.signature(function, follow_wrapped=False)

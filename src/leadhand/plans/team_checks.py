@@ -24,11 +24,8 @@ _FACTORY = "the worker factory"
 
 
 def team_problems(team: Team, *, model_at_hand: bool = False) -> tuple[str, ...]:
-    """Every problem that prevents a team from working, each with how to fix it.
-
-    With `model_at_hand` the team need not name a model, because one will be given when it is run;
-    its functions are not checked either, because its loader did.
-    """
+    """With how to fix it. With `model_at_hand` the team need not name a model, and its
+    functions, which its loader checked, are not."""
     endless = nesting_problems(team)
     if endless:
         return endless
@@ -63,7 +60,7 @@ def unused_settings(kind: PlannerKind | None, given: Collection[str]) -> Iterato
 
 
 def signature_problems(team: Team) -> Iterator[str]:
-    """Problems of workers' functions that can't be called with a handoff, in nested teams too."""
+    """In nested teams too."""
     for worker in team.workers:
         for key, function in (("run", worker.run), ("offline", worker.offline)):
             if callable(function) and (misfit := handoff_problem(function)):
@@ -75,10 +72,8 @@ def signature_problems(team: Team) -> Iterator[str]:
 
 
 def synthesis_problems(team: Team, *, own: bool = False) -> Iterator[str]:
-    """Strategies of the team and its nested teams that their synthesizers don't know.
-
-    With `own` the user gives a synthesizer, which may know others; nested teams never have one.
-    """
+    """Strategies that synthesizers of the team and its nested teams don't know. An `own`
+    synthesizer may know others; nested teams have none."""
     for name in (team.synthesis, team.template_synthesis):
         if name is not None and name not in STRATEGIES and not own:
             yield (
@@ -235,7 +230,6 @@ def _early_start(team: Team) -> Iterator[str]:
 
 
 def _form_problem(output: object) -> str | None:
-    """Why `output` can't be used as a type; None if it can."""
     if output is None or isinstance(output, Mapping):
         return None
     no_type = (

@@ -1,7 +1,7 @@
 """Policies: decisions without effects, from plain data.
 
-`ladder` and `rungs` decide what follows an attempt that did not complete, `breaker` whether a
-worker is given tasks at all, and `load_balancing` which worker of a role takes one.
+`ladder` and `rungs` decide what follows an attempt, `breaker` whether a worker is given tasks, and
+`load_balancing` which worker of a role takes one.
 """
 
 from leadhand.policies.history import History, Rules

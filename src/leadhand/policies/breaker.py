@@ -1,9 +1,7 @@
-"""The breaker of a worker: closed while it works, open after too many failures in a row.
+"""The breaker of a worker: closed while it works, open after too many failures in a row. Pure.
 
-While it is open, the worker's tasks go to its fallback, or fail at once if it has none. After a
-pause the worker gets one task, the probe; its outcome closes the breaker or opens it again.
-
-It reads no clock and does no I/O.
+While it is open, the worker's tasks go to its fallback, or fail at once. After a pause the worker
+gets one task, the probe; its outcome closes the breaker or opens it again.
 """
 
 from dataclasses import dataclass, field
@@ -30,10 +28,8 @@ class Breaker:
     openings: int = 0
     """How often it opened in a row; 0 while it is closed."""
     pause_s: float = 0.0
-    """How long the last pause is."""
     pause_ends_s: float = 0.0
     probe: str | None = None
-    """The task that probes the worker now."""
     last_failure: str = ""
     _counted: set[str] = field(default_factory=set[str])
     """The tasks counted in `failures`; empty while it is open."""
@@ -47,36 +43,30 @@ class Breaker:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the worker is given tasks as usual."""
         return self.openings == 0
 
     def admits(self, now_s: float, *, retry: bool = False) -> bool:
-        """Whether the worker may be given a task now.
-
-        During the first pause a `retry` may probe: its task started before the breaker opened, and
-        a short outage is often over by then.
-        """
+        """During the first pause a `retry` may probe: its task started before the breaker
+        opened, and a short outage is often over by then."""
         if self.is_closed:
             return True
         return self.probe is None and (now_s >= self.pause_ends_s or (retry and self.openings == 1))
 
     def dispatched(self, task: str) -> None:
-        """Note that the worker got a task: the probe, if the breaker is open."""
+        """The task is the probe, if the breaker is open."""
         if not self.is_closed and self.probe is None:
             self.probe = task
 
     def succeeded(self) -> bool:
-        """Note that the worker completed or escalated a task. True if that closes the breaker."""
+        """True if that closes the breaker."""
         closes = not self.is_closed
         self.failures, self.openings, self.probe = 0, 0, None
         self._counted.clear()
         return closes
 
     def failed(self, task: str, why: str, ladder: "Ladder", now_s: float) -> bool:
-        """Note a failure that a retry could cure. True if that opens the breaker for `pause_s`.
-
-        While it is open, only the probe counts: other tasks started before it opened.
-        """
+        """Note a retryable failure. True if that opens the breaker. While it is open, only the
+        probe counts: other tasks started before."""
         if task in self._counted if self.is_closed else self.probe != task:
             return False
         self._counted.add(task)
@@ -97,5 +87,4 @@ class Breaker:
 
     @property
     def reason(self) -> str:
-        """Why it is open."""
         return f"{self.failures} tasks in a row failed, the last with: {self.last_failure}"

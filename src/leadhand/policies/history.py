@@ -17,14 +17,12 @@ Unsuccessful = Escalated | Failed
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The attempts at a task so far, and the state of the run."""
-
     worker: str
-    """The worker of the last attempt."""
+    """Of the last attempt."""
     attempts: int
     """Attempts so far, including those at the tasks that were split into this one."""
     tried: tuple[str, ...]
-    """The worker of each attempt, in order."""
+    """Of each attempt, in order."""
     timeouts: int = 0
     """Attempts before the last one that timed out."""
     timeout_s: float | None = None
@@ -36,7 +34,6 @@ class History:
     tier: str | None = None
     """The tier of model of the last attempt."""
     refined: bool = False
-    """Whether the intent was refined before."""
     splits: int = 0
     """How many splits led to this task."""
     first: Result | None = None
@@ -58,17 +55,15 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The part of a team that decisions need."""
-
     retry: RetryRules = field(default_factory=RetryRules)
     retries: Mapping[str, Retry | Literal[False]] = field(
         default_factory=dict[str, "Retry | Literal[False]"]
     )
-    """Worker -> its own retry rule, if it has one."""
+    """By worker."""
     ladder: Ladder = field(default_factory=Ladder)
     workers: tuple[str, ...] = ()
     fallbacks: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Worker -> its fallback."""
+    """By worker."""
     by_model: frozenset[str] = frozenset()
     """The workers that use a model: another intent or smaller tasks can help them."""
     stronger: Mapping[tuple[str, str], Tier] = field(default_factory=dict[tuple[str, str], Tier])
@@ -80,7 +75,6 @@ class Rules:
 
     @classmethod
     def of(cls, team: Team, *, remedies: bool = False, person: bool = False) -> "Rules":
-        """The rules of a team."""
         models = [worker for worker in team.workers if uses_model(worker)]
         return cls(
             team.retry,
@@ -101,12 +95,10 @@ class Rules:
 
 
 def attempts_used_up(history: History, rules: Rules) -> bool:
-    """Whether the task had all its attempts."""
     return history.attempts >= rules.retry.max_attempts
 
 
 def retries_left(history: History, rules: Rules) -> bool:
-    """Whether the run may still retry failed attempts."""
     allowed = FREE_RETRIES + rules.retry.retry_share * history.dispatched
     return history.repeated < allowed
 

@@ -1,11 +1,8 @@
 """The failure ladder: the rungs that apply to an outcome, tried in the team's order. Pure.
 
-Rungs that cannot apply are skipped and cost nothing. The last one, giving up, always applies.
-
-Each dispatch counts as one attempt, whichever rung caused it, and `max_attempts` limits them
-together. The parts of a split task continue its count. Asking for advice (a refined intent, the
-router's choice, the parts, a judgement) does not count, nor does a breaker that sends a task to
-another worker.
+Rungs that cannot apply cost nothing. The last one, giving up, always applies. `max_attempts` limits
+all dispatches of a task, and of its parts after a split. Advice (a refined intent, the router's
+choice, the parts, a judgement) and a breaker that sends a task elsewhere do not count.
 
 The last attempt goes to the fallback instead of the same worker, if the fallback's rung is still
 ahead and it is available.
@@ -21,7 +18,7 @@ from leadhand.policies.rungs import Action
 
 
 def decide(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) -> Action:
-    """The action after an attempt that did not complete; `now_s` is seconds into the run."""
+    """`now_s` is seconds into the run."""
     if history.first is not None:
         return rungs.after_second_opinion(outcome, history, history.first)
     # An escalation is an answer, not an outage: only failures use up the run's retries.
@@ -48,7 +45,6 @@ def rungs_before(rung: Rung, outcome: Unsuccessful, ladder: Ladder) -> frozenset
 
 
 def rungs_for(outcome: Unsuccessful, ladder: Ladder) -> Sequence[Rung]:
-    """The rungs for an outcome, in the team's order."""
     if isinstance(outcome, Failed):
         if outcome.kind == "budget":  # a model can't be paid for
             return ("fallback",) if "fallback" in ladder.failed else ()

@@ -1,7 +1,7 @@
 """Load balancing: which worker starts the next task of a worker's queue. Pure.
 
-Workers with the same `role` take tasks from each other's queues, and a worker's fallback helps
-while its queue is longer than `max_queue`. A task moves only to a worker that can start it at once.
+Workers with the same `role` take tasks from each other, and a fallback helps while a queue is
+longer than `max_queue`. A task moves only to a worker that can start it at once.
 """
 
 from collections.abc import Sequence
@@ -10,22 +10,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class WorkerLoad:
-    """The load of one worker."""
-
     worker: str
     has_room: bool
-    """Whether it can start one more task now."""
     running: int = 0
     waiting: int = 0
-    """Tasks that are ready for it."""
     latency_s: float | None = None
     """Moving average of its tasks; `None` if it has completed none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """Another worker that takes a task, and why."""
-
     worker: str
     reason: str
 
@@ -37,11 +31,8 @@ def substitute(
     fallback: WorkerLoad | None = None,
     max_queue: int | None = None,
 ) -> Substitute | None:
-    """The worker that should take the next task of `own` in its place; `None` if none should.
-
-    `peers` have the same role. The `fallback` helps while more than `max_queue` tasks wait and no
-    worker of the role can start one.
-    """
+    """The worker that should take the next task of `own`, if any: one of its role's `peers`, or
+    the `fallback` if more than `max_queue` tasks wait and no peer has room."""
     ready = [load for load in (own, *peers) if load.has_room]
     if ready:
         default_s = _average_s((own, *peers))
@@ -67,9 +58,6 @@ def _average_s(loads: Sequence[WorkerLoad]) -> float:
 
 
 def _wait_s(load: WorkerLoad, default_s: float, *, is_own: bool) -> float:
-    """Seconds until a worker would complete the task.
-
-    The queue of the task's own worker does not count: the task is the first in it.
-    """
+    """The queue of the task's own worker does not count: the task is the first in it."""
     ahead = load.running if is_own else load.running + load.waiting
     return (ahead + 1) * (default_s if load.latency_s is None else load.latency_s)

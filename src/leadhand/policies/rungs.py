@@ -61,8 +61,6 @@ MAX_PARTS = 8
 
 @dataclass(frozen=True, slots=True)
 class Reasoned:
-    """An action that is its reason alone."""
-
     reason: str
 
 
@@ -236,10 +234,7 @@ def raise_tier(
 def fallback(
     outcome: Unsuccessful, history: History, rules: Rules, now_s: float
 ) -> Fallback | None:
-    """Let the worker's fallback try, if it is available.
-
-    Once the budget is used up, only a function can be the fallback: it costs nothing.
-    """
+    """Once the budget is used up, only a function, which costs nothing, can be the fallback."""
     other = rules.fallbacks.get(history.worker)
     if other is None or not is_available(other, history):
         return None
@@ -258,7 +253,6 @@ def reassign(
 
 
 def candidates(history: History, rules: Rules) -> tuple[str, ...]:
-    """The workers that may try next."""
     return tuple(name for name in rules.workers if is_available(name, history))
 
 
@@ -292,7 +286,7 @@ def after_second_opinion(
 
 
 def more_confident(first: Result, second: Result, *, doubted: bool) -> tuple[bool, str]:
-    """Whether the second result wins without a judge, and why: the one with higher confidence.
+    """Whether the second result wins without a judge, and why.
 
     `doubted`: the second worker was unsure too. If a confidence is missing, a worker without doubts
     wins, else the first.
@@ -314,7 +308,6 @@ def more_confident(first: Result, second: Result, *, doubted: bool) -> tuple[boo
 def ask_person(
     outcome: Unsuccessful, history: History, rules: Rules, now_s: float
 ) -> AskPerson | None:
-    """Ask a person, if the run has one."""
     if not rules.person:
         return None
     return AskPerson(f"{_end(outcome, history)}: a person is to be asked")

@@ -1,4 +1,2 @@
-"""The trained router: how it scores a text, its file, and how it is trained and measured.
-
-Only `training` needs scikit-learn, and imports it when it trains. Nothing here opens a file.
-"""
+"""The trained router: how it scores a text, its file, and how it is trained and measured. Only
+`training` needs scikit-learn."""

@@ -20,8 +20,6 @@ _FORM = '{"text": "...", "worker": "NAME"}'
 
 @dataclass(frozen=True)
 class Example:
-    """A text, and the worker that it is for."""
-
     text: Annotated[str, Field(pattern=r"\S")]
     worker: str | None
     """`None`: it is for no worker of the team."""
@@ -30,10 +28,8 @@ class Example:
 
 
 def read_examples(lines: Iterable[str], workers: Collection[str], *, source: str) -> list[Example]:
-    """The examples in the lines of a file. Empty lines are skipped.
-
-    Raises an `InputError` that names every kind of mistake with its lines; `source` is the file.
-    """
+    """Empty lines are skipped. Raises an `InputError` that names every kind of mistake with its
+    lines."""
     examples: list[Example] = []
     wrong: defaultdict[str, list[int]] = defaultdict(list)
     for number, line in enumerate(lines, 1):
@@ -51,7 +47,7 @@ def read_examples(lines: Iterable[str], workers: Collection[str], *, source: str
 
 
 def distinct(examples: Iterable[Example]) -> list[Example]:
-    """The examples without those that repeat one but for spaces and case."""
+    """Without those that repeat one but for spaces and case."""
     seen = {(" ".join(one.text.split()).casefold(), one.worker): one for one in examples}
     return [*seen.values()]
 
@@ -63,7 +59,6 @@ def too_few(examples: Iterable[Example], names: Iterable[str | None], least: int
 
 
 def _example(line: str, workers: Collection[str]) -> Example | str:
-    """The example in a line, or what is wrong with it."""
     try:
         found = TypeAdapter(Example).validate_json(line)
     except ValidationError as error:
@@ -82,7 +77,6 @@ def _example(line: str, workers: Collection[str]) -> Example | str:
 
 
 def _lines(numbers: list[int]) -> str:
-    """Line numbers in words."""
     shown = ", ".join(map(str, numbers[:_MOST_NAMED]))
     more = len(numbers) - _MOST_NAMED
     return f"line{'s' * (len(numbers) > 1)} {shown}" + (f" and {more} more" if more > 0 else "")
@@ -108,7 +102,6 @@ class Figures(NamedTuple):
 
     @property
     def named(self) -> dict[str, float | None]:
-        """Each share by what it is, in words."""
         return {
             "right worker, accepted or not": self.accuracy,
             "requests accepted": self.accepted,
@@ -118,7 +111,6 @@ class Figures(NamedTuple):
 
 
 def figures(examples: Sequence[Example], guesses: Sequence[Guess]) -> Figures:
-    """The figures of guesses about examples."""
     pairs = list(zip(examples, guesses, strict=True))
     inside = [(example, guess) for example, guess in pairs if example.worker is not None]
     outside = [guess.accepted for example, guess in pairs if example.worker is None]
@@ -139,10 +131,9 @@ def figures(examples: Sequence[Example], guesses: Sequence[Guess]) -> Figures:
 
 
 def calibration_error(examples: Sequence[Example], guesses: Sequence[Guess]) -> float | None:
-    """How far the confidence is from the share that is right, on average, in examples of workers.
-
-    The expected calibration error over up to ten groups of the same size (Nixon et al. 2019).
-    """
+    """The average distance of the confidence from the share that is right, in examples of
+    workers: expected calibration error over up to ten groups of the same size (Nixon et al.
+    2019)."""
     # Guesses of the same confidence have no order: each counts as their share that is right.
     alike: defaultdict[float, list[bool]] = defaultdict(list)
     for example, guess in zip(examples, guesses, strict=True):
@@ -155,5 +146,4 @@ def calibration_error(examples: Sequence[Example], guesses: Sequence[Guess]) -> 
 
 
 def mean(hits: Sequence[bool]) -> float | None:
-    """The share of hits."""
     return sum(hits) / len(hits) if hits else None

@@ -1,7 +1,6 @@
 """The trained router: from a text to a worker and the probability that it is right. Pure.
 
-It needs neither scikit-learn nor numpy, and takes about a millisecond for a request. Its file is
-JSON, never pickle.
+It needs neither scikit-learn nor numpy, and takes about a millisecond for a request.
 """
 
 import heapq
@@ -26,17 +25,14 @@ VERSION = 2
 MAX_BYTES = 64 * 1024 * 1024
 """The largest file, and the largest table of weights in it."""
 MAX_CHARS = 4_000
-"""Characters of a text that are read."""
 PIECE = "#"
 """Begins a piece of a word, so that it differs from the word with the same letters."""
 _WORD = re.compile(r"\w+(?:'\w+)?")
 
 
 def ngrams(text: str) -> Mapping[str, int]:
-    """How often each word, pair of words and piece of a word occurs.
-
-    A piece has 2 to 5 characters, and `_` for the word's ends.
-    """
+    """How often each word, pair of words and piece of a word (2 to 5 characters, `_` for its
+    ends) occurs."""
     words = _WORD.findall(text[:MAX_CHARS].casefold().replace("’", "'"))
     counts = Counter(words)
     counts.update(f"{one} {other}" for one, other in pairwise(words))
@@ -63,8 +59,7 @@ class Vocabulary:
         """The known n-grams of a text: place and factor (TF-IDF with a logarithmic TF).
 
         Words and pieces are two vectors of length 1, so that many pieces do not drown a few words.
-        N-grams that no example had count in the length: the less of a text is known, the less its
-        known part says.
+        N-grams that no example had count in the length.
         """
         kinds: tuple[list[tuple[int, float]], ...] = ([], [])
         squares = [0.0, 0.0]
@@ -101,7 +96,6 @@ class Weights(BaseModel):
     bias: tuple[_Number, ...]
     """Of each label."""
     examples: Annotated[int, Field(gt=0, lt=2**53)]
-    """How many examples there were."""
     ngrams: tuple[Annotated[str, Field(min_length=1)], ...]
     counts: tuple[Annotated[int, Field(gt=0)], ...]
     """In how many examples each n-gram occurred."""
@@ -111,7 +105,6 @@ class Weights(BaseModel):
 
     @property
     def table(self) -> memoryview:
-        """The weights, n-gram by n-gram."""
         # One byte more than it may have, to see whether it has more.
         size = len(self.labels) * len(self.ngrams)
         return memoryview(zlib.decompressobj().decompress(self.packed, size + 1)).cast("b")
@@ -136,16 +129,13 @@ class TrainedRouter:
     def __init__(self, weights: Weights) -> None:
         self.weights = weights
         self.workers = tuple(label for label in weights.labels if label is not None)
-        """The workers that it can choose."""
         self._vocabulary = Vocabulary(weights.ngrams, weights.counts, weights.examples)
         self._table = weights.table
 
     @classmethod
     def from_json(cls, text: str | bytes, source: str = "the router") -> "TrainedRouter":
-        """The router in the text of a file that `router train` wrote; errors name it `source`.
-
-        Raises `InputError` if the text is something else, or is damaged.
-        """
+        """Errors name it `source`. Raises `InputError` if the text is something else, or is
+        damaged."""
         try:
             found: object = json.loads(text)
         except (ValueError, RecursionError):
@@ -167,7 +157,6 @@ class TrainedRouter:
             ) from error
 
     def to_json(self) -> str:
-        """The text of its file."""
         return self.weights.model_dump_json() + "\n"
 
     def guess(self, text: str) -> Guess:
@@ -187,7 +176,7 @@ class TrainedRouter:
         return heapq.nlargest(most, found, key=itemgetter(1))
 
     def reasons(self, text: str, worker: str | None, most: int = 5) -> list[tuple[str, float]]:
-        """The words and pairs of words of a text that add most to the score of a label."""
+        """What adds most to the score of a label."""
         known, width = self.weights, len(self.weights.labels)
         column = known.labels.index(worker)
         found = [
@@ -198,7 +187,6 @@ class TrainedRouter:
         return [one for one in heapq.nlargest(most, found, key=itemgetter(1)) if one[1] > 0]
 
     def _scores(self, vector: Sequence[tuple[int, float]]) -> list[float]:
-        """The score of each label."""
         if not vector:
             return [*self.weights.bias]
         width, step = len(self.weights.labels), self.weights.step

@@ -1,8 +1,7 @@
 """Trains a router with scikit-learn, which is imported here alone, and only when it trains.
 
-One linear support vector machine a worker over the n-grams of the examples. Every example is also
-scored by a router that was trained without it; from these scores follow the calibration, the
-threshold and the figures.
+One linear support vector machine a worker over the n-grams of the examples. Scores by a router that
+was trained without the example give the calibration, the threshold and the figures.
 """
 
 import importlib
@@ -35,15 +34,13 @@ _MANY = 2_000
 
 
 class Training(NamedTuple):
-    """A trained router, and how good its like were on examples that were held back from them."""
-
     router: TrainedRouter
     figures: Figures
     calibration_error: float | None
 
 
 def train(examples: Sequence[Example], *, accept: float = 0.93, right: float = 0.95) -> Training:
-    """Train a router that accepts the share `accept`, or fewer if less than `right` are right.
+    """Accepts the share `accept`, or fewer if less than `right` are right.
 
     Raises `InputError` without scikit-learn, for too few examples, and if the router would accept
     nothing or state a wrong confidence.
@@ -82,7 +79,7 @@ def train(examples: Sequence[Example], *, accept: float = 0.93, right: float = 0
 
 
 def _labels(examples: Sequence[Example]) -> list[str | None]:
-    """What the router learns to tell apart. Raises `InputError`."""
+    """Raises `InputError`."""
     names = {example.worker for example in examples}
     labels = sorted(names, key=lambda name: (name is None, name or ""))
     if few := too_few(examples, labels, LEAST_EXAMPLES):
@@ -147,8 +144,8 @@ def _fitted(examples: Sequence[Example], labels: Sequence[str | None]) -> Weight
 def _calibration(outcomes: Sequence[tuple[float, bool]]) -> tuple[float, float]:
     """Slope and offset of the probability that a worker with a score is right (Platt 1999).
 
-    As if a score of 0.5 had been right once more, and one of -0.5 wrong: where all examples are
-    right, they say nothing about the slope, and would make any text look as certain as they are.
+    A score of 0.5 counts as right once more, and -0.5 as wrong: examples that are all right say
+    nothing about the slope.
     """
     seen = [*outcomes, (0.5, True), (-0.5, False)]
     logistic = _module("sklearn.linear_model").LogisticRegression(C=10.0)
@@ -157,11 +154,11 @@ def _calibration(outcomes: Sequence[tuple[float, bool]]) -> tuple[float, float]:
 
 
 def _threshold(outcomes: Sequence[tuple[float, bool]], *, accept: float, right: float) -> float:
-    """The confidence from which a guess is accepted, from those about examples of workers.
+    """The confidence from which a guess is accepted.
 
-    The highest one that accepts the share `accept` of them; or, if fewer of those than the share
-    `right` are right, the lowest one above it with which enough are. But a guess that is right with
-    that probability is never refused.
+    The highest that accepts the share `accept`; or, if fewer than `right` of those are right, the
+    lowest above it with which enough are. A guess that is right with that probability is never
+    refused.
     """
     ranked = sorted(outcomes, reverse=True)
     found, hits = right, 0
@@ -177,7 +174,7 @@ def _threshold(outcomes: Sequence[tuple[float, bool]], *, accept: float, right: 
 
 
 def _module(name: str) -> Any:
-    """A module that scikit-learn has or needs. Raises `InputError` without it."""
+    """Raises `InputError` if it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

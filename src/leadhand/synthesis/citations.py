@@ -1,11 +1,8 @@
 """Results under the ids of their tasks, and answers that cite these ids: `[t1]`, `[t1, t3]`. Pure.
 
-Results are shown to a model as `[id] result`. They are untrusted and go inside a fence; no text can
-pass for another task's result there, because only code writes ids in brackets at the start of a
-line. Wrong citations in an answer are removed.
-
-Brackets mean many things in Markdown: code, links, footnotes and array indexes are never changed,
-nor are brackets whose content does not look like a list of ids of this plan.
+Results are fenced as `[id] result`; only code writes ids in brackets at the start of a line, so no
+text can pass for another task's result. Wrong citations in an answer are removed. Code, links,
+footnotes, array indexes and brackets that don't look like a list of this plan's ids stay.
 """
 
 import json
@@ -49,20 +46,15 @@ _EDITORIAL = frozenset({"sic", "x"})
 
 @dataclass(frozen=True, slots=True)
 class CitedText:
-    """A text whose citations are all correct."""
-
     text: str
     cited: tuple[str, ...]
     """The distinct ids of the cited tasks, in the order of their first mention."""
     removed: int
-    """How many wrong citations were removed."""
 
 
 def check_citations(text: str, *, known: Collection[str], given: Collection[str]) -> CitedText:
-    """`text` without citations of anything but tasks with a result.
-
-    `known` are the ids of the plan's tasks, `given` those of tasks with a result.
-    """
+    """`text` without citations of anything but tasks with a result; `known` are all ids of the
+    plan."""
     ids = _Ids(known)
     holds = frozenset(given)
     cited: dict[str, None] = {}
@@ -108,9 +100,9 @@ class _Ids:
     def in_brackets(self, inside: str, *, glued: bool, placed: bool) -> list[str] | None:
         """The ids in these brackets, known or not; None if they are not a citation.
 
-        If none of them is known, they have to look like the plan's ids, and words without a digit,
-        which are common in brackets, have to be where citations are. `glued`: the brackets follow a
-        word without a space; `placed`: they end a clause.
+        If none is known, they have to look like the plan's ids, and words without a digit have to
+        be where citations are. `glued`: the brackets follow a word without a space; `placed`: they
+        end a clause.
         """
         parts = [inside] if self._find(inside) else _SEPARATOR.split(inside.strip())
         found = [self._find(part) for part in parts]
@@ -142,7 +134,7 @@ def _shape(id: str) -> str:
 
 
 def entries(results: Sequence[TaskResult]) -> list[str]:
-    """One text for each task, in order: `[id] result`, or why there is none."""
+    """`[id] result`, or why there is none."""
     return [_entry(one) for one in results]
 
 
@@ -157,7 +149,7 @@ def _entry(one: TaskResult) -> str:
 
 
 def _shown(result: Result) -> str:
-    """All content of a result, without repetition or formatting."""
+    """Without repetition or formatting."""
     output = result.output
     if output is None:
         text = result.summary

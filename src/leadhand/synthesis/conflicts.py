@@ -1,15 +1,14 @@
 """Finds results whose data disagree: the same key with different values. Pure.
 
 Two results contradict each other if their tasks ask the same: in the same words with the same
-inputs, or by the team's rule `same_subject`; then they disagree under any key. Other values that
-differ under one key are only a difference, and found only if each is the only one of its kind of
-worker with that key, because a false one is judged, paid for and read. Many results of one worker
-are a fan-out over many things. A result that depends on another one replaces it. If a key such as
-`name` or `year` differs, the other keys of these objects are about different things.
+inputs, or by the team's rule `same_subject`. Other values that differ under one key are only a
+difference, and found only if each is the only one of its kind of worker with that key: a false one
+is judged, paid for and read. A result that depends on another replaces it. If a key such as `name`
+or `year` differs, the objects are about different things.
 
-Values are numbers, truths, labels and lists of them. A label is a string as an enumeration may have
-it: one line of at most three words and 40 characters, not ended like a sentence. Any other string
-is text, which is never compared; nor are findings: objects in a list that have a `line`.
+Values are numbers, truths, labels and lists of them. A label is a line of at most three words and
+40 characters, not ended like a sentence. Other strings are text, which is never compared; nor are
+findings: objects in a list that have a `line`.
 """
 
 import json
@@ -30,14 +29,14 @@ from leadhand.contracts.team import Team
 from leadhand.untrusted.cutting import cut_line
 
 MAX_FOUND = 20
-"""The most conflicts of one run; more would mean that this can't judge such outputs."""
+"""More would mean that this can't judge such outputs."""
 MAX_RESULTS = 5_000
-"""With more results nothing is compared, because it would delay the answer."""
+"""More results are not compared, because that would delay the answer."""
 MAX_TASKS = 50
-"""More tasks with the same intent and inputs are not one question: they only share their words."""
+"""More tasks with the same intent and inputs only share their words."""
 _MAX_DEPTH = 8
 TOLERANCE = 0.005
-"""How much two numbers may differ, as a share of the larger one, if one is the other rounded."""
+"""A share of the larger number, if one is the other rounded."""
 _LABEL = re.compile(r"(?=.{1,40}$)\S+(?:\s+\S+){0,2}(?<![.!?])")
 _MAX_SHOWN_CHARS = 300
 _BETWEEN = re.compile(r"(?<=\w)[\s_-]+(?=\w)")
@@ -82,10 +81,10 @@ class _Claim(NamedTuple):
 def compare(
     results: Sequence[TaskResult], team: Team | None = None, request: str = ""
 ) -> tuple[list[Conflict], str]:
-    """The conflicts between the data of completed tasks, all of them unresolved.
+    """The unresolved conflicts between completed tasks, contradictions first; and what could not be
+    compared, as a sentence.
 
-    Contradictions come first. Also what could not be compared, as a sentence; else empty. A task
-    with the words of the `request` is one view of it, not the same question.
+    A task with the words of the `request` is one view of it, not the same question.
     """
     given = [one for one in results if one.status == "completed" and one.result is not None]
     if len(given) > MAX_RESULTS:
@@ -113,7 +112,6 @@ def compare(
 
 
 def _not_compared(group: Sequence[TaskResult]) -> str:
-    """Why results of tasks that ask the same were not compared; empty if they were."""
     note = "ask the same; their results were not compared:"
     if len(group) > MAX_TASKS:
         return f"{len(group):,} tasks {note} they are too many."
@@ -123,7 +121,6 @@ def _not_compared(group: Sequence[TaskResult]) -> str:
 
 
 def _gave_several(one: TaskResult) -> bool:
-    """Whether the last tasks of a nested run gave different values under one key."""
     first: dict[str, JsonValue] = {}
     claims = (claim for end in one.ends if len(one.ends) > 1 for claim in _claims(end, asked=True))
     return any(first.setdefault(path, value) != value for path, value in claims)
@@ -132,14 +129,13 @@ def _gave_several(one: TaskResult) -> bool:
 def kind_between(
     ids: Collection[str], results: Sequence[TaskResult], team: Team, request: str
 ) -> ConflictKind:
-    """The kind of a conflict between these tasks: whether at least two of them ask the same."""
+    """Whether at least two of these tasks ask the same."""
     groups = _questions([one for one in results if one.task.id in ids], team, request)
     alike = any(kind == "contradiction" and len(group) > 1 for kind, group in groups)
     return "contradiction" if alike else "difference"
 
 
 def between_opinions(opinions: Iterable[tuple[str, JsonValue]]) -> list[Conflict]:
-    """The contradictions between outputs of one task by different workers, unresolved."""
     sides = ((path, _sides(claims)) for path, claims in _comparable(opinions, asked=True))
     found = (_conflict("contradiction", *one, by="by") for one in sides if len(one[1]) > 1)
     return [*found][:MAX_FOUND]
@@ -170,7 +166,7 @@ def _worded(intent: str) -> str:
 
 
 def _with_same_inputs(group: Sequence[TaskResult]) -> Iterator[Sequence[TaskResult]]:
-    """The tasks of a group, by artifacts, dependencies and payload."""
+    """By artifacts, dependencies and payload."""
     by_inputs: defaultdict[object, list[TaskResult]] = defaultdict(list)
     for one in group if len(group) > 1 else ():
         task = one.task
@@ -184,7 +180,7 @@ def _of_kinds(
     team: Team | None,
     questions: Sequence[tuple[ConflictKind, Sequence[TaskResult]]],
 ) -> Iterator[tuple[str, list[_Claim]]]:
-    """The claims of kinds of workers with one each, except of tasks of one of the `questions`."""
+    """Of kinds of workers with one claim each, except tasks of one of the `questions`."""
     compared = [{one.task.id for one in group} for _, group in questions]
     roles = {worker.name: worker.role or worker.name for worker in team.workers} if team else {}
     kinds = {one.task.id: roles.get(one.task.worker, one.task.worker) for one in given}
@@ -212,10 +208,8 @@ def _outputs(given: Sequence[TaskResult]) -> Iterator[tuple[str, JsonValue]]:
 def _comparable(
     outputs: Iterable[tuple[str, JsonValue]], *, asked: bool = False
 ) -> Iterator[tuple[str, list[_Claim]]]:
-    """The claims under each key that can be compared: of one type, one from each of many tasks.
-
-    `asked`: the outputs answer one question.
-    """
+    """Under each key, claims of one type, one from each task. `asked`: as answers to one
+    question."""
     claims: defaultdict[str, list[_Claim]] = defaultdict(list)
     for id, output in outputs:
         for path, value in _claims(output, asked=asked):
@@ -241,11 +235,8 @@ def _claims(output: JsonValue, *, asked: bool) -> Iterator[tuple[str, JsonValue]
 def _said(
     value: JsonValue, path: str = "", depth: int = 0, *, asked: bool = False
 ) -> Iterator[tuple[str, JsonValue]]:
-    """All values in an object with their paths; null is not a value.
-
-    `asked`: in the answer to a question. Its names are values too, and name nothing but the
-    elements of lists.
-    """
+    """All values in an object with their paths. `asked`: names are values too, and name nothing
+    but the elements of lists."""
     if not isinstance(value, dict) or depth > _MAX_DEPTH:
         return
     names = [] if asked else [str(value[key]) for key in sorted(value) if _names(key, value[key])]
@@ -292,7 +283,6 @@ def _sides(claims: Sequence[_Claim]) -> list[list[_Claim]]:
 
 
 def _without_replaced(claims: Sequence[_Claim], needs: Mapping[str, Sequence[str]]) -> list[_Claim]:
-    """The claims of tasks on which no other of these tasks depends."""
     replaced: set[str] = set()
     todo = [id for claim in claims for id in needs.get(claim.id, ())]
     while todo:
@@ -315,7 +305,6 @@ def _conflict(
 
 
 def _kind_of(value: JsonValue) -> str | None:
-    """What kind of value it is: number, truth, label, list or object; None: neither of them."""
     match value:
         case bool():
             return "truth"
@@ -332,8 +321,8 @@ def _kind_of(value: JsonValue) -> str | None:
 
 
 def _aligned(values: Sequence[JsonValue]) -> list[JsonValue]:
-    """The values under one key, written alike: beside numbers, numerals in strings are numbers too;
-    beside truths, 0 and 1 are truths."""
+    """Written alike: beside numbers, numerals in strings are numbers; beside truths, 0 and 1 are
+    truths."""
     numeric = any(_kind_of(value) == "number" for value in values)
     found = [_number(value) for value in values] if numeric else [*values]
     truths = any(isinstance(value, bool) for value in found)
@@ -343,7 +332,7 @@ def _aligned(values: Sequence[JsonValue]) -> list[JsonValue]:
 
 
 def _same(one: JsonValue, other: JsonValue) -> bool:
-    """Whether two values are equal: numbers rounded, labels in any case, lists in any order."""
+    """Numbers are rounded; case of labels and order of lists don't count."""
     match one, other:
         case (bool(), _) | (_, bool()):
             return one is other
@@ -389,7 +378,6 @@ def _same_number(one: float, other: float) -> bool:
 
 
 def _order(value: JsonValue) -> tuple[str, float, str]:
-    """Where an element of a list stands among others of any kind."""
     if isinstance(value, int | float):
         return _kind_of(value) or "", value, ""
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)

@@ -1,8 +1,7 @@
 """The critic: compares a draft of the answer with the request, and may have it revised.
 
-It sees only what the reader will see. It changes nothing itself and can delay the answer only for a
-limited number of rounds and time; then the draft is the answer, and the critic's last objections
-are a gap.
+It sees only what the reader will see, and is limited in rounds and time; then the draft is the
+answer, and its last objections are a gap.
 """
 
 import asyncio
@@ -20,19 +19,16 @@ from leadhand.untrusted.cutting import cut
 from leadhand.untrusted.fence import Fence
 
 MAX_REVISIONS = 2
-"""How often the critic may send a draft back."""
 MAX_OBJECTION_CHARS = 500
 _REQUESTER = Requester("critic")
 
 Revise = Callable[[Synthesis, Sequence[str]], Awaitable[Synthesis]]
-"""Revises a draft, given the points against it. Raises `ModelError`."""
+"""Raises `ModelError`."""
 TimeLeft = Callable[[], float | None]
 """Seconds until the answer is due; None without a deadline."""
 
 
 class Critic:
-    """Asks the team's critic about drafts until it approves, or the rounds are used up."""
-
     def __init__(
         self, caller: Caller, team: Team, role: Role, fence: Fence, *, request: str
     ) -> None:
@@ -49,7 +45,7 @@ class Critic:
         )
 
     async def points(self, draft: str, *, missing: Sequence[str]) -> tuple[CritiquePoint, ...]:
-        """The points against a draft with these gaps. Raises `ModelError` if no model answers."""
+        """Raises `ModelError` if no model answers."""
         text = joined(
             f"Request: {self._asked}",
             self._fence.around("\n".join(missing), source="missing") if missing else "",
@@ -73,10 +69,8 @@ class Critic:
         time_left: TimeLeft,
         needed_s: float,
     ) -> Synthesis:
-        """The draft, revised until the critic approves; `needed_s` is the likely time of a call.
-
-        Keeps the draft if a model fails or time runs out.
-        """
+        """The draft, revised until the critic approves, a model fails or time runs out;
+        `needed_s` is the likely time of a call."""
         for number in range(1, MAX_REVISIONS + 2):
             left_s = time_left()
             if left_s is not None and left_s < 2 * needed_s:

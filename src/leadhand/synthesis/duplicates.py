@@ -1,7 +1,4 @@
-"""Merges findings that are the same problem.
-
-Only compares the texts of findings; it reads no code and does not decide severity.
-"""
+"""Merges findings that are the same problem, by their texts alone. It does not decide severity."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,15 +13,14 @@ SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
 """From the most to the least severe."""
 
 _SIMILAR = 75.0
-"""The least `token_sort_ratio` (0 to 100) at which two messages about the same quote are equal."""
+"""The least `token_sort_ratio` (0 to 100) of messages about the same quote."""
 _SIMILAR_IN_ONE_KIND = 63.0
 _SIMILAR_IN_OTHERS = 70.0
-"""The least `token_set_ratio` if a model reported one of the two, because models word things
-differently each time. Lower within a category; too low would lose findings."""
+"""The least `token_set_ratio` if a model, which words things differently each time, reported
+one. Too low would lose findings."""
 _BLOCK = 32
 _REACH = 256
-"""A finding is compared only within this many lines from its first, so that the work stays linear
-in the number of findings for any line ranges."""
+"""A finding is compared within this many lines, so that the work stays linear in their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +39,8 @@ def same_rules(equivalent: Iterable[AbstractSet[str]] = ()) -> SameRule:
 
 
 def certainty_order(reported: LensFinding) -> tuple[object, ...]:
-    """Sort key: the highest confidence first, then the highest severity; a total order.
-
-    Findings of models come last, because an analyser's confidence is measured.
-    """
+    """Sort key: the highest confidence, then severity; a total order. Findings of models come
+    last, because an analyser's confidence is measured."""
     finding = reported.finding
     return (
         finding.source == "model",
@@ -68,10 +62,9 @@ def merge(
 ) -> list[Finding]:
     """One finding for each problem, with every lens that reported it, the most confident first.
 
-    The most confident finding of a problem is kept, with the highest severity that a lens gave it.
-    A model's finding is merged only into an analyser's finding that reaches `threshold`, because
-    otherwise it would be hidden with it. It changes neither its confidence nor its severity. The
-    result does not depend on the order of `found`.
+    The most confident finding is kept, with the highest severity of all. A model's is merged only
+    into an analyser's that reaches `threshold`, or it would be hidden with it; it changes neither
+    confidence nor severity. The result does not depend on the order of `found`.
     """
     groups: list[list[LensFinding]] = []
     near: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
@@ -92,10 +85,8 @@ def merge(
 
 
 def gather_places(findings: Iterable[Finding], rules: AbstractSet[str]) -> list[Finding]:
-    """One finding for all hits of one of `rules` with the same quote, with its further `places`.
-
-    The first of each is kept, in the given order. Quotes are compared without white space.
-    """
+    """One finding for all hits of one of `rules` with the same quote, but for white space, with
+    its further `places`."""
     kept: dict[object, list[Finding]] = {}
     for finding in findings:
         key = (finding.rule, " ".join(finding.evidence.split())) if finding.rule in rules else None

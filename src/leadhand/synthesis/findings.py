@@ -1,8 +1,7 @@
 """Makes one review of the reports of many lenses: verify, rate, merge, identify, rank, filter.
 
-Pure functions, one for each step, which `gather` and `conclude` run in order. Nothing here reads a
-file: the caller checks quotes against the change and knows each rule's confidence. The result keeps
-or counts whatever is removed, so that nothing disappears silently.
+Pure functions, which `gather` and `conclude` run in order. The caller checks quotes and knows each
+rule's confidence. Whatever is removed is kept or counted.
 """
 
 import functools
@@ -34,16 +33,12 @@ UNSCORED = "not scored"
 
 
 class Rating(NamedTuple):
-    """The confidence of a rule, 0 to 100, what it rests on and why it is what it is."""
-
     confidence: int
     basis: Basis = "measured"
     why: str = ""
 
 
 class Quote(Record):
-    """The place of a finding's evidence in the change."""
-
     side: Literal["added", "removed"]
     """Whether the change adds or removes the quoted lines."""
     lines: tuple[int, ...]
@@ -52,7 +47,7 @@ class Quote(Record):
 
 class Quotes(Protocol):
     def quoted(self, finding: Finding) -> Quote | None:
-        """Where the change contains the finding's evidence verbatim; None if it does not."""
+        """None if the change does not have the evidence."""
         ...
 
 
@@ -89,8 +84,8 @@ class Refutation(Record):
     """The model."""
     reason: str
     outcome: RefutationOutcome
-    """What an independent scorer said: if it `agreed`, the finding moved down. `refused` if code
-    did not let it count. In all other cases the finding is as it was."""
+    """What an independent scorer said: if it `agreed`, the finding moved down. `refused`: code
+    did not let it count."""
     why: str = ""
     """The words of the scorer, or why it was refused."""
 
@@ -112,10 +107,9 @@ class Review(Record):
     findings: tuple[Finding, ...] = ()
     """At or above the threshold, the most important first."""
     look: tuple[Finding, ...] = ()
-    """What needs a look: critical findings and removed protections below the threshold, from
-    `LOOK_FROM`, in the same order."""
+    """Critical findings and removed protections below the threshold, from `LOOK_FROM`."""
     suppressed: tuple[Finding, ...] = ()
-    """All others below the threshold, in the same order."""
+    """In the same order."""
     not_assessed: tuple[NotAssessed, ...] = ()
     coverage: tuple[Coverage, ...] = ()
     """All changed files by kind, those that were analysed first."""
@@ -132,8 +126,6 @@ class Review(Record):
 
 
 class Gathered(Record):
-    """The merged findings of all lenses, before they are ranked and filtered."""
-
     findings: tuple[Finding, ...]
     """Each problem once, with its id; those of models have no confidence yet."""
     not_assessed: tuple[NotAssessed, ...] = ()
@@ -152,10 +144,10 @@ def gather(
     baseline: AbstractSet[str] = frozenset(),
     equivalent: Iterable[AbstractSet[str]] = (),
 ) -> Gathered:
-    """The verified, merged and new findings of `reports`: pairs of a lens's name and its report.
+    """The verified, merged and new findings of `reports`: a lens's name and its report.
 
-    `rating` rates a rule; `baseline` has ids to hide; each set of `equivalent` has rules of
-    different lenses that mean the same problem.
+    `baseline` has ids to hide; each set of `equivalent` has rules of different lenses that mean the
+    same problem.
     """
     same_rule = same_rules(equivalent)
     real, dropped = verify(reports, quotes)
@@ -182,11 +174,10 @@ def conclude(
 ) -> Review:
     """The review of the gathered findings, ranked and divided at `threshold`.
 
-    `removals` are the rules of removed protections: if one was removed in the same words in many
-    places, that is one finding. `refuted` has the confidence of findings before a model refuted
-    them, by id: what was in sight then still needs a look, after everything else. Without `look`,
-    nothing needs a look: it is suppressed. `weights` ranks lenses if all else is equal (the higher
-    first, 0 by default).
+    `removals` are the rules of removed protections: many in the same words are one finding.
+    `refuted` has the confidence of findings before a model refuted them: what was in sight still
+    needs a look. Without `look`, nothing needs one. `weights` ranks lenses if all else is equal (0
+    by default).
     """
     before = refuted or {}
     every = rank(gathered.findings, weights or {})
@@ -217,7 +208,7 @@ def conclude(
 def verify(
     reports: Sequence[tuple[str, LensReport]], quotes: Quotes
 ) -> tuple[list[LensFinding], list[Dropped]]:
-    """The findings with a verbatim quote of the change, and those without, which are dropped."""
+    """Those without a verbatim quote of the change are dropped."""
     real: list[LensFinding] = []
     dropped: list[Dropped] = []
     for lens, report in reports:
@@ -230,10 +221,8 @@ def verify(
 
 
 def rate(found: Iterable[LensFinding], rating: Callable[[str], Rating]) -> list[LensFinding]:
-    """The findings with the ratings of their rules instead of the lens's own.
-
-    Findings of models have no confidence: a scorer sets it later.
-    """
+    """The findings with the ratings of their rules. A scorer sets the confidence of models'
+    findings."""
     by_rule = functools.cache(rating)
     unscored = Rating(0, "model", UNSCORED)
     rated: list[LensFinding] = []
@@ -246,8 +235,8 @@ def rate(found: Iterable[LensFinding], rating: Callable[[str], Rating]) -> list[
 def rank(findings: Iterable[Finding], weights: Mapping[str, int]) -> list[Finding]:
     """The most important first: by severity, confidence, number of lenses, weight of the lens.
 
-    Equal ones alternate by rule and then by file, so that one frequent rule does not push all
-    others down; then by path and line.
+    Equal ones alternate by rule and then by file, so that a frequent rule does not push others
+    down.
     """
 
     def merit(finding: Finding) -> tuple[int, ...]:
@@ -290,10 +279,8 @@ def collapse(notes: Iterable[NotAssessed]) -> tuple[NotAssessed, ...]:
 
 
 def fingerprint(path: str, rule: str, evidence: str, ordinal: int) -> str:
-    """16 hex digits of a hash of path, rule, evidence without white space, and `ordinal`.
-
-    `ordinal` counts from 0 among findings that are equal in the other three.
-    """
+    """16 hex digits of a hash of path, rule, evidence without white space, and `ordinal`, which
+    counts from 0 among findings that are equal in the other three."""
     parts = json.dumps([path, rule, " ".join(evidence.split()), ordinal])
     return hashlib.sha256(parts.encode("ascii")).hexdigest()[:16]
 
@@ -301,11 +288,9 @@ def fingerprint(path: str, rule: str, evidence: str, ordinal: int) -> str:
 def fingerprints(findings: Iterable[Finding], *, same_rule: Callable[[str], str]) -> list[str]:
     """The fingerprint of each finding, in the given order: ids that survive when code moves.
 
-    Line numbers are not part of an id: a push that adds ten lines at the top of a file must not
-    make old findings look new. For a model's finding the category replaces the rule, because models
-    name a problem differently each time. `same_rule` maps a rule to the common name of equivalent
-    rules, so that the id does not depend on which lens was more confident. Equal findings are
-    counted by line, not in the given order.
+    Line numbers are not part of an id, or ten new lines at the top of a file would make old
+    findings look new. A model's category replaces its rule, because models name a problem
+    differently each time. `same_rule` gives equivalent rules one name.
     """
     rows = list(findings)
     down_the_file = sorted(range(len(rows)), key=lambda i: (rows[i].line, rows[i].end_line, i))

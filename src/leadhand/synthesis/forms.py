@@ -22,8 +22,6 @@ _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class Contradiction(BaseModel):
-    """Results that can't all be right."""
-
     task_ids: list[str]
     about: str
     resolution: str | None = None
@@ -78,7 +76,7 @@ _CONTRADICTION = object_schema(
 
 
 def merged_form(output: DeclaredType | None = None) -> ToolDefinition:
-    """The output tool for an answer, which also has data of the type `output`, if there is one."""
+    """With data of the type `output`, if there is one."""
     schema = dict(output.schema) if output is not None else {}
     # `$ref`s start at the root, which is now the tool's schema.
     shared = {name: schema.pop(name) for name in ("$defs", "definitions") if name in schema}
@@ -105,8 +103,7 @@ def choice_form(task_ids: Sequence[str]) -> ToolDefinition:
 
 
 def judgement_form(task_ids: Sequence[str], *, with_fields: bool = False) -> ToolDefinition:
-    """The output tool for a judgement on these tasks; `with_fields`: the judge knows what their
-    workers are for."""
+    """`with_fields`: the judge knows what their workers are for."""
     named: JsonValue = {"type": "string", "enum": list(task_ids)}
     misrouted: JsonValue = {
         "type": "array",
@@ -139,7 +136,7 @@ def critique_form() -> ToolDefinition:
 
 
 def read_merged(answer: StructuredAnswer) -> Merged:
-    """The answer; plain text is an answer too. Raises `BadAnswer`."""
+    """Plain text is an answer too. Raises `BadAnswer`."""
     if answer.data is None:
         return Merged(answer=answer.text)
     return read_form(Merged, answer, otherwise="")
@@ -156,7 +153,7 @@ def check_output(merged: Merged, output: DeclaredType) -> None:
 
 
 def read_choice(answer: StructuredAnswer, task_ids: Collection[str]) -> BestResult:
-    """The choice, which is one of `task_ids`. Raises `BadAnswer`."""
+    """Raises `BadAnswer` for a choice not in `task_ids`."""
     how = "Choose by calling `choose` with the id of one task."
     chosen = read_form(BestResult, answer, otherwise=how)
     if chosen.choice not in task_ids:
@@ -165,7 +162,7 @@ def read_choice(answer: StructuredAnswer, task_ids: Collection[str]) -> BestResu
 
 
 def read_judgement(answer: StructuredAnswer, task_ids: Collection[str]) -> Judgement:
-    """The judgement, with or without winners among `task_ids`. Raises `BadAnswer`."""
+    """Raises `BadAnswer`."""
     how = "Give your judgement by calling `judge`."
     judged = read_form(Judgement, answer, otherwise=how)
     unknown = [id for id in (*judged.winners, *judged.misrouted) if id not in task_ids]
@@ -179,14 +176,13 @@ def read_judgement(answer: StructuredAnswer, task_ids: Collection[str]) -> Judge
 
 
 def read_critique(answer: StructuredAnswer) -> tuple[CritiquePoint, ...]:
-    """The points against a draft. Raises `BadAnswer`."""
+    """Raises `BadAnswer`."""
     how = "Give your points by calling `critique`, with an empty list if you have none."
     critique = read_form(_Critique, answer, otherwise=how)
     return tuple(point for point in critique.points if point.point.strip())
 
 
 def conflicts(contradictions: Sequence[Contradiction], *, given: Collection[str]) -> list[Conflict]:
-    """The contradictions between two or more tasks with a result."""
     found: list[Conflict] = []
     for one in contradictions:
         ids = _known(one.task_ids, given)

@@ -1,8 +1,7 @@
 """The judge: decides between results, with a reason, or says why it can't.
 
-It sees a question, and results under ids with their intents, never the names of their workers. Of
-results of the same text it sees what their workers are for. It can name only ids that it was shown.
-One judge serves a whole run, also concurrently.
+It sees a question and results under ids, never the names of their workers; of results of the same
+text, what their workers are for. It can name only these ids. It may be asked concurrently.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +23,7 @@ from leadhand.synthesis.reduction import pieces
 from leadhand.untrusted.fence import Fence
 
 MAX_BYTES = 40_000
-"""How much of each result the judge sees, in UTF-8; it is told if a result is cut."""
+"""Of each result, in UTF-8; the judge is told if it is cut."""
 _REQUESTER = Requester("judge")
 
 T = TypeVar("T")
@@ -37,11 +36,11 @@ class ConflictVerdict:
     holds: bool
     """False: the results can all be right."""
     confidence: int | None = None
-    """The judge's, 0 to 100."""
+    """0 to 100."""
 
 
 class Judge:
-    """Asks the team's judge; with the synthesizer's model if the judge has none."""
+    """With the synthesizer's model if the judge has none."""
 
     def __init__(self, caller: Caller, team: Team, fence: Fence) -> None:
         self._caller = caller
@@ -51,7 +50,7 @@ class Judge:
         self._fence = fence
 
     async def judge(self, question: str, candidates: Sequence[Result]) -> JudgedChoice:
-        """The best of several results of one task. Raises `ModelError` if no model answers."""
+        """Raises `ModelError` if no model answers."""
         ids = [str(number) for number in range(1, len(candidates) + 1)]
         shown = [
             TaskResult(Task(id=id, worker="", intent=""), "", "completed", result, None)
@@ -61,7 +60,7 @@ class Judge:
         return JudgedChoice(ids.index(chosen.choice), chosen.why, forms.percent(chosen.confidence))
 
     async def choose(self, question: str, material: str, *, ids: Sequence[str]) -> forms.BestResult:
-        """The best of the results `ids` in `material`. Raises `ModelError` if no model answers."""
+        """Raises `ModelError` if no model answers."""
         text = joined(question, self._fence.around(material, source="results"))
         return await self._ask(
             "select", text, forms.choice_form(ids), lambda answer: forms.read_choice(answer, ids)
@@ -70,7 +69,7 @@ class Judge:
     async def settle(
         self, conflict: Conflict, results: Sequence[TaskResult], *, request: str
     ) -> ConflictVerdict:
-        """The decision about a conflict. Raises `ModelError` if no model answers."""
+        """Raises `ModelError` if no model answers."""
         ids = conflict.task_ids
         shown = [one for one in results if one.task.id in ids]
         experts = self._experts(shown)
@@ -89,7 +88,7 @@ class Judge:
         return _verdict(conflict, judged)
 
     def _experts(self, results: Sequence[TaskResult]) -> str:
-        """What the workers are for that all got the same text; empty if they did not."""
+        """Empty unless the workers all got the same text."""
         workers = [self._team.worker(one.worker) for one in results]
         known = {worker.name: worker for worker in workers if worker is not None}
         if len({one.task.intent for one in results}) > 1 or len(known) < max(len(results), 2):
@@ -130,7 +129,6 @@ def _verdict(conflict: Conflict, judged: forms.Judgement) -> ConflictVerdict:
 
 
 def _shown(results: Sequence[TaskResult]) -> str:
-    """Each result under its id, with its intent and evidence, cut if too long."""
     texts: list[str] = []
     for one, entry in zip(results, entries(results), strict=True):
         first, *rest = pieces(entry, MAX_BYTES)

@@ -17,8 +17,6 @@ _SECTION = re.compile(rf"^#{{2,5}} (?:\S+(?: \(.+\))?|{USED_HEADING})$", re.MULT
 
 
 class Merge:
-    """Combines results by code, by the plan's strategy."""
-
     name = "merge"
     calls_model = False
 
@@ -30,7 +28,6 @@ class Merge:
 
 
 def combine(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-    """The best result, the last one, or all of them, by the plan's strategy."""
     match plan.synthesis:
         case "select":
             return select(results)
@@ -43,8 +40,8 @@ def combine(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
 def merge(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     """The results in plan order, each under its task; `output` maps task id to output.
 
-    Those that another result used come last, in a line each: it says what they led to. A single
-    task's result is the answer as it is. This is also the fallback if another synthesizer fails.
+    Those that another result used come last, in a line each. A single task's result is the answer
+    as it is. This is also the fallback if another synthesizer fails.
     """
     given = given_of(results)
     if len(plan.tasks) == 1 and given:
@@ -78,7 +75,6 @@ def last_of(plan: Plan, results: Sequence[TaskResult]) -> tuple[TaskResult, Resu
 
 
 def unchanged(result: Result, given: Sequence[tuple[TaskResult, Result]]) -> Synthesis:
-    """One of the `given` results as the answer, with the sources of all."""
     return Synthesis(
         answer=text_of(result),
         output=result.output,
@@ -108,10 +104,8 @@ def select(results: Sequence[TaskResult]) -> Synthesis:
 def chosen(
     best: TaskResult, results: Sequence[TaskResult], *, why: str, confidence: int | None = None
 ) -> Synthesis:
-    """The unchanged result of `best` as the answer, with a line that says why.
-
-    `confidence` is the judge's; None: the worker's own.
-    """
+    """The unchanged result of `best`, with a line that says why. `confidence` is the judge's;
+    None: the worker's own."""
     given = given_of(results)
     result = next(result for one, result in given if one is best)
     others = [one for one, _ in given if one is not best]
@@ -128,7 +122,7 @@ def chosen(
 
 
 def given_of(results: Sequence[TaskResult]) -> list[tuple[TaskResult, Result]]:
-    """The tasks with a result, even a partial one, in order."""
+    """Also partial ones, in order."""
     return [(one, one.result) for one in results if one.result is not None]
 
 
@@ -159,7 +153,6 @@ def _evidence(given: Sequence[tuple[TaskResult, Result]]) -> tuple[Source, ...]:
 
 
 def _doubt(why: str) -> str:
-    """Why a result may be wrong, in one line, which end users are not shown."""
     return f"{DOUBT}{' '.join(why.split())}*"
 
 

@@ -1,8 +1,8 @@
 """The model synthesizer: a model writes one answer from many results, or chooses one of them.
 
 Contradictions in the data are judged before the answer is written; those in the text, which only
-the writer can find, after it. Then the team's critic reads it, if there is one. A draft is never
-lost: the later steps have timeouts, and if they fail the draft stays.
+the writer can find, after it. Then the team's critic reads it. If a later step fails or takes too
+long, the draft stays.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from leadhand.untrusted.fence import Fence
 MARGIN_S = 0.2
 """Work on a draft ends this long before the run's deadline."""
 JUDGING = 1 / 3
-"""The share of the remaining time that judging may take before there is a draft."""
+"""The share of the remaining time before there is a draft."""
 
 
 class ModelSynthesizer:
@@ -45,7 +45,6 @@ class ModelSynthesizer:
         request: str,
         context_tokens: int | None = None,
     ) -> None:
-        """`context_tokens` is the model's context window, if known."""
         self._recorder = caller.recorder
         self._team = team
         self._output = DeclaredType(team.output, "output") if team.output is not None else None
@@ -59,10 +58,8 @@ class ModelSynthesizer:
         )
 
     async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """The answer, by the plan's strategy. Raises `ModelError` if no model writes one.
-
-        Nothing is written if one result is the answer, and its worker declares the team's type.
-        """
+        """By the plan's strategy; nothing is written if one result of the team's type is the
+        answer. Raises `ModelError`."""
         given = given_of(results)
         if not given:
             return combine(plan, results)
@@ -111,7 +108,6 @@ class ModelSynthesizer:
         return compare(results, self._team, self._request)[0]
 
     async def _write(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """A written answer, which mentions how contradictions were judged."""
         verdicts = await self._resolver.resolve(
             self._found(results), results, within_s=self._judging_s()
         )
@@ -154,7 +150,6 @@ class ModelSynthesizer:
     async def _approved(
         self, material: ResultsText, draft: Synthesis, *, drafting_s: float
     ) -> Synthesis:
-        """The draft after the critic's review, if the team has a critic."""
         if self._critic is None:
             return draft
 
@@ -168,12 +163,12 @@ class ModelSynthesizer:
         )
 
     def _judging_s(self) -> float | None:
-        """Seconds that judging may take before there is a draft; None without a deadline."""
+        """None without a deadline."""
         left_s = self._left_s()
         return None if left_s is None else left_s * JUDGING
 
     def _left_s(self) -> float | None:
-        """Seconds until work on the draft has to end; None without a deadline."""
+        """None without a deadline."""
         due_s = self._recorder.state.due_s
         if due_s is None:
             return None
@@ -189,7 +184,6 @@ def _noted(synthesis: Synthesis, material: ResultsText) -> Synthesis:
 
 
 def context_tokens(caller: Caller, team: Team) -> int | None:
-    """The smallest known context of the models that may be asked for the answer."""
     specs = team.models_of(team.synthesizer)
     known = [size for spec in specs if (size := caller.model(spec).context_window) is not None]
     return min(known, default=None)

@@ -1,7 +1,5 @@
 """Fits texts of any length into one request: split into chunks, which are condensed repeatedly.
-
-Nothing is dropped: a text that is too long for a chunk is split into pieces, and all are read.
-"""
+Nothing is dropped."""
 
 import asyncio
 import re
@@ -11,7 +9,6 @@ from dataclasses import dataclass
 from leadhand.errors import LeadhandError
 
 MAX_CONCURRENT = 16
-"""Chunks that are condensed concurrently."""
 BYTES_A_TOKEN = 4
 _LEAST_BYTES = 2_000
 _LABEL = re.compile(r"\[[^\]\n]*\] ")
@@ -21,14 +18,13 @@ Condense = Callable[[str], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class TextBudget:
-    """Limits for texts in bytes of UTF-8, which are proportional to tokens in any script."""
+    """Limits in bytes of UTF-8, which are proportional to tokens in any script."""
 
     chunk: int
     """The most that one request may contain."""
 
     @property
     def condensed(self) -> int:
-        """The length that a model is asked to condense a chunk to."""
         return self.chunk // 8
 
     @property
@@ -43,15 +39,12 @@ def budget_of(context_tokens: int) -> TextBudget:
 
 
 def size(text: str) -> int:
-    """Bytes of `text` in UTF-8."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
 async def reduced(entries: Sequence[str], *, budget: TextBudget, condense: Condense) -> str:
-    """The entries as one text that fits, unchanged if they fit already.
-
-    `condense` returns at most `budget.most` bytes for a chunk; its exceptions propagate.
-    """
+    """The entries as one text that fits. `condense` returns at most `budget.most` bytes for a
+    chunk; its exceptions propagate."""
     chunks = grouped(entries, budget.chunk)
     while len(chunks) > 1:
         chunks = grouped(await _level(chunks, budget, condense), budget.chunk)
@@ -78,7 +71,7 @@ async def _level(chunks: Sequence[str], budget: TextBudget, condense: Condense) 
 
 
 def grouped(entries: Sequence[str], limit: int) -> list[str]:
-    """The entries in order, joined with line breaks into chunks of at most `limit` bytes."""
+    """In order, joined with line breaks."""
     chunks: list[str] = []
     chunk: list[str] = []
     used = 0
@@ -94,7 +87,7 @@ def grouped(entries: Sequence[str], limit: int) -> list[str]:
 
 
 def pieces(entry: str, limit: int) -> list[str]:
-    """An entry longer than `limit` bytes, split into parts that each have the entry's label."""
+    """Parts of at most `limit` bytes that each have the entry's label."""
     if size(entry) <= limit:
         return [entry]
     found = _LABEL.match(entry)
@@ -105,7 +98,7 @@ def pieces(entry: str, limit: int) -> list[str]:
 
 
 def _cut(text: str, limit: int) -> Iterator[str]:
-    """`text` in parts of at most `limit` bytes, split at the end of a line or word if possible."""
+    """Split at the end of a line or word if possible."""
     data = text.encode("utf-8", "replace")
     start = 0
     while start < len(data):

@@ -1,7 +1,6 @@
 """The contradictions of one run: each is recorded when it is found, and judged if possible.
 
-Contradictions without a verdict stay unresolved, with the claims of each side. None is dropped
-unless the judge decides that the results don't contradict each other.
+Ones without a verdict stay unresolved. None is dropped unless the judge decides that it is none.
 """
 
 import asyncio
@@ -20,8 +19,6 @@ MAX_JUDGED = 5
 
 
 class ConflictResolver:
-    """Has contradictions judged concurrently."""
-
     def __init__(self, recorder: Recorder, judge: Judge, *, request: str) -> None:
         self._recorder = recorder
         self._judge = judge
@@ -91,7 +88,6 @@ def _words(text: str) -> frozenset[str]:
 
 
 def described(verdict: ConflictVerdict) -> str:
-    """A verdict in one line, for the model that writes the answer."""
     conflict = verdict.conflict
     who = f"[{', '.join(conflict.task_ids)}] {conflict.about}"
     if not verdict.holds:
@@ -107,7 +103,6 @@ def _unjudged(conflict: Conflict) -> Conflict:
 
 
 def _not_judged(conflict: Conflict, why: str) -> ConflictVerdict:
-    """A verdict that leaves the conflict as it was found."""
     return ConflictVerdict(
         conflict if conflict.why else conflict.model_copy(update={"why": why}), True
     )

@@ -1,7 +1,6 @@
 """Scores findings of models: an independent model checks each of them and may refute it.
 
-The scorer sees a finding and its code, never who reported it or what else was found. It returns a
-number and a reason; it can neither add nor change findings.
+The scorer sees a finding and its code, never who reported it; it returns a number and a reason.
 """
 
 import asyncio
@@ -27,7 +26,6 @@ from leadhand.untrusted.cutting import cut
 from leadhand.untrusted.fence import Fence
 
 MAX_CONCURRENT = 16
-"""Findings that are scored concurrently."""
 DOUBTFUL = (50, 90)
 """A first score in this range, both ends included, is replaced by a second one."""
 FIRST_LINES, SECOND_LINES = 20, 120
@@ -51,9 +49,7 @@ _FORM = output_tool(
 
 
 class Surroundings(Protocol):
-    def around(self, finding: Finding, lines: int) -> str:
-        """The changed code at the finding, with up to `lines` lines before and after it."""
-        ...
+    def around(self, finding: Finding, lines: int) -> str: ...
 
 
 class Score(BaseModel):
@@ -65,7 +61,7 @@ class Score(BaseModel):
 
     @property
     def confidence(self) -> int:
-        """The score as an integer from 0 to 100, low if the finding is refuted."""
+        """0 to 100, low if the finding is refuted."""
         most = _REFUTED_AT_MOST if self.verdict == "refuted" else 100
         return round(min(max(self.score, 0), most))
 
@@ -95,11 +91,8 @@ class Scorer:
         *,
         objections: Mapping[str, str] | None = None,
     ) -> None:
-        """Put each finding into `into` by its id once it has its score.
-
-        `objections` are by the id of a finding. A finding that could not be scored has no
-        confidence and says why.
-        """
+        """Put each finding into `into` by its id once it has its score, or why it has none.
+        `objections` are by id, too."""
         said = objections or {}
         places = asyncio.Semaphore(MAX_CONCURRENT)
 
@@ -141,7 +134,6 @@ class Scorer:
 
 
 def _claim(finding: Finding) -> str:
-    """The finding as text, without its lens."""
     lines = (
         f"{finding.severity}, {finding.path}, line {finding.line}",
         finding.message,

@@ -1,7 +1,7 @@
 """Has a model write the answer: condenses results that are too long, drafts, and revises drafts.
 
-The model sees the request and the results, not how tasks were dispatched. Code checks its citations
-and the tasks that it names.
+The model sees the request and the results, not how tasks were dispatched. Code checks its
+citations.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,19 +34,14 @@ T = TypeVar("T")
 
 
 class ResultsText(NamedTuple):
-    """The results of a plan as a model sees them."""
-
     plan: Plan
     results: Sequence[TaskResult]
     text: str
-    """All results in one text that fits."""
     lost: Sequence[str]
     """The ids of the tasks that it no longer mentions."""
 
 
 class Writer:
-    """Asks the team's synthesizer to write about the results of one plan."""
-
     def __init__(
         self,
         caller: Caller,
@@ -56,7 +51,6 @@ class Writer:
         request: str,
         context_tokens: int | None = None,
     ) -> None:
-        """`context_tokens` is the model's context window, if known."""
         self._caller = caller
         self._role = team.synthesizer
         self._models = team.models_of(team.synthesizer)
@@ -126,7 +120,7 @@ class Writer:
     async def _written(
         self, text: str, request: CallRequest, results: Sequence[TaskResult]
     ) -> Synthesis:
-        """The model's answer. One whose data is not of the declared type is better than none."""
+        """An answer whose data is not of the declared type is better than none."""
         output = self._output
         if output is None:
             return synthesis_of(await self._ask(text, request, forms.read_merged), results)

@@ -1,8 +1,7 @@
 """Tools for tests of teams, public for users' tests too. They patch nothing.
 
-Virtual time, scripted runners, the contract of journals, and a model server on loopback that plays
-planner, workers and synthesizer and misbehaves on demand. Names resolve on first use, so that the
-server's process imports nothing else.
+Virtual time, scripted runners, the contract of journals, and a model server on loopback that
+misbehaves on demand. Names resolve on first use, so that the server's process imports nothing else.
 """
 
 from typing import TYPE_CHECKING

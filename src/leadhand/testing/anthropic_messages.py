@@ -51,7 +51,7 @@ def read(body: Object) -> Request:
 
 
 def _messages(messages: list[Object]) -> tuple[Message, ...]:
-    """The messages, with each tool result as its own message before the rest of its message."""
+    """Each tool result becomes its own message, before the rest of its message."""
     made: list[Message] = []
     tools: dict[str, str] = {}
     for message in messages:
@@ -90,7 +90,7 @@ def _allowed(tools: tuple[Tool, ...], choice: Object) -> tuple[Tool, ...]:
 
 
 def write(request: Request, completion: Completion, *, tokens: int, number: int) -> Response:
-    """The response for `completion`; `number` makes its ids unique."""
+    """`number` makes its ids unique."""
     usage = completion.usage or {"input_tokens": request.prompt_tokens, "output_tokens": tokens}
     stop = _STOPS[completion.finish]
     message: Object = {

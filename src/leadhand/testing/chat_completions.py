@@ -76,7 +76,6 @@ def _tool(tool: Object) -> Tool:
 
 
 def _allowed(tools: tuple[Tool, ...], choice: Json) -> tuple[Tool, ...]:
-    """The tools that `tool_choice` allows."""
     if choice == "none":
         return ()
     wanted = [mapping(choice), *map(mapping, items(mapping(_subset(choice)).get("tools")))]
@@ -105,7 +104,7 @@ def _schema(form: Object, messages: tuple[Message, ...]) -> Object | None:
 
 
 def write(request: Request, completion: Completion, *, tokens: int, number: int) -> Response:
-    """The response for `completion`; `number` makes its ids unique."""
+    """`number` makes its ids unique."""
     usage = completion.usage or {
         "prompt_tokens": request.prompt_tokens,
         "completion_tokens": tokens,

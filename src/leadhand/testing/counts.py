@@ -16,8 +16,6 @@ MAX_BODY_CHARS = 1_000_000
 
 @dataclasses.dataclass(slots=True)
 class Stats:
-    """Counts since the last reset."""
-
     requests: int = 0
     """Calls of a model, without listings of models."""
     by_role: dict[str, int] = dataclasses.field(default_factory=dict[str, int])
@@ -30,13 +28,11 @@ class Stats:
     """The most requests in flight at once."""
     connections: int = 0
     misbehaved: dict[str, int] = dataclasses.field(default_factory=dict[str, int])
-    """Misbehaviours by name."""
     bodies: Sequence[Object] = ()
     """The last requests as `role`, `protocol` and `body`, the oldest first."""
 
     @classmethod
     def from_json(cls, data: Json) -> "Stats":
-        """The inverse of `Counts.snapshot`."""
         given: Any = data
         stats = cls(**given)
         stats.by_status = {int(status): count for status, count in given["by_status"].items()}
@@ -64,7 +60,6 @@ class Counts:
         _add(self.stats.misbehaved, name)
 
     def keep_bodies(self, most: int) -> None:
-        """Keep the bodies of the last `most` requests from now on."""
         if most != self._bodies.maxlen:
             self._bodies = deque(self._bodies, maxlen=most)
 
@@ -77,12 +72,11 @@ class Counts:
         self.stats.max_concurrency = max(self.stats.max_concurrency, self._in_flight)
 
     def ended(self, status: int) -> None:
-        """Note that a response was sent, or the connection was lost (status 0)."""
+        """A lost connection has the status 0."""
         self._in_flight -= 1
         _add(self.stats.by_status, status)
 
     def snapshot(self) -> Object:
-        """The counts as JSON, for `Stats.from_json`."""
         shown: Any = dataclasses.asdict(self.stats)
         shown["by_status"] = {str(status): n for status, n in self.stats.by_status.items()}
         return {**shown, "bodies": list(self._bodies)}

@@ -21,22 +21,17 @@ _LATENCY = re.compile(r"\blat_ms=(\d{1,7})\b")
 
 @dataclass(frozen=True, slots=True)
 class ScriptedCall:
-    """A tool call by the model."""
-
     name: str
     arguments: Object | str
     """A string is sent unchanged, even if it is not valid JSON."""
 
     @property
     def argument_text(self) -> str:
-        """The arguments as they are sent."""
         return self.arguments if isinstance(self.arguments, str) else compact(self.arguments)
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool that a request offers."""
-
     name: str
     description: str
     parameters: Object
@@ -65,28 +60,23 @@ class Request:
     schema: Object | None = None
     """The JSON Schema for the answer's text, if one was sent."""
     must_call: bool = False
-    """Whether the model has to call one of `tools`."""
     stream: bool = False
     stream_usage: bool = True
     max_tokens: int | None = None
-    """The limit for the answer."""
     prompt_tokens: int = 0
     """Characters of messages, tools and schema, divided by four."""
 
     @cached_property
     def last_user(self) -> str:
-        """The text of the last user message."""
         said = (message.text for message in reversed(self.messages) if message.speaker == "user")
         return next(said, "")
 
     @cached_property
     def system(self) -> str:
-        """The system messages, joined."""
         return "\n".join(message.text for message in self.messages if message.speaker == "system")
 
     @cached_property
     def calls(self) -> tuple[ScriptedCall, ...]:
-        """The tool calls of the model in this conversation."""
         return tuple(call for message in self.messages for call in message.tool_calls)
 
     @property
@@ -103,7 +93,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """A script's reply. Without text, tool calls and JSON, the role generates the answer."""
+    """Without text, tool calls and JSON, the role generates the answer."""
 
     text: str | None = None
     tool_calls: tuple[ScriptedCall, ...] = ()
@@ -115,8 +105,6 @@ class ModelReply:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """One answer of the model, independent of the protocol."""
-
     text: str = ""
     tool_calls: tuple[ScriptedCall, ...] = ()
     finish: Finish = "stop"
@@ -144,12 +132,11 @@ class Response:
 
     @property
     def events(self) -> list[bytes]:
-        """The body as the events of a stream."""
         return re.split(rb"(?<=\n\n)", self.body)
 
 
 def tokens_in(messages: Sequence[Message], *parts: Json) -> int:
-    """The characters of messages, tools and schemas, divided by four."""
+    """Their characters, divided by four."""
     calls = [call for message in messages for call in message.tool_calls]
     chars = sum(len(message.text) for message in messages)
     chars += sum(len(call.name) + len(call.argument_text) for call in calls)
@@ -157,6 +144,5 @@ def tokens_in(messages: Sequence[Message], *parts: Json) -> int:
 
 
 def pieces(text: str, size: int) -> list[str]:
-    """`text` in pieces of a stream, of `Completion.piece_chars` characters."""
     size = size or max(40, -(-len(text) // 50))
     return [text[start : start + size] for start in range(0, len(text), size)]

@@ -1,8 +1,5 @@
-"""A small HTTP/1.1 server, with as much of the protocol as clients of a model need.
-
-A connection handles one request at a time and sends the `Response` as it says: late, byte by byte,
-or not at all.
-"""
+"""A small HTTP/1.1 server, with as much of the protocol as clients of a model need: one request
+at a time on a connection, answered as the `Response` says."""
 
 import asyncio
 import socket
@@ -23,7 +20,6 @@ _RESET_AFTER_S = 0.02
 
 class HttpConnection(asyncio.Protocol):
     def __init__(self, answer: Callable[[str, str, bytes], Response], counts: Counts) -> None:
-        """`answer`: from method, path and body to the response."""
         self._answer = answer
         self._counts = counts
         self._received = bytearray()
@@ -115,7 +111,7 @@ def _head(response: Response) -> bytes:
 
 
 def _take(received: bytearray) -> tuple[str, str, bytes] | None:
-    """Remove and return the first complete request; None if there is none. Raises `ValueError`."""
+    """None if there is none. Raises `ValueError`."""
     end = received.find(b"\r\n\r\n")
     if end < 0:
         if len(received) > MAX_HEAD_BYTES:

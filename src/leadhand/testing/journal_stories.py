@@ -35,7 +35,6 @@ class Story:
         self._begun = begun
 
     def stamp(self) -> EventStamp:
-        """Position, time and seconds of the next event, and its run."""
         self.seq += 1
         at = self._begun + dt.timedelta(seconds=self.seq)
         return {"seq": self.seq, "at": at, "elapsed_s": float(self.seq), "run_id": self.run_id}
@@ -50,7 +49,6 @@ class Story:
         )
 
     def planned(self, *ids: str) -> tuple[Event, Event]:
-        """A plan with these tasks, proposed and accepted."""
         tasks = tuple(task(id) for id in ids)
         proposed = PlanProposed(**self.stamp(), plan=Plan(goal="count", tasks=tasks), by="planner")
         accepted = PlanAccepted(**self.stamp())
@@ -99,7 +97,6 @@ def keep(journal: Store, events: Iterable[Event]) -> None:
 
 @contextmanager
 def reopening(reopen: Callable[[], S]) -> Generator[Callable[[], S]]:
-    """Opens journals, which are closed at the end."""
     with ExitStack() as opened:
         yield lambda: opened.enter_context(closing(reopen()))
 

@@ -11,7 +11,7 @@ _ASCII = json.JSONEncoder(separators=(",", ":"))
 
 
 def parse(data: bytes | str) -> Json:
-    """The value of the JSON text `data`. Raises `ValueError`."""
+    """Raises `ValueError`."""
     return json.loads(data)
 
 
@@ -26,20 +26,19 @@ def wire(value: Json) -> bytes:
 
 
 def mapping(value: Json) -> Object:
-    """`value` if it is an object, else an empty one."""
+    """Anything else becomes the empty value."""
     return value if isinstance(value, dict) else {}
 
 
 def items(value: Json) -> list[Json]:
-    """`value` if it is an array, else an empty one."""
+    """Anything else becomes the empty value."""
     return value if isinstance(value, list) else []
 
 
 def text(value: Json) -> str:
-    """`value` if it is a string, else an empty one."""
+    """Anything else becomes the empty value."""
     return value if isinstance(value, str) else ""
 
 
 def whole(value: Json) -> int | None:
-    """A whole number; None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,7 +1,7 @@
 """Misbehaviours of a model endpoint, one function each, by name.
 
-`TO_ANSWERS` change the content of an answer; `TO_RESPONSES` change its transmission. Each takes a
-parameter; `true` means the default: `{"429": 3}`, `{"429": "date"}`, `{"slow": 0.5}`.
+`TO_ANSWERS` change the content of an answer; `TO_RESPONSES` its transmission. Each takes a
+parameter, `true` for the default: `{"429": 3}`, `{"429": "date"}`, `{"slow": 0.5}`.
 """
 
 import re
@@ -33,13 +33,11 @@ def cut_json(completion: Completion, request: Request, parameter: Json) -> Compl
 
 
 def deep_arguments(completion: Completion, request: Request, parameter: Json) -> Completion:
-    """Arguments that are nested a hundred thousand levels deep."""
     depth = _whole(parameter, _DEEP)
     return _with_arguments(completion, lambda _: '{"a":' + "[" * depth + "]" * depth + "}")
 
 
 def nan_arguments(completion: Completion, request: Request, parameter: Json) -> Completion:
-    """Arguments whose numbers are NaN, which is not JSON."""
     return _with_arguments(completion, _without_numbers)
 
 
@@ -81,7 +79,6 @@ def huge(completion: Completion, request: Request, parameter: Json) -> Completio
 
 
 def odd_characters(completion: Completion, request: Request, parameter: Json) -> Completion:
-    """A lone surrogate, a NUL, bidirectional and zero-width characters in every text."""
     return _with_strings(completion, lambda said: said + _ODD)
 
 
@@ -91,10 +88,8 @@ def length(completion: Completion, request: Request, parameter: Json) -> Complet
 
 
 def endless(completion: Completion, request: Request, parameter: Json) -> Completion:
-    """White space, or the parameter again and again, after the answer until the request's limit.
-
-    A model that has to call a tool writes its arguments as text instead.
-    """
+    """White space, or the parameter, after the answer until the request's limit; as text if the
+    model has to call a tool."""
     said = completion.text or "".join(call.argument_text for call in completion.tool_calls)
     phrase = parameter if isinstance(parameter, str) else "\n"
     chars = _TOKEN_CHARS * (request.max_tokens or _ENDLESS_TOKENS)
@@ -121,23 +116,19 @@ def bad_usage(completion: Completion, request: Request, parameter: Json) -> Comp
 
 
 def html(response: Response, parameter: Json) -> Response:
-    """Status 200 with an HTML page, as from a proxy."""
     page = b"<!DOCTYPE html><html><body><h1>Sign in to continue</h1></body></html>"
     return replace(response, status=200, content_type="text/html", body=page)
 
 
 def empty(response: Response, parameter: Json) -> Response:
-    """Status 200 with an empty body."""
     return replace(response, status=200, body=b"")
 
 
 def nan(response: Response, parameter: Json) -> Response:
-    """A body whose numbers are NaN, which is not JSON."""
     return replace(response, body=re.sub(rb"(?<=:)-?\d+(?=[,}])", b"NaN", response.body))
 
 
 def deep(response: Response, parameter: Json) -> Response:
-    """A body of a hundred thousand nested lists."""
     depth = _whole(parameter, _DEEP)
     return replace(response, body=b"[" * depth + b"]" * depth)
 
@@ -148,7 +139,6 @@ def cut_body(response: Response, parameter: Json) -> Response:
 
 
 def reset(response: Response, parameter: Json) -> Response:
-    """The connection is reset before the response."""
     return replace(response, reset_after=-1)
 
 

@@ -33,16 +33,12 @@ _MOST_SOURCES = 50
 
 
 class Phrases:
-    """The contents of a request that an answer can refer to."""
-
     def __init__(self, request: Request) -> None:
         self._request = request
         self.said = _DATA.sub("", request.last_user)
-        """The last user message without fenced data."""
 
     @property
     def has_data(self) -> bool:
-        """Whether there is fenced data in the last user message."""
         return self.said != self._request.last_user
 
     @cached_property
@@ -61,7 +57,6 @@ class Phrases:
 
     @cached_property
     def given(self) -> dict[str, str]:
-        """The data in the last user message, by source, usually a task's id."""
         found = list(_DATA.finditer(self._request.last_user))
         # A source of several words, or `results`, describes the data and is not a task's id.
         marked = {match["source"]: match["text"] for match in found if _is_id(match["source"])}
@@ -78,7 +73,6 @@ class Phrases:
 
     @cached_property
     def found(self) -> tuple[str, ...]:
-        """The results of tools, without replies to invalid answers."""
         messages = (one for one in self._request.messages if one.speaker == "tool")
         return tuple(
             _DATA.sub(r"\g<text>", one.text) for one in messages if one.tool not in ENDINGS
@@ -89,7 +83,6 @@ class Phrases:
 
     @cached_property
     def derived(self) -> str:
-        """An answer made of the question, the data and the tools' results."""
         parts = [excerpt(result) for result in self.found]
         parts += [f"{excerpt(text, 160)} [{source}]" for source, text in self.given.items()]
         said = " ".join(parts) or f"it turns on {', '.join(self.keywords)}."
@@ -159,7 +152,6 @@ def _is_id(source: str | None) -> bool:
 
 
 def _first_sentence(text: str) -> str:
-    """The first line of prose, without headings, tags and fences."""
     lines = [line.strip() for line in text.splitlines()]
     spoken = [line for line in lines if line and not re.match(r"[#<`=\[{-]|[\w ]+:$", line)]
     return next((line for line in spoken if len(line.split()) > 2), (spoken or lines or [""])[0])

@@ -20,8 +20,8 @@ _STOP_S = 5.0
 class ScriptedServer:
     """A model server on loopback, for the length of a `with` block.
 
-    It plays planner, workers and synthesizer by the requests it receives; a script, faults and
-    latency change its answers. It takes a process and about a fifth of a second to start.
+    It plays planner, workers and synthesizer; a script, faults and latency change its answers. It
+    takes a process and about a fifth of a second to start.
     """
 
     def __init__(
@@ -71,7 +71,6 @@ class ScriptedServer:
         self.stop()
 
     def start(self) -> None:
-        """Start the process; it serves when this returns."""
         paths = [path or os.getcwd() for path in sys.path]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "leadhand.testing.server", "--piped"],
@@ -105,16 +104,13 @@ class ScriptedServer:
 
     @property
     def url(self) -> str:
-        """The base URL of OpenAI's protocol, for OPENAI_BASE_URL."""
         return f"{self.anthropic_url}/v1"
 
     @property
     def anthropic_url(self) -> str:
-        """The base URL of Anthropic's protocol, for ANTHROPIC_BASE_URL."""
         return f"http://{HOST}:{self._port}"
 
     def env(self) -> dict[str, str]:
-        """Environment variables that point the providers' SDKs to this server."""
         return {
             "OPENAI_BASE_URL": self.url,
             "OPENAI_API_KEY": "dummy",

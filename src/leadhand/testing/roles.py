@@ -1,7 +1,6 @@
 """The answers of planner, worker, synthesizer, judge and other roles to a request.
 
-Answers are always made of the request's own words and the tools' results, so that tests can trace
-them; there are no canned answers.
+They are made of the request's own words and the tools' results, so that tests can trace them.
 """
 
 import re
@@ -31,15 +30,12 @@ _ESCALATION = re.compile(r"\bESCALATE:\s*(\w+)[:,]?[ \t]*([^\n]*)")
 
 @dataclass(frozen=True, slots=True)
 class OutputTool:
-    """The schema of the answer to a request."""
-
     schema: Object
     tool: str | None
-    """The tool whose arguments are the answer; None if its text is."""
+    """None if its text is."""
 
 
 def output_of(request: Request) -> OutputTool | None:
-    """The output tool or schema of a request; None if it has none."""
     named = [tool for tool in request.tools if tool.name in ENDINGS and tool.name != _ESCALATE]
     plans = [tool for tool in request.tools if is_plan(tool.parameters)]
     # A request with only `escalate` expects its answer elsewhere, for example as native JSON.
@@ -102,7 +98,6 @@ def answer(request: Request) -> Completion:
 
 
 def _put(output: OutputTool | None, value: Json) -> Completion:
-    """`value` as the output tool's arguments if there is one, else as text."""
     if output is not None and output.tool is not None:
         return _completion("", (ScriptedCall(output.tool, mapping(value)),))
     return _completion(value if isinstance(value, str) else compact(value))
@@ -160,9 +155,8 @@ def is_plan(schema: Object) -> bool:
 def plan_for(schema: Object, words: Phrases) -> Json:
     """A plan with a task for each worker that the schema names.
 
-    The third task depends on the first two; all others are independent. A marker `tasks=NNN` in the
-    request asks for NNN independent tasks instead. A stepwise planner is done in its second round.
-    If the plan may describe workers, it describes one, without tools, if there is no other.
+    The third task depends on the first two. A marker `tasks=NNN` asks for NNN independent tasks. A
+    stepwise planner is done in its second round. A worker is described only if there is none.
     """
     task = resolved(resolved(properties(schema).get("tasks"), schema).get("items"), schema)
     workers = _named(task, schema) or [_WORKER]

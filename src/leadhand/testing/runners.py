@@ -11,7 +11,6 @@ class ScriptedRunner:
     def __init__(self, script: Callable[[Handoff], Awaitable[Outcome] | Outcome]) -> None:
         self._script = script
         self.handoffs: list[Handoff] = []
-        """Every handoff it received, in order."""
 
     async def run(self, handoff: Handoff) -> Outcome:
         self.handoffs.append(handoff)

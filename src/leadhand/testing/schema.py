@@ -1,8 +1,6 @@
 """Generates valid values for any JSON Schema from given hints. No randomness.
 
-It covers what providers accept for tools and structured output: `$ref`, `allOf`, `anyOf`,
-`oneOf`, `enum`, `const`, bounds, formats and nested arrays and objects. A `pattern` is satisfied
-only if one of a few common shapes matches it.
+It covers what providers accept for tools and structured output; of patterns a few common shapes.
 """
 
 import json
@@ -14,10 +12,7 @@ from typing import cast
 from leadhand.testing.json_data import Json, Object, items, mapping, text
 
 Hint = Callable[[str], Json]
-"""A suggested value for a property, by its name; None if there is none.
-
-For the empty name it returns the default text of strings.
-"""
+"""A suggested value for a property, by its name; for the empty name the default text of strings."""
 
 _DEEPEST = 12
 _FORMATS = {
@@ -85,8 +80,6 @@ def fill(schema: Object, hint: Hint) -> Json:
 
 
 class _Filler:
-    """Fills one schema; references point into its root."""
-
     def __init__(self, root: Object, hint: Hint) -> None:
         self._root = root
         self._hint = hint
@@ -175,7 +168,7 @@ def _type(shape: Object, wish: Json) -> str:
 
 
 def _suits(value: Json, shape: Object) -> bool:
-    """Whether a value is of a schema's type; bounds are not checked."""
+    """Bounds are not checked."""
     kind = shape.get("type")
     match value:
         case bool():

@@ -1,7 +1,7 @@
 """Scripts for the server's answers: rules, a user's function, and random faults.
 
-A rule is JSON: `{"match": {...}, "reply": {...}, "times": 2}`. The first rule that matches and is
-not used up decides; without one the role answers. Random faults only add a misbehaviour.
+A rule is JSON: `{"match": {...}, "reply": {...}, "times": 2}`. The first that matches and is not
+used up decides, else the role. Random faults only add a misbehaviour.
 """
 
 import importlib
@@ -25,8 +25,6 @@ _RULE = {"match", "reply", "times"}
 
 @dataclass(slots=True)
 class Rule:
-    """One rule, and how often it was met and used."""
-
     match: Object
     reply: ModelReply
     times: int | None = None
@@ -72,7 +70,6 @@ class Script:
         self._random = random.Random(seed)
 
     def reply(self, request: Request, role: Role) -> ModelReply:
-        """The reply to a request; an empty one leaves the answer to the role."""
         chance = self._chance()
         reply = self._scripted(request, role) or ModelReply()
         if not chance:
@@ -97,7 +94,7 @@ class Script:
 
 
 def parse_rules(script: Sequence[Json]) -> list[Rule]:
-    """Rules from JSON. Raises `InputError` for the first problem."""
+    """Raises `InputError` for the first problem."""
     return [_rule(mapping(rule), number) for number, rule in enumerate(script, start=1)]
 
 
@@ -133,7 +130,7 @@ def _known(given: Object, known: set[str], where: str) -> None:
 
 
 def load_function(name: str) -> Function:
-    """The function that `module:function` names. Raises `InputError` if there is none."""
+    """Raises `InputError` if `module:function` names none."""
     module_name, _, attribute = name.partition(":")
     try:
         found: object = getattr(importlib.import_module(module_name), attribute)
@@ -145,10 +142,8 @@ def load_function(name: str) -> Function:
 
 
 def name_of(function: Callable[..., object]) -> str:
-    """`module:function` of a function that another process can import.
-
-    Raises `InputError` for a lambda, a method, or a function within another one.
-    """
+    """`module:function`. Raises `InputError` for a function, such as a lambda, that another
+    process can't import."""
     module = getattr(function, "__module__", None)
     name = getattr(function, "__qualname__", "")
     if module in (None, "__main__") or not str(name).isidentifier():

@@ -1,7 +1,5 @@
-"""The scripted model without its process, socket or real time: for tests of how long things take.
-
-The SDK and what is above it are real, so a run in virtual time waits exactly as long as it says.
-"""
+"""The scripted model without process, socket or real time: a run in virtual time waits exactly
+as long as it says."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,7 +21,7 @@ class ScriptedModel(httpx2.AsyncBaseTransport):
     """Answers as `ScriptedServer` does with the same settings, in the event loop that asks."""
 
     def __init__(self, *, model: str = "scripted", **settings: object) -> None:
-        """To be made outside of an event loop."""
+        """Made outside of an event loop."""
         self._server = ModelServer(ServerSettings(model=model))
         client = httpx2.AsyncClient(transport=self)
         provider = OpenAIProvider(
@@ -31,11 +29,9 @@ class ScriptedModel(httpx2.AsyncBaseTransport):
         )
         provider.client.max_retries = 0
         self.model: Model = OpenAIChatModel(model, provider=provider)
-        """The model for a `Team`."""
         self.configure(**settings)
 
         async def first() -> None:
-            """The SDK looks at the platform in a thread, once, which virtual time would outrun."""
             await provider.client.models.list()
 
         asyncio.run(first())
@@ -49,7 +45,6 @@ class ScriptedModel(httpx2.AsyncBaseTransport):
         return Stats.from_json(self._server.counts.snapshot())
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """The scripted answer, when its time has come."""
         counts = self._server.counts
         counts.started()
         status = 0

@@ -2,9 +2,8 @@
 
     python -m leadhand.testing.server --port 0
 
-prints its URL and serves until it is stopped. Tests start it through `ScriptedServer`, which
-controls it over its standard input and output (`--piped`); it ends when they close. It makes no
-connections itself and needs only the standard library.
+prints its URL and serves until it is stopped. `ScriptedServer` controls it over its standard input
+and output (`--piped`). It makes no connections and needs only the standard library.
 """
 
 import argparse
@@ -38,8 +37,6 @@ _NO_RESPONSES = (
 
 
 class ProtocolModule(Protocol):
-    """A protocol's module: reads requests, and writes answers and errors."""
-
     def read(self, body: Object) -> Request: ...
     def write(
         self, request: Request, completion: Completion, *, tokens: int, number: int
@@ -48,8 +45,6 @@ class ProtocolModule(Protocol):
 
 
 class ModelServer:
-    """The server behind both protocols: settings, script and counts."""
-
     def __init__(self, settings: ServerSettings) -> None:
         self._settings = settings
         self._script = settings.script_of()
@@ -64,7 +59,6 @@ class ModelServer:
         self.counts.keep_bodies(self._settings.keep_bodies)
 
     def reset(self, changes: Object) -> None:
-        """Reset the counts and the script, with changed settings."""
         self._settings = self._settings.changed(changes)
         self._script = self._settings.script_of()
         self.counts.clear(keep_bodies=self._settings.keep_bodies)
@@ -151,7 +145,6 @@ def _tokens(completion: Completion) -> int:
 
 
 def _models(name: str) -> Object:
-    """The list of models, in a format that both protocols understand."""
     model: Object = {"id": name, "object": "model", "created": 1_700_000_000, "owned_by": "script"}
     model |= {"type": "model", "display_name": name, "created_at": "2023-11-14T22:13:20Z"}
     return {"object": "list", "data": [model], "has_more": False, "first_id": name, "last_id": name}

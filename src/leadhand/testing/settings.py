@@ -8,13 +8,11 @@ from leadhand.testing.json_data import Json, Object, mapping
 from leadhand.testing.script import Script
 
 HOST = "127.0.0.1"
-"""The only address on which the server listens."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
     script: Json = None
-    """A list of rules, or `module:function`."""
     faults: Mapping[str, float] = field(default_factory=dict[str, float])
     """Probabilities of misbehaviours, together at most 1."""
     seed: int = 0
@@ -25,14 +23,14 @@ class ServerSettings:
     model: str = "scripted"
     """The id of the only listed model; requests may name any model."""
     context_tokens: int = 0
-    """What a request and its answer may take, as `/props` says; 0: it does not say, and any."""
+    """As `/props` says; 0: any."""
     max_tokens: int = 0
     """The highest limit that a request may set for its answer; 0: any."""
     keep_bodies: int = 100
     """How many of the last requests' bodies are kept."""
 
     def changed(self, changes: Object) -> "ServerSettings":
-        """These settings with the changes. Raises `InputError` for an invalid one."""
+        """Raises `InputError` for an invalid one."""
         made = self
         for name, value in changes.items():
             made = made._with(name, value)
@@ -80,7 +78,6 @@ class ServerSettings:
         return None
 
     def script_of(self) -> Script:
-        """The script of these settings, at its beginning."""
         return Script(self.script, self.faults, seed=self.seed)
 
 

@@ -1,9 +1,8 @@
 """Virtual time: an event loop on which hours of waiting take no real time.
 
-Nothing is patched: every sleep, timeout and deadline on that loop takes exactly its duration in
-virtual time, and no real time. The clock stands still while a thread or a worker's process works
-for the loop: a thread of leadhand, of `asyncio.to_thread`, or of `anyio.to_thread`, where
-pydantic-ai runs plain functions.
+Every sleep, timeout and deadline takes exactly its duration in virtual time. The clock stands still
+while a thread of leadhand, of `asyncio.to_thread` or of `anyio.to_thread`, or a worker's process,
+works for the loop.
 """
 
 import asyncio
@@ -43,7 +42,6 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         return self._virtual_s
 
     def jump(self, seconds: float) -> None:
-        """Let `seconds` pass at once."""
         later_s = self._virtual_s + seconds
         # After half a year a nanosecond, by which asyncio calls a timer due, is lost in rounding.
         self._virtual_s = later_s if later_s + 1e-9 > later_s else math.nextafter(later_s, math.inf)
@@ -62,7 +60,6 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         await super().shutdown_default_executor()
 
     def awaits_threads(self) -> bool:
-        """Whether a thread or a process is working for this loop."""
         borrowed = self.anyio_threads.borrowed_tokens if self.anyio_threads else 0
         return borrowed > 0 or self._in_executors > 0 or outside_work_awaited(self)
 
@@ -71,14 +68,11 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
 
 class _JumpingSelector(selectors.DefaultSelector):
-    """Moves the loop's clock to the next timer instead of waiting for it."""
-
     def __init__(self, loop: VirtualTimeLoop) -> None:
         super().__init__()
         self._loop = loop
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """The files that are ready now; if there are none, the clock jumps by `timeout`."""
         if timeout is None:
             # Nothing is scheduled: only something outside the loop, such as a thread, can wake it.
             return super().select(None)
@@ -96,12 +90,10 @@ class VirtualClock:
     """A clock with the time of a virtual-time loop, which starts on 2000-01-01 in UTC."""
 
     def now(self) -> dt.datetime:
-        """The wall clock, in UTC."""
         start = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
         return start + dt.timedelta(seconds=self.monotonic())
 
     def monotonic(self) -> float:
-        """The running loop's time, in seconds."""
         return asyncio.get_running_loop().time()
 
 

@@ -1,7 +1,5 @@
-"""The trace of a run as one JSON document: plan, events, metrics.
-
-It is complete: folding its events gives the state and the answer again.
-"""
+"""The trace of a run as one JSON document: plan, events, metrics. Folding its events gives the
+state and the answer again."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -13,10 +11,9 @@ from leadhand.state.times import metrics
 
 
 def document(log: Sequence[events.Event]) -> Iterator[str]:
-    """The text of the document, in pieces; ASCII only, so that it is safe on a terminal.
+    """The document, in pieces of ASCII, which is safe on a terminal.
 
-    `plan` is the accepted plan, or null; the `metrics` of a run without an answer are those at its
-    last event.
+    `plan` is null if none was accepted; without an answer `metrics` are as of the last event.
     """
     state = fold(log)
     plan = accepted_plan(log)

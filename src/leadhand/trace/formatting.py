@@ -5,7 +5,7 @@ from leadhand.contracts.outcome import Usage
 
 
 def format_duration(taken_s: float) -> str:
-    """A duration: `3 ms`, `2.1 s`, `4 min 9 s`, `2 h 5 min`."""
+    """`3 ms`, `2.1 s`, `4 min 9 s`, `2 h 5 min`."""
     if taken_s < 1:
         return f"{1000 * taken_s:.0f} ms"
     if taken_s < 60:
@@ -33,7 +33,7 @@ def format_gain(metrics: Metrics) -> str:
 
 
 def format_price(usd: float | None) -> str:
-    """A price; `None` is unknown, not zero."""
+    """`None` is unknown, not zero."""
     if usd is None:
         return "cost unknown"
     if 0 < usd < 0.0001:

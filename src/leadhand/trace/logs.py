@@ -1,8 +1,7 @@
 """A listener that writes a run's events to the standard library's log, each as one line.
 
 The logger is `leadhand.run`. Runs, plans and the ends of tasks are INFO, dispatches and calls
-DEBUG, failures, breakers and stuck workers WARNING. Content from people, models and tools is left
-out by default. Logging is configured by the program, not here.
+DEBUG, failures, breakers and stuck workers WARNING. The program configures logging.
 """
 
 import logging
@@ -23,7 +22,7 @@ _LEVELS = {
     "worker_stuck": logging.WARNING,
     "breaker_opened": logging.WARNING,
 }
-"""By type of event; the others are INFO."""
+"""The others are INFO."""
 _FIELDS = ("task_id", "attempt", "worker", "model", "tool", "duration_s")
 _TEXTS = ("error", "message", "question", "reason", "text", "why")
 """Fields with content of people, models or tools, or quotes of it."""
@@ -43,9 +42,8 @@ class Logs:
         redact: Callable[[str], str] = str,
         logger: logging.Logger | None = None,
     ) -> None:
-        """`content`: log messages, reasons and questions too. `redact` is applied to every line and
-        every extra text. The default `logger` is `leadhand.run`.
-        """
+        """`content`: texts of people, models and tools too. `redact` is applied to every line
+        and text."""
         self._content = content
         self._redact = redact
         self._logger = logger or logging.getLogger("leadhand.run")

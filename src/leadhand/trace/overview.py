@@ -14,7 +14,6 @@ Document = dict[str, JsonValue]
 
 
 def overview(history: RunHistory, *, held: bool) -> Document:
-    """The document; `held`: whether a process works on the run now."""
     state, answer = history.state, history.state.answer
     return {
         "run_id": state.run_id,

@@ -8,8 +8,6 @@ from leadhand.planners.routing import BY_ROUTER
 
 
 class RouteExample(NamedTuple):
-    """A text, the worker that it was for, and how that is known."""
-
     text: str
     worker: str
     why: str
@@ -18,9 +16,9 @@ class RouteExample(NamedTuple):
 def route_examples(log: Sequence[events.Event]) -> Iterator[RouteExample]:
     """The examples in the events of one run whose request a router placed.
 
-    A person named the worker; a worker handed the task back and another one completed it; a judge
-    took the second opinion of another worker; or workers that got the same text contradicted each
-    other because, a judge says, it was for only one of them. Events of nested teams do not count.
+    A person named the worker; another worker completed a task that was handed back, or gave the
+    better second opinion; or a judge says which of several workers the text was for. Events of
+    nested teams do not count.
     """
     own = [event for event in log if not event.within]
     plans = [event for event in own if isinstance(event, events.PlanProposed) and not event.task_id]
@@ -33,9 +31,7 @@ def route_examples(log: Sequence[events.Event]) -> Iterator[RouteExample]:
         first = plans[-1].plan.tasks[0]
         yield RouteExample(first.intent, first.worker, "a person named the worker")
     workers: dict[str, str] = {}
-    """Of the last attempt at each task."""
     handed_back: dict[str, str] = {}
-    """The worker that handed a task back first."""
     for event in own:
         match event:
             case events.TaskDispatched():

@@ -1,7 +1,6 @@
 """The history of a run: every attempt, the decisions after it, the plans, the questions. Pure.
 
-`RunState` says how things are now, `RunHistory` how they came about. `show` and the HTML page draw
-it; how it looks is up to them.
+`RunState` says how things are now, `RunHistory` how they came about.
 """
 
 import datetime as dt
@@ -42,7 +41,6 @@ class AttemptHistory:
     worker: str
     started_s: float
     ended_s: float | None = None
-    """`None` while it runs."""
     end: End = "running"
     kind: str = ""
     """The kind of failure or the reason of an escalation."""
@@ -62,7 +60,6 @@ class AttemptHistory:
 
     @property
     def took_s(self) -> float:
-        """How long it took; 0 while it runs."""
         return 0.0 if self.ended_s is None else self.ended_s - self.started_s
 
     def use(self, used: Usage | None) -> None:
@@ -94,13 +91,11 @@ class TaskHistory:
     parts: tuple[str, ...] = ()
     """The tasks into which it was split."""
     dropped: str = ""
-    """Why it is no longer in the plan."""
     attempts: list[AttemptHistory] = field(default_factory=list[AttemptHistory])
     before: list[Step] = field(default_factory=list[Step])
     """Decisions before its first attempt."""
 
     def add(self, step: Step) -> None:
-        """Add a decision to the last attempt."""
         (self.attempts[-1].steps if self.attempts else self.before).append(step)
 
     @property
@@ -116,8 +111,6 @@ class TaskHistory:
 
 
 class RunHistory:
-    """The history of a run; an attempt of a nested team has the history of its run."""
-
     def __init__(self, state: RunState | None = None) -> None:
         """`state`: of a nested run, which the outer run's history changes."""
         self.state = state or RunState()
@@ -128,13 +121,10 @@ class RunHistory:
         self.plans: list[PlanVersion] = []
         self.questions: list[QuestionHistory] = []
         self.notices: list[Step] = []
-        """What happened to the run as a whole, except plans and questions."""
         self.usage_by_owner: dict[UsageOwner, Usage] = {}
-        """In the outermost run's history only; nested runs included."""
         self.started_at: dt.datetime | None = None
         self.started_s = 0.0
         self.last_s = 0.0
-        """The last event's time, in seconds since the outermost run started."""
 
     @classmethod
     def of(cls, log: Iterable[events.Event]) -> "RunHistory":
@@ -155,24 +145,20 @@ class RunHistory:
 
     @property
     def open_questions(self) -> Sequence[QuestionHistory]:
-        """The questions that a person has not answered, in nested runs too."""
         if self.state.answer is not None and not self.state.answer.waiting:
             return ()
         return tuple(self._open_questions())
 
     def run_status(self, *, held: bool) -> RunStatus:
-        """The run's status; `held`: whether a process works on it now."""
         return self.state.status(held=held, asks=bool(self.open_questions))
 
     @property
     def metrics(self) -> Metrics:
-        """The metrics of the answer, or as of the last event."""
         answer = self.state.answer
         return answer.metrics if answer is not None else metrics(self.state, self.last_s)
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:
-        """The conflicts of the answer, or those that are known before there is one."""
         answer = self.state.answer
         return self.state.conflicts if answer is None else answer.conflicts
 
@@ -197,11 +183,11 @@ class RunHistory:
                 yield from self._with_parts(task)
 
     def task_state(self, id: str) -> TaskState:
-        """A task's state, its last one if it is no longer in the plan."""
+        """A task that is no longer in the plan has its last."""
         return self.state.tasks.get(id) or self.state.retired[id]
 
     def task_status(self, id: str) -> str:
-        """A task's status, or `split` or `dropped` if it is no longer in the plan."""
+        """A task that is no longer in the plan has its last."""
         if id in self.state.tasks:
             return self.state.tasks[id].status
         return "split" if self.tasks[id].parts else "dropped"
@@ -333,7 +319,6 @@ class RunHistory:
             self.tasks[id].add(Step(event.elapsed_s, "done again from the beginning"))
 
     def _halt(self, at_s: float) -> None:
-        """End running attempts as interrupted, at the time of the process's last event."""
         for task in self.tasks.values():
             attempt = task.attempts[-1] if task.attempts else None
             if attempt is not None and attempt.running:

@@ -16,14 +16,11 @@ End = Literal["running", "completed", "escalated", "failed", "cancelled", "inter
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A decision, or something that happened to the run."""
-
     at_s: float
     said: str
     """In a few words, as in `tier raised from fast to strong`."""
     why: str = ""
     changed: tuple[str, str] | None = None
-    """The intent before and after it was refined."""
 
     @property
     def words(self) -> str:
@@ -35,13 +32,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class PlanVersion:
-    """A plan, or a change of it, and what became of it."""
-
     at_s: float
     what: Literal["proposed", "accepted", "rejected", "amended"]
     revision: int
     tasks: int
-    """How many the plan has in this version."""
     by: str = ""
     said: str = ""
     """Why the plan was amended or rejected, or which step of a router chose its workers."""
@@ -50,7 +44,6 @@ class PlanVersion:
 
     @property
     def title(self) -> str:
-        """What it is, who wrote it, and what became of it."""
         if not self.revision:
             return f"no plan by {self.by}"
         by = f" by {self.by}," if self.by else ""
@@ -61,17 +54,14 @@ class PlanVersion:
 class QuestionHistory:
     at_s: float
     task_id: str | None
-    """`None`: it is about the plan."""
     question: str
     verdict: Verdict | None = None
-    """`None` until there is a reply."""
     text: str = ""
     by: str = ""
     answered_s: float | None = None
     calls: tuple[ToolCall, ...] = ()
-    """The tool calls that it is about."""
     replies: dict[str, CallReply] = field(default_factory=dict[str, CallReply])
-    """The reply about each of them, by its id."""
+    """By call id."""
 
     def within(self, task_id: str) -> "QuestionHistory":
         """The same question, as the outer run sees it; `task_id` is that run's task."""
@@ -110,12 +100,10 @@ Notice = (
     | events.BreakerClosed
     | events.WorkerStuck
 )
-"""What happens to the run as a whole."""
 PlanEvent = events.PlanProposed | events.PlanRejected | events.PlanAccepted | events.PlanAmended
 
 
 def step(event: events.AttemptEnd | events.TaskDecision) -> Step:
-    """The decision about a task after an attempt, or before the first."""
     at_s = event.elapsed_s
     match event:
         case events.TaskCompleted():
@@ -131,7 +119,6 @@ def step(event: events.AttemptEnd | events.TaskDecision) -> Step:
 
 
 def notice(event: Notice) -> Step:
-    """What happened to the run as a whole."""
     at_s = event.elapsed_s
     match event:
         case events.RunStopped():
@@ -177,7 +164,7 @@ def decision(event: events.RoundDecided) -> str:
 def plan_versions(
     known: Sequence[PlanVersion], event: PlanEvent, *, tasks: int
 ) -> list[PlanVersion]:
-    """`known` plan versions, changed by `event`; `tasks`: how many the plan has now."""
+    """`tasks`: how many the plan has now."""
     at_s = event.elapsed_s
     match event:
         case events.PlanProposed(plan=plan):

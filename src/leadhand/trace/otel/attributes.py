@@ -1,8 +1,8 @@
-"""Attributes of spans: those of the conventions for generative AI, and leadhand's own.
+"""Attributes of spans: those of the conventions for generative AI, and leadhand's own, which start
+with `leadhand.`.
 
 The conventions are https://github.com/open-telemetry/semantic-conventions-genai, all of it in
-development. Content from people, models and tools is left out by default. Other attributes start
-with `leadhand.`.
+development.
 """
 
 import json
@@ -48,27 +48,22 @@ _FACTS = (
     "old_tier", "pause_s", "revision", "rewired", "round", "second_opinion", "taken", "task_id",
     "verdict", "worker", "workers",
 )  # fmt: skip
-"""Fields of events that have no content."""
 _OF_TASK = {"task_id": "task.id", "attempt": "task.attempt"}
 _TEXTS = ("message", "new_intent", "problems", "question", "reason", "text", "why")
-"""Fields of events that have content, or may quote it."""
 
 _STATUS = re.compile(r"\bHTTP (\d{3})\b")
 
 
 @dataclass(frozen=True, slots=True)
 class ContentFilter:
-    """Whether content from people, models and tools is exported, and how it is redacted."""
-
     shown: bool
     redact: Callable[[str], str]
 
     def text(self, text: str) -> str:
-        """`text` without secrets, and valid in UTF-8."""
         return self.redact(text).encode("utf-8", "replace").decode()
 
     def message(self, key: str, role: str, value: JsonValue) -> Attributes:
-        """One message as an attribute; none if content is not shown."""
+        """None if content is not shown."""
         if not self.shown or value is None or value == "":
             return {}
         said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -81,7 +76,7 @@ class ContentFilter:
         return {key: json.dumps([message], ensure_ascii=False)}
 
     def exception(self, raised: Raised, message: str) -> Attributes:
-        """An exception of a worker; its message only if content is shown."""
+        """The message only if content is shown."""
         found: Attributes = {"exception.type": raised.type}
         if self.shown:
             found["exception.message"] = self.text(message)
@@ -90,7 +85,6 @@ class ContentFilter:
 
 
 def facts(event: events.Event, content: ContentFilter) -> Attributes:
-    """The attributes of a span event for an event of the run."""
     found: Attributes = {}
     for name in _FACTS:
         value = cast("AttributeValue | None", getattr(event, name, None))
@@ -145,7 +139,6 @@ def tool(event: events.ToolCalled, content: ContentFilter) -> Attributes:
 
 
 def model_error_type(error: str) -> str:
-    """The provider's HTTP status, if the error has one."""
     status = _STATUS.search(error)
     return status[1] if status else "model_error"
 
@@ -156,7 +149,7 @@ def model_error(error: str) -> str:
 
 
 def _answer(response: Mapping[str, JsonValue], content: ContentFilter) -> str:
-    """A model's answer, converted from pydantic-ai's form to that of the conventions."""
+    """From pydantic-ai's form to that of the conventions."""
     parts = response.get("parts")
     message: JsonValue = {
         "role": "assistant",

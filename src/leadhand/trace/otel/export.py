@@ -1,7 +1,5 @@
-"""Export of spans to the collector that the environment names, for programs such as the CLI.
-
-A failed export costs one line at the end. It never delays or prevents the answer.
-"""
+"""Export of spans to the collector that the environment names, for programs such as the CLI. It
+never delays the answer: a failed export costs one line."""
 
 import contextlib
 import importlib.util
@@ -37,9 +35,9 @@ def spans_from_environment(
 ) -> Generator[Listener | None]:
     """A listener whose spans go to the collector that the environment names, or `None`.
 
-    Spans are sent during the block, and the last ones at its end, which takes `flush_s` at most.
-    `warn` gets a line if they can't be sent. `redact` removes secrets from it and from content,
-    which is exported only if OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says so.
+    Sending the last spans takes `flush_s` at most. `warn` gets a line if it fails. `redact` removes
+    secrets from it and from content, which is exported only if
+    OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says so.
     """
     endpoint = _endpoint()
     if endpoint is None:
@@ -69,7 +67,7 @@ def spans_from_environment(
 
 
 def _endpoint() -> str | None:
-    """The collector's endpoint, without password and query, so that it can be shown."""
+    """Without password and query, so that it can be shown."""
     if _said("OTEL_SDK_DISABLED").lower() == "true" or _said("OTEL_TRACES_EXPORTER") == "none":
         return None
     found = next((found for name in _ENDPOINTS if (found := _said(name))), None)
@@ -81,7 +79,7 @@ def _said(variable: str) -> str:
 
 
 def _provider(endpoint: str, warn: Callable[[str], object]) -> "TracerProvider | None":
-    """The provider that makes and sends spans; `None`, after a warning, if there can be none."""
+    """`None`, after a warning, if there can be none."""
     protocol = next((found for name in _PROTOCOLS if (found := _said(name))), "")
     if protocol not in ("", "http/protobuf"):
         warn(f"no spans are sent to {endpoint}: leadhand speaks http/protobuf, not {protocol}")
@@ -122,7 +120,7 @@ def _made() -> "TracerProvider":
 
 
 def _flushed(provider: "TracerProvider", limit_s: float) -> bool:
-    """Whether everything was sent or refused in time. The SDK's own flush has no time limit."""
+    """The SDK's own flush has no time limit."""
     work = threading.Thread(target=provider.shutdown, name="leadhand-spans", daemon=True)
     work.start()
     work.join(limit_s)
@@ -130,7 +128,7 @@ def _flushed(provider: "TracerProvider", limit_s: float) -> bool:
 
 
 class _Complaints(logging.Handler):
-    """Collects what the SDK logs about lost spans during the block, instead of printing it."""
+    """Collects what the SDK logs about lost spans, instead of printing it."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -141,7 +139,6 @@ class _Complaints(logging.Handler):
         self._logger = logging.getLogger("opentelemetry")
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep the first complaint about a loss; warnings are about retries."""
         message = record.getMessage()
         if record.levelno >= logging.ERROR or message.startswith("Queue full"):
             self.lost = self.lost or " ".join(message.split())

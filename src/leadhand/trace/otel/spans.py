@@ -1,7 +1,5 @@
-"""A listener that makes spans of runs from their events, so that concurrency cannot confuse them.
-
-It keeps only open spans; the provider exports them.
-"""
+"""A listener that makes spans of runs from their events, so that concurrency cannot confuse
+them. It keeps only open spans."""
 
 import hashlib
 from collections.abc import Callable
@@ -20,22 +18,16 @@ _trace_id: ContextVar[int] = ContextVar("_trace_id", default=INVALID_TRACE_ID)
 
 
 class RunIds(RandomIdGenerator):
-    """Derives a run's trace id from its run id, so that a resumed run continues its trace.
-
-    Use it as the `id_generator` of the program's own `TracerProvider`.
-    """
+    """Derives a run's trace id from its run id, so that a resumed run continues its trace: the
+    `id_generator` of the program's own `TracerProvider`."""
 
     def generate_trace_id(self) -> int:
-        """The trace id of a run, or a random one for other traces."""
         return _trace_id.get() or super().generate_trace_id()
 
 
 class Spans(AbstractContextManager["Spans"]):
-    """Makes spans of any number of runs, which may be concurrent.
-
-    As a context manager it ends spans that are still open, for example of a run without a last
-    event because its plan was refused.
-    """
+    """Makes spans of any number of runs, which may be concurrent. As a context manager it ends
+    spans that are still open, as of a run without a last event."""
 
     def __init__(
         self,
@@ -44,8 +36,8 @@ class Spans(AbstractContextManager["Spans"]):
         content: bool = False,
         redact: Callable[[str], str] = str,
     ) -> None:
-        """`content`: export requests, answers, messages, and arguments and output of tools too;
-        `redact` is applied to each text."""
+        """`content`: export requests, answers, messages, arguments and outputs; `redact` each
+        text."""
         self._tracer = tracer_provider.get_tracer("leadhand")
         self._content = ContentFilter(content, redact)
         self._trees: dict[str, SpanTree] = {}

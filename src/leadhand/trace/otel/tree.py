@@ -1,8 +1,7 @@
 """The tree of one run's spans.
 
-A position in the tree is a path of task ids: `()` is the run, `("legal", "t1")` the task `t1` in
-the nested run of the task `legal`. Times are those of the events: the wall clock at the run's
-start, plus monotonic seconds.
+A position in it is a path of task ids: `()` is the run, `("legal", "t1")` a task of the nested run
+of `legal`. Times are the wall clock at the run's start, plus monotonic seconds.
 """
 
 import datetime as dt
@@ -49,7 +48,7 @@ class _Team:
 class _Attempt:
     span: Span
     ended_ns: int | None = None
-    """When it ended without success; it stays open for the decision."""
+    """When it ended without success: it is open until the decision."""
 
 
 class SpanTree:
@@ -60,7 +59,6 @@ class SpanTree:
         *,
         content: ContentFilter,
     ) -> None:
-        """The first span is a child of the current one, if any."""
         self._tracer = tracer
         self._content = content
         at_ns = (first.at - _EPOCH) // dt.timedelta(microseconds=1) * 1_000
@@ -102,7 +100,6 @@ class SpanTree:
                 self._noted(event)
 
     def close(self) -> None:
-        """End all open spans: no more events follow."""
         self._finish_team((), None)
 
     # Runs
@@ -125,7 +122,6 @@ class SpanTree:
             team.phase = self._start("plan", {names.OPERATION: "plan"}, parent)
 
     def _finish_team(self, path: Path, answer: Answer | None) -> None:
-        """End a run and everything in it; without an answer it counts as unfinished."""
         team = self._teams.pop(path, None)
         if team is None:
             return

@@ -1,7 +1,6 @@
 """A run as one self-contained HTML page, without network or server.
 
-Its content security policy allows only its own style and script, by their hashes. Content from
-people, models and tools is always text.
+Its content security policy allows only its own style and script, by their hashes.
 """
 
 import base64
@@ -58,7 +57,6 @@ def _section(title: str, id: str, *content: Html) -> Html:
 
 
 def _nested_graphs(history: RunHistory) -> list[Html]:
-    """The graphs of nested runs, the last of each task."""
     return [
         tag(
             "details",

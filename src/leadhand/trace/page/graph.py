@@ -1,7 +1,5 @@
-"""The graph of a run's tasks as SVG: dependencies, status and duration.
-
-Tasks with the same dependencies and the same dependants share a frame, with one line to it.
-"""
+"""The graph of a run's tasks as SVG. Tasks with the same dependencies and the same dependants
+share a frame."""
 
 import math
 import unicodedata

@@ -18,8 +18,6 @@ _SWEEPS = 6
 
 @dataclass(slots=True)
 class Box:
-    """A box, or a waypoint of an edge: its size and its top left corner."""
-
     width: float
     height: float
     x: float = 0.0
@@ -36,7 +34,6 @@ class Box:
 @dataclass(frozen=True, slots=True)
 class Layout:
     boxes: Sequence[Box]
-    """In the order of the given sizes."""
     edges: Mapping[tuple[int, int], Sequence[tuple[float, float]]]
     """The points of each edge, from the right side of a box to the left side of another."""
     width: float
@@ -44,7 +41,7 @@ class Layout:
 
 
 def layout(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]]) -> Layout:
-    """Place boxes of these sizes; `edges` are index pairs, without cycles."""
+    """`edges` are index pairs, without cycles."""
     boxes = [Box(width, height) for width, height in sizes]
     _layer(boxes, edges)
     ways = _ways(boxes, edges)

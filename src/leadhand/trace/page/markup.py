@@ -1,7 +1,5 @@
-"""Builds HTML from tags and text; all text is escaped, so that it never becomes markup.
-
-Also the marks of task statuses and the anchors of tasks.
-"""
+"""Builds HTML from tags and text, which is escaped; marks of task statuses, and anchors of
+tasks."""
 
 import hashlib
 import html
@@ -33,12 +31,10 @@ def shown(text: str) -> Html:
 
 
 def joined(*parts: str) -> Html:
-    """The parts concatenated; plain strings are escaped."""
     return Html("".join(map(shown, parts)))
 
 
 def tag(name: str, *content: str, **attributes: Value) -> Html:
-    """An element. `class_` becomes `class`, `aria_label` `aria-label`; `None` is left out."""
     told = "".join(
         f" {_name(key)}" if value is True else f' {_name(key)}="{_value(value)}"'
         for key, value in attributes.items()
@@ -56,5 +52,5 @@ def _value(value: str | int | float) -> str:
 
 
 def anchor(path: str) -> str:
-    """The HTML id of a task, whatever characters its own id has."""
+    """Whatever characters the task's id has."""
     return f"t-{hashlib.sha256(path.encode('utf-8', 'replace')).hexdigest()[:12]}"

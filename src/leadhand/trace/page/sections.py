@@ -65,7 +65,6 @@ def next_step(history: RunHistory, *, held: bool) -> Html:
 
 
 def answer(given: Answer | None) -> Iterator[Html]:
-    """The answer, its gaps, contradictions and sources."""
     if given is None:
         yield tag("p", "There is no answer yet.", class_="quiet")
         return
@@ -138,8 +137,8 @@ def _used(by: str, used: Mapping[str, Usage]) -> Iterator[Html]:
 def render_markdown(text: str) -> Html:
     """Untrusted Markdown as HTML with a few harmless elements and attributes.
 
-    HTML in it is shown as text, links and images as their text and target: the page never fetches
-    anything (F16, F32).
+    HTML in it is shown as text, links and images as text and target: the page fetches nothing (F16,
+    F32).
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     parser.disable("image")
@@ -149,7 +148,6 @@ def render_markdown(text: str) -> Html:
 
 
 def _dead(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens, with links and attributes turned into text."""
     made: list[Token] = []
     targets: list[str] = []
     for token in tokens:

@@ -17,7 +17,6 @@ MAX_OUTPUT_CHARS = 4_000
 
 
 def tasks(history: RunHistory, *, path: str = "") -> Html:
-    """The list of a run's tasks; a nested run is inside its attempt."""
     ids = [task.id for task in history.ordered_tasks()]
     left_out = len(ids) - MAX_TASKS
     if left_out > 0:

@@ -1,7 +1,5 @@
-"""The timeline: planning, a bar per attempt, a thin line per wait, synthesis.
-
-Positions are percentages of the run, so that the drawing is as wide as the page.
-"""
+"""The timeline: planning, a bar per attempt, a thin line per wait, synthesis. Positions are
+percentages of the run."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
