@@ -1,8 +1,8 @@
 """`python -m leadhand`: the same as the `leadhand` program.
 
-Python puts the current folder first on the path here. It is taken off again before anything else is
-imported: no file of a folder in which somebody works may stand in for a module of ours. What can't
-be kept out is a folder or file called `leadhand` itself; the `leadhand` program has no such gap.
+The current folder is taken off the path before anything else is imported: its files must not stand
+in for our modules. Only a folder or file called `leadhand` can't be kept out; the `leadhand`
+program has no such gap.
 """
 
 import os

@@ -53,7 +53,6 @@ class TeamError(InputError):
 
 
 MAX_SHOWN_PROBLEMS = 50
-"""How many problems of a plan one message shows."""
 
 
 class PlanError(InputError):
@@ -138,5 +137,4 @@ class DamagedRun(JournalError):
 
     @property
     def where(self) -> str:
-        """The event and what is wrong with it."""
         return f"event {self.seq}: {self.why}"

@@ -41,20 +41,20 @@ PUBLIC: _Parts = {
 class TextDelta:
     """A piece of what a model is writing, as `Run.events(deltas=True)` gives it.
 
-    It is no event: it has no `seq`, is not stored, and is only read in the process of the run.
-    Secrets in it are redacted, and control characters and workflow commands escaped.
+    It has no `seq`, is not stored, and is only read in the process of the run. Secrets in it are
+    redacted, and control characters and workflow commands escaped.
     """
 
     task_id: str | None
-    """The task that is worked on, with its path as in `legal/draft`; of the planner or synthesizer
-    of a nested team that team's task. None: the run's own."""
+    """With its path as in `legal/draft`; of a nested run's planner or synthesizer, that team's
+    task. None: the run's own."""
     role: str
     """`worker`, `planner`, `synthesizer`, ...; a planner writes JSON."""
     text: str
     """Follows the text before of the same `task_id` and `role`."""
     reset: bool = False
-    """Whether that text begins again with this piece: the model is called once more, its answer was
-    lost, or pieces were dropped because they were not read in time."""
+    """Whether that text begins again with this piece: the answer was lost, or pieces were
+    dropped because they were not read in time."""
     type: Literal["text_delta"] = "text_delta"
     """Tells it from an event."""
 
@@ -62,10 +62,9 @@ class TextDelta:
 def public(event: Event | TextDelta) -> dict[str, JsonValue]:
     """What end users may see of an event, as JSON: how far the run is, and at its end the answer.
 
-    Nothing that is written for or by planners, workers, tools and people who are asked: requests,
-    instructions, intents, arguments, results, reasons, errors. Nor the program's settings. Of gaps
-    and doubts there are only the tasks, and of a nested team's answer only how it ended. Of what
-    models write there is only the final answer; everything else is an empty object.
+    Requests, instructions, intents, arguments, results, reasons, errors and settings are private.
+    Of gaps and doubts there are only the tasks, of a nested team's answer how it ended, of what
+    models write the final answer; everything else is an empty object.
     """
     if isinstance(event, TextDelta):
         final = event.task_id is None and event.role == "synthesizer"

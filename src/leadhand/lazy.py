@@ -1,7 +1,5 @@
-"""Package attributes that are imported on first use (PEP 562), so that importing a package is fast.
-
-Imports nothing itself, because `python -m leadhand` would find modules in the current folder.
-"""
+"""Package attributes that are imported on first use (PEP 562). Imports nothing itself, because
+`python -m leadhand` would find modules in the current folder."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,8 +11,7 @@ def lazy_imports(
 ) -> "Callable[[str], object]":
     """The `__getattr__` of `module` for the names that its source imports for type checkers.
 
-    `__all__` is all of them. The source is read when the first of them is needed. `renamed` maps
-    old names to new ones; an old name gives a `DeprecationWarning`.
+    `__all__` is all of them. `renamed` maps old names to new ones, with a `DeprecationWarning`.
     """
     homes: dict[str, str] = {}
 

@@ -30,11 +30,7 @@ if TYPE_CHECKING:
 
 
 class Clock(Protocol):
-    """The time, passed as an argument so that runs can be replayed and tested."""
-
-    def now(self) -> dt.datetime:
-        """The wall clock, in UTC."""
-        ...
+    def now(self) -> dt.datetime: ...
 
     def monotonic(self) -> float:
         """Seconds that never go back, in the running event loop's time."""
@@ -42,14 +38,14 @@ class Clock(Protocol):
 
 
 class Log(Protocol):
-    """Stores the events of runs."""
+    """Does not wait; the event is durable once the next `commit` returns."""
 
     def append(self, event: "Event") -> None:
         """Add an event, without waiting; it is durable once the next `commit` returns."""
         ...
 
     async def commit(self, run_id: str | None = None) -> None:
-        """Return once all appended events are durable, of one run or of all; all of them or none.
+        """Return once all appended events, of one run or of all, are durable.
 
         Raises `JournalError` if they can't be stored, and for every later commit of the run while
         it is held.
@@ -82,10 +78,8 @@ class Journal(Log, Protocol):
 
 
 class Runner(Protocol):
-    """Does a worker's tasks."""
-
     async def run(self, handoff: Handoff) -> Outcome:
-        """One attempt at one task. Stops soon after it is cancelled."""
+        """Stops soon after it is cancelled."""
         ...
 
 
@@ -93,10 +87,8 @@ class TeamRunner(Protocol):
     """Has a team do a task, as a nested run."""
 
     async def run_team(self, team: "Team", handoff: Handoff) -> "RunState":
-        """The final state of the nested run with its `answer`, even if it was cancelled.
-
-        Raises `LeadhandError` if the run could not start.
-        """
+        """The final state of the nested run with its `answer`, even if it was cancelled. Raises
+        `LeadhandError` if the run could not start."""
         ...
 
 
@@ -104,9 +96,7 @@ class Planner(Protocol):
     """Writes plans and never does work."""
 
     @property
-    def name(self) -> str:
-        """Its name in the log."""
-        ...
+    def name(self) -> str: ...
 
     async def plan(self, request: PlanRequest, team: "Team") -> Plan:
         """A plan for `request` with the workers of `team`; it may have problems."""
@@ -118,17 +108,13 @@ class Decider(Protocol):
     """A stepwise planner: decides round by round which tasks start."""
 
     @property
-    def name(self) -> str:
-        """Its name in the log."""
-        ...
+    def name(self) -> str: ...
 
     async def decide(
         self, now: Round, *, problems: Callable[[Decision], Sequence[str]]
     ) -> Decision:
-        """What is next. Raises `ModelError`.
-
-        A decision must have none of the `problems`; the first one starts at least one task.
-        """
+        """Raises `ModelError`. A decision has none of the `problems`; the first starts at least
+        one task."""
         ...
 
 
@@ -136,9 +122,7 @@ class Synthesizer(Protocol):
     """Makes one answer of results."""
 
     @property
-    def name(self) -> str:
-        """Its name in the log."""
-        ...
+    def name(self) -> str: ...
 
     @property
     def calls_model(self) -> bool:
@@ -155,25 +139,20 @@ class Synthesizer(Protocol):
 
 
 class Arbiter(Protocol):
-    """Chooses the best of several results of one task."""
-
     async def judge(self, question: str, candidates: Sequence[Result]) -> JudgedChoice:
         """The best answer to `question` among the candidates. Raises `ModelError`."""
         ...
 
 
 class Remedies(Protocol):
-    """Makes the decisions that need judgement: about a task that did not complete, or a plan that
-    no longer fits.
+    """Decides about a task that did not complete, or a plan that no longer fits.
 
-    Its answers are checked before they are used. If it raises or has no answer, the next rung of
-    the ladder is tried. It runs beside the other tasks; only the task concerned waits for it.
+    Answers are checked. If there is none, the next rung of the ladder is tried. Only the task
+    concerned waits.
     """
 
     @property
-    def name(self) -> str:
-        """Its name in the log."""
-        ...
+    def name(self) -> str: ...
 
     async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """The intent of `task`, rewritten to avoid what went wrong; None if that can't help."""
@@ -186,10 +165,8 @@ class Remedies(Protocol):
         ...
 
     async def split(self, task: Task, outcome: Escalated | Failed) -> Sequence[Task]:
-        """Smaller tasks that replace `task` and may depend on each other by their own ids.
-
-        Empty if it can't be split.
-        """
+        """Smaller tasks that replace `task` and may depend on each other by their own ids; empty
+        if it can't be split."""
         ...
 
     async def judge(self, task: Task, first: Result, second: Result) -> tuple[bool, str]:
@@ -199,16 +176,12 @@ class Remedies(Protocol):
     async def revise(
         self, state: "RunState", impact: PlanImpact, *, task_id: str
     ) -> Sequence[Task]:
-        """All tasks that should still be started, old and new, after `task_id` reported `impact`.
-
-        Old tasks keep their ids; those left out are dropped.
-        """
+        """All tasks that should still be started, old ones by their ids, after `task_id`
+        reported `impact`."""
         ...
 
 
 class Person(Protocol):
-    """A person who can be asked during a run."""
-
     @property
     def occasions(self) -> frozenset[Occasion]:
         """When the person is asked."""
@@ -230,10 +203,10 @@ class Person(Protocol):
         ...
 
     def hold(self, *, waits: bool, wake_up: Callable[[], None]) -> bool:
-        """Note whether everything left of the run waits for the person.
+        """Note whether everything left of the run waits for the person; returns whether it ends for
+        now.
 
-        Returns whether the run therefore ends for now: a nested one stays until the run around it
-        ends. `wake_up` is called when `waiting` changes.
+        A nested run stays until the run around it ends. `wake_up` is called when `waiting` changes.
         """
         ...
 
@@ -244,10 +217,8 @@ class Person(Protocol):
     def post_question(
         self, task: Task, outcome: Escalated | Failed, *, others: Sequence[str] = ()
     ) -> None:
-        """Record the question of `ask`, before anything waits for the reply.
-
-        The reply may name one of `others`, workers that then get the task.
-        """
+        """Record the question of `ask`, before anything waits for the reply, which may name one
+        of `others`."""
         ...
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
@@ -261,10 +232,8 @@ class Person(Protocol):
         ...
 
     async def ask_about_calls(self, task: Task) -> bool:
-        """Whether the person has replied about the calls of the paused attempt at `task`.
-
-        The reply is recorded. False: the question stays open.
-        """
+        """Whether the person has replied, which is recorded, about the calls of the paused
+        attempt."""
         ...
 
     def post_plan_question(self, question: str) -> None:
@@ -282,6 +251,6 @@ class Person(Protocol):
         """The verdict on `plan`; None if the question stays open.
 
         A plan that they send instead has none of the `problems`. Without `patiently` the run does
-        not wait for a person who answers later.
+        not wait for a later answer.
         """
         ...

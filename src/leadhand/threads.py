@@ -1,7 +1,7 @@
 """Daemon threads for workers that block.
 
 The standard executor joins its threads when the process ends, so a worker that never returns would
-keep the process alive. These threads are never joined: a call that is cancelled is abandoned.
+keep the process alive. A call that is cancelled is abandoned here.
 """
 
 import asyncio
@@ -46,15 +46,13 @@ class AbandonedCall:
     """A call that still runs though its caller has stopped waiting."""
 
     name: str
-    """The name that the caller gave it: worker and task."""
     argument: object
-    """The argument of the function."""
     since_s: float
     """When it was abandoned, by `time.monotonic()`."""
 
 
 class _ThreadTime:
-    """Times a call in the thread that makes it, within `with`. Readable from any thread."""
+    """Times a call in its thread; any thread may read it."""
 
     __slots__ = ("_before", "_worked")
 
@@ -99,10 +97,8 @@ _Inbox = queue.SimpleQueue[_Call | None]
 
 
 class DaemonThreads:
-    """A pool of daemon threads that grows with the number of concurrent calls.
-
-    Several event loops may use it, in turn or at once.
-    """
+    """A pool of daemon threads that grows with the number of concurrent calls, for any event
+    loops."""
 
     def __init__(self, *, idle_s: float = 10.0) -> None:
         """`idle_s` is how long a thread waits for its next call before it ends."""
@@ -115,7 +111,6 @@ class DaemonThreads:
 
     @property
     def abandoned(self) -> tuple[AbandonedCall, ...]:
-        """The abandoned calls that have not ended yet, oldest first."""
         with self._lock:
             return tuple(self._abandoned.values())
 
@@ -124,9 +119,8 @@ class DaemonThreads:
     ) -> R:
         """`function(argument)`, run in a thread with the caller's context variables.
 
-        If the awaiting task is cancelled, the call is abandoned: its thread continues outside the
-        pool, and its late result is dropped. This is logged unless `quiet`, for calls that end soon
-        or that the caller reports.
+        If the awaiting task is cancelled, the thread continues outside the pool, and its late
+        result is dropped, which is logged unless `quiet`.
         """
         loop = asyncio.get_running_loop()
         context = contextvars.copy_context()
@@ -152,7 +146,6 @@ class DaemonThreads:
         return cast("R", value)
 
     def close(self) -> None:
-        """Let idle threads end now, and busy ones after their call, without waiting."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []

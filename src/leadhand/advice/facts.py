@@ -1,7 +1,5 @@
-"""What a stored run says about its team: its plan, and a table of facts. Pure.
-
-Only the outermost run counts: a nested team is judged by the runs in which it is the team.
-"""
+"""What a stored run says about its team: its plan, and a table of facts. Pure. A nested team is
+judged by the runs in which it is the team."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -34,8 +32,6 @@ class Fact(NamedTuple):
 
 @dataclass(slots=True)
 class RunFacts:
-    """A finished run."""
-
     run_id: str = ""
     request: str = ""
     started_at: datetime = datetime.min
@@ -54,7 +50,6 @@ class RunFacts:
 
     @property
     def tasks(self) -> Sequence[Task]:
-        """Those of the plan."""
         return self.plan.tasks if self.plan is not None else ()
 
     @property
@@ -70,10 +65,8 @@ class RunFacts:
 
 
 def facts(log: Iterable[events.Event], *, prompts: str) -> RunFacts | str:
-    """The facts of the run with these events; a text says why it does not count.
-
-    `prompts` is the digest of the team's present definition, as runs record it.
-    """
+    """A text says why the run does not count. `prompts` is the digest of the team's present
+    definition."""
     found, state = RunFacts(), RunState()
     for event in log:
         apply(state, event)
@@ -124,10 +117,8 @@ def _add(found: RunFacts, state: RunState, event: events.Event) -> None:
 
 
 def shapes(tasks: Sequence[Task]) -> dict[str, str]:
-    """Of each task a digest of its worker and of the shapes of those that it depends on.
-
-    It does not depend on names, words or the order in which tasks are listed.
-    """
+    """Of each task a digest of its worker and of the shapes of those that it depends on; names,
+    words and order don't count."""
     by_id = {task.id: task for task in tasks}
     found: dict[str, str] = {}
     for id in graph.order(tasks):
@@ -138,5 +129,4 @@ def shapes(tasks: Sequence[Task]) -> dict[str, str]:
 
 
 def shape(plan: Plan) -> tuple[str, ...]:
-    """Equal for plans whose tasks have the same workers and depend on each other alike."""
     return (plan.synthesis, *sorted(shapes(plan.tasks).values()))

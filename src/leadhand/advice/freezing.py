@@ -1,8 +1,5 @@
 """A run's plan as its team's template: the plan that was accepted first, for any request. Pure.
-
-Later changes of that plan (amendments, splits, refined intents) answered what happened in that one
-run, so they are not part of it; a run of the template can still be changed in the same ways.
-"""
+Later changes of it answered what happened in that run."""
 
 import dataclasses
 import re
@@ -17,15 +14,15 @@ from leadhand.plans.team_checks import team_problems
 
 REQUEST = "{request}"
 MIN_REQUEST_CHARS = 8
-"""A shorter request is not looked for in an intent: it may be a word of any text."""
+"""A shorter request may be a word of any text."""
 
 
 def freeze(run: RunFacts, team: Team, others: Sequence[RunFacts]) -> tuple[Team, list[str]]:
     """`team` with the plan of `run` as its template, and notes on what that was made from.
 
-    An intent mentions its request. If those of the same task in `others`, runs of the team whose
-    plan has the same shape, differ otherwise too, the worker's description takes their place.
-    Raises `InputError` with every reason why the plan can't be a template.
+    If intents of the same task in `others`, of one shape, differ by more than the request, the
+    worker's description takes their place. Raises `InputError` with every reason why the plan can't
+    be a template.
     """
     assert run.plan is not None, "without a plan a run does not count"
     own = (run.planned_by, 0, shape(run.plan))
@@ -52,7 +49,7 @@ def freeze(run: RunFacts, team: Team, others: Sequence[RunFacts]) -> tuple[Team,
 
 
 def _in_order(run: RunFacts) -> list[Task]:
-    """The tasks in an order that plans of one shape share."""
+    """As plans of one shape share it."""
     place = shapes(run.tasks)
     return sorted(run.tasks, key=lambda task: place[task.id])
 
@@ -79,7 +76,7 @@ def _entry(tasks: Sequence[Task], requests: Sequence[str], team: Team) -> TaskTe
 
 
 def _placed(task: Task, request: str) -> str:
-    """The intent with a placeholder for its request."""
+    """With a placeholder for its request."""
     line, request = literal(_line(task.intent)), literal(request)
     if len(request) < MIN_REQUEST_CHARS:
         return REQUEST if line.casefold() == request.casefold() else line

@@ -1,7 +1,4 @@
-"""What to change in a team, judged from its definition and its runs. Pure.
-
-A rule names all it finds in one piece of advice.
-"""
+"""What to change in a team, judged from its definition and its runs. Pure."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -32,20 +29,16 @@ MAX_INTENT_CHARS = 100
 
 
 class Advice(NamedTuple):
-    """One thing to change, and why: all findings of one kind."""
-
     kind: str
     """`one_worker, same_plan, unused_worker, overlap, always_fails` or `unused_tool`."""
     about: Sequence[str]
     """The workers that it is about; for `unused_tool` as `worker: tool`."""
     found: str
-    """What the runs show, with the numbers."""
     do: str
-    """What to do about it."""
 
 
 def judge(team: Team, runs: Sequence[RunFacts]) -> list[Advice]:
-    """What the runs of `team`, the oldest first, say about it."""
+    """`runs` are ordered, the oldest first."""
     facts = {fact for run in runs for fact in run.facts}
     used = {name for run in runs for name in run.workers}
     advice = [*_unneeded_planner(team, runs, used)]

@@ -2,9 +2,8 @@
 
 The cosine of sets of words, the rare ones with more weight (K. Sparck Jones, 1972), and the nearest
 neighbour of each task (T. Cover and P. Hart, 1967): two workers overlap if the task most like one
-of theirs is as often the other's as their own. The words that all tasks of a run share are its
-subject, not a kind of task, and workers that continue each other's work in every run do not
-overlap.
+of theirs is as often the other's. Not compared are words that all tasks of a run share, and workers
+that continue each other's work in every run.
 """
 
 import math
@@ -24,16 +23,14 @@ MIN_TASKS = 10
 MAX_TASKS = 50
 """The latest tasks of each worker that are compared."""
 CONFUSED = 0.35
-"""The share of tasks that are as like one of the other worker's, for an overlap. Tasks that were
-dealt to two workers by chance have 0.5."""
+"""The share of tasks that are as like the other's, for an overlap. Tasks dealt to two workers by
+chance have 0.5."""
 ALIKE = 0.29
 """The median cosine of a task and the other worker's nearest one, for an overlap."""
 _WORD = re.compile(r"[^\W\d_]{2,}|\d+")
 
 
 class _Chosen(NamedTuple):
-    """A task that a planner or router chose a worker for."""
-
     worker: str
     intent: str
     words: set[str]
@@ -41,8 +38,6 @@ class _Chosen(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """Two workers whose tasks can't be told apart."""
-
     workers: tuple[str, str]
     confused: float
     """The share of tasks, 0 to 1, that are at least as like one of the other's as their own."""
@@ -51,7 +46,7 @@ class Overlap(NamedTuple):
 
 
 def overlaps(team: Team, runs: Sequence[RunFacts]) -> list[Overlap]:
-    """The pairs of the team's workers that overlap, the most confused first."""
+    """The most confused first."""
     chosen = [task for run in runs for task in _chosen(run)]
     sequences = [(run.workers, _in_sequence(run)) for run in runs]
     found: list[Overlap] = []
@@ -77,7 +72,7 @@ def _chosen(run: RunFacts) -> Iterator[_Chosen]:
 
 
 def _in_sequence(run: RunFacts) -> set[tuple[str, str]]:
-    """The pairs of workers of which the second continues what the first did."""
+    """The second continues what the first did."""
     after = graph.dependants(run.tasks)
     worker = {task.id: task.worker for task in run.tasks}
     return {(worker[id], worker[later]) for id in worker for later in graph.descendants(after, id)}

@@ -49,8 +49,8 @@ def _quit(number: int, frame: object) -> None:
 def _leave(status: int) -> None:
     """End the process now, after its exit handlers.
 
-    The interpreter would first free every module and object, which takes longer than many runs.
-    Threads that are not daemons are waited for as usual: they may be writing something.
+    The interpreter would first free every object, which takes longer than many runs. Threads that
+    are not daemons are waited for: they may be writing something.
     """
     import atexit
     import contextlib

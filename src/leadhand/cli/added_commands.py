@@ -34,10 +34,7 @@ class Command:
 
 
 def command_infos(builtin: set[str]) -> tuple[list[CommandInfo], list[str]]:
-    """The added commands as typer takes them, and why others can't be used.
-
-    `builtin` are the names of leadhand's own commands, which can't be replaced.
-    """
+    """`builtin` are the names of leadhand's own commands, which can't be replaced."""
     infos: list[CommandInfo] = []
     problems: list[str] = []
     for name, points in entry_points(COMMANDS).items():
@@ -56,20 +53,19 @@ def command_infos(builtin: set[str]) -> tuple[list[CommandInfo], list[str]]:
 
 
 def command_info(name: str, command: Command) -> CommandInfo:
-    """`command` as typer takes it."""
     app = typer.Typer()
     app.command(name)(command.run)
     return app.registered_commands[0]
 
 
 def added_command(name: str) -> Command | None:
-    """The command of that name; `None` without one. Raises `InputError` if it can't be used."""
+    """Raises `InputError` if it can't be used."""
     points = entry_points(COMMANDS).get(name)
     return _command(name, points) if points is not None else None
 
 
 def check_runnable(team: str) -> None:
-    """Raise `InputError` if only a command of its own can run the installed `team`."""
+    """Raises `InputError` if only a command of its own can run the installed `team`."""
     points = entry_points(COMMANDS).get(team, ())
     packages = {one.package for one in entry_points(TEAMS).get(team, ())}
     if len(points) == 1 and {points[0].package} == packages:

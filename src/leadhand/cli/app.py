@@ -1,7 +1,5 @@
-"""Commands and options. This module imports typer alone, so that `--help` is quick.
-
-What a command does is in a module of its own, imported when the command runs.
-"""
+"""Commands and options. This module imports typer alone, so that `--help` is quick; a command
+imports what it needs."""
 
 import contextlib
 import copy
@@ -148,7 +146,7 @@ def options(
 
 
 def _typed() -> typer.Typer:
-    """The program with only the command that was typed: typer is slow to add each."""
+    """Only with the command that was typed: typer is slow to add each."""
     words = [word for word in sys.argv[1:] if word != "--debug"][:1]
     some = copy.copy(app)
     some.registered_commands = [one for one in app.registered_commands if _name(one) in words]
@@ -175,7 +173,7 @@ def _name(command: CommandInfo) -> str:
 
 
 def _run_typed() -> int:
-    """The exit status of the command. Raises `InputError` for options that can't be used."""
+    """Raises `InputError` for options that can't be used."""
     from leadhand.errors import InputError
 
     try:

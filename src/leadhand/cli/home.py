@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 MAX_SHOWN_CHARS = 60
 """How much of a request or of a wrong id is shown."""
 MAX_ID_CHARS = 200
-"""No run has a longer id."""
 MAX_NEAREST = 3
-"""Similar ids that are named if there is no run of the given id."""
 _PASSWORDS = (
     re.compile(r"([?&](?:ssl)?password=)[^&#]*", re.IGNORECASE),
     re.compile(r"(?<=://)([^/@:]*:).*(?=@)", re.DOTALL),  # however little of it is escaped
@@ -31,10 +29,8 @@ _PASSWORDS = (
 
 
 def state_folder(environ: Mapping[str, str]) -> Path:
-    """`$LEADHAND_HOME`, else the platform's folder for a user's data. It need not exist.
-
-    If the variable names a database, the latter too. Raises `InputError` if it names neither.
-    """
+    """`$LEADHAND_HOME`, else the platform's folder for a user's data; also if the variable names
+    a database. Raises `InputError` if it names neither."""
     from leadhand.journal import journal_location
 
     given = environ.get("LEADHAND_HOME")
@@ -50,11 +46,8 @@ def state_folder(environ: Mapping[str, str]) -> Path:
 
 
 def home_of(given: str | None, environ: Mapping[str, str]) -> Path | str:
-    """Where runs are stored: what `--home` names, else `$LEADHAND_HOME`, else the user's folder.
-
-    A folder need not exist. Raises `InputError` for what is neither a folder nor the URL of a
-    database that can store runs.
-    """
+    """What `--home` names, else `$LEADHAND_HOME`, else the user's folder, which need not exist.
+    Raises `InputError` for other than folders and URLs of databases that store runs."""
     from leadhand.journal import journal_location
 
     named = given or environ.get("LEADHAND_HOME")
@@ -63,10 +56,8 @@ def home_of(given: str | None, environ: Mapping[str, str]) -> Path | str:
 
 
 def run_folder(home: Path | str, run_id: str, environ: Mapping[str, str]) -> Path:
-    """The folder for a run's files besides its events; it need not exist.
-
-    No run id leads to a folder above: the folder is deleted with the run.
-    """
+    """For a run's files besides its events; it is deleted with the run, so no run id leads to a
+    folder above."""
     name = run_id if run_id.strip(".") else f"_{run_id}"
     return (home if isinstance(home, Path) else state_folder(environ)) / "runs" / name
 
@@ -99,10 +90,8 @@ def why_no_folder(folder: Path) -> str | None:
 
 
 def stored_runs(home: Path | str) -> "Store":
-    """The store in `home`, or an empty one if the folder is empty or missing. Creates nothing.
-
-    Raises `InputError` for a path that is not and can't become a folder.
-    """
+    """An empty store if the folder is empty or missing. Creates nothing. Raises `InputError` for
+    a path that can't be a folder."""
     from leadhand.journal import open_store
 
     try:
@@ -119,10 +108,8 @@ def stored_runs(home: Path | str) -> "Store":
 
 
 def find_run(store: "Store", given: str, home: Path | str) -> str:
-    """The id of the run that `given` means: an id, the start of only one, or `last`.
-
-    Raises `InputError` naming similar ids.
-    """
+    """`given` is an id, the start of only one, or `last`. Raises `InputError` naming similar
+    ids."""
     if _may_be_an_id(given) and store.last_seq(given):
         return given
     ids = [run.run_id for run in store.runs(limit=1 if given == "last" else None)]
@@ -145,12 +132,11 @@ def find_run(store: "Store", given: str, home: Path | str) -> str:
 
 
 def home_options(home: str | None) -> str:
-    """The options with which other commands find the same runs."""
     return f" --home {shlex.quote(safe(shown_home(home)))}" if home is not None else ""
 
 
 def _may_be_an_id(text: str) -> bool:
-    """Whether it can be the id of a run; no database takes every text."""
+    """No database takes every text."""
     try:
         return len(text.encode()) <= MAX_ID_CHARS and "\0" not in text
     except UnicodeEncodeError:  # an argument that is not UTF-8

@@ -16,7 +16,6 @@ import typer
 from leadhand.errors import InputError
 
 AnswerFormat = Literal["text", "json", "markdown"]
-"""How an answer is printed."""
 
 _debugging = False
 
@@ -115,8 +114,6 @@ Approve = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
-    """How a run is shown and its answer printed."""
-
     format: Annotated[AnswerFormat, typer.Option(help="How to print the answer.")] = "text"
     json: Annotated[bool, typer.Option("--json", help="The answer document as JSON on stdout.")] = (
         False
@@ -127,7 +124,6 @@ class OutputOptions:
 
     @property
     def answer_format(self) -> AnswerFormat:
-        """The format; `--json` is short for one."""
         return "json" if self.json else self.format
 
 
@@ -144,8 +140,6 @@ class LimitOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunCommandOptions:
-    """The options of `leadhand run`."""
-
     team: TeamOfRun = None
     request: Annotated[
         str | None,
@@ -172,8 +166,6 @@ class RunCommandOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOptions:
-    """The options of `leadhand plan`."""
-
     request: Annotated[
         str, typer.Argument(help="What is to be done; - reads it from stdin.", metavar="REQUEST")
     ]
@@ -195,8 +187,6 @@ class PlanOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumeOptions:
-    """The options of `leadhand resume`."""
-
     run: RunId
     from_task: Annotated[
         str | None,
@@ -214,14 +204,12 @@ class ResumeOptions:
 
     @property
     def changed(self) -> dict[str, object]:
-        """The options that replace those that the run was started with."""
         # A team that is named now is looked for in the current folder.
         folder = os.getcwd() if self.team else None
         return {**asdict(self.limits), "team": self.team, "trust": self.trust, "folder": folder}
 
     @property
     def kept(self) -> str:
-        """The options that later commands need as well."""
         team = f" --team {shlex.quote(self.team)}" if self.team else ""
         return f"{team}{' --trust' if self.trust else ''}"
 
@@ -264,7 +252,7 @@ class ReplyOptions:
     ] = None
 
     def check(self) -> None:
-        """Raise `InputError` for options that exclude each other."""
+        """Raises `InputError` for options that exclude each other."""
         each = bool(self.approved_calls or self.refused_calls)
         if sum((self.approve, self.refuse, self.plan is not None, each)) > 1:
             options = "--approve, --refuse and --plan"
@@ -276,10 +264,8 @@ class ReplyOptions:
 def command(
     app: typer.Typer, name: str | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Adds a function to `app` as a command, which has `--debug` too.
-
-    Each field of a parameter that is a dataclass is an option of its own.
-    """
+    """Adds a function to `app` as a command with `--debug`; fields of dataclasses are options of
+    their own."""
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
         app.command(name)(_ungrouped(function))
@@ -289,7 +275,6 @@ def command(
 
 
 def _ungrouped(command: Callable[..., None]) -> Callable[..., None]:
-    """`command` as typer takes it."""
     debug = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, annotation=Debug)
     parameters = [*_options(command), debug.replace(default=False)]
 
@@ -303,7 +288,7 @@ def _ungrouped(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _options(takes: Callable[..., object]) -> Iterator[inspect.Parameter]:
-    """The options that a function or a group takes, also those within its groups."""
+    """Also those within groups."""
     hints = get_type_hints(takes, include_extras=True)
     for name, parameter in inspect.signature(takes).parameters.items():
         if is_dataclass(hints[name]):

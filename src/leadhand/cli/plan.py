@@ -34,7 +34,6 @@ from leadhand.trace.formatting import format_price
 
 
 def plan_command(options: PlanOptions) -> int:
-    """Plan the request, print the plan, and return the exit status. No work is done."""
     request = read_request(options.request)
     setup, after = setup_of(options)
     if after is not None and not options.quiet:
@@ -74,7 +73,7 @@ def plan_command(options: PlanOptions) -> int:
 async def planned(
     supervisor: Supervisor, request: str, inputs: Sequence[Path], after: str | None = None
 ) -> Plan:
-    """The plan that a run would have: by the team's template if no model gives one in time."""
+    """By the team's template if no model gives a plan in time."""
     try:
         return await supervisor.plan(request, inputs=inputs, after=after)
     except PlanError as error:

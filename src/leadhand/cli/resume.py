@@ -37,13 +37,11 @@ from leadhand.state.fold import RunState
 
 
 def resume_run(options: ResumeOptions, storage: RunStorage) -> int:
-    """Resume a run, print its answer, and return the exit status."""
     run_id = find_run(storage.store, options.run, storage.home)
     return _resumed(options, storage, StoredRun.of(run_id, storage.store.events(run_id)))
 
 
 def answer_run(options: ResumeOptions, given: ReplyOptions, storage: RunStorage) -> int:
-    """Reply to a run's questions, and resume the run unless another process works on it."""
     run_id = find_run(storage.store, options.run, storage.home)
     stored = StoredRun.of(run_id, storage.store.events(run_id))
     state, questions = stored.state, open_questions(stored.state)
@@ -69,7 +67,6 @@ def answer_run(options: ResumeOptions, given: ReplyOptions, storage: RunStorage)
 
 
 def cancel_command(run: str, home: str | None) -> int:
-    """Stop a run of another process, or end one that waits or was interrupted."""
     with RunStorage(home) as storage:
         run_id = find_run(storage.store, run, storage.home)
         cancelling = cancel_stored(
@@ -138,7 +135,7 @@ def _resume_team(
 def _replies(
     given: ReplyOptions, questions: Sequence[Question], state: RunState, options: ResumeOptions
 ) -> list[Reply]:
-    """The replies to the questions. Raises `InputError` if a reply fits none or several."""
+    """Raises `InputError` if a reply fits no question or several."""
     if given == ReplyOptions():
         if not may_ask(options.output):
             return []
@@ -198,7 +195,6 @@ async def _asked_here(
 
 
 def _on_calls(given: ReplyOptions, question: Question) -> Reply:
-    """The reply about the tool calls of a question."""
     text = given.text or ""
     if given.approve or given.refuse:
         verdict = "approved" if given.approve else "declined"
@@ -248,7 +244,6 @@ def _which(fitting: Sequence[Question], questions: Sequence[Question], *, approv
 def _show_questions(
     questions: Sequence[Question], storage: RunStorage, state: RunState, output: OutputOptions
 ) -> None:
-    """Print the questions and how to answer them."""
     if output.answer_format == "json":
         asked = [question.model_dump(mode="json") for question in questions]
         print_json(asked)

@@ -19,10 +19,7 @@ _WRONG_NAME = (errno.EACCES, errno.ELOOP, errno.ENAMETOOLONG)
 @contextlib.contextmanager
 def writing_output() -> Generator[None]:
     """While the block writes to stdout, ignore that its reader has left, as `| head` does.
-
-    Raises `ToolError` if the output can't be written, for example on a full disk. The block's own
-    exit status stands either way.
-    """
+    Raises `ToolError` if the output can't be written, for example on a full disk."""
     try:
         yield
         sys.stdout.flush()
@@ -46,9 +43,7 @@ def _discard() -> None:
 
 def prepare() -> None:
     """Open the streams that the caller closed, and clean up on SIGTERM and SIGHUP as on Ctrl-C.
-
-    Characters that their encoding lacks are printed as escapes, so that printing can't fail.
-    """
+    Characters that an encoding lacks are printed as escapes."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115

@@ -3,8 +3,7 @@
 import time
 
 LEAST_S = 1.0
-"""What a run gets however late it starts, unless its deadline is shorter: time for offline code and
-for the journal."""
+"""However late it starts, unless its deadline is shorter: for offline code and for the journal."""
 _loaded_s = time.monotonic()
 _started_s: float | None = None
 
@@ -16,7 +15,7 @@ def begin() -> None:
 
 
 def remaining_s(deadline_s: float) -> float:
-    """Seconds that are left of a deadline; all of them in another program."""
+    """All of it in another program."""
     if _started_s is None:
         return deadline_s
     left_s = round(deadline_s - (time.monotonic() - _started_s), 1)

@@ -1,8 +1,7 @@
 """Problems in files, each with the quote that shows it, for teams that report some. Provisional.
 
-A worker returns a `LensReport`. A synthesizer gathers the reports: `gather` verifies quotes, rates
-rules, merges what several workers found and hides a baseline. It concludes with a `Review`, ranked
-and divided at a threshold. A `Scorer` has a model judge what models found.
+A worker returns a `LensReport`. A synthesizer has `gather` verify, rate and merge them, and
+concludes with a `Review`. A `Scorer` has a model judge what models found.
 """
 
 from typing import TYPE_CHECKING

@@ -1,9 +1,7 @@
 """Prints on the terminal and writes reports: what others wrote stays text. Provisional.
 
-For a terminal, `safe`, `safe_block` and `sentence` show control and invisible characters as
-escapes. For a report, `prose`, `code` and `fenced` make Markdown without links, mentions or HTML,
-and `escaped` text means itself in Markdown. Data goes to a `DataConsole`, within `writing_output`;
-all else to `error_console`.
+For a terminal, `safe`, `safe_block` and `sentence`; for a report, `prose`, `code`, `fenced` and
+`escaped`. Data goes to a `DataConsole`, within `writing_output`; all else to `error_console`.
 """
 
 from typing import TYPE_CHECKING

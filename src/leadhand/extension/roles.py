@@ -1,8 +1,7 @@
 """What planners and synthesizers that are code receive and return. Provisional.
 
-`Supervisor(planner=..., synthesizer=...)` takes them. A synthesizer returns a `Synthesis` of the
-`TaskResult`s; one that asks a model does so with its `Caller`, shows it untrusted text inside the
-`Fence`, and reads its own texts with `prompt`.
+`Supervisor(planner=..., synthesizer=...)` takes them. A synthesizer that asks a model does so with
+its `Caller`, shows it untrusted text inside the `Fence`, and reads its own texts with `prompt`.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,5 @@
-"""Redaction removes secrets from text before it is written; it writes nothing itself.
-
-Names resolve on first use because the patterns take long to compile.
-"""
+"""Redaction removes secrets from text before it is written. Names resolve on first use because
+the patterns take long to compile."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,5 @@
-"""Decodes text that JSON, URLs or base64 encode, and maps positions back to the encoded text.
-
-It does not know what a secret is.
-"""
+"""Decodes text that JSON, URLs or base64 encode, and maps positions back. It does not know what
+a secret is."""
 
 import binascii
 import re
@@ -10,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 Span = tuple[int, int]
-"""Start and end in a text."""
 
 _PLACEHOLDER = "\ufdd0"
 """A noncharacter: Unicode reserves it for internal use, so text does not contain it."""
@@ -29,7 +26,7 @@ class Encoding:
     """The tokens of two characters, which begin with `mark`, and what each encodes."""
 
     def undo(self, text: str) -> str:
-        """`text` decoded; `text` itself if nothing in it is encoded."""
+        """`text` itself if nothing in it is encoded."""
         if self.mark not in text:
             return text
         if not self.short or _PLACEHOLDER in text:
@@ -118,10 +115,8 @@ _STANDARD = str.maketrans("-_", "+/", "=")
 
 @dataclass(frozen=True, slots=True)
 class EncodedWords:
-    """The words in a text that could be keys, hashes or base64.
-
-    Few texts have any, so searching these first is many times faster than searching every text.
-    """
+    """The words in a text that could be keys, hashes or base64. Few texts have any, so searching
+    these first is many times faster."""
 
     long: str
     """The words of at least 16 characters, joined by spaces."""
@@ -130,7 +125,6 @@ class EncodedWords:
 
     @classmethod
     def of(cls, text: str) -> "EncodedWords":
-        """The words of `text`."""
         plain = text.encode("ascii", "replace").translate(_WORD_CHARACTERS).decode("ascii")
         words = [word for word in plain.split() if len(word) >= 8]
         return cls(
@@ -144,10 +138,7 @@ class EncodedWords:
 
 
 def base64_runs(text: str) -> Iterator[tuple[Span, str]]:
-    """Each run of base64, standard or URL-safe, with four possible decodings.
-
-    A path or a name may precede the base64, so its groups of four may begin at any offset.
-    """
+    """Each run of base64, with four decodings, as a path or a name may precede it."""
     for run in _RUN.finditer(text):
         coded = run[0].translate(_STANDARD)
         if coded.islower() or coded.isupper():

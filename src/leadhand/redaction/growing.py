@@ -14,8 +14,6 @@ _BETWEEN = re.compile(r"\s|[^\x00-\x7f]")
 
 
 class GrowingText:
-    """Redacts one text piece by piece."""
-
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
         self._done = 0
@@ -40,7 +38,6 @@ class GrowingText:
         return self._redactor(without(text[done:end], inside))
 
     def _safe_end(self, text: str) -> int:
-        """The end of the newest word that is old enough."""
         newest = len(text) - HELD_CHARS
         oldest = max(self._done, newest - _LONGEST_WORD)
         ends = [match.end() for match in _BETWEEN.finditer(text, oldest, max(newest, oldest))]

@@ -1,7 +1,5 @@
-"""Known secrets: environment variables whose names say that they are secret, and where they occur.
-
-Words, numbers, paths and switches never count: redacting them would make other text unreadable.
-"""
+"""Known secrets: environment variables whose names say that they are secret, and where they
+occur. Words, numbers, paths and switches never count: other text would become unreadable."""
 
 import base64
 import json
@@ -58,7 +56,7 @@ def _secrets(name: str, value: str) -> Iterator[str]:
 
 
 def _inside(document: str) -> Iterator[str]:
-    """The secrets within a JSON object, such as the key file of a cloud account."""
+    """As in the key file of a cloud account."""
     try:
         content = cast("object", json.loads(document))
     except (ValueError, RecursionError):
@@ -69,7 +67,6 @@ def _inside(document: str) -> Iterator[str]:
 
 
 def _is_plain(value: str) -> bool:
-    """Whether `value` is an ordinary word, number or path that any text may contain."""
     if _WORDS.fullmatch(value):
         return len(value) < 15
     if _COMPOUND.fullmatch(value):
@@ -95,7 +92,7 @@ class Needle:
 
     @classmethod
     def of(cls, text: str) -> "Needle":
-        """A needle for `text`; its parts have 8 characters, or half of a short `text`."""
+        """Its parts have 8 characters, or half of a short `text`."""
         length = min(MIN_CHARS, (len(text) + 1) // 2)
         return cls(text, text[:length], text[-length:])
 
@@ -142,7 +139,7 @@ class Needles:
 
     @classmethod
     def of(cls, secrets: Iterable[str]) -> "Needles":
-        """The needles of `secrets`: plain, as HTML forms write them, in hexadecimal and base64."""
+        """Plain, as HTML forms write them, in hexadecimal and base64."""
         plain: set[str] = set()
         digits: set[str] = set()
         coded: set[str] = set()
@@ -156,7 +153,6 @@ class Needles:
         return cls(*(tuple(map(Needle.of, sorted(texts))) for texts in (plain, digits, coded)))
 
     def spans(self, text: str, words: EncodedWords) -> Iterator[Span]:
-        """Where known secrets occur in `text`; `words` are its encoded words."""
         for needle in self.plain:
             if needle.may_be_in(text):
                 yield from needle.spans(text)
@@ -171,7 +167,7 @@ class Needles:
 
 
 def _standard(text: str) -> str:
-    """`text` with its URL-safe base64 as standard base64."""
+    """With URL-safe base64 as standard base64."""
     return text.replace("-", "+").replace("_", "/")
 
 

@@ -13,8 +13,8 @@ _CONTROLS = {
 class RedactingFilter(logging.Filter):
     """Reduces each record to one line without secrets before any handler sees it.
 
-    Add it to each logger: a record passes only the filters of the logger that it is logged to.
-    The exception becomes part of the message, because its own text may contain secrets.
+    Add it to each logger: a record passes only the filters of the logger that it is logged to. An
+    exception's own text may contain secrets, so it becomes part of the message.
     """
 
     def __init__(self, redact: Callable[[str], str]) -> None:
@@ -22,7 +22,6 @@ class RedactingFilter(logging.Filter):
         self._redact = redact
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Rewrite `record` and always keep it."""
         parts = [_message(record)]
         if record.exc_info and record.exc_info[1]:
             parts.append("".join(traceback.format_exception(record.exc_info[1])).rstrip())

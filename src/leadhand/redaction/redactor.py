@@ -1,8 +1,5 @@
-"""The redactor replaces secrets in a text.
-
-It finds the secret values of the environment, and other secrets by their shape, also if they are
-encoded in JSON, URLs, hexadecimal or base64.
-"""
+"""The redactor finds the secret values of the environment, and other secrets by their shape,
+also in JSON, URLs, hexadecimal or base64."""
 
 import json
 import re
@@ -23,10 +20,8 @@ _JSON_TOKENS = re.compile(r'(?:[^"]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
 
 
 class Redactor:
-    """Replaces every secret in a text by `[redacted]`. A JSON document stays one of the same shape.
-
-    It keeps no state, so threads can share it. Redacting a text twice changes nothing more.
-    """
+    """Replaces every secret in a text by `[redacted]`. JSON keeps its shape. Stateless;
+    redacting a text twice changes nothing more."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         """`secrets` are values that are always replaced, however ordinary they look."""
@@ -34,11 +29,11 @@ class Redactor:
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> "Redactor":
-        """A redactor for the values in `environ` whose names say that they are secret."""
+        """With the values in `environ` whose names say that they are secret."""
         return cls(secrets_of(environ))
 
     def __call__(self, text: str) -> str:
-        """`text` without its secrets; `text` itself if there are none."""
+        """`text` itself if there are none."""
         for _ in range(_MAX_PASSES):
             redacted = self._redacted(text)
             if redacted == text:
@@ -60,10 +55,8 @@ class Redactor:
         return without(text, self._spans(text, _MAX_DEPTH))
 
     def _redacted_json(self, document: str) -> str:
-        """A JSON document without secrets: each is within one string, so no syntax is lost.
-
-        Keys that differ still differ, because a number is added to those that would be the same.
-        """
+        """Each secret is within one string, so no syntax is lost. Keys that would be the same
+        get a number."""
         taken = {match[1] for match in _STRING.finditer(document) if match[2]}
         names: dict[str, str] = {}
         numbers, key = Counter[str](), ""
@@ -124,7 +117,6 @@ def without(text: str, spans: Iterable[encodings.Span]) -> str:
 
 
 def _is_json(text: str) -> bool:
-    """Whether `text` is a JSON document."""
     try:
         json.loads(text, parse_int=str, parse_float=str)
     except RecursionError:

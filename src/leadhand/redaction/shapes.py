@@ -1,8 +1,5 @@
-"""Finds secrets by their shape, without knowing their values.
-
-It finds few with certainty rather than many: the text is often about code, and code is full of
-names for secrets without the secrets.
-"""
+"""Finds secrets by their shape: few with certainty rather than many, because code is full of
+names for secrets without the secrets."""
 
 import functools
 import itertools
@@ -82,7 +79,6 @@ _OTHER_MARKS = tuple(mark for mark in MARKS if not _MARKS_OF_WORDS.match(mark))
 
 
 def spans(text: str, words: EncodedWords) -> Iterator[Span]:
-    """The secrets in `text`; `words` are its encoded words."""
     if _MARKS_OF_WORDS.search(words.long) or any(mark in text for mark in _OTHER_MARKS):
         yield from _tokens(text)
     if _BEGIN_KEY in text:
@@ -160,10 +156,7 @@ def _in_connection_string(text: str, lower: str, start: int) -> Span | None:
 
 
 def looks_random(value: str) -> bool:
-    """Whether letters and digits alternate as in generated passwords and keys.
-
-    They do so less in names, numbers, dates and paths.
-    """
+    """Whether letters and digits alternate more than in names, numbers, dates and paths."""
     if "://" in value or sum(map(str.isdigit, value)) < 2 or not any(map(str.isalpha, value)):
         return False
     return sum(_changes_of_kind(piece) for piece in _PIECE.findall(value)) >= 3

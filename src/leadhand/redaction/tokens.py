@@ -1,7 +1,7 @@
-"""The tokens that well-known services issue: one table for redaction and the security lens.
+"""The tokens that well-known services issue: one table for redaction, which must miss none, and the
+security lens, which reports only what is certain.
 
-Redaction must miss none and knows cut ones too; the lens reports only what is certain. `source`
-names the issuer's page; lengths that it does not give are those of the rules of gitleaks.
+`source` names the issuer's page; lengths that it does not give are those of the rules of gitleaks.
 """
 
 import re
@@ -9,16 +9,12 @@ from typing import NamedTuple
 
 
 class TokenFormat(NamedTuple):
-    """What the tokens of one kind look like."""
-
     kind: str
     """What a token is called in a message, with its article."""
     begins: str
-    """The texts that such a token begins with, separated by blanks."""
     rest: str
     """The pattern of what follows in a whole token that gives access."""
     source: str
-    """Where the issuer describes it."""
     similar: str = "[A-Za-z0-9_-]{12}"
     """The pattern of what follows at least in a cut or unusual one; empty if only a whole token can
     be told from other text."""
@@ -105,4 +101,3 @@ FORMATS = tuple(TokenFormat(*row) for row in (
      "RFC 7519: JSON Web Token", r"[A-Za-z0-9_-]{12,600}\.[A-Za-z0-9_-]{10}"),
 ))  # fmt: skip
 MARKS = tuple(dict.fromkeys(mark for form in FORMATS for mark in form.marks))
-"""The marks of all formats."""

@@ -134,8 +134,10 @@ class TrainedRouter:
 
     @classmethod
     def from_json(cls, text: str | bytes, source: str = "the router") -> "TrainedRouter":
-        """Errors name it `source`. Raises `InputError` if the text is something else, or is
-        damaged."""
+        """The router in the text of a file, which errors name `source`.
+
+        Raises `InputError` if the text is something else, or is damaged.
+        """
         try:
             found: object = json.loads(text)
         except (ValueError, RecursionError):
@@ -157,6 +159,7 @@ class TrainedRouter:
             ) from error
 
     def to_json(self) -> str:
+        """The text of its file."""
         return self.weights.model_dump_json() + "\n"
 
     def guess(self, text: str) -> Guess:
@@ -176,7 +179,7 @@ class TrainedRouter:
         return heapq.nlargest(most, found, key=itemgetter(1))
 
     def reasons(self, text: str, worker: str | None, most: int = 5) -> list[tuple[str, float]]:
-        """What adds most to the score of a label."""
+        """The words and pairs of words of a text that add most to the score of a label."""
         known, width = self.weights, len(self.weights.labels)
         column = known.labels.index(worker)
         found = [

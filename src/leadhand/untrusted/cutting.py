@@ -1,19 +1,17 @@
-"""Cuts texts to a length, but never within a secret: redaction would not recognize a part of one.
-
-Pure. What is left is redacted when it is written.
-"""
+"""Cuts texts to a length, but never within a secret, whose part redaction would not recognize.
+Pure."""
 
 _AROUND = 2_000
 """Characters on each side of a cut that are searched for secrets."""
 
 
 def cut(text: str, max_chars: int, mark: str = "") -> str:
-    """The first `max_chars` characters of `text`, or fewer, and `mark` if something is left out."""
+    """`mark` follows if something is left out."""
     return text if len(text) <= max_chars else f"{text[: around(text, max_chars)[0]]}{mark}"
 
 
 def cut_line(text: str, max_chars: int) -> str:
-    """`text` on one line, cut to `max_chars` characters with an ellipsis."""
+    """With an ellipsis if it is cut."""
     line = " ".join(text.split())
     return line if len(line) <= max_chars else cut(line, max_chars - 1, "…")
 

@@ -1,7 +1,7 @@
-"""The fence around untrusted text: a model sees such text as data between two markers.
+"""The fence around untrusted text: a model sees such text as data between two markers. Pure.
 
-The markers carry a nonce, new for each run, so that no text written before the run can close them;
-a nonce within the text is removed. Pure: the nonce is an argument.
+The markers carry a nonce, new for each run, so that no earlier text can close them; a nonce within
+the text is removed.
 """
 
 from dataclasses import dataclass
@@ -15,8 +15,6 @@ EXPLANATION = (
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """Marks text as data, for one run."""
-
     nonce: str
     """Letters and digits that an author of the text cannot have known."""
 
@@ -26,7 +24,7 @@ class Fence:
         return EXPLANATION.format(nonce=self.nonce)
 
     def around(self, text: str, *, source: str = "") -> str:
-        """`text` between the markers; `source` names where it is from."""
+        """`source` names where the text is from."""
         label = f' from="{self._plain(source)}"' if source else ""
         inside = text.replace(self.nonce, "(marker removed)")
         return f"<data-{self.nonce}{label}>\n{inside}\n</data-{self.nonce}>"

@@ -1,7 +1,5 @@
-"""Escapes untrusted text for Markdown: it shows as written, and nothing in it is markup. Pure.
-
-Takes one line at a time. The caller removes control and invisible characters.
-"""
+"""Escapes untrusted lines for Markdown: they show as written, and nothing in them is markup.
+Pure. The caller removes control and invisible characters."""
 
 import re
 
@@ -16,12 +14,11 @@ AUTOLINKS = re.compile(r"://|\bwww\.|\b(?:mailto|xmpp):|\w@\w", re.IGNORECASE)
 
 
 def escaped(line: str) -> str:
-    """`line` with its markup escaped, for use within a line of other text."""
     return _MARKUP.sub(r"\\\g<0>", line)
 
 
 def code(line: str) -> str:
-    """`line` as a code span, even if it has backticks in it; empty if it is blank."""
+    """Even if it has backticks in it; empty if it is blank."""
     line = line.strip()
     if not line:
         return ""
@@ -31,10 +28,8 @@ def code(line: str) -> str:
 
 
 def prose(line: str, *, linked: re.Pattern[str] = AUTOLINKS) -> str:
-    """`line` as a paragraph: code between backticks stays code, all other markup is escaped.
-
-    A word in which `linked` finds something becomes code too, so that no renderer links it.
-    """
+    """`line` as a paragraph: code between backticks, and words in which `linked` finds
+    something, are code; other markup is escaped."""
     shown = ""
     after_code = False
     for piece in _SPAN.split(line):
@@ -52,5 +47,5 @@ def prose(line: str, *, linked: re.Pattern[str] = AUTOLINKS) -> str:
 
 
 def longest_run(text: str) -> int:
-    """The length of the longest run of backticks in `text`."""
+    """Of backticks."""
     return max(map(len, _BACKTICKS.findall(text)), default=0)

@@ -1,8 +1,7 @@
 """Makes untrusted text safe to print on a terminal, in a log line or in a report. Pure.
 
-File names, code, messages and results may hold escape sequences that recolour or retitle the
-terminal, write the clipboard or forge links, and characters that are invisible or reverse the
-reading order. All of them are shown as escapes: in a review an invisible character matters.
+Escape sequences recolour or retitle the terminal, write the clipboard or forge links; characters
+are invisible or reverse the reading order. All are shown as escapes: in a review they matter.
 """
 
 import re
@@ -23,11 +22,10 @@ _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
 
 
 def safe(text: str) -> str:
-    """`text` as one line in which control, format and invisible characters are shown as escapes.
+    """`text` as one line in which control, format and invisible characters are escapes.
 
-    Covers ANSI and OSC sequences (their escape character is shown, so they do nothing), C1
-    controls, bidirectional marks, zero-width characters, line and paragraph separators, lone
-    surrogates, private and unassigned code points.
+    Covers ANSI and OSC sequences, C1 controls, bidirectional marks, zero-width characters, line and
+    paragraph separators, lone surrogates, private and unassigned code points.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -56,14 +54,11 @@ def inert_html(page: str) -> str:
 
 
 class InertText:
-    """`inert` for a text that comes in pieces."""
-
     def __init__(self) -> None:
         self._line = ""
         """The line so far, or a part of it that tells as much about a command."""
 
     def next(self, piece: str) -> str:
-        """The piece without commands."""
         whole = inert(self._line + piece)
         added = whole[len(self._line) :]
         line = re.split(r"[\r\n]", whole)[-1]

@@ -1,7 +1,5 @@
-"""`leadhand doctor`: checks the installation, the models that would be used, and whether they work.
-
-Says what failed and how to fix it. Never prints a key, nor a part of one.
-"""
+"""`leadhand doctor`: checks the installation, the models that would be used, and whether they
+work. Never prints a key, nor a part of one."""
 
 import asyncio
 import importlib.util
@@ -46,19 +44,14 @@ EXTRAS = {
 
 
 class Check(NamedTuple):
-    """The result of one check."""
-
     name: str
     passed: bool
     said: str
-    """What was observed, in one line."""
     mend: str = ""
     """How to fix a failure."""
 
 
 class Models(NamedTuple):
-    """What was found out about the models that would be used."""
-
     why: str = ""
     roles: Mapping[str, str] = {}
     trials: Mapping[str, Sequence[Check]] = {}
@@ -135,7 +128,7 @@ def _installed(package: str) -> bool:
 
 
 def _writable(folder: Path) -> tuple[bool, str, str]:
-    """Whether `folder` could store runs, a line about it, and what to do. Creates nothing."""
+    """Creates nothing."""
     nearest = next(place for place in (folder, *folder.parents) if place.exists())
     if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
         return True, str(folder) if folder.exists() else f"{folder} (created when needed)", ""

@@ -1,7 +1,5 @@
-"""Tries a model: plain text, a tool call, a schema, the context length.
-
-The only module of this command that imports what calls models. Each trial is a request or more.
-"""
+"""Tries a model: plain text, a tool call, a schema, the context length. Imports what calls
+models."""
 
 import asyncio
 import os
@@ -28,7 +26,6 @@ from leadhand.models.text_calls import IN_TEXT
 from leadhand.tools.text import counted
 
 TIMEOUT_S = 60.0
-"""How long one trial may take."""
 MAX_ANSWER_TOKENS = 400
 """The limit of an answer in a form, which needs a tenth of it."""
 _FEW_TOKENS = 5
@@ -58,10 +55,7 @@ _FORM = ToolDefinition(
 
 async def trials_of(spec: ModelSpec, home: Path) -> list[Check]:
     """Four trials of one model, as a run would call it; only the first if it does not answer.
-
-    The way in which it answers in a form is kept in `home`. Raises `InputError` for a bad name
-    or way.
-    """
+    `home` keeps how it answers in a form. Raises `InputError` for a bad name or way."""
     async with Connections(home=home, answers=answers_of({}, os.environ)) as connections:
         recorder = Recorder("doctor", MemoryJournal(), clock=SystemClock())
         subject = _Subject(Caller(connections, recorder), spec, connections.to(spec))
@@ -77,8 +71,6 @@ async def trials_of(spec: ModelSpec, home: Path) -> list[Check]:
 
 
 class _TooSlow(ModelError):
-    """An answer did not end in time."""
-
     def __init__(self, tokens: int, rate: float) -> None:
         self.endless = tokens >= MAX_ANSWER_TOKENS // 2
         said = f"{counted(tokens, 'token')} in {TIMEOUT_S:g} s, {rate:.1f} a second"
@@ -107,23 +99,19 @@ def _fix_for(said: str) -> str:
 
 @dataclass
 class _Subject:
-    """The model on trial."""
-
     caller: Caller
     spec: ModelSpec
     connection: Connection
     chars: int = 0
-    """What it has written of its answer."""
     began_s: float = 0.0
 
     def _speed(self) -> tuple[int, float]:
-        """The tokens that it has written, and how many a second."""
+        """Tokens, and tokens a second."""
         tokens = self.chars // BYTES_A_TOKEN
         taken_s = asyncio.get_running_loop().time() - self.began_s
         return tokens, tokens / max(taken_s, 0.001)
 
     async def plain(self) -> Check:
-        """A plain question."""
         request = CallRequest(_INSTRUCTIONS)
         answer = answer_in(await self._ask("Say the word: ready", request), request)
         if answer.problem is not None:
@@ -133,7 +121,6 @@ class _Subject:
         return Check("plain answer", True, f"{len(answer.text):,} characters{speed}")
 
     async def tool(self) -> Check:
-        """A question that needs a tool."""
         asked = "What is 20417 plus 3586? Use the tool `add`; do not reckon yourself."
         response = await self._ask(asked, CallRequest(_INSTRUCTIONS, tools=[_ADD]))
         wrong = _wrong_call(response)
@@ -222,7 +209,6 @@ class _Subject:
 
 
 def _wrong_call(response: ModelResponse) -> str | None:
-    """What is wrong with the call of `add` in a response; None if nothing is."""
     call = next(iter(response.tool_calls), None)
     if call is None:
         return "it answered in words and called no tool"

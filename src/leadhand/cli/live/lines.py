@@ -21,8 +21,6 @@ _BREAKS = re.compile(r"\s*[\t\n\v\f\r]\s*")
 
 
 class PlainLines:
-    """A line on stderr for each event that a person should know of."""
-
     def __init__(
         self,
         console: Console,
@@ -31,10 +29,8 @@ class PlainLines:
         how_to_answer: str | None = None,
         replied: Collection[str | None] = (),
     ) -> None:
-        """`past` are the events of a resumed run; `how_to_answer` is the command to type.
-
-        `replied` are the tasks, or `None` for the plan, whose questions have a reply already.
-        """
+        """`past` are the events of a resumed run; `replied` are the tasks, or `None` for the
+        plan, whose questions have a reply."""
         self._console = console
         self._replied = replied
         self._run = WatchedRun(how_to_answer)
@@ -62,10 +58,7 @@ class PlainLines:
         self._said_s = self._clock.time() if self._clock is not None else 0.0
 
     def _remind(self, clock: asyncio.AbstractEventLoop) -> None:
-        """Say that the run is still at work if no line was printed lately, and check again later.
-
-        The timer ends with the run's event loop.
-        """
+        """Say that the run is still at work if no line was printed lately, and look again."""
         state = self._run.state
         if state.phase == "finished" or state.waiting is not None:
             return

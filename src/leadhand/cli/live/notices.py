@@ -1,7 +1,5 @@
-"""What a view of a run under way keeps: the state, and a line for what happens: who, what, why.
-
-The texts are as they came, so the code that prints them has to make them safe.
-"""
+"""What a view of a run under way keeps: the state, and a line for what happens. Its texts are
+not safe to print."""
 
 import shlex
 from collections.abc import Iterator
@@ -15,10 +13,8 @@ from leadhand.trace import steps
 
 
 class WatchedRun:
-    """A run that is followed event by event."""
-
     def __init__(self, how_to_answer: str | None = None) -> None:
-        """`how_to_answer` is the command to type; None: `leadhand answer` and the run's id."""
+        """`how_to_answer` is the command; None: `leadhand answer` and the run's id."""
         self.state = RunState()
         self._how_to_answer = how_to_answer
         self._why: dict[str, str] = {}
@@ -35,20 +31,16 @@ class WatchedRun:
 
     @property
     def how_to_answer(self) -> str:
-        """The line with the command that answers its questions."""
         command = self._how_to_answer or f"leadhand answer {shlex.quote(self.state.run_id)}"
         return f"  to answer: {command}"
 
     def questions(self) -> Iterator[tuple[str | None, str]]:
-        """The task and the line of each open question."""
         for question in open_questions(self.state):
             yield question.task_id, asked(question.task_id, question.text)
 
     def add(self, event: events.Event) -> str | None:
-        """Change the state by an event, and return the line about it if people should know of it.
-
-        That of a decision about a task begins with the task's full path.
-        """
+        """The line about an event, if people should know of it; of a decision about a task, it
+        begins with the full path."""
         apply(self.state, event)
         refused, self._refused = self._refused, getattr(event, "verdict", None) == "refused"
         match event:
@@ -120,7 +112,7 @@ def _of_run(event: events.Event) -> tuple[str, str, str]:
 
 
 def asked(id: str | None, question: str) -> str:
-    """A question in a line; `id` is its task, None the plan."""
+    """`id` is its task, None the plan."""
     who = f"{id} waits for a person" if id is not None else "the plan waits for your approval"
     return f"? {who}: {in_a_line(question)}"
 
@@ -136,7 +128,6 @@ def waits(call: events.ModelCalled) -> str | None:
 
 
 def short_usage(usage: Usage) -> str:
-    """The calls and tokens of a task or run."""
     tokens = usage.input_tokens + usage.output_tokens
     shown = f"{tokens / 1000:.1f}k" if tokens >= 1_000 else str(tokens)
     return f"{counted(usage.requests, 'request')}, {shown} tokens"

@@ -22,9 +22,7 @@ MAX_ROWS = 40
 _LAST = 4
 """How many of the latest notices about the run are shown below the tasks."""
 _ENDS = ("final_answer", "escalate")
-"""The tools that end a worker's attempt."""
 _WITHOUT = ("failed", "timed_out", "escalated", "skipped", "cancelled")
-"""The statuses of tasks that ended without a result."""
 _MARKS = {
     **MARKS,
     "waiting": ("?", "yellow"),
@@ -32,14 +30,13 @@ _MARKS = {
     "retired": ("-", "dim"),
 }
 _ANSWER = ("", "synthesizer")
-"""Who writes the answer of the run."""
 _SHOWN = ("planner", "synthesizer")
 _Row = tuple[Text, Text, Text, Text]
 """Task, worker, time, status."""
 
 
 class LiveTree:
-    """The tasks of a run, those of a nested team below its task. The last state stays on screen."""
+    """The tasks of a run, with nested ones below theirs. The last state stays on screen."""
 
     def __init__(
         self,
@@ -58,7 +55,7 @@ class LiveTree:
         self._split: dict[str, str] = {}
         """Why and into what tasks were split."""
         self._writing: dict[tuple[str, str], str] = {}
-        """What a role is writing, by the task of its nested team, if any, and its name."""
+        """By the task of its nested team, if any, and its name."""
         self._latest: list[str] = []
         self._zero = console.get_time()
         self._live = self._new_live()
@@ -79,7 +76,7 @@ class LiveTree:
 
     @contextlib.contextmanager
     def paused(self) -> Generator[None]:
-        """While the block lasts, the tree is not on the terminal. It is drawn again afterwards."""
+        """During the block the tree is not on the terminal."""
         self._live.transient = True
         self._live.stop()
         try:
@@ -90,7 +87,6 @@ class LiveTree:
             self._live.start()
 
     def __call__(self, event: events.Event) -> None:
-        """Take note of an event; the next redraw shows it."""
         notice = self._run.add(event)
         self._zero = self._console.get_time() - event.elapsed_s
         if notice is not None and isinstance(event, events.TaskDecision):
@@ -130,10 +126,7 @@ class LiveTree:
             self._console.print(Text(hint, "yellow"), soft_wrap=True)
 
     def _page(self) -> Group:
-        """The phase of the run, its questions, its tasks, and the latest notices.
-
-        In this order: a small screen cuts off the end.
-        """
+        """The phase, questions, tasks, and latest notices; a small screen cuts off the end."""
         width, hint = self._console.width, self._run.how_to_answer
         parts: list[RenderableType] = [self._head()]
         parts += [Text(sentence(line), "bold yellow") for _, line in self._run.questions()]
@@ -248,7 +241,6 @@ def _calling(event: events.ModelCalled) -> str:
 
 
 def _tail(task: str, role: str, text: str, width: int) -> Text:
-    """The end of what a role writes, as one line."""
     start = f"{task}/{role} writes: …".removeprefix("/")
     end = sentence(text[-width:])[-max(width - cell_len(start), 1) :]
     return _one_line(start + end, "cyan")

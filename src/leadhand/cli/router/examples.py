@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 
 def collect_examples(store: "Store", team: str | None) -> None:
-    """Print an example a line, each once; of all runs, or those of one team by its name."""
     stored = store.runs()
     runs = [run for run in stored if team in (None, run.team)]
     if stored and not runs:

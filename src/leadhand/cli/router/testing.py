@@ -29,19 +29,16 @@ from leadhand.supervisor import Supervisor
 
 _SHOWN = 10
 _AT_ONCE = 8
-"""Requests that a model is asked about at once."""
 _LAST = ("default worker", "none")
 """Steps of requests from which every other step abstained."""
 
 
 class Steps:
-    """The steps of one team, in the order in which a run asks them.
-
-    A model costs money, so it says something only with `ask_model`.
-    """
+    """The steps of one team, in the order in which a run asks them; a model only with
+    `ask_model`."""
 
     def __init__(self, team: Team, *, ask_model: bool) -> None:
-        """With `ask_model` the team has the model that a run would ask. Raises `InputError`."""
+        """Raises `InputError`."""
         if ask_model:
             choice = asyncio.run(choose(team, model=None, no_model=False, environ=os.environ))
             # The provider's client reads the address of a server on this machine from here.
@@ -86,7 +83,7 @@ class Steps:
 
 
 def test_router(team: Team, file: Path, *, ask_model: bool, as_json: bool) -> None:
-    """Print the figures of a team's routing as it runs. Raises `InputError`."""
+    """Raises `InputError`."""
     if not is_routed(team):
         raise InputError(
             f"team {team.name!r} has no router: add routes, a trained router or planner: routed"
@@ -126,7 +123,6 @@ def test_router(team: Team, file: Path, *, ask_model: bool, as_json: bool) -> No
 
 
 def examples_in(file: Path, workers: list[str]) -> list[Example]:
-    """The examples in a file. Raises `InputError`."""
     try:
         with file.open(encoding="utf-8-sig") as lines:
             return read_examples(lines, workers, source=str(file))
@@ -137,7 +133,6 @@ def examples_in(file: Path, workers: list[str]) -> list[Example]:
 
 
 async def _decided(steps: Steps, examples: Sequence[Example]) -> list[Opinion]:
-    """The step that decides about each example."""
     some = asyncio.Semaphore(_AT_ONCE)
 
     async def decided(text: str) -> Opinion:
@@ -168,10 +163,7 @@ def report(found: Figures, shares: dict[str, float | None]) -> str:
 
 
 def explain_route(team: Team, given: str, *, ask_model: bool, as_json: bool) -> None:
-    """Print what each step says about a request; `-` is stdin.
-
-    Raises `InputError`, and `ModelError`.
-    """
+    """`-` is stdin. Raises `InputError`, and `ModelError`."""
     text = sys.stdin.read() if given == "-" else given
     steps = Steps(team, ask_model=ask_model)
     opinions = asyncio.run(steps.opinions(text, every=True))

@@ -20,7 +20,7 @@ from leadhand.tools.text import counted
 def train_router(
     team: str, file: Path, *, out: Path | None, accept: float, right: float, trust: bool
 ) -> None:
-    """Train a router for a team, and print what it can do. Raises `InputError`."""
+    """Raises `InputError`."""
     if out is None and (team in ready_made() or not Path(team).is_dir()):
         raise InputError(
             f"{team!r} has no folder of its own to keep a router in: name a file with --out"

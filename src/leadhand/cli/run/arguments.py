@@ -22,7 +22,7 @@ _OPEN_ALREADY = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
 
 
 def load_team(name: str, *, trust: bool, folder: str = "") -> Team:
-    """The team of that name or at that place. Raises `InputError` if `run` can't run it."""
+    """Raises `InputError` if `run` can't run it."""
     check_runnable(name)
     return team_of(name, trust=trust, folder=folder)
 
@@ -40,7 +40,7 @@ def read_request(given: str | None, plan: Plan | None = None) -> str:
 
 
 def read_plan(file: Path) -> Plan:
-    """The plan in a JSON file. Raises `InputError`."""
+    """Raises `InputError`."""
     try:
         with _opened(file) as stream:
             data = stream.read(MAX_PLAN_BYTES + 1)
@@ -53,7 +53,7 @@ def read_plan(file: Path) -> Plan:
 
 
 def parse_plan(data: bytes, name: str) -> Plan:
-    """The plan in a document of that name. Raises `InputError` naming every field that is wrong."""
+    """Raises `InputError` naming every field that is wrong."""
     data = data.removeprefix(codecs.BOM_UTF8)
     try:
         json.loads(data)
@@ -71,10 +71,8 @@ def parse_plan(data: bytes, name: str) -> Plan:
 
 
 def _opened(file: Path) -> BinaryIO:
-    """The file, open for reading. A named pipe is refused, as it may never be written to.
-
-    A pipe that the shell has opened, as in `--plan <(leadhand plan ...)`, is read.
-    """
+    """Refuses a named pipe, as it may never be written to, but reads one that the shell has
+    opened, as in `--plan <(leadhand plan ...)`."""
     number = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(number).st_mode
     piped = stat.S_ISFIFO(mode) and str(file).startswith(_OPEN_ALREADY)

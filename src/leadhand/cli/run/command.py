@@ -31,10 +31,7 @@ from leadhand.state.fold import RunState, fold
 
 
 def run_command(options: RunCommandOptions) -> int:
-    """Run the request, print the answer, and return the exit status.
-
-    Without a request, a person at the terminal gives one after the other.
-    """
+    """Without a request, a person at the terminal gives one after the other."""
     setup, after = setup_of(options)
     output = options.output
     if after is not None and not output.quiet:
@@ -62,8 +59,6 @@ def run_command(options: RunCommandOptions) -> int:
 
 @dataclass(slots=True)
 class _Runs:
-    """The runs of one command: several in a session."""
-
     options: RunCommandOptions
     setup: TeamSetup
     choice: ModelChoice
@@ -77,7 +72,6 @@ class _Runs:
         return answer
 
     def answer(self, request: str, after: str | None, plan: Plan | None = None) -> Answer:
-        """The answer of a new run."""
         output, team = self.options.output, self.choice.team
         run_id = self.storage.new_run_id()
         title, append = f"team {team.name}", self.started > 0
@@ -101,7 +95,7 @@ class _Runs:
 
 
 def person_of(session: LiveRun, output: OutputOptions, team: Team, request: str) -> Ask | None:
-    """The person at the terminal; None without one, or with `--no-input`."""
+    """None without a terminal, or with `--no-input`."""
     if not may_ask(output):
         return None
     problems = partial(plan_errors, team, request)
@@ -109,19 +103,17 @@ def person_of(session: LiveRun, output: OutputOptions, team: Team, request: str)
 
 
 def plan_errors(team: Team, request: str, plan: Plan) -> list[str]:
-    """The errors of a plan for `team`."""
     return [problem.message for problem in errors_in(check(plan, team, request=request))]
 
 
 def may_ask(output: OutputOptions) -> bool:
-    """Whether a person at the terminal may be asked."""
     return at_terminal() and not output.no_input
 
 
 def print_answer(
     answer: Answer, storage: RunStorage, output: OutputOptions, stored: StoredRun | None = None
 ) -> int:
-    """Print an answer and what the user can do next; returns the exit status."""
+    """Returns the exit status."""
     with writing_output():
         _show(answer, output.answer_format)
     follow_up(answer, storage, stored)
@@ -129,10 +121,7 @@ def print_answer(
 
 
 def follow_up(answer: Answer, storage: RunStorage, stored: StoredRun | None = None) -> None:
-    """Print on stderr what to type if a run waits, was stopped, or lacks something.
-
-    `stored` is the run, if the command has read it.
-    """
+    """Print on stderr what to type if a run waits, was stopped, or lacks something."""
     unkept = any(gap.task_id == JOURNAL_GAP for gap in answer.gaps)  # that gap says what to type
     if storage.lost is not None or answer.status == "complete" or unkept:
         return
@@ -142,7 +131,6 @@ def follow_up(answer: Answer, storage: RunStorage, stored: StoredRun | None = No
 
 
 def _next_steps(answer: Answer, state: RunState, storage: RunStorage) -> Iterator[str]:
-    """What the user can do with a run that is not complete, with the commands."""
     if answer.waiting:
         command = storage.command("answer", answer.run_id)
         how = how_to_reply(answer.waiting[0]) if len(answer.waiting) == 1 else ""
@@ -178,7 +166,6 @@ def how_to_reply(question: Question) -> str:
 
 
 def exit_status(answer: Answer) -> int:
-    """The exit status for an answer."""
     if answer.status == "complete":
         return 0
     if answer.status == "cancelled":

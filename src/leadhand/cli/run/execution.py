@@ -41,8 +41,6 @@ Work = Callable[[Listener], Coroutine[object, object, Answer]]
 
 
 class LiveRun:
-    """One run on the command line."""
-
     def __init__(
         self,
         storage: RunStorage,
@@ -54,10 +52,8 @@ class LiveRun:
         replied: Collection[str | None] = (),
         append: bool = False,
     ) -> None:
-        """`past` are the events of a run that is resumed; `replied` are the tasks whose questions
-        have a reply already, or `None` for the plan. With `append`, lines of events follow those
-        of the run before. Warns if the run is not stored.
-        """
+        """`past` are the events of a resumed run; `replied` are the tasks, or `None` for the
+        plan, whose questions have a reply. With `append`, events follow those of the run before."""
         if storage.lost is not None and not output.quiet:
             print_note(storage.lost)
         self._title, self._output, self._append = title, output, append
@@ -67,11 +63,8 @@ class LiveRun:
         self._tree: LiveTree | None = None
 
     def follow(self, supervisor: Supervisor, work: Work) -> Answer:
-        """The answer of `work`, with progress on stderr and events in their file.
-
-        The first SIGINT or SIGTERM stops the work and keeps what is done; the second ends the
-        process.
-        """
+        """The answer of `work`, with progress on stderr and events in their file. The first
+        SIGINT or SIGTERM stops the work and keeps what is done; the second ends the process."""
         output, redact = self._output, Redactor.of(os.environ)
         with contextlib.ExitStack() as stack:
             listeners: list[Listener] = []
@@ -107,7 +100,6 @@ class LiveRun:
 
     @contextlib.contextmanager
     def paused(self) -> Generator[None]:
-        """While the block lasts, nothing is drawn on the terminal."""
         if self._tree is None:
             yield
             return
@@ -136,7 +128,6 @@ def _nobody(event: Event) -> None:
 
 
 def _show_traceback(event: Event) -> None:
-    """Print the traceback of a worker's exception on stderr, if the event has one."""
     if isinstance(event, TaskFailed) and event.raised is not None and event.raised.traceback:
         text = safe_block(event.raised.traceback.rstrip("\n"))
         sys.stderr.write(
@@ -151,7 +142,7 @@ def _warn(line: str) -> None:
 
 @contextlib.contextmanager
 def _event_lines(events: str, append: bool) -> Generator[Callable[[Event], None]]:
-    """Writes each event as a line to the file of that name; `-` is stdout."""
+    """`-` is stdout."""
     try:
         # Stdout stays open after the block.
         file = sys.stdout.buffer if events == "-" else Path(events).open("ab" if append else "wb")  # noqa: SIM115
@@ -182,17 +173,14 @@ def _event_lines(events: str, append: bool) -> Generator[Callable[[Event], None]
 
 
 def _leave(supervisor: Supervisor) -> None:
-    """Clean up before the process ends at once."""
     supervisor.post_interruption()
     remove_scratch_folders()
 
 
 @contextlib.contextmanager
 def _signals(supervisor: Supervisor, how_to_resume: str | None) -> Generator[None]:
-    """While the block lasts, the first signal cancels the runs, and the second ends the process.
-
-    The interpreter handles them, not the loop, which a worker may block.
-    """
+    """The first signal cancels the runs, the second ends the process. The interpreter handles
+    them, not the loop, which a worker may block."""
     loop = asyncio.get_running_loop()
     told = False
 

@@ -1,7 +1,4 @@
-"""The first line of a command: what it reads, shown before it imports the libraries that do so.
-
-Imports little: this line is shown while other modules are imported.
-"""
+"""The first line of a command: what it reads, shown while other modules are imported."""
 
 import contextlib
 import os
@@ -31,7 +28,7 @@ def announce_run(run: str, home: str | None, *, quiet: bool) -> None:
 
 
 def announce(what: str, *, quiet: bool) -> None:
-    """Write `what` to stderr; a stderr that can't be written is ignored."""
+    """A stderr that can't be written is ignored."""
     if not quiet:
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.write(f"{sentence(what)}\n")

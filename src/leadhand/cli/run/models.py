@@ -16,7 +16,7 @@ from leadhand.plans.team_checks import without_model
 
 
 def choose_models(team: Team, *, model: str | None, no_model: bool) -> ModelChoice:
-    """The team with its models. Raises `InputError` for a model that can't be asked."""
+    """Raises `InputError` for a model that can't be asked."""
     choice = asyncio.run(choose(team, model=model, no_model=no_model, environ=os.environ))
     # The provider's client reads the address of a server on this machine from here.
     os.environ.update(choice.environ)
@@ -43,7 +43,7 @@ def choose_models(team: Team, *, model: str | None, no_model: bool) -> ModelChoi
 
 
 def print_models(choice: ModelChoice, console: Console) -> None:
-    """Print which model each role uses, and why; one line if all use the same."""
+    """One line if all use the same."""
     used = models_by_role(choice.team)
     print_line(console, sentence(f"models: {choice.why}" if used else choice.why))
     by_model = roles_by_model(used)
@@ -56,7 +56,6 @@ def print_models(choice: ModelChoice, console: Console) -> None:
 
 
 def roles_by_model(used: Mapping[str, str]) -> dict[str, list[str]]:
-    """The names of roles and workers by the model that they use."""
     by_model: dict[str, list[str]] = {}
     for name, model in used.items():
         by_model.setdefault(safe(model), []).append(safe(name))

@@ -1,8 +1,5 @@
-"""The person at the terminal: sees a question, and types the reply.
-
-The event loop waits for the reply, not a thread: the run's other work goes on, and the end of the
-run ends the wait.
-"""
+"""The person at the terminal: sees a question, and types the reply. The event loop waits for it,
+not a thread: other work goes on, and the end of the run ends the wait."""
 
 import asyncio
 import contextlib
@@ -29,25 +26,22 @@ from leadhand.errors import InputError
 from leadhand.plans.routes import named_workers
 
 Pause = Callable[[], AbstractContextManager[object]]
-"""While the block lasts, nothing else is drawn on the terminal."""
+"""During the block nothing else is drawn on the terminal."""
 Problems = Callable[[Plan], Sequence[str]]
 MAX_PROBLEMS = 20
 MAX_TYPED_BYTES = 1_000_000
 _CHOICES = "[a]pprove, [e]dit or [r]efuse? "
 _PASTE_S = 0.05
-"""How long to wait for the next line of a pasted text."""
+"""To wait for the next line of a pasted text."""
 
 
 def at_terminal() -> bool:
-    """Whether stdin and stderr are a terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 class TerminalPerson:
-    """Asks the person at the terminal one question after the other."""
-
     def __init__(self, console: Console, pause: Pause, problems: Problems) -> None:
-        """`problems` gives the errors of a plan that they have edited."""
+        """`problems` gives the errors of an edited plan."""
         self._console = console
         self._pause = pause
         self._problems = problems
@@ -56,7 +50,7 @@ class TerminalPerson:
         """The plan as they edited it last, valid or not."""
 
     async def __call__(self, question: Question) -> Reply | None:
-        """Their reply; None if they end their input (Ctrl-D)."""
+        """None if they end their input (Ctrl-D)."""
         async with self._turn:
             with self._pause():
                 if question.plan is not None:
@@ -73,7 +67,7 @@ class TerminalPerson:
                 return Reply(task_id=question.task_id, verdict=verdict, text=text)
 
     async def _on_calls(self, question: Question) -> Reply | None:
-        """Their reply about each tool call; None if they end their input (Ctrl-D)."""
+        """None if they end their input (Ctrl-D)."""
         replies: dict[str, CallReply] = {}
         for number, call in enumerate(question.calls, start=1):
             which = f"{number}. {call.tool}: " if len(question.calls) > 1 else ""
@@ -113,10 +107,7 @@ class TerminalPerson:
         return None
 
     async def _edited(self, plan: Plan) -> Plan:
-        """The plan as the person edited it; `plan` if their plan has errors.
-
-        They can go on editing theirs, but not approve it with errors.
-        """
+        """Unless the person's plan has errors; they can go on editing it, but not approve it."""
         fields = plan.model_dump(mode="json", exclude_defaults=True)
         try:
             text = self._draft or json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
@@ -166,10 +157,7 @@ class TerminalPerson:
 
 
 async def _in_editor(text: str) -> str:
-    """`text` after the person has edited it.
-
-    Raises `OSError` or `ValueError` if there is no editor, it fails, or leaves no text.
-    """
+    """Raises `OSError` or `ValueError` if there is no editor, it fails, or leaves no text."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     with tempfile.TemporaryDirectory(prefix="leadhand-") as folder, _without_interrupts():
         file = Path(folder) / "plan.json"
@@ -187,7 +175,7 @@ async def _in_editor(text: str) -> str:
 
 @contextlib.contextmanager
 def _without_interrupts() -> Generator[None]:
-    """While the block lasts, Ctrl-C reaches the editor alone."""
+    """During the block Ctrl-C reaches the editor alone."""
     before = signal.signal(signal.SIGINT, lambda number, frame: None)
     try:
         yield

@@ -15,18 +15,18 @@ from leadhand.errors import DamagedRun, InputError, LeadhandError
 
 HOW_TO = "each request follows the answer before it; an empty line ends, Ctrl-C stops an answer"
 PASTE_S = 0.05
-"""How long to wait for the next line of a pasted text."""
+"""To wait for the next line of a pasted text."""
 MAX_NAME_CHARS = 40
 
 Ask = Callable[[str, str | None], Answer]
-"""Has a request answered that follows the run with that id, and prints the answer."""
+"""The answer, which is printed, follows the run with that id."""
 
 
 def hold_session(team: str, ask: Ask, *, after: str | None, quiet: bool) -> None:
     """Read requests until an empty line or the end of the input.
 
-    Each follows the last one that was answered, the first one the run `after`. A request that was
-    stopped, or that waits for a person, is not followed, nor is a run that can't be read any more.
+    Each follows the last answered one, the first the run `after`. A run that was stopped, waits or
+    can't be read is not followed.
     """
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401  # pyright: ignore[reportUnusedImport]  # `input` then has a history

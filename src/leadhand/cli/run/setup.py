@@ -40,22 +40,17 @@ _OF_MODELS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSetup(LimitOptions):
-    """What every command that runs a team needs."""
-
     concurrency: int = 64
     approve: tuple[Occasion, ...] = ()
 
     @property
     def deadline_s(self) -> float:
-        """Seconds to the answer. Raises `InputError`."""
+        """Raises `InputError`."""
         return parse_duration(self.deadline) if self.deadline else DEADLINE_S
 
     def left_s(self, team: Team) -> float:
-        """Seconds to the answer from now on. A deadline that was named counts from the start of the
-        program; the libraries behind the models of `team` weigh seconds, and are imported first.
-
-        Raises `InputError`.
-        """
+        """A named deadline counts from the start of the program; libraries behind the models of
+        `team` weigh seconds, and are imported first. Raises `InputError`."""
         if models_of(team):
             for name in _OF_MODELS:
                 importlib.import_module(name)
@@ -68,7 +63,7 @@ class RunSetup(LimitOptions):
 
     @property
     def budget(self) -> Budget | None:
-        """What the run may spend. Raises `InputError`."""
+        """Raises `InputError`."""
         options = {"--budget-usd": self.budget_usd, "--budget-tokens": self.budget_tokens}
         amounts = {option: amount for option, amount in options.items() if amount is not None}
         for option, amount in amounts.items():
@@ -79,14 +74,14 @@ class RunSetup(LimitOptions):
         return Budget(usd=self.budget_usd, tokens=self.budget_tokens) if amounts else None
 
     def origin(self, command: str) -> dict[str, JsonValue]:
-        """What is stored with the run, for `of`."""
+        """Stored with the run, for `of`."""
         options = asdict(self).items()
         some = {name: value for name, value in options if value is not None and value is not False}
         return {"command": command, **some, "approve": [*self.approve]}
 
     @classmethod
     def of(cls, origin: Mapping[str, JsonValue], **changed: object) -> Self:
-        """The setup that a run was started with, with the values in `changed` that are set."""
+        """`changed` replaces what the run was started with."""
         default = {field.name: field.default for field in fields(cls)}
         given: dict[str, object] = {**origin}
         given |= {k: v for k, v in changed.items() if v is not None and v != default.get(k)}
@@ -101,8 +96,6 @@ class RunSetup(LimitOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamSetup(RunSetup):
-    """What sets up a run of a team that has a name or a folder."""
-
     team: str
     trust: bool = False
     """Whether another user's files may be imported. Not stored: the user who resumes decides."""
@@ -110,11 +103,11 @@ class TeamSetup(RunSetup):
     """The folder in which a team that is a module is looked for; empty: the current folder."""
 
     def load(self) -> Team:
-        """The team. Raises `InputError`."""
+        """Raises `InputError`."""
         return load_team(self.team, trust=self.trust, folder=self.folder)
 
     def origin(self, command: str) -> dict[str, JsonValue]:
-        """What is stored with the run: the team as it is found from any folder."""
+        """Names the team as it is found from any folder."""
         origin = RunSetup.origin(self, command)
         origin.pop("trust", None)
         team = absolute(self.team, self.folder)
@@ -123,11 +116,8 @@ class TeamSetup(RunSetup):
     def supervisor(
         self, choice: ModelChoice, storage: RunStorage, person: Ask | None
     ) -> Supervisor:
-        """The supervisor, with the models of `choice`. Raises `InputError`.
-
-        If a person may be asked here, there is no default deadline: they see what the run does,
-        and can stop it.
-        """
+        """With the models of `choice`. Where a person may be asked here there is no default
+        deadline: they can stop the run. Raises `InputError`."""
         at_leisure = self.deadline is None and person is not None and "escalation" in self.approve
         only_reads = all(map(is_read_only, choice.team.workers))
         return Supervisor(
@@ -142,11 +132,8 @@ class TeamSetup(RunSetup):
 
 
 def setup_of(options: RunCommandOptions | PlanOptions) -> tuple[TeamSetup, str | None]:
-    """The setup of a new run, and the id of the run that it follows.
-
-    Without a team that is the setup of the earlier run, with the options that are typed now. Raises
-    `InputError`.
-    """
+    """The setup of a new run, and the id of the run that it follows, whose setup it takes
+    without a team. Raises `InputError`."""
     if options.team is None and options.after is None:
         raise InputError("missing option '--team': name a team, or a run to follow with --after")
     typed = {**asdict(options.limits), **asdict(options)}  # `of` takes what it has a field for
@@ -166,7 +153,7 @@ def setup_of(options: RunCommandOptions | PlanOptions) -> tuple[TeamSetup, str |
 
 
 def occasions(given: str | None) -> tuple[Occasion, ...]:
-    """What `--approve plan,escalation` names. Raises `InputError`."""
+    """As in `--approve plan,escalation`. Raises `InputError`."""
     known: tuple[Occasion, ...] = ("plan", "escalation")
     names = [name.strip() for name in (given or "").split(",") if name.strip()]
     for name in names:

@@ -17,16 +17,15 @@ from leadhand.run.waiting import new_run_id
 
 
 class RunStorage:
-    """The journal of a command and the folders of its runs. Open until the `with` block ends."""
+    """Open until the `with` block ends."""
 
     def __init__(self, home: str | None, *, options: str = "", new: bool = False) -> None:
         """`home` is the value of `--home`; `options` are others that later commands need.
 
-        If the user named no place and the default folder can't be written, the run stays in memory
-        and `lost` says so: a review works in a read-only container. For a place that was named,
-        raises `InputError` if the folder can't be used, `JournalError` if the journal can't be read
-        or written, or the database does not answer. If another process has locked the journal, a
-        `new` run stays in memory wherever it was to be stored.
+        If the default folder can't be written, the run stays in memory and `lost` says so: a review
+        works in a read-only container. So does a `new` run if another process has locked the
+        journal. For a place that was named, raises `InputError` if the folder can't be used,
+        `JournalError` if the journal or database can't.
         """
         self.named = home
         self._options = options
@@ -58,23 +57,20 @@ class RunStorage:
 
     @property
     def journal(self) -> StoreJournal:
-        """The journal for a supervisor, whose runs stop if they can't be kept any more.
-
-        What they did without a record would be repeated when they are resumed.
-        """
+        """For a supervisor, whose runs stop if they can't be kept: what they did would be
+        repeated when they are resumed."""
         return StoreJournal(self.store)
 
     @property
     def read_only_journal(self) -> StoreJournal:
-        """The journal for read-only work, which ends also if it can't be kept any more."""
+        """For read-only work, which ends also if it can't be kept."""
         return _PatientJournal(self)
 
     def new_run_id(self) -> str:
-        """An id for another run."""
         return new_run_id(dt.datetime.now(dt.UTC))
 
     def folder(self, run_id: str) -> Path:
-        """The folder for a run's files besides its events; it need not exist."""
+        """For a run's files besides its events; it need not exist."""
         return run_folder(self.home, run_id, os.environ)
 
     def forget(self, run_id: str) -> None:
@@ -87,8 +83,6 @@ class RunStorage:
 
 
 class _PatientJournal(StoreJournal):
-    """Lets a run end although its journal can't be written meanwhile."""
-
     def __init__(self, storage: RunStorage) -> None:
         super().__init__(storage.store)
         self._storage = storage
@@ -103,7 +97,7 @@ class _PatientJournal(StoreJournal):
 
 
 def _writable(folder: Path) -> None:
-    """Create the folder unless it exists. Raises `InputError` if nothing can be stored there."""
+    """Raises `InputError` if nothing can be stored there."""
     why = why_no_folder(folder)
     if why is None:
         try:

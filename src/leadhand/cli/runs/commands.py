@@ -33,15 +33,12 @@ class TraceFormat(enum.StrEnum):
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add `runs`, `show` and `trace` to `app`."""
     app.add_typer(runs_app, name="runs")
     command(app)(show)
     command(app)(trace)
 
 
 class StoredRuns:
-    """The stored runs of a home, open while the block lasts. Says on stderr if it is damaged."""
-
     def __init__(self, home: str | None, *, accept_loss: bool = False) -> None:
         import os
 
@@ -76,7 +73,6 @@ class StoredRuns:
 
     @property
     def empty(self) -> str:
-        """The line that says that there are no runs."""
         from leadhand.cli.home import shown_home
 
         return f"no runs are stored in {safe(shown_home(self.home))}\n"
@@ -273,7 +269,6 @@ def trace(
 
 
 def _print_rows(runs: "Sequence[RunSummary]") -> None:
-    """Print a line for each run; a terminal cuts it."""
     from leadhand.cli.home import cut
     from leadhand.trace.formatting import format_duration, format_price
 
@@ -331,7 +326,6 @@ def _checked(found: "Inspection") -> dict[str, str | None]:
 
 
 def _verdict(found: "Inspection") -> str:
-    """The result of the check of a run, on one line."""
     said: str = found.verdict
     if found.damage:
         said += f": {sentence(found.damage)}. What can be read: {_saved(found)}"
@@ -341,7 +335,6 @@ def _verdict(found: "Inspection") -> str:
 
 
 def _saved(found: "Inspection") -> str:
-    """The part of a run before the damage, in words."""
     from leadhand.state.fold import fold
 
     if not found.events:

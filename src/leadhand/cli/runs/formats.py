@@ -13,7 +13,7 @@ from leadhand.teams.installed import FORMATS, entry_points, imported, unusable
 
 
 def formatted(store: Store, run_id: str, format: str) -> str:
-    """The run as a document in that format of its team. Raises `InputError` if there is none."""
+    """Raises `InputError` if there is no such format of its team."""
     view = asyncio.run(run_view(StoreJournal(store), run_id))
     name = f"{view.team}.{format}"
     points = entry_points(FORMATS).get(name)

@@ -1,8 +1,5 @@
-"""A stored run for people: its tasks and their attempts, its plan, its costs.
-
-Plain lines that fit the width, with colours on a terminal. No markup or escape sequence of a model
-or worker takes effect.
-"""
+"""A stored run for people: its tasks and their attempts, its plan, its costs. Text of models and
+workers has no markup or escape sequence."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,8 +24,8 @@ from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory
 from leadhand.trace.steps import QuestionHistory, Step
 
 MAX_QUIET_TASKS = 40
-"""Tasks that completed at the first attempt, or of another status that did not start: so many are
-listed one by one, more are counted."""
+"""Tasks that completed at the first attempt or did not start: so many are listed, more are
+counted."""
 MAX_EVENTFUL_TASKS = 60
 """Other tasks of a status that are listed, with their history."""
 NESTED_SHARE = 4
@@ -38,7 +35,6 @@ MAX_ITEMS = 40
 MAX_STOPS = 30
 """Tasks of the critical path that are named."""
 MAX_SHOWN_CHARS = 200
-"""How much of a made worker's instructions is shown."""
 _RETIRED = ("┄", "dim")
 _QUIET = "tasks completed at the first attempt"
 _ENDED_BY = {
@@ -50,7 +46,6 @@ _ENDS = {"running": "cyan", "completed": "green", "failed": "red"}
 
 
 def history_lines(history: RunHistory, *, held: bool, options: str = "") -> list[Line]:
-    """All lines about a run; `options` are those with which commands find it."""
     notices = ((2, Text(_notice(step))) for step in history.notices)
     return [
         *_head(history, held=held),
@@ -106,7 +101,6 @@ def _head(history: RunHistory, *, held: bool) -> Iterator[Line]:
 
 
 def _next_step(history: RunHistory, *, held: bool, options: str) -> list[Line]:
-    """What the run waits for, and the next command."""
     questions, answer = history.open_questions, history.state.answer
     if own_plan_rejected(history.state):
         return [(0, Text()), (0, Text("its plan was rejected: no task ran", style="bold yellow"))]
@@ -156,10 +150,8 @@ def _workers(history: RunHistory) -> Iterator[Line]:
 
 
 def _tasks(history: RunHistory, indent: int, share: int = 1) -> Iterator[Line]:
-    """The tree: each task, its attempts, and within them the tasks of nested teams.
-
-    The first tasks of each status are listed; the others are counted.
-    """
+    """Each task, its attempts, and within them nested tasks: the first of each status, others
+    are counted."""
     seen = Counter[str]()
     left: dict[tuple[str, str], Counter[str]] = {}
     for task in history.ordered_tasks():
@@ -181,7 +173,6 @@ def _tasks(history: RunHistory, indent: int, share: int = 1) -> Iterator[Line]:
 
 
 def _depth(history: RunHistory, task: TaskHistory) -> int:
-    """How many splits led to the task."""
     depth = 0
     while task.part_of is not None:
         task = history.tasks[task.part_of]
@@ -206,7 +197,6 @@ def _task(history: RunHistory, task: TaskHistory, indent: int, share: int) -> It
 
 
 def _beside(state: TaskState) -> str:
-    """What a task's line says after its status."""
     parts = [safe(state.worker)] if state.worker != state.task.id else []
     parts += [f"round {state.round}"] if state.round else []
     parts += ["started early"] if state.planned_s is not None and state.attempts else []

@@ -1,7 +1,5 @@
-"""`leadhand teams`: lists the ready-made teams, shows one, checks a folder, creates or imports one.
-
-This module only prints: the loader reads teams and finds their problems.
-"""
+"""`leadhand teams`: lists the ready-made teams, shows one, checks a folder, creates or imports
+one."""
 
 import shlex
 from collections.abc import Sequence
@@ -30,7 +28,6 @@ _REQUEST = "I was charged twice and the app crashes"
 
 
 def list_teams(console: Console) -> None:
-    """Print the ready-made teams: name, number of workers, description."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True, style="dim")
@@ -48,10 +45,7 @@ def list_teams(console: Console) -> None:
 
 
 def show_team(name: str, console: Console, as_json: bool = False, *, trust: bool = False) -> None:
-    """Print the team `name`: a ready-made one, a folder's or a Python one.
-
-    Raises `InputError` if there is no such team, `TeamError` if it has problems.
-    """
+    """Raises `InputError` if there is no such team, `TeamError` if it has problems."""
     team = team_of(name, trust=trust)
     if as_json:
         print_json(document(team))
@@ -62,11 +56,8 @@ def show_team(name: str, console: Console, as_json: bool = False, *, trust: bool
 def check_team(
     source: str | Path, console: Console, *, trust: bool = False, code: bool = True
 ) -> bool:
-    """Print every problem and warning of a team, one a line; returns whether it can be used.
-
-    `source` is its folder, or names a Python team. Without `code` nothing is imported. Raises
-    `InputError` if there is no such team.
-    """
+    """Print every problem and warning, one a line; returns whether the team can be used. Without
+    `code` nothing is imported. Raises `InputError` if there is no such team."""
     team, problems, warnings = _inspected(source, trust=trust, code=code)
     _notes(console, problem=problems, warning=warnings)
     kinds = ("problem", problems), ("warning", warnings)
@@ -103,21 +94,15 @@ def _inspected(source: str | Path, *, trust: bool, code: bool) -> TeamInspection
 
 
 def new_team(folder: Path, console: Console) -> None:
-    """Create a small working team in `folder` and print what to do with it.
-
-    Raises `InputError` if the folder is not empty or can't be written.
-    """
+    """Raises `InputError` if the folder is not empty or can't be written."""
     create(folder)
     _created(folder, console, request=_REQUEST, how="with a model or without")
 
 
 def import_folder(source: Path, into: Path | None, console: Console) -> bool:
-    """Write the crew or the subagents in `source` as a team, and print what is not carried over.
-
-    Of a folder of plugins each becomes a team of its own in `into`. Returns whether all is written;
-    if not, every problem is printed. Raises `InputError` if there is nothing to import, or no place
-    for it.
-    """
+    """Write the crew or the subagents in `source` as a team, each plugin as its own in `into`,
+    and print what is lost, or all problems. Raises `InputError` if there is nothing to import,
+    or no place for it."""
     several = plugins(source)
     named = bool(several)
     done = [_imported(one, into, console, named=named) for one in several or [source]]
@@ -154,7 +139,6 @@ def _created(folder: Path, console: Console, *, request: str, how: str) -> None:
 
 
 def _notes(console: Console, **lines: Sequence[str]) -> None:
-    """Print lines of each kind, each with its label."""
     for label, texts in lines.items():
         style = "red" if label == "problem" else "yellow"
         for text in texts:

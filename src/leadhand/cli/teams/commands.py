@@ -13,7 +13,6 @@ teams_app = typer.Typer(
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add `teams` and its commands to `app`."""
     app.add_typer(teams_app, name="teams", no_args_is_help=True)
 
 

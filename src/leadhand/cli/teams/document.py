@@ -14,7 +14,6 @@ Data = dict[str, object]
 
 
 def document(team: Team) -> Data:
-    """Everything that defines a team."""
     return {
         **_fields(team, "name description"),
         "models": {tier: [*map(model_name, specs)] for tier, specs in team.tiers.items()},
@@ -59,7 +58,6 @@ def document(team: Team) -> Data:
 
 
 def worker_document(worker: Worker) -> Data:
-    """Everything that defines a worker."""
     return {
         **_fields(worker, "name description"),
         "tools": [*map(name_of, worker.tools)],
@@ -87,7 +85,7 @@ def name_of(thing: object) -> str:
 
 
 def schema_line(declared: object) -> str | None:
-    """The form of an input or output on one line: `Order {id: integer}`; None if any."""
+    """None: any."""
     if declared is None:
         return None
     schema = DeclaredType(declared).schema
@@ -108,7 +106,7 @@ def _schema(declared: object) -> object:
 
 
 def _fields(thing: object, names: str) -> Data:
-    """Fields as data; functions by their names."""
+    """Functions by their names."""
     return {name: _data(getattr(thing, name)) for name in names.split()}
 
 

@@ -1,7 +1,4 @@
-"""A team for people: its workers, its plan and its rules, under the names that its files use.
-
-What is as in every other team is left out, except the ladder.
-"""
+"""A team for people, under the names that its files use, without what is as in every other team."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,8 +24,6 @@ _ONLY_AS_JSON = ("done_when", "instructions", "offline", "read_only")
 
 
 def team_page(team: Team, width: int) -> Group:
-    """The whole page, for a terminal of `width` columns."""
-
     def rows(of: Iterable[tuple[str, Iterable[Text]]]) -> Table:
         table = Table.grid(padding=(0, 2))
         # Names get at most a third of the page, however long they are.

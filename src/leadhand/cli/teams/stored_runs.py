@@ -29,16 +29,13 @@ from leadhand.teams.sources import python_team, team_of
 from leadhand.tools.text import counted
 
 MAX_RUNS = 200
-"""The latest runs of a team that are read."""
 
 
 def runs_of(
     store: Store, team: Team, *, limit: int = MAX_RUNS
 ) -> tuple[Sequence[RunFacts], Counter[str]]:
-    """The latest `limit` stored runs of a team that count, the oldest first.
-
-    The second value is how many others there are, by the reason. Reads their events, run by run.
-    """
+    """The latest `limit` runs of a team that count, the oldest first, and how many others there
+    are, by the reason."""
     runs: list[RunFacts] = []
     left_out = Counter[str]()
     prompts = prompts_of(team)
@@ -58,7 +55,7 @@ def runs_of(
 
 
 def advise(kept: StoredRuns, name: str, *, limit: int, as_json: bool, trust: bool) -> None:
-    """Print advice about a team. Raises `InputError` if there is no such team."""
+    """Raises `InputError` if there is no such team."""
     team = team_of(name, trust=trust)
     runs, left_out = runs_of(kept.store, team, limit=limit)
     advice = judge(team, runs)
@@ -85,7 +82,7 @@ def advise(kept: StoredRuns, name: str, *, limit: int, as_json: bool, trust: boo
 
 
 def print_result(document: object, lines: Sequence[str], *, as_json: bool) -> None:
-    """Print a document, or lines without wrapping them, for programs that read lines."""
+    """Lines are not wrapped, for programs that read them."""
     if as_json:
         print_json(document)
         return
@@ -97,11 +94,8 @@ def print_result(document: object, lines: Sequence[str], *, as_json: bool) -> No
 def freeze_run(
     kept: StoredRuns, given: str, into: Path, *, replace: bool, as_json: bool, trust: bool
 ) -> None:
-    """Make the plan of a run the template of the team in `into`, and print it.
-
-    If there is no such folder, it becomes a copy of the folder of the run's team. Raises
-    `InputError` and `TeamError`; then `into` is as it was.
-    """
+    """Make the plan of a run the template of the team in `into`, or of a copy there. Raises
+    `InputError` and `TeamError`; then `into` is as it was."""
     state, log = _stored_run(kept, given, "frozen")
     exists = (into / TEAM_FILE).is_file()
     source = _folder(state, str(into) if exists else "", "--into")
@@ -136,10 +130,8 @@ def freeze_run(
 def save_run(
     kept: StoredRuns, given: str, into: Path, *, team: str, as_json: bool, trust: bool
 ) -> None:
-    """Copy the team of a run into `into`, with the workers that its plan describes, and print them.
-
-    Raises `InputError` and `TeamError`; then nothing is written.
-    """
+    """Copy the team of a run, with the workers that its plan describes. Raises `InputError` and
+    `TeamError`; then nothing is written."""
     state, _ = _stored_run(kept, given, "saved")
     if state.plan is None or not state.plan.workers:
         raise InputError(f"run {state.run_id!r} can't be saved: its plan describes no workers")
@@ -191,7 +183,6 @@ def _folder(state: RunState, given: str, option: str) -> Path:
 
 
 def _written(entry: TaskTemplate) -> Value:
-    """An entry as team.yaml has it."""
     values = {field.name: getattr(entry, field.name) for field in dataclasses.fields(entry)}
     values |= {"depends_on": [*entry.depends_on], "limits": None}
     values["timeout_s"] = entry.limits.timeout_s

@@ -1,8 +1,5 @@
-"""An answer for people: what is missing, the text, contradictions, time and cost.
-
-Formatted on a terminal, plain text elsewhere, or Markdown on request. No markup or escape sequence
-of a model or worker takes effect.
-"""
+"""An answer for people: formatted on a terminal, plain text elsewhere, or Markdown. No markup or
+escape sequence of a model or worker takes effect."""
 
 from collections.abc import Callable, Sequence
 
@@ -30,11 +27,9 @@ _Shown = Callable[[str], str]
 _THEME = Theme({"markdown.code": "cyan"})
 """Code without rich's black box, which a light terminal would show as one."""
 _STATUS_STYLES = {"complete": "green", "failed": "red"}
-"""Others are yellow."""
 
 
 def show_answer(answer: Answer, console: Console) -> None:
-    """Print `answer`: formatted on a terminal, else as plain text."""
     if console.is_terminal:
         text = _laid_out(answer, console)
     else:
@@ -53,7 +48,6 @@ def _document(answer: Answer, *, name: _Shown, said: _Shown, ref: _Shown) -> str
 
 
 def _parts(answer: Answer, *, name: _Shown, said: _Shown, ref: _Shown) -> list[str]:
-    """What is missing, the text, conflicts and sources, as Markdown."""
     gaps = _gaps(answer, name, said)
     body = safe_block(without_gaps(answer.answer, answer.gaps, contact=answer.contact))
     parts = [
@@ -71,7 +65,6 @@ def _section(title: str, lines: Sequence[str]) -> str:
 
 
 def footer(answer: Answer) -> list[str]:
-    """Status, engine, tasks, time, and what was used, each in a few words."""
     metrics, total = answer.metrics, len(answer.tasks)
     done = sum(task.status == "completed" for task in answer.tasks)
     tasks = counted(total, "task") if done == total else f"{done:,} of {counted(total, 'task')}"
@@ -87,7 +80,7 @@ def footer(answer: Answer) -> list[str]:
 
 
 def _gaps(answer: Answer, name: _Shown, said: _Shown) -> list[str]:
-    """A line for each gap; many gaps of one reason share a line."""
+    """Many gaps of one reason share a line."""
     alike: dict[str, list[Gap]] = {}
     for gap in answer.gaps:
         alike.setdefault(gap.why, []).append(gap)
@@ -116,12 +109,10 @@ def _prose(text: str) -> str:
 
 
 def _quoted(name: str) -> str:
-    """A name in quotes, for plain text."""
     return f"`{safe(name)}`"
 
 
 def _sources(answer: Answer, shown: _Shown) -> list[str]:
-    """A line for each reference."""
     by_ref: dict[str, list[str]] = {}
     for source in answer.sources:
         by_ref.setdefault(shown(sentence(source.ref)), []).append(shown(safe(source.task_id)))

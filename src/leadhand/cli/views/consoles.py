@@ -15,7 +15,7 @@ MAX_WIDTH = 100
 
 
 class DataConsole(Console):
-    """Stdout, without workflow commands. `writing_output` handles a reader that has left."""
+    """`writing_output` handles a reader that has left."""
 
     def __init__(self, stream: TextIO | None = None, *, width: int | None = None) -> None:
         file = cast("IO[str]", InertStream(stream or sys.stdout))
@@ -33,12 +33,12 @@ def error_console() -> Console:
 
 
 def print_page(console: Console, content: RenderableType) -> None:
-    """Print what is laid out, within `MAX_WIDTH`."""
+    """Within `MAX_WIDTH`."""
     console.print(content, width=min(console.width, MAX_WIDTH))
 
 
 def print_line(console: Console, text: str | Text, style: str = "") -> None:
-    """Print one line without wrapping it, for programs that read lines."""
+    """Not wrapped, for programs that read lines."""
     console.print(Text(text, style) if isinstance(text, str) else text, soft_wrap=True)
 
 
@@ -47,7 +47,7 @@ Line = tuple[int, Text]
 
 
 def print_lines(lines: Iterable[Line], console: Console) -> None:
-    """Print `lines`, wrapped at the width of the console but for commands to copy."""
+    """Wrapped at the width of the console but for commands to copy."""
     width = min(console.width, MAX_WIDTH)
     for indent, text in lines:
         rows = [text] if text.no_wrap else text.wrap(console, max(width - indent - 2, 20))
@@ -57,7 +57,7 @@ def print_lines(lines: Iterable[Line], console: Console) -> None:
 
 
 def print_note(text: str) -> None:
-    """Print a line of the program's own on stderr."""
+    """On stderr."""
     print_line(error_console(), f"leadhand: {text}")
 
 
@@ -68,13 +68,11 @@ class _IgnoringErrors:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write the text if possible."""
         with contextlib.suppress(OSError):
             return self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Flush if possible."""
         with contextlib.suppress(OSError):
             self._stream.flush()
 

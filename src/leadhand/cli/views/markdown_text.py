@@ -1,8 +1,6 @@
-"""Makes text that others wrote fit to stand in Markdown that GitHub and its like will render.
-
-Nothing in it may become markup, HTML, a picture, a link, a mention or a formula, and none of it is
-hidden. Says nothing of what a report looks like.
-"""
+"""Makes text that others wrote fit to stand in Markdown that GitHub and its like will render:
+nothing in it becomes markup, HTML, a picture, a link, a mention or a formula, and none of it is
+hidden."""
 
 import re
 
@@ -17,7 +15,6 @@ _LINKED = re.compile(
 
 
 def clip(text: str, limit: int) -> str:
-    """`text`, or its first `limit` characters and an ellipsis."""
     return text if len(text) <= limit else text[:limit] + "…"
 
 
@@ -27,10 +24,8 @@ def code(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """`text` as one paragraph: code between backticks stays code, all else loses its powers.
-
-    A word that a renderer would make a link or a mention of becomes code too.
-    """
+    """One paragraph: code between backticks stays code, as a word does that a renderer would
+    link; all else loses its powers."""
     return markdown.prose(sentence(text), linked=_LINKED)
 
 

@@ -1,8 +1,5 @@
-"""Renders untrusted Markdown on a terminal.
-
-HTML is shown as text, links and pictures with their targets. Control and invisible characters are
-shown as escapes, also those written as entities.
-"""
+"""Renders untrusted Markdown on a terminal. HTML is shown as text, links and pictures with their
+targets, control and invisible characters as escapes."""
 
 from collections.abc import Iterable
 from typing import ClassVar
@@ -21,8 +18,6 @@ class _PlainHeading(Heading):
 
 
 class SafeMarkdown(Markdown):
-    """Markdown that shows all of its text, without control characters."""
-
     elements: ClassVar = {**Markdown.elements, "heading_open": _PlainHeading}
 
     def __init__(self, text: str) -> None:

@@ -33,11 +33,8 @@ def show_plan(
     models: Mapping[str, str] | None = None,
     statuses: Mapping[str, str] | None = None,
 ) -> None:
-    """Print the plan's tasks in the order in which they can run.
-
-    `models` says which model each worker would use; workers that it lacks use none. `statuses` has
-    those of tasks that have started; others are new.
-    """
+    """The tasks in the order in which they can run; `models` and `statuses` are by worker and
+    task."""
     print_lines(_lines(plan, models or {}, statuses), console)
 
 
@@ -51,10 +48,7 @@ def show_earlier(after: Sequence[EarlierRun], console: Console) -> None:
 def worker_lines(
     worker: PlannedWorker, model: str | None = None, *, max_chars: int = MAX_CHARS
 ) -> list[str]:
-    """A worker that a plan describes, a safe line for each of its parts.
-
-    Its instructions and the schema of its output are cut at `max_chars`.
-    """
+    """A safe line for each part; instructions and schema are cut at `max_chars`."""
     tools = ", ".join(worker.tools or ())
     facts = [f"tools: {tools}" if tools else "no tools"]
     facts += [f"tier {worker.tier}"] if worker.tier is not None else []
@@ -108,7 +102,6 @@ def _head(task: Task, models: Mapping[str, str], status: str) -> Text:
 
 
 def _details(task: Task) -> Iterator[str]:
-    """What a task has besides its intent, a line each."""
     if task.payload is not None:
         data = json.dumps(task.payload, ensure_ascii=False)
         yield f"Payload: {_first_chars(data, MAX_CHARS)}"

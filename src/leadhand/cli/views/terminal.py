@@ -24,15 +24,13 @@ def inert_json(data: object, *, indent: int | None = None) -> str:
 
 
 def print_json(data: object) -> None:
-    """Print a document on stdout, in ASCII and without workflow commands."""
+    """In ASCII and without workflow commands."""
     sys.stdout.write(f"{inert_json(data, indent=2)}\n")
 
 
 class InertStream:
-    """A stream to which `inert` text is written, whatever pieces it comes in.
-
-    If its encoding lacks marks, they are written in ASCII.
-    """
+    """A stream to which `inert` text is written, whatever pieces it comes in; in ASCII if it
+    lacks marks."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -42,7 +40,6 @@ class InertStream:
         self._inert = InertText()
 
     def write(self, text: str) -> int:
-        """Write the text without commands."""
         self._stream.write(self._inert.next(text).translate(self._drawn))
         return len(text)
 
