@@ -1,0 +1,1 @@
+"""Measures the ready-made teams on public data with answers of others."""

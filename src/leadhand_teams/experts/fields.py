@@ -1,0 +1,151 @@
+"""Which experts a question is for: by the words of each field, and by a trained router. Pure.
+
+A trained router (`leadhand router train`) is not the last word: its scores and those of the words
+are added. Both are on the scale of the router's margins.
+"""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Literal, NamedTuple, Protocol, get_args, runtime_checkable
+
+import yaml
+
+Expert = Literal["legal", "medical", "technical", "financial"]
+EXPERTS: tuple[Expert, ...] = get_args(Expert)
+OTHER = "other"
+"""The field of what is for none of the experts."""
+
+_WEIGHTS = {"sure": 3.0, "likely": 1.5, "faint": 0.5}
+_MOST = {"sure": math.inf, "likely": 3.0, "faint": 2.0}
+"""What words of a kind may add in all, so that a long story is not decided by its faint words."""
+_WORDS_SHARE = 0.25
+"""What a word's logarithm counts beside a trained router's margin; cross-validated."""
+_LEAST = 0.9
+"""Words must weigh more than one faint word before an expert is chosen without a trained router."""
+_NONE_MARGIN = 0.4
+"""Added to a trained router's score for no worker, of which it has few examples."""
+_SECOND_WEIGHT = 3.0
+_SECOND_SHARE = 0.4
+"""A second expert is asked if its words weigh this, and this share of the first one's."""
+_MAX_CHARS = 4_000
+
+_WORD = re.compile(r"\w[\w'/+#.&-]*[\w+#]|\w|[$%£€]|/\w+/\w+")
+_CODE = re.compile(
+    r"\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z][a-z]\w*|\b[A-Z][A-Z]+[a-z]\w+|\w\(\)|\b\w+\.\w{2,}\b"
+    r"|\b[vV]?\d+\.\d\d\b|<\w+>|[{}]|::|->|--\w"
+)
+_CODE_WEIGHT, _CODE_MOST = 1.5, 4.5
+
+
+@runtime_checkable
+class Scores(Protocol):
+    """A trained router that scores every worker."""
+
+    def candidates(self, text: str, most: int = 3) -> list[tuple[str | None, float]]:
+        """The labels with the highest scores."""
+        ...
+
+
+class Choice(NamedTuple):
+    """Whom a question is for."""
+
+    expert: Expert | None
+    """`None`: it is for none of the experts."""
+    secondary: Expert | None
+    confidence: float
+    """0 to 100."""
+    words: Mapping[str, tuple[str, ...]]
+    """The words of each field that were found, the surest first."""
+
+
+@cache
+def _vocabulary() -> Mapping[str, Mapping[str, str]]:
+    """For each word of the vocabulary how sure it is of each field."""
+    text = (files("leadhand_teams.experts") / "vocabulary.yaml").read_text(encoding="utf-8")
+    fields: dict[str, dict[str, str]] = yaml.safe_load(text)
+    found: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for field, kinds in fields.items():
+        for kind in _WEIGHTS:  # the surest first
+            for word in kinds[kind].split():
+                found[word.replace("_", " ")].setdefault(field, kind)
+    return found
+
+
+def field_words(text: str) -> dict[str, dict[str, str]]:
+    """The words and phrases of a text that belong to a field: field, word, how sure it is."""
+    words = _WORD.findall(text[:_MAX_CHARS].lower().replace("’", "'"))
+    longest = max(word.count(" ") for word in _vocabulary()) + 1
+    units = {
+        " ".join(words[at : at + size])
+        for size in range(1, longest + 1)
+        for at in range(len(words) - size + 1)
+    }
+    units |= {part for word in words for part in re.split(r"[-/]|'s$", word)}
+    found: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for unit in sorted(units):
+        keys = [unit, *(f"{unit[:end]}*" for end in range(2, len(unit) + 1))]
+        if " " not in unit:
+            keys += [f"*{unit[start:]}" for start in range(2, len(unit) - 1)]
+        for key in keys:
+            for field, kind in _vocabulary().get(key, {}).items():
+                known = found[field].get(unit, kind)
+                found[field][unit] = max(known, kind, key=_WEIGHTS.__getitem__)
+    return found
+
+
+def weights(text: str, found: Mapping[str, Mapping[str, str]] | None = None) -> dict[str, float]:
+    """How much the words of a text speak for each field."""
+    found = field_words(text) if found is None else found
+    code = len(set(_CODE.findall(text[:_MAX_CHARS]))) * _CODE_WEIGHT
+    total = {"technical": min(code, _CODE_MOST)}
+    for field, words in found.items():
+        kinds = [*words.values()]
+        sums = (min(kinds.count(kind) * _WEIGHTS[kind], _MOST[kind]) for kind in _WEIGHTS)
+        total[field] = total.get(field, 0.0) + sum(sums)
+    return {field: total.get(field, 0.0) for field in (*EXPERTS, OTHER)}
+
+
+def choose(text: str, router: object = None) -> Choice:
+    """The expert for a question, and the second one where it is for two.
+
+    `router` is a team's trained router, or `None`.
+    """
+    found = field_words(text)
+    heavy = weights(text, found)
+    trained = _trained(text, router)
+    least = heavy if trained else {**heavy, OTHER: max(heavy[OTHER], _LEAST)}
+    scores = {
+        field: _WORDS_SHARE * math.log1p(weight) + trained.get(field, 0.0)
+        for field, weight in least.items()
+    }
+    first, second = sorted(scores, key=scores.__getitem__, reverse=True)[:2]
+    margin = scores[first] - scores[second]
+    log_odds = 5.5 * margin - 0.7 if trained else 7.5 * margin + 0.25
+    confidence = 100 / (1 + math.exp(-log_odds))
+    words = {
+        field: tuple(sorted(of, key=lambda word: -_WEIGHTS[of[word]]))
+        for field, of in found.items()
+    }
+    experts = sorted(EXPERTS, key=lambda one: (one != first, -heavy[one]))
+    secondary = experts[1]
+    enough = heavy[secondary] >= max(_SECOND_WEIGHT, _SECOND_SHARE * heavy[experts[0]])
+    sure = "sure" in found.get(secondary, {}).values()
+    if first == OTHER:
+        return Choice(None, None, confidence, words)
+    return Choice(experts[0], secondary if enough and sure else None, confidence, words)
+
+
+def _trained(text: str, router: object) -> dict[str, float]:
+    """The scores of a trained router; empty without one."""
+    if not isinstance(router, Scores):
+        return {}
+    scores = {
+        OTHER if label is None else label: score
+        for label, score in router.candidates(text, len(EXPERTS) + 1)
+    }
+    scores[OTHER] = scores.get(OTHER, -1.0) + _NONE_MARGIN
+    return {field: score for field, score in scores.items() if field in (*EXPERTS, OTHER)}
