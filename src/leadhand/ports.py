@@ -113,8 +113,7 @@ class Decider(Protocol):
     async def decide(
         self, now: Round, *, problems: Callable[[Decision], Sequence[str]]
     ) -> Decision:
-        """Raises `ModelError`. A decision has none of the `problems`; the first starts at least
-        one task."""
+        """A decision has none of the `problems`; the first has a task. Raises `ModelError`."""
         ...
 
 
@@ -165,8 +164,8 @@ class Remedies(Protocol):
         ...
 
     async def split(self, task: Task, outcome: Escalated | Failed) -> Sequence[Task]:
-        """Smaller tasks that replace `task` and may depend on each other by their own ids; empty
-        if it can't be split."""
+        """Smaller tasks, which may depend on each other by their ids; empty if it can't be
+        split."""
         ...
 
     async def judge(self, task: Task, first: Result, second: Result) -> tuple[bool, str]:
@@ -176,8 +175,8 @@ class Remedies(Protocol):
     async def revise(
         self, state: "RunState", impact: PlanImpact, *, task_id: str
     ) -> Sequence[Task]:
-        """All tasks that should still be started, old ones by their ids, after `task_id`
-        reported `impact`."""
+        """All tasks still to be started, old ones by their ids, after `task_id` reported
+        `impact`."""
         ...
 
 
@@ -217,8 +216,8 @@ class Person(Protocol):
     def post_question(
         self, task: Task, outcome: Escalated | Failed, *, others: Sequence[str] = ()
     ) -> None:
-        """Record the question of `ask`, before anything waits for the reply, which may name one
-        of `others`."""
+        """Record the question of `ask`, before anything waits; the reply may name one of
+        `others`."""
         ...
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
@@ -232,8 +231,7 @@ class Person(Protocol):
         ...
 
     async def ask_about_calls(self, task: Task) -> bool:
-        """Whether the person has replied, which is recorded, about the calls of the paused
-        attempt."""
+        """Whether a reply about the calls of the paused attempt is there, and recorded."""
         ...
 
     def post_plan_question(self, question: str) -> None:

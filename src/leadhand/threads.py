@@ -97,8 +97,7 @@ _Inbox = queue.SimpleQueue[_Call | None]
 
 
 class DaemonThreads:
-    """A pool of daemon threads that grows with the number of concurrent calls, for any event
-    loops."""
+    """A pool of daemon threads that grows with the number of concurrent calls."""
 
     def __init__(self, *, idle_s: float = 10.0) -> None:
         """`idle_s` is how long a thread waits for its next call before it ends."""

@@ -65,8 +65,8 @@ class RunFacts:
 
 
 def facts(log: Iterable[events.Event], *, prompts: str) -> RunFacts | str:
-    """A text says why the run does not count. `prompts` is the digest of the team's present
-    definition."""
+    """Returns why if the run does not count. `prompts` is the digest of the team's definition
+    now."""
     found, state = RunFacts(), RunState()
     for event in log:
         apply(state, event)

@@ -23,8 +23,7 @@ MIN_TASKS = 10
 MAX_TASKS = 50
 """The latest tasks of each worker that are compared."""
 CONFUSED = 0.35
-"""The share of tasks that are as like the other's, for an overlap. Tasks dealt to two workers by
-chance have 0.5."""
+"""The share of tasks as like the other's, for an overlap; 0.5 if tasks were dealt by chance."""
 ALIKE = 0.29
 """The median cosine of a task and the other worker's nearest one, for an overlap."""
 _WORD = re.compile(r"[^\W\d_]{2,}|\d+")

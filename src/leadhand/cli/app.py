@@ -1,5 +1,4 @@
-"""Commands and options. This module imports typer alone, so that `--help` is quick; a command
-imports what it needs."""
+"""Commands and options. Imports typer alone, so that `--help` is quick."""
 
 import contextlib
 import copy

@@ -56,8 +56,7 @@ def home_of(given: str | None, environ: Mapping[str, str]) -> Path | str:
 
 
 def run_folder(home: Path | str, run_id: str, environ: Mapping[str, str]) -> Path:
-    """For a run's files besides its events; it is deleted with the run, so no run id leads to a
-    folder above."""
+    """For a run's other files. It is deleted with the run: no run id leads to a folder above."""
     name = run_id if run_id.strip(".") else f"_{run_id}"
     return (home if isinstance(home, Path) else state_folder(environ)) / "runs" / name
 
@@ -108,8 +107,7 @@ def stored_runs(home: Path | str) -> "Store":
 
 
 def find_run(store: "Store", given: str, home: Path | str) -> str:
-    """`given` is an id, the start of only one, or `last`. Raises `InputError` naming similar
-    ids."""
+    """`given` is an id, the start of only one, or `last`. Raises `InputError` with similar ids."""
     if _may_be_an_id(given) and store.last_seq(given):
         return given
     ids = [run.run_id for run in store.runs(limit=1 if given == "last" else None)]

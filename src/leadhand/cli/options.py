@@ -264,8 +264,7 @@ class ReplyOptions:
 def command(
     app: typer.Typer, name: str | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Adds a function to `app` as a command with `--debug`; fields of dataclasses are options of
-    their own."""
+    """Adds a function to `app` as a command with `--debug`; fields of dataclasses are options."""
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
         app.command(name)(_ungrouped(function))

@@ -1,7 +1,4 @@
-"""The answer document: what every run returns, whether it succeeded or not.
-
-The synthesizer sets the confidence of a review's findings; a worker that reports one leaves it 0.
-"""
+"""The answer document: what every run returns, whether it succeeded or not."""
 
 from collections.abc import Mapping
 from typing import Any, Generic, Literal, overload
@@ -56,11 +53,11 @@ class Finding(Record):
     source: FindingSource = "analyser"
     """Whether code or a model found it."""
     confidence: int = Field(default=0, ge=0, le=100)
-    """0 to 100: measured for an analyser's rule, scored by an independent model for a finding by a
-    model. Never chosen by the worker that reports the finding."""
+    """0 to 100, measured for an analyser's rule, scored by an independent model for a model's
+    finding."""
     basis: Basis = "measured"
-    """What the confidence rests on: a `fact` needs no judgement (100), `measured` are labelled hits
-    of the rule, `model` is a score. Set by the synthesizer."""
+    """A `fact` needs no judgement (100), `measured` are labelled hits of the rule, `model` is a
+    score."""
     why: str = ""
     """The reason for the confidence: labelled hits, or the words of the model that scored it."""
     places: tuple[Place, ...] = ()
@@ -132,8 +129,8 @@ class Conflict(Record):
     taken: tuple[str, ...] = ()
     """The tasks whose results were decided to be right, if any."""
     misrouted: tuple[str, ...] = ()
-    """The tasks that a judge found to be outside of what their workers are for: the cause of the
-    conflict. Known only of tasks that got the same text."""
+    """The tasks that a judge found to be outside of what their workers are for: the conflict's
+    cause."""
 
 
 class CritiquePoint(Record):
@@ -254,7 +251,6 @@ class Answer(Record, Generic[Out_co]):
 
 
 def of_kind(answer: Answer, kind: object) -> Answer[Any]:
-    """The answer, whose output is of this type: that of its team."""
     object.__setattr__(answer, "_kind", None if isinstance(kind, Mapping) else kind)
     return answer
 

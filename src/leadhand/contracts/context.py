@@ -1,7 +1,4 @@
-"""The context of a run: a value that its tools and function workers receive and no model sees.
-
-It is never stored, logged or shown.
-"""
+"""The context of a run, which no model sees: never stored, logged or shown."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -71,7 +68,6 @@ def context_types(tools: Iterable[object]) -> Iterator[tuple[str, object]]:
 
 
 def _functions(tools: Iterable[object]) -> Iterator[tuple[object, Callable[..., object]]]:
-    """The tools, also those in toolsets, and the function of each."""
     for tool in tools:
         several, named = getattr(tool, "toolsets", ()), getattr(tool, "tools", {})
         if wrapped := getattr(tool, "wrapped", None):

@@ -38,16 +38,14 @@ T = TypeVar("T")
 
 
 class _AsTuple:
-    """Validates `Sequence[X]` as `tuple[X, ...]`."""
-
     @staticmethod
     def __get_pydantic_core_schema__(source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return handler(tuple[get_args(source)[0], ...])
 
 
 Many = Annotated[Sequence[T], _AsTuple]
-"""Type checkers see a sequence, because users write lists; the value is a tuple, so that frozen
-contracts can be hashed and never change."""
+"""A sequence for type checkers, because users write lists; a tuple, so that contracts never
+change."""
 
 
 class _FieldDocs:
@@ -177,10 +175,8 @@ def _shown(value: object) -> str:
 
 
 class Record(BaseModel):
-    """Immutable, validated data.
-
-    Validators are built on first use: that takes longer than the import, and a program needs few.
-    """
+    """Immutable, validated data. Validators are built on first use: that takes longer than the
+    import."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
@@ -195,7 +191,6 @@ def read_as(kind: type[T], data: JsonValue) -> T:
 
 @functools.lru_cache(maxsize=256)
 def adapter_of(kind: type[T]) -> TypeAdapter[T]:
-    """The validator of a type."""
     return TypeAdapter(kind)
 
 
@@ -205,10 +200,8 @@ def type_name(kind: object) -> str:
 
 
 def check_return(of: str, function: object, declared: object, *, who: str) -> None:
-    """Raises `InputError` if the function of a worker says that it returns something else.
-
-    Mappings may have the fields of a class, and a class with one root is any value.
-    """
+    """Raises `InputError` if a worker's function says that it returns something else. Mappings
+    may have a class's fields."""
     try:
         given: object = get_type_hints(function).get("return")
         given = get_origin(given) or given

@@ -1,8 +1,4 @@
-"""Handoffs and outcomes: what a worker receives and what it returns.
-
-A worker completes a task, escalates it, or fails. All three are values: the scheduler never sees an
-exception of a worker.
-"""
+"""Handoffs and outcomes: what a worker receives, and returns: values, never exceptions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -195,7 +191,6 @@ class Failed(Record):
 
 
 def with_location(message: str, where: str | None) -> str:
-    """The message of a failure, with the place in user code where it happened, if known."""
     return message if where is None else f"{message} (at {where})"
 
 
@@ -263,7 +258,6 @@ class Handoff(Record, Generic[C_co]):
         return {**vars(self), "run_context": None} == {**vars(other), "run_context": None}
 
     def __class_getitem__(cls, context: object) -> GenericAlias:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """The same class, so that a context may be of a type that pydantic does not know."""
         return GenericAlias(cls, context)
 
     def inputs_as(self, kind: type[T]) -> dict[str, T]:
@@ -275,7 +269,6 @@ class Handoff(Record, Generic[C_co]):
 
 
 def tool_context(handoff: Handoff) -> ToolContext:
-    """What the tools of a task's worker know of its run, outside of any call."""
     return ToolContext(
         context=handoff.run_context,
         run_id=handoff.run_id,

@@ -89,14 +89,12 @@ class RunMessage(Record):
     reason: str = ""
     """Why to cancel it."""
     interrupted: bool = False
-    """True: the process was ended at once on purpose; there is nothing to cancel. With a `reason`:
-    the run's context could not be restored."""
+    """The process ended at once on purpose, or, with a `reason`, had no context for the run."""
     seq: int = 0
     """The run's last event when a person replied; 0 if unknown."""
 
     @property
     def unrestored(self) -> bool:
-        """Whether it tells that the run's context could not be restored."""
         return self.interrupted and bool(self.reason)
 
     def is_before(self, seq: int) -> bool:

@@ -57,15 +57,12 @@ class Role:
 
 
 def as_role(value: object) -> object:
-    """A kind of planner as the fields of its role; other values as they are."""
     return {"kind": value} if isinstance(value, str) else value
 
 
 if TYPE_CHECKING:
 
     class PlannerRole:
-        """A field that takes a kind or a role, and keeps a role."""
-
         def __get__(self, team: object, kind: object) -> Role: ...
         def __set__(self, team: object, value: Role | PlannerKind) -> None: ...
 

@@ -1,7 +1,6 @@
 """Tasks and plans: what to do, by which worker, after which other tasks.
 
-`EarlierRun` is what a follow-up keeps of a run before it. It is committed with the first event of
-the follow-up, so that the run can be resumed after the earlier ones were deleted.
+`EarlierRun` is what a follow-up keeps of a run before it, also after that is deleted.
 """
 
 import re
@@ -35,7 +34,6 @@ def filled(intent: str, values: Mapping[str, str]) -> str:
 
 
 def literal(text: str) -> str:
-    """`text` as a part of an intent, in which nothing of it is filled."""
     return re.sub(_PLACEHOLDER, r"{\g<0>}", text)
 
 

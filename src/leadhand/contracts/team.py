@@ -167,7 +167,6 @@ class Worker:
         def __init__(self, name: str, description: str, **_: Any) -> None: ...
 
     def __post_init__(self) -> None:
-        """Make an agent of another framework the work that is run."""
         if self.agent is not None and (self.run is None or isinstance(self.run, ForeignAgent)):
             object.__setattr__(self, "run", ForeignAgent(self.agent))
         check_fields(self)
@@ -203,7 +202,6 @@ class TaskTemplate:
     limits: Limits = NO_LIMITS
 
     def __post_init__(self) -> None:
-        """Refuse what no planner fills."""
         check_fields(self)
         check_placeholders(f"TaskTemplate {self.id!r}", self.intent)
 
@@ -276,7 +274,6 @@ class Team(Generic[Out_co]):
     """How models answer in a structure, by name of model; of others it is found out."""
 
     def __post_init__(self) -> None:
-        """Refuse an output that no worker gives, and no model can make of their results."""
         check_fields(self)
         last = self.template[-1].worker if self.template else None
         ends = [one for one in self.workers if last in (None, one.name)]

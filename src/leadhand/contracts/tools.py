@@ -1,7 +1,5 @@
-"""The single tools of a worker, including those in wrapped toolsets. Pure.
-
-Toolsets of pydantic-ai are recognised by their methods, because importing it takes seconds.
-"""
+"""The single tools of a worker, including those in wrapped toolsets, which are recognised by
+their methods: importing pydantic-ai takes seconds. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +30,6 @@ class ToolEntry:
 
     @property
     def label(self) -> str:
-        """How a message refers to it."""
         if self.name is not None:
             return f"the tool {self.name!r}"
         kind = type(self.thing).__name__
@@ -40,7 +37,6 @@ class ToolEntry:
 
 
 def tools_of(worker: Worker) -> Iterator[ToolEntry]:
-    """All tools of a worker, those in toolsets included."""
     for tool in worker.tools:
         yield from unwrapped(tool)
 
@@ -79,8 +75,8 @@ def is_read_only(worker: Worker) -> bool:
 
 
 def may_start_early(worker: Worker, team: Team) -> bool:
-    """Whether a task of `worker` may start before there is a plan: if the worker and all others
-    that may take it over without being asked are read-only."""
+    """Whether a task of `worker` may start before there is a plan: it and all that may take it
+    over unasked are read-only."""
     others = (
         one
         for one in team.workers
@@ -94,7 +90,6 @@ def _is_toolset(tool: object) -> bool:
 
 
 def _renamed(one: ToolEntry, wrapper: object) -> ToolEntry:
-    """A tool under the name that a prefixing or renaming wrapper gives it."""
     if one.name is None:
         return one
     prefix, names = getattr(wrapper, "prefix", None), getattr(wrapper, "name_map", None)

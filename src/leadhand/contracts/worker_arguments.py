@@ -1,7 +1,4 @@
-"""The types of a worker's arguments, and for type checkers which of them there may be together.
-
-`Worker` says what they mean, and `plans.team_checks` refuses the other combinations when run.
-"""
+"""The types of a worker's arguments, and for type checkers which of them go together."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Required, runtime_checkable

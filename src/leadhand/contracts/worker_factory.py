@@ -1,7 +1,4 @@
-"""The worker factory of a team: a catalogue of tools for workers that a plan describes.
-
-Without a model it chooses tools for a worker by words that descriptions have in common.
-"""
+"""The worker factory of a team: a catalogue of tools for workers that a plan describes."""
 
 import dataclasses
 import functools
@@ -23,11 +20,9 @@ class ForeignAgent:
     """What `Worker(agent=...)` puts into `run`: an agent that its own library runs."""
 
     agent: object
-    """The agent, or `module:attribute`."""
 
     @property
     def __name__(self) -> str:
-        """How it is shown."""
         if isinstance(self.agent, str):
             return self.agent
         return f"{type(self.agent).__module__.partition('.')[0]} agent"
@@ -142,7 +137,6 @@ class WorkerFactory:
 
 
 def granted_name(tool: object) -> str | None:
-    """The name by which a plan grants a tool of the catalogue; None if it has none."""
     if isinstance(tool, str):
         return tool
     # Of a toolset the id, because the names of its tools may be known only when it is used.
@@ -179,7 +173,6 @@ def _smallest_cover(has: Mapping[str, Set[str]], order: Sequence[str]) -> Set[st
     visits = 0
 
     def search(left: Set[str], chosen: frozenset[str]) -> Iterator[frozenset[str]]:
-        """The covers that begin with `chosen` and are smaller than the best one."""
         nonlocal visits
         visits += 1
         if not left:

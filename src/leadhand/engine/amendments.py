@@ -132,8 +132,8 @@ def _gave_none(task: TaskState) -> bool:
 
 
 def asks_approval(state: RunState, found: Amendment) -> bool:
-    """Whether a person who approved the plan must approve `found`: not if it only drops tasks or
-    adds dependencies."""
+    """Whether a person who approved the plan must approve `found`, which does more than drop or
+    wait."""
     return bool(found.added) or any(
         now.model_copy(update={"depends_on": ()}) != was.model_copy(update={"depends_on": ()})
         or not {*was.depends_on} <= {*now.depends_on}

@@ -48,8 +48,7 @@ class ReadyQueues:
         team_path: TeamPath,
         waiter: Waiter,
     ) -> None:
-        """Nested teams' tasks use `team_slots`, all others `slots`. `waiter` wakes the run when it
-        may be its turn."""
+        """Nested teams' tasks use `team_slots`. `waiter` wakes the run when it may be its turn."""
         self._waiter = waiter
         total = shared_workers.total
         self._queues: dict[str, ReadyQueue] = {}

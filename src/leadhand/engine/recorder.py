@@ -174,8 +174,7 @@ class Recorder:
             waiting.reschedule(limited if when is None else min(when, limited))
 
     async def commit(self) -> None:
-        """Return once everything is safe, or out of time, see `commit_timeout`. Raises
-        `JournalError`."""
+        """Return once everything is safe, or see `commit_timeout`. Raises `JournalError`."""
         if self.commit_timeout is not None:
             return
         until_s = self._until_s

@@ -37,8 +37,8 @@ _shared: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Quarantine]" = (
 
 @dataclass(slots=True, eq=False)
 class Quarantine:
-    """Counts working workers; a suspect runs once there are none. A scheduler is known by its
-    wake-up event."""
+    """Counts working workers; a suspect runs once there are none. A wake-up event is a
+    scheduler."""
 
     users: list[asyncio.Event] = field(default_factory=list[asyncio.Event])
     claims: list[asyncio.Event] = field(default_factory=list[asyncio.Event])
@@ -258,8 +258,7 @@ class SharedWorkers:
         lock: Lock | None = None,
         max_concurrency: int | None = None,
     ) -> None:
-        """`lock`: a reentrant lock, if event loops of several threads have runs. `max_concurrency`
-        is over all runs."""
+        """`lock`: a reentrant lock, if several threads have event loops."""
         self._lock = lock or nullcontext()
         self.total: SharedWorker | None = None
         """The limit of all tasks, as of one worker that does them all."""

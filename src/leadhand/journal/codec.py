@@ -98,8 +98,7 @@ def decompress(data: bytes) -> str:
 def to_json(
     adapter: TypeAdapter[T], value: T, *, what: str, without: set[str] | None = None
 ) -> str:
-    """Without the fields in `without` and defaults. Raises `JournalError`, with `what`, for no
-    data."""
+    """Without the fields in `without` and defaults. Raises `JournalError` for what is no data."""
     try:
         # The same as `dump_json`, which spends half of its time passing options on.
         data = adapter.serializer.to_json(value, exclude=without, exclude_defaults=True)

@@ -107,8 +107,7 @@ class GroupCommit:
         _settle(left)
 
     def close(self, *, limit_s: float | None = None) -> None:
-        """End the thread after its current batch, which takes `limit_s` at most; other waiting
-        commits raise."""
+        """End the thread after its current batch; waits `limit_s` at most. Other commits raise."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

@@ -1,5 +1,4 @@
-"""Locks on files, which end with their process: the right to write a run. Their content is for
-people."""
+"""Locks on files, which end with their process: the right to write a run."""
 
 import contextlib
 import datetime as dt

@@ -69,8 +69,8 @@ class Holds:
         return run_id in self._held
 
     def take(self, run_ids: Sequence[str]) -> Mapping[str, tuple[str, int] | None]:
-        """Hold those of the runs that are not held already. The values are the row of `LAST`;
-        `None` for a new run."""
+        """Hold runs that are not held already. Values are the row of `LAST`; `None` for a new
+        run."""
         free = [id for id in run_ids if id not in self._held]
         lock = (_LOCK_AND_SIGN, [free, *_this_process()])
         try:

@@ -1,5 +1,5 @@
-"""The writer of runs to Postgres: one session writes and holds the runs, so a process that lost
-a run cannot write it."""
+"""The writer of runs to Postgres: one session writes and holds them, so a lost run is not
+written."""
 
 import contextlib
 import threading
@@ -71,8 +71,7 @@ class PostgresWriter:
         kept: Callable[[str], Iterable[Event]],
         patience_s: float,
     ) -> None:
-        """A database that can't be reached, or whose tables are locked, is retried for
-        `patience_s`."""
+        """A database that can't be reached or is locked is retried for `patience_s`."""
         self._database = database
         self._redact = redact
         self._kept = kept

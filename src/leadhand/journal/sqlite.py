@@ -1,5 +1,4 @@
-"""The store in SQLite: one file in a folder, with lock files beside it, for any number of
-processes."""
+"""The store in SQLite: one file in a folder, with lock files beside it, for many processes."""
 
 import contextlib
 import datetime as dt
@@ -40,8 +39,7 @@ class SqliteStore:
         busy_timeout_s: float = 10.0,
         steps: Sequence[Step] = STEPS,
     ) -> None:
-        """`busy_timeout_s` is how long to wait for another process that writes; `steps` are the
-        migrations."""
+        """`busy_timeout_s` is how long to wait for another writer; `steps` are the migrations."""
         self.folder = folder
         self._database = SqliteDatabase(folder / FILE, busy_timeout_s=busy_timeout_s, steps=steps)
         self._redact = redact

@@ -1,4 +1,4 @@
-"""One SQLite file: opening, migrations, transactions, and messages for its errors. Everything
+"""One SQLite file: opening, migrations, transactions, messages for its errors. Everything
 blocks."""
 
 import contextlib

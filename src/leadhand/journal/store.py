@@ -30,10 +30,7 @@ class Store(Log, Protocol):
         ...
 
     def events(self, run_id: str, *, after_seq: int = 0) -> "Sequence[Event]":
-        """The events of a run after `after_seq` in order, also uncommitted ones.
-
-        Empty if there is no such run.
-        """
+        """The events of a run after `after_seq` in order, also uncommitted ones."""
         ...
 
     def last_seq(self, run_id: str) -> int:
@@ -53,10 +50,8 @@ class Store(Log, Protocol):
         ...
 
     def taken_by(self, *run_ids: str) -> Mapping[str, str]:
-        """Those of these runs that are held here and that another process took over.
-
-        The values describe that process.
-        """
+        """Those of these runs that are held here and were taken over, each with the other
+        process."""
         ...
 
     def post(self, message: RunMessage) -> None:

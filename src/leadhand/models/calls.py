@@ -62,8 +62,8 @@ class Requester:
     shown: bool = False
     """Whether those who read what models write may see this."""
     patient_until_s: float = -math.inf
-    """Until this time of the event loop, more than `MAX_TRIES` are made if the model is
-    overloaded or loses calls."""
+    """Until then, in the loop's time, an overloaded or lost call is tried more than `MAX_TRIES`
+    times."""
 
 
 class _CallStamp(EventStamp):

@@ -69,8 +69,7 @@ def is_auto(team: Team) -> bool:
 async def resolve_auto(
     team: Team, environ: Mapping[str, str], servers: Sequence[LocalServer] = LOCAL_SERVERS
 ) -> ModelChoice:
-    """The team, with its nested teams, with `auto` replaced. Raises `InputError` for wrong
-    settings."""
+    """The team and its nested teams, without `auto`. Raises `InputError` for wrong settings."""
     if team.model == AUTO:
         return await choose(team, model=None, no_model=False, environ=environ, servers=servers)
     workers: list[Worker] = []

@@ -181,8 +181,8 @@ class Connections:
         return model
 
     def _provider(self, name: str) -> Provider[object]:
-        """Shared by its models. Some providers store their key in the HTTP client, so each has
-        its own."""
+        """Shared by its models, with its own HTTP client, in which some providers store their
+        key."""
         if name not in self._providers:
             self._providers[name] = self._new_provider(name)
         return self._providers[name]

@@ -1,5 +1,4 @@
-"""The default models for each API key in the environment, by pydantic-ai's names: one table, to
-be kept current."""
+"""The default models for each API key in the environment: one table, to be kept current."""
 
 import importlib.util
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Notices an answer that never ends, such as blank lines or the same words, as it is written.
+"""Notices an answer that never ends, such as blank lines or repeated words, as it is written.
 Pure."""
 
 import re

@@ -1,5 +1,4 @@
-"""Estimates what a plan may cost before it runs: a range, and its assumptions. An unknown price
-stays unknown."""
+"""Estimates what a plan may cost before it runs: a range, and its assumptions."""
 
 from dataclasses import dataclass
 

@@ -40,8 +40,7 @@ SLOW = Failure(
 
 T = TypeVar("T")
 PieceListener = Callable[[int, str], None]
-"""Called with the index of a part of the response, and each piece of its text or arguments as it
-arrives."""
+"""Called with the index of a part of the response, and each piece of its text or arguments."""
 CallListener = Callable[[int, str, str | None], None]
 """The same, with the name of the tool that the part calls; None for text."""
 
@@ -58,8 +57,8 @@ async def exchange(
     watch: CallListener | None,
     end: Endless | None = None,
 ) -> ModelResponse | Failure:
-    """The result of one call, streamed if there is a `watch`, or an `end` that may cut it off.
-    Leaves the gate afterwards."""
+    """The result of one call, streamed if there is a `watch` or an `end`. Leaves the gate
+    afterwards."""
     ending: Ending = "lost"
     asked_s: float | None = None
     limit = asyncio.timeout(CALL_TIMEOUT_S)

@@ -297,8 +297,7 @@ def _limit(max_tokens: int) -> Ledger:
 
 
 def _reserve(ledger: Ledger, kept: Amount) -> Amount:
-    """At least one request, but none of the three that a plan and two results take. One result
-    needs no synthesis."""
+    """At least one request, but none of the three that a plan and two results take."""
     left = ledger.left.minus(kept)
     bounded = [amount < UNBOUNDED for amount in left]
     requests = max(int(left.requests * RESERVE), 1) if left.requests > _UNSYNTHESIZED else 0

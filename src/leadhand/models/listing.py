@@ -44,8 +44,7 @@ class ListedModel:
 async def list_models(
     base_url: str, *, key: str | None = None, timeout_s: float
 ) -> list[ListedModel]:
-    """The models at `base_url`, which usually ends in `/v1`, in its order. Raises
-    `ListingError`."""
+    """The models at `base_url`, usually `.../v1`, in its order. Raises `ListingError`."""
     rows = (await _answer(f"{base_url.rstrip('/')}/models", key, timeout_s)).get("data")
     if not isinstance(rows, list):
         raise ListingError("its answer is not a list of models")

@@ -1,5 +1,4 @@
-"""Checks the names of a team's models by pydantic-ai, before anything is spent. Makes no
-connections."""
+"""Checks the names of a team's models before anything is spent. Makes no connections."""
 
 import difflib
 import os

@@ -33,8 +33,7 @@ _CUT_OFF = "its answer was cut off: it had no end, or is longer than the model m
 MAX_REPAIRS = 2
 
 MAX_SENT_BACK_BYTES = 200_000
-"""A longer answer is not sent back for repair: that would cost more than the answer did, or
-exceed the model's context."""
+"""Longer answers are not sent back for repair, which would cost more or exceed the context."""
 _MAX_PROBLEMS = 10
 _KEPT_CHARS = 1_000
 """How much of a text that was refused as too long is sent back."""

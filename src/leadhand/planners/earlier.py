@@ -24,8 +24,8 @@ def rules(after: Sequence[EarlierRun]) -> str:
 
 
 def shown(after: Sequence[EarlierRun], fence: Fence) -> str:
-    """Earlier requests, answers and results, for a planner: the latest run with digests, older
-    ones in a few lines."""
+    """Earlier requests, answers and results, for a planner: the latest with digests, others
+    short."""
     if not after:
         return ""
     return joined(fence.explanation, fence.around(listing(after), source="earlier runs"))

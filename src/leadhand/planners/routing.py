@@ -91,8 +91,8 @@ class Router:
         return Opinion("default worker", (), "no route is without a condition")
 
     async def first(self, text: str, after: Sequence[EarlierRun] = ()) -> Opinion | None:
-        """None if no step places the request. If the model's answer can't be used, the default
-        worker gets it."""
+        """None if no step places the request. A model whose answer can't be used chooses the
+        default."""
         for opinion in self.by_code(text):
             if opinion.workers:
                 return opinion
@@ -143,8 +143,7 @@ class Router:
     async def reassign(
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
-        """As in `Remedies.reassign`; neither the rules nor the trained router consider the
-        `outcome`."""
+        """As in `Remedies.reassign`; rules and the trained router don't consider the `outcome`."""
         by_rule = [name for name in candidates(self._team.routes, task.intent) if name in workers]
         if by_rule:
             return by_rule[0]
@@ -222,8 +221,7 @@ class RoutingPlanner:
         """Which step chose the workers of the plan, and why; empty if no step did."""
 
     def late(self, request: PlanRequest, team: Team, why: str) -> Unplaced | None:
-        """Who gets a request if the router's model was too slow, which `why` says; None for
-        other planners."""
+        """Who gets a request if the router's model was too slow; None for other planners."""
         error, before = self._router.late(request.text, why), _as_before(request, team)
         self.why = self._router.default.shown
         if error is None or error.default or before is None:
@@ -287,8 +285,7 @@ def _as_before(request: PlanRequest, team: Team) -> Opinion | None:
 
 
 class RoutedRemedies:
-    """The router is the first to choose another worker; other `Remedies` do everything else.
-    Methods raise `ModelError`."""
+    """The router is the first to choose another worker. Methods raise `ModelError`."""
 
     def __init__(self, router: Router, *, otherwise: Remedies | None = None) -> None:
         self._router = router

@@ -28,8 +28,7 @@ def dependants(tasks: Iterable[Node]) -> dict[str, list[str]]:
 
 
 def order(tasks: Sequence[Node]) -> list[str]:
-    """The ids in topological order, without tasks on a cycle or after one; plan order among
-    equals (A. B. Kahn, 1962)."""
+    """In topological order (A. B. Kahn, 1962), without tasks on a cycle or after one."""
     after = dependants(tasks)
     waiting = {task.id: len(task.depends_on) for task in tasks}
     queue = deque(id for id, count in waiting.items() if not count)

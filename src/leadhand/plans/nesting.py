@@ -47,8 +47,7 @@ def _problems(team: "Team", path: "tuple[Team, ...]", levels_left: int) -> Itera
 
 
 def with_inherited_models(team: "Team") -> "Team":
-    """A nested team that needs a model and names none gets those of `team`; one of functions
-    only does not."""
+    """A nested team that needs a model and names none gets those of `team`."""
     workers = tuple(_with_models(worker, team) for worker in team.workers)
     if all(new is old for new, old in zip(workers, team.workers, strict=True)):
         return team

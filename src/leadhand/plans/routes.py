@@ -1,5 +1,4 @@
-"""Routing rules: choose a worker by the words, a pattern or the labels of a text, or of a task
-that was handed back. Pure."""
+"""Routing rules: choose a worker by the words, a pattern or the labels of a text. Pure."""
 
 import functools
 import re

@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 
 def handoff_problem(function: Callable[..., object]) -> str | None:
-    """Why `function` can't be called with only a handoff; callables without a known signature
-    are accepted."""
+    """Why `function` can't be called with only a handoff. An unknown signature is accepted."""
     try:
         # A decorator's own signature counts, not that of the function it wraps.
         signature = inspect.signature(function, follow_wrapped=False)

@@ -1,5 +1,4 @@
-"""Decodes text that JSON, URLs or base64 encode, and maps positions back. It does not know what
-a secret is."""
+"""Decodes text that JSON, URLs or base64 encode, and maps positions back. Knows no secrets."""
 
 import binascii
 import re

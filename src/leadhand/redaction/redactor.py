@@ -55,8 +55,8 @@ class Redactor:
         return without(text, self._spans(text, _MAX_DEPTH))
 
     def _redacted_json(self, document: str) -> str:
-        """Each secret is within one string, so no syntax is lost. Keys that would be the same
-        get a number."""
+        """Secrets are within strings, so no syntax is lost. Keys that would be equal get a
+        number."""
         taken = {match[1] for match in _STRING.finditer(document) if match[2]}
         names: dict[str, str] = {}
         numbers, key = Counter[str](), ""

@@ -28,8 +28,7 @@ class Example:
 
 
 def read_examples(lines: Iterable[str], workers: Collection[str], *, source: str) -> list[Example]:
-    """Empty lines are skipped. Raises an `InputError` that names every kind of mistake with its
-    lines."""
+    """Raises an `InputError` that names every kind of mistake with its lines. Skips empty lines."""
     examples: list[Example] = []
     wrong: defaultdict[str, list[int]] = defaultdict(list)
     for number, line in enumerate(lines, 1):

@@ -31,8 +31,7 @@ _WORD = re.compile(r"\w+(?:'\w+)?")
 
 
 def ngrams(text: str) -> Mapping[str, int]:
-    """How often each word, pair of words and piece of a word (2 to 5 characters, `_` for its
-    ends) occurs."""
+    """How often each word, pair of words and piece of a word occurs, `_` for the word's ends."""
     words = _WORD.findall(text[:MAX_CHARS].casefold().replace("’", "'"))
     counts = Counter(words)
     counts.update(f"{one} {other}" for one, other in pairwise(words))

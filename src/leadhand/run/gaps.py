@@ -209,8 +209,7 @@ def status_of(state: RunState, gaps: Sequence[Gap], *, cancelled: bool) -> Statu
 
 
 def confidence_of(confidence: int | None, state: RunState) -> int | None:
-    """The synthesizer's confidence, lowered by the share of missing tasks: with three of four, 80
-    becomes 60."""
+    """Lowered by the share of missing tasks: with three of four, 80 becomes 60."""
     if confidence is None or not state.tasks:
         return confidence
     done = sum(task.status == "completed" for task in state.tasks.values())

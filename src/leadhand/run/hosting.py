@@ -253,8 +253,7 @@ class RunHost:
     async def _restored(
         self, options: RunOptions, recorder: Recorder, settings: RunSettings
     ) -> object:
-        """The context of a resumed run; each failure of `restore` is journaled. Raises
-        `InputError`."""
+        """Each failure of `restore` is journaled. Raises `InputError`."""
         given, state, limit_s = options.context, recorder.state, settings.deadline_s
         try:
             return await self.contexts.of_resumed_run(given, state, limit_s=limit_s)

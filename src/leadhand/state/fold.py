@@ -16,8 +16,7 @@ __all__ = ["RunState", "TaskState", "apply", "find_task", "fold", "rewired"]
 
 
 def apply(state: RunState, event: events.Event) -> None:
-    """Change `state` by one event, in place; O(1), or O(tasks) for a plan or after a pause,
-    O(parts) for a split."""
+    """Change `state` by one event, in place; O(1), but O(tasks) for a plan or after a pause."""
     state.seq = event.seq
     times = state.person_time
     if times.asked:

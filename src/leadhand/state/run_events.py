@@ -372,8 +372,7 @@ def take_over(state: RunState, plan: Plan) -> None:
 
 
 def _new(task: Task, before: dict[str, TaskState], round: int) -> TaskState:
-    """A task of the plan. If it began early, its attempts count, as its calls and their keys are
-    known by their numbers."""
+    """If the task began early, its attempts count: its calls and their keys are known by number."""
     known = before.get(task.id)
     if known is None or not known.attempts:
         return TaskState(task, task.worker, round=round)

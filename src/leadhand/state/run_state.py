@@ -112,8 +112,7 @@ class TaskState:
     round: int = 0
     """The round that added it to the plan; 0 unless the planner is stepwise."""
     seen_in: int = 0
-    """The first round whose decision, though it may have failed, followed from its result; 0:
-    none."""
+    """The first round whose decision, failed or not, followed from its result; 0: none."""
 
     def __post_init__(self) -> None:
         self.id = self.task.id

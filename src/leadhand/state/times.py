@@ -72,8 +72,7 @@ class PersonTime:
 
 
 def _only_asks(state: "RunState") -> bool:
-    """Whether a question is open, no task runs or waits to be retried, and no answer is written.
-    O(tasks)."""
+    """Whether a question is open, and no task runs or waits to be retried. O(tasks)."""
     if state.synthesis_started_s is not None:
         return False
     busy = [one for one in state.tasks.values() if one.status == "running" or one.retry_in_s]

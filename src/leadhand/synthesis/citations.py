@@ -53,8 +53,7 @@ class CitedText:
 
 
 def check_citations(text: str, *, known: Collection[str], given: Collection[str]) -> CitedText:
-    """`text` without citations of anything but tasks with a result; `known` are all ids of the
-    plan."""
+    """Keeps citations of tasks with a result only; `known` are all ids of the plan."""
     ids = _Ids(known)
     holds = frozenset(given)
     cited: dict[str, None] = {}

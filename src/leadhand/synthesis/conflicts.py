@@ -208,8 +208,7 @@ def _outputs(given: Sequence[TaskResult]) -> Iterator[tuple[str, JsonValue]]:
 def _comparable(
     outputs: Iterable[tuple[str, JsonValue]], *, asked: bool = False
 ) -> Iterator[tuple[str, list[_Claim]]]:
-    """Under each key, claims of one type, one from each task. `asked`: as answers to one
-    question."""
+    """Under each key, claims of one type, one a task. `asked`: they answer one question."""
     claims: defaultdict[str, list[_Claim]] = defaultdict(list)
     for id, output in outputs:
         for path, value in _claims(output, asked=asked):
@@ -235,8 +234,7 @@ def _claims(output: JsonValue, *, asked: bool) -> Iterator[tuple[str, JsonValue]
 def _said(
     value: JsonValue, path: str = "", depth: int = 0, *, asked: bool = False
 ) -> Iterator[tuple[str, JsonValue]]:
-    """All values in an object with their paths. `asked`: names are values too, and name nothing
-    but the elements of lists."""
+    """All values in an object with their paths. `asked`: names are values too, except in lists."""
     if not isinstance(value, dict) or depth > _MAX_DEPTH:
         return
     names = [] if asked else [str(value[key]) for key in sorted(value) if _names(key, value[key])]
@@ -321,8 +319,7 @@ def _kind_of(value: JsonValue) -> str | None:
 
 
 def _aligned(values: Sequence[JsonValue]) -> list[JsonValue]:
-    """Written alike: beside numbers, numerals in strings are numbers; beside truths, 0 and 1 are
-    truths."""
+    """Beside numbers, numerals in strings are numbers; beside truths, 0 and 1 are truths."""
     numeric = any(_kind_of(value) == "number" for value in values)
     found = [_number(value) for value in values] if numeric else [*values]
     truths = any(isinstance(value, bool) for value in found)

@@ -85,8 +85,7 @@ def merge(
 
 
 def gather_places(findings: Iterable[Finding], rules: AbstractSet[str]) -> list[Finding]:
-    """One finding for all hits of one of `rules` with the same quote, but for white space, with
-    its further `places`."""
+    """One finding for all hits of one of `rules` with the same quote, with its other `places`."""
     kept: dict[object, list[Finding]] = {}
     for finding in findings:
         key = (finding.rule, " ".join(finding.evidence.split())) if finding.rule in rules else None

@@ -84,8 +84,7 @@ class Refutation(Record):
     """The model."""
     reason: str
     outcome: RefutationOutcome
-    """What an independent scorer said: if it `agreed`, the finding moved down. `refused`: code
-    did not let it count."""
+    """Of an independent scorer: if it `agreed`, the finding moved down. `refused`: by code."""
     why: str = ""
     """The words of the scorer, or why it was refused."""
 
@@ -221,8 +220,7 @@ def verify(
 
 
 def rate(found: Iterable[LensFinding], rating: Callable[[str], Rating]) -> list[LensFinding]:
-    """The findings with the ratings of their rules. A scorer sets the confidence of models'
-    findings."""
+    """With the ratings of their rules; a scorer sets the confidence of models' findings."""
     by_rule = functools.cache(rating)
     unscored = Rating(0, "model", UNSCORED)
     rated: list[LensFinding] = []

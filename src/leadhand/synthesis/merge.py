@@ -104,8 +104,7 @@ def select(results: Sequence[TaskResult]) -> Synthesis:
 def chosen(
     best: TaskResult, results: Sequence[TaskResult], *, why: str, confidence: int | None = None
 ) -> Synthesis:
-    """The unchanged result of `best`, with a line that says why. `confidence` is the judge's;
-    None: the worker's own."""
+    """With a line that says why. `confidence` is the judge's; None: the worker's own."""
     given = given_of(results)
     result = next(result for one, result in given if one is best)
     others = [one for one, _ in given if one is not best]

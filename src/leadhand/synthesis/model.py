@@ -58,8 +58,8 @@ class ModelSynthesizer:
         )
 
     async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """By the plan's strategy; nothing is written if one result of the team's type is the
-        answer. Raises `ModelError`."""
+        """Nothing is written if one result of the team's type is the answer. Raises
+        `ModelError`."""
         given = given_of(results)
         if not given:
             return combine(plan, results)

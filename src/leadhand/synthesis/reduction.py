@@ -1,5 +1,5 @@
-"""Fits texts of any length into one request: split into chunks, which are condensed repeatedly.
-Nothing is dropped."""
+"""Fits texts of any length into one request: chunks are condensed repeatedly, nothing is
+dropped."""
 
 import asyncio
 import re

@@ -91,8 +91,7 @@ class Scorer:
         *,
         objections: Mapping[str, str] | None = None,
     ) -> None:
-        """Put each finding into `into` by its id once it has its score, or why it has none.
-        `objections` are by id, too."""
+        """Put each finding into `into` by its id, scored or with the reason why not."""
         said = objections or {}
         places = asyncio.Semaphore(MAX_CONCURRENT)
 

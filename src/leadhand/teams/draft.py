@@ -129,8 +129,7 @@ def _worker_files(folder: Path, notes: Notes, team: TeamFields | None) -> Iterat
 
 
 def salvaged(model: type[M], document: TeamFile) -> tuple[M, TeamFile] | None:
-    """The file without its wrong fields, so that the rest can be checked too: it never runs.
-    `None` if too little is left."""
+    """The file without its wrong fields, to check the rest; `None` if too little is left."""
     for _ in range(_ROUNDS):
         try:
             return model.model_validate(document.values), document

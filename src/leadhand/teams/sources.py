@@ -67,8 +67,8 @@ def absolute(source: str, folder: str | Path = "") -> str:
 
 
 def python_team(source: str, folder: str | Path = "") -> PythonTeam | None:
-    """Not imported; `None` for ready-made teams and folders. Raises `InputError` if there is no
-    such file or module."""
+    """Not imported; `None` for other teams. Raises `InputError` if there is no such file or
+    module."""
     if source in ready_made() or Path(folder, source).is_dir():
         return None
     parts = _FILE.fullmatch(source)

@@ -88,8 +88,7 @@ def length(completion: Completion, request: Request, parameter: Json) -> Complet
 
 
 def endless(completion: Completion, request: Request, parameter: Json) -> Completion:
-    """White space, or the parameter, after the answer until the request's limit; as text if the
-    model has to call a tool."""
+    """White space, or the parameter, after the answer until the request's limit."""
     said = completion.text or "".join(call.argument_text for call in completion.tool_calls)
     phrase = parameter if isinstance(parameter, str) else "\n"
     chars = _TOKEN_CHARS * (request.max_tokens or _ENDLESS_TOKENS)

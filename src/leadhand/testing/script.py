@@ -142,8 +142,7 @@ def load_function(name: str) -> Function:
 
 
 def name_of(function: Callable[..., object]) -> str:
-    """`module:function`. Raises `InputError` for a function, such as a lambda, that another
-    process can't import."""
+    """`module:function`. Raises `InputError` for a function that can't be imported."""
     module = getattr(function, "__module__", None)
     name = getattr(function, "__qualname__", "")
     if module in (None, "__main__") or not str(name).isidentifier():

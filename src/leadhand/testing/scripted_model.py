@@ -1,5 +1,4 @@
-"""The scripted model without process, socket or real time: a run in virtual time waits exactly
-as long as it says."""
+"""The scripted model without process, socket or real time, so that virtual time is exact."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -29,8 +29,8 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     """An event loop whose clock stands still during work, and jumps when everything waits."""
 
     def __init__(self, *, stuck_s: float = STUCK_S) -> None:
-        """`stuck_s`: real seconds that the clock stands still for a thread; 0 if the threads are
-        known to be stuck."""
+        """`stuck_s`: real seconds to stand still for a thread; 0 if threads are known to be
+        stuck."""
         self.stuck_s = stuck_s
         self.anyio_threads: anyio.CapacityLimiter | None = None
         self._virtual_s = 0.0

@@ -148,8 +148,7 @@ def _chunks(names: list[str]) -> Iterator[list[str]]:
 def _run(
     command: list[str], select: list[str], given: Mapping[str, Path], neutral: Path, deadline: float
 ) -> list[Diagnostic]:
-    """Removes rules that ruff does not know from `select`. A batch that crashes ruff is halved
-    until the file is found."""
+    """Removes unknown rules from `select`. A batch that crashes ruff is halved to find the file."""
     waiting = list(_chunks(list(given)))
     found: list[Diagnostic] = []
     while waiting and select:

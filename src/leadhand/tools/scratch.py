@@ -1,5 +1,4 @@
-"""Temporary folders that are deleted after use, or when the process ends, even without clean-up
-code."""
+"""Temporary folders that are deleted after use, or when the process ends, cleanly or not."""
 
 import shutil
 import tempfile

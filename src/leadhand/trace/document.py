@@ -1,5 +1,4 @@
-"""The trace of a run as one JSON document: plan, events, metrics. Folding its events gives the
-state and the answer again."""
+"""The trace of a run as one JSON document, whose events fold to the state and the answer again."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -42,8 +42,7 @@ class Logs:
         redact: Callable[[str], str] = str,
         logger: logging.Logger | None = None,
     ) -> None:
-        """`content`: texts of people, models and tools too. `redact` is applied to every line
-        and text."""
+        """`content`: texts of people, models and tools too. `redact` applies to all texts."""
         self._content = content
         self._redact = redact
         self._logger = logger or logging.getLogger("leadhand.run")

@@ -1,5 +1,4 @@
-"""Cuts texts to a length, but never within a secret, whose part redaction would not recognize.
-Pure."""
+"""Cuts texts to a length, but never within a secret, which redaction would then miss. Pure."""
 
 _AROUND = 2_000
 """Characters on each side of a cut that are searched for secrets."""

@@ -228,8 +228,7 @@ class _RecordedModel(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        """The response without the tool calls beyond the worker's limit: the agent would run
-        them."""
+        """Without tool calls beyond the worker's limit, which the agent would run."""
         tools = model_request_parameters.function_tools
         keyed = {tool.name for tool in tools if takes_key(tool)}
         response = await self._caller.forward(

@@ -1,5 +1,4 @@
-"""The context of a run as data for a worker process. Its values, which may be secret, are in no
-error."""
+"""The context of a run as data for a worker process. No error has its values."""
 
 import functools
 from collections.abc import Iterable

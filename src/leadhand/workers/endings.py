@@ -1,5 +1,4 @@
-"""The tools by which a model ends its work, `final_answer` and `escalate`; or one answer with
-the fields of both."""
+"""How a model ends its work: `final_answer`, `escalate`, or one answer with both's fields."""
 
 import functools
 import json

@@ -17,8 +17,7 @@ PARAMETER = "idempotency_key"
 
 
 def key(task: str, tool: str, arguments: Mapping[str, JsonValue], *, occurrence: int) -> str:
-    """32 hexadecimal digits. `task` is the key of its task; `occurrence` counts the calls with
-    the same arguments from 1."""
+    """32 hexadecimal digits. `occurrence` counts the calls with the same arguments from 1."""
     called = json.dumps([task, tool, arguments, occurrence], sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(called.encode()).hexdigest()[:32]
 

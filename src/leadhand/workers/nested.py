@@ -1,5 +1,4 @@
-"""A team as a worker: its request, and its run's outcome. The `TeamRunner` plans and runs the
-team."""
+"""A team as a worker: its request, and its run's outcome. The `TeamRunner` runs the team."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -56,8 +55,7 @@ class NestedWorker:
 
 
 def limited(team: Team, limits: Limits) -> Team:
-    """`team` with the task's tier as default for its workers. The outer run limits time and
-    tokens."""
+    """With the task's tier as default for its workers. The outer run limits time and tokens."""
     if limits.tier is None or team.limits.tier is not None:
         return team
     bounds = team.limits.model_copy(update={"tier": limits.tier})

@@ -20,8 +20,7 @@ MAX_BYTES = 10_000_000
 """The limit of a result as JSON. Larger outputs belong in a file."""
 
 _MARGIN = 32
-"""Levels of nesting that an event or a report may add around an output. The JSON parser refuses
-more than 200 in all."""
+"""Levels that an event or a report may add around an output; the JSON parser takes 200 in all."""
 
 _SHORT = 100_000
 

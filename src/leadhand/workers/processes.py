@@ -260,8 +260,7 @@ class _Process:
         return self._process.poll()
 
     async def exchange(self, call: Call, max_bytes: int) -> Outcome:
-        """Raises ConnectionError if the process ends before it answers, ValueError for no
-        outcome."""
+        """Raises ConnectionError if the process ends before, ValueError for no outcome."""
         self.worked_s = 0.0
         request = call.model_dump_json().encode()
         loop = asyncio.get_running_loop()

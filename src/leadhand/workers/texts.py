@@ -1,5 +1,4 @@
-"""The texts that an attempt can read, a fenced page at a time: outputs of tools, and results of
-the tasks it depends on."""
+"""What an attempt can read, a fenced page at a time: outputs of tools, results it depends on."""
 
 import hashlib
 from collections.abc import Iterator, Mapping

@@ -155,8 +155,7 @@ class Toolbox:
     async def finish(
         self, calls: Sequence[PendingCall], replies: Mapping[str, CallReply]
     ) -> list[ModelRequestPart]:
-        """Make the approved calls, except those whose arguments have changed; returns the
-        replies."""
+        """Make the approved calls, unless their arguments have changed; returns the replies."""
         refused = CallReply(approved=False)
         decided = [(call, replies.get(call.key, refused)) for call in calls]
         answers = (self._finish(*one) for one in decided)

@@ -43,8 +43,7 @@ class WithUnreadInputs:
 
 @dataclass(frozen=True, slots=True)
 class WithInputs:
-    """Gives offline code all inputs if its task names no artifacts: the planner's model does not
-    see the files."""
+    """Gives offline code all inputs if its task names no artifacts."""
 
     runner: Runner
     inputs: Callable[[], tuple[str, ...]]
@@ -71,8 +70,7 @@ class WithTypedPayload:
 
 
 class WithOuterContext:
-    """Shows a worker of a nested team what the team itself was given. Ids of the outer run start
-    with `../`."""
+    """Shows a worker of a nested team what the team was given; outer ids start with `../`."""
 
     def __init__(self, runner: Runner, outer: Handoff) -> None:
         self._runner = runner

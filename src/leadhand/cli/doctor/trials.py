@@ -1,5 +1,4 @@
-"""Tries a model: plain text, a tool call, a schema, the context length. Imports what calls
-models."""
+"""Tries a model: plain text, a tool call, a schema, the context length."""
 
 import asyncio
 import os

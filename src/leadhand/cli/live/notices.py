@@ -1,5 +1,5 @@
-"""What a view of a run under way keeps: the state, and a line for what happens. Its texts are
-not safe to print."""
+"""What a view of a run under way keeps: the state, and a line, not safe to print, for each
+notice."""
 
 import shlex
 from collections.abc import Iterator
@@ -39,8 +39,8 @@ class WatchedRun:
             yield question.task_id, asked(question.task_id, question.text)
 
     def add(self, event: events.Event) -> str | None:
-        """The line about an event, if people should know of it; of a decision about a task, it
-        begins with the full path."""
+        """The line about an event that people should know of; a task's begins with its full
+        path."""
         apply(self.state, event)
         refused, self._refused = self._refused, getattr(event, "verdict", None) == "refused"
         match event:

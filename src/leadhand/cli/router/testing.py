@@ -34,8 +34,7 @@ _LAST = ("default worker", "none")
 
 
 class Steps:
-    """The steps of one team, in the order in which a run asks them; a model only with
-    `ask_model`."""
+    """The steps of one team, in the order of a run; a model only with `ask_model`."""
 
     def __init__(self, team: Team, *, ask_model: bool) -> None:
         """Raises `InputError`."""

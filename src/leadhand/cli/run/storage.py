@@ -57,8 +57,7 @@ class RunStorage:
 
     @property
     def journal(self) -> StoreJournal:
-        """For a supervisor, whose runs stop if they can't be kept: what they did would be
-        repeated when they are resumed."""
+        """For a supervisor: its runs stop if they can't be kept, or a resume would repeat work."""
         return StoreJournal(self.store)
 
     @property

@@ -24,8 +24,7 @@ from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory
 from leadhand.trace.steps import QuestionHistory, Step
 
 MAX_QUIET_TASKS = 40
-"""Tasks that completed at the first attempt or did not start: so many are listed, more are
-counted."""
+"""Tasks that completed at the first attempt or did not start: more are counted."""
 MAX_EVENTFUL_TASKS = 60
 """Other tasks of a status that are listed, with their history."""
 NESTED_SHARE = 4
@@ -150,8 +149,7 @@ def _workers(history: RunHistory) -> Iterator[Line]:
 
 
 def _tasks(history: RunHistory, indent: int, share: int = 1) -> Iterator[Line]:
-    """Each task, its attempts, and within them nested tasks: the first of each status, others
-    are counted."""
+    """Tasks, their attempts, and nested tasks: the first of each status, others are counted."""
     seen = Counter[str]()
     left: dict[tuple[str, str], Counter[str]] = {}
     for task in history.ordered_tasks():

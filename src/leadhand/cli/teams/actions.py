@@ -1,5 +1,4 @@
-"""`leadhand teams`: lists the ready-made teams, shows one, checks a folder, creates or imports
-one."""
+"""`leadhand teams`: lists the ready-made teams, shows one, checks, creates or imports a folder."""
 
 import shlex
 from collections.abc import Sequence

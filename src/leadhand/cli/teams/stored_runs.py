@@ -34,8 +34,8 @@ MAX_RUNS = 200
 def runs_of(
     store: Store, team: Team, *, limit: int = MAX_RUNS
 ) -> tuple[Sequence[RunFacts], Counter[str]]:
-    """The latest `limit` runs of a team that count, the oldest first, and how many others there
-    are, by the reason."""
+    """The latest `limit` runs that count, the oldest first; and the number of others, by the
+    reason."""
     runs: list[RunFacts] = []
     left_out = Counter[str]()
     prompts = prompts_of(team)

@@ -33,8 +33,7 @@ def show_plan(
     models: Mapping[str, str] | None = None,
     statuses: Mapping[str, str] | None = None,
 ) -> None:
-    """The tasks in the order in which they can run; `models` and `statuses` are by worker and
-    task."""
+    """In an order in which the tasks can run; `models` and `statuses` are by worker and task."""
     print_lines(_lines(plan, models or {}, statuses), console)
 
 

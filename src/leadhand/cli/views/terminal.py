@@ -29,8 +29,7 @@ def print_json(data: object) -> None:
 
 
 class InertStream:
-    """A stream to which `inert` text is written, whatever pieces it comes in; in ASCII if it
-    lacks marks."""
+    """A stream that writes `inert` text, in ASCII if its encoding lacks marks."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -1,8 +1,8 @@
 """Events: frozen records of what happened in a run. The log of them is the run.
 
-Every event is small, typed and plain JSON. `parse` is the inverse of `dump`. Events are slotted
-dataclasses, not models: a run of 100,000 tasks keeps about 200,000 of them, and most of their cost
-is what the garbage collector has to walk. `parse` validates them; our own code is typed.
+Events are slotted dataclasses, not models: a run of 100,000 tasks keeps about 200,000 of them, and
+most of their cost is what the garbage collector has to walk. `parse` validates them; our own code
+is typed.
 """
 
 import dataclasses
@@ -151,17 +151,16 @@ E = TypeVar("E", bound=RunEvent)
 
 @functools.cache
 def adapter() -> TypeAdapter[Event]:
-    """Reads and writes events. Built on first use, because that takes a tenth of a second."""
+    """Built on first use, because that takes a tenth of a second."""
     return TypeAdapter(Annotated[Event, Field(discriminator="type")])
 
 
 def parse(line: str | bytes) -> Event:
-    """The event that `dump` serialized. Raises `pydantic.ValidationError` for anything else."""
+    """The inverse of `dump`. Raises `pydantic.ValidationError`."""
     return adapter().validate_json(line)
 
 
 def dump(event: Event) -> str:
-    """The event as one line of JSON."""
     return adapter().dump_json(event).decode()
 
 

@@ -46,10 +46,8 @@ class AttemptEvent(TaskEvent):
     """The fields of every event that may end an attempt."""
 
     worked_s: float | None = None
-    """How long the attempt worked, without waiting for rates, the event loop or the interpreter.
-    None if that was not measured: then all the time since its dispatch counts."""
+    """Without waits for rates, event loop or interpreter. None: all the time since its dispatch."""
     worked_high_s: float | None = None
-    """The upper bound, if waiting can't be told from work; `worked_s` is then the lower bound. None
-    if `worked_s` is exact."""
+    """The upper bound, if waits can't be told from work; None if `worked_s` is exact."""
     path_s: float | None = None
     """The longest chain within the attempt of a nested team; None: all of `worked_s`."""

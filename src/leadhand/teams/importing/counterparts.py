@@ -71,8 +71,7 @@ _WHY = {
 def front_matter(
     agent: Item, description: str, known: Sequence[str], notes: Notes
 ) -> dict[str, Value]:
-    """A worker's front matter. `notes` gets a warning for each key without a counterpart that is
-    not `known`."""
+    """`notes` gets a warning for each key without a counterpart that is not `known`."""
     front: dict[str, Value] = {"description": one_line(description)}
     if tools := _tools(agent, notes):
         front["tools"] = tools

@@ -103,8 +103,8 @@ def _entries(folder: Path) -> Iterator[Path]:
 def _worker(
     path: Path, source: Path, files: dict[str, str], notes: Notes
 ) -> WorkerDefinition | None:
-    """`None` for other Markdown, which `notes` names, and with a problem. `files` has the file
-    of each agent so far."""
+    """`None` for other Markdown, or with a problem, in `notes`. `files` has the file of each
+    agent."""
     file, text = read_inside(path, source, notes)
     if text is None:
         return None

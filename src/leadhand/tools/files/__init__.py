@@ -1,5 +1,4 @@
-"""Lists, reads, searches and cites the files given with `--input`, and no others (F17, F18,
-F23)."""
+"""Lists, reads, searches and cites the files given with `--input`, no others (F17, F18, F23)."""
 
 from typing import TYPE_CHECKING
 

@@ -1,5 +1,4 @@
-"""Reads the text of input files: limited, cleaned, with a note about any cut, easy to cite
-(F18)."""
+"""Reads the text of input files: limited, cleaned, any cut noted, easy to cite (F18)."""
 
 import hashlib
 import threading

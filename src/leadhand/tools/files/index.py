@@ -1,5 +1,4 @@
-"""Full-text search over input files: an SQLite FTS5 table in memory, ranked by BM25. The first
-search builds it."""
+"""Full-text search over input files: an SQLite FTS5 table in memory, ranked by BM25."""
 
 import re
 import sqlite3

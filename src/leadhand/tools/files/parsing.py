@@ -70,8 +70,7 @@ class ParseJob:
 
 
 class ParserPool:
-    """Parses files in up to `limits.processes` processes, which end with the block. A pool
-    belongs to one thread."""
+    """Up to `limits.processes` processes, which end with the block. For one thread."""
 
     def __init__(
         self, limits: ParserLimits, *, timeout_s: float, clock: Callable[[], float] = time.monotonic
@@ -99,8 +98,7 @@ class ParserPool:
         return job
 
     def result(self, job: ParseJob) -> ParsedFile:
-        """A file that kills its process affects no other. Raises `ToolError` if the attempt has
-        ended."""
+        """A file that kills its process affects no other. Raises `ToolError` after the attempt."""
         while job.parsed is None:
             self._hand_out()
             self._wait()

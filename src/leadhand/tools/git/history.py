@@ -1,5 +1,4 @@
-"""Reads the history before a change, limited in commits, size and time. Merges are skipped,
-renames are not followed."""
+"""Reads the history before a change, within limits. Merges are skipped, renames not followed."""
 
 import contextlib
 import datetime as dt

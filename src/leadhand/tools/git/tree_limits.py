@@ -106,8 +106,7 @@ def _is_malformed(entry: _Entry) -> bool:
 
 
 def _measured(root: str, trees: Trees, refused: Set[str]) -> tuple[dict[str, int], dict[str, int]]:
-    """By id of a tree: its number of paths, and its depth in folders. Trees that git refuses
-    count as too deep."""
+    """By tree id: its number of paths, and its depth. Trees that git refuses count as too deep."""
     paths: dict[str, int] = {}
     heights: dict[str, int] = {}
     open_trees = [root]

@@ -86,8 +86,7 @@ def read_blobs(
 
 
 def objects(git_dir: Path, ids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """(id, content) in order, from one process. Callers check that objects exist, and their
-    sizes."""
+    """(id, content) in order, from one process. Callers check existence and sizes."""
     wanted = [checked_id(oid) for oid in ids]
     if not wanted:
         return

@@ -1,5 +1,4 @@
-"""Page reading and web search for models, off by default. Importing this loads no HTTP or HTML
-library."""
+"""Page reading and web search for models, off by default. Loads no HTTP or HTML library."""
 
 from leadhand.tools.web.tools import WebSettings, WebTools
 

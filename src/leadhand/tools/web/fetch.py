@@ -78,8 +78,7 @@ class Fetcher:
     async def get(
         self, url: str, *, params: Mapping[str, str] | None = None, own_host: str | None = None
     ) -> FetchedPage:
-        """The page after redirects. Raises `ToolCallError`. `own_host`, a `host:port`, may have
-        a private address."""
+        """After redirects. Raises `ToolCallError`. `own_host`, a `host:port`, may be private."""
         allowed = self._settings.allowed_hosts
         if own_host is not None:
             allowed = allowed | {own_host}

@@ -36,8 +36,7 @@ class Spans(AbstractContextManager["Spans"]):
         content: bool = False,
         redact: Callable[[str], str] = str,
     ) -> None:
-        """`content`: export requests, answers, messages, arguments and outputs; `redact` each
-        text."""
+        """`content`: export requests, answers, messages, arguments and outputs, after `redact`."""
         self._tracer = tracer_provider.get_tracer("leadhand")
         self._content = ContentFilter(content, redact)
         self._trees: dict[str, SpanTree] = {}

@@ -1,5 +1,4 @@
-"""The graph of a run's tasks as SVG. Tasks with the same dependencies and the same dependants
-share a frame."""
+"""The graph of a run's tasks as SVG. Tasks with equal dependencies and dependants share a frame."""
 
 import math
 import unicodedata

@@ -1,5 +1,4 @@
-"""Builds HTML from tags and text, which is escaped; marks of task statuses, and anchors of
-tasks."""
+"""Builds HTML from tags and escaped text; marks of task statuses, and anchors of tasks."""
 
 import hashlib
 import html

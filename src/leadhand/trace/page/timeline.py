@@ -1,5 +1,4 @@
-"""The timeline: planning, a bar per attempt, a thin line per wait, synthesis. Positions are
-percentages of the run."""
+"""The timeline: planning, a bar per attempt, a thin line per wait, synthesis."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

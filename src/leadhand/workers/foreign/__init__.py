@@ -1,5 +1,4 @@
-"""Agents of other frameworks as workers. Each adapter, a file of its own, imports its framework
-when a task runs."""
+"""Agents of other frameworks as workers. Each adapter imports its framework when a task runs."""
 
 import asyncio
 import importlib
