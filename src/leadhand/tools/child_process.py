@@ -30,7 +30,8 @@ def exit_description(status: int) -> str:
         name = signal.Signals(-status).name
     except ValueError:
         name = f"signal {-status}"
-    hint = ", perhaps because memory ran out" if -status == signal.SIGKILL else ""
+    is_memory = -status in (signal.SIGKILL, signal.SIGABRT)
+    hint = ", perhaps because memory ran out" if is_memory else ""
     return f"was killed by {name}{hint}"
 
 

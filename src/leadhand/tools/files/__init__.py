@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from leadhand.tools.files.kinds import NOT_READ as NOT_READ
     from leadhand.tools.files.kinds import FileKind as FileKind
     from leadhand.tools.files.legible import cleaned as cleaned
+    from leadhand.tools.files.legible import decoded as decoded
     from leadhand.tools.files.listing import HIDDEN as HIDDEN
     from leadhand.tools.files.passage import Passage as Passage
     from leadhand.tools.files.passage import split_into_passages as split_into_passages

@@ -97,6 +97,8 @@ def _pages(kind: str, stream: BinaryIO) -> Iterator[str]:
             from leadhand.tools.files.pdf import pages
         case "docx":
             from leadhand.tools.files.docx import pages
+        case "xlsx":
+            from leadhand.tools.files.spreadsheet import pages
         case "html":
             from leadhand.tools.files.web_page import pages
         case _:

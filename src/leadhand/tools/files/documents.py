@@ -45,7 +45,7 @@ class Document:
     text: str
     """All pages, without control characters, with `\\n` line ends."""
     page_starts: tuple[int, ...] = ()
-    """The offset of each page in `text`; empty for a format without pages."""
+    """The offset of each page, or sheet, in `text`; empty for a format without pages."""
     cut: str | None = None
     """What `text` lacks, with the hash of the whole file; None if it is complete."""
 
@@ -159,7 +159,7 @@ def _document(
     return Document(
         file.name,
         text,
-        page_starts=tuple(starts) if file.kind == "pdf" else (),
+        page_starts=tuple(starts) if file.kind in ("pdf", "xlsx") else (),
         cut=_with_hash(outcome.cut, stream),
     )
 

@@ -22,7 +22,7 @@ MAX_PASSAGES: Final = 60_000
 MAX_PARSING_S: Final = 90.0
 """Time for formats other than plain text, which is always read."""
 
-_TABLES: Final[tuple[FileKind, ...]] = ("csv", "json")
+_TABLES: Final[tuple[FileKind, ...]] = ("csv", "json", "xlsx")
 """Indexed last, so that rows of numbers never displace prose."""
 _NOT_TEXT: Final[tuple[FileKind, ...]] = ("parquet", "other")
 

@@ -3,7 +3,9 @@
 from pathlib import PurePath
 from typing import Final, Literal
 
-FileKind = Literal["text", "markdown", "html", "pdf", "docx", "csv", "json", "parquet", "other"]
+FileKind = Literal[
+    "text", "markdown", "html", "pdf", "docx", "xlsx", "csv", "json", "parquet", "other"
+]
 
 KIND_NAMES: Final[dict[FileKind, str]] = {
     "text": "text",
@@ -11,6 +13,7 @@ KIND_NAMES: Final[dict[FileKind, str]] = {
     "html": "HTML",
     "pdf": "PDF",
     "docx": "Word",
+    "xlsx": "spreadsheet",
     "csv": "CSV",
     "json": "JSON",
     "parquet": "Parquet",
@@ -28,6 +31,7 @@ _SUFFIXES: Final[dict[FileKind, str]] = {
     "html": ".html .htm .xhtml",
     "pdf": ".pdf",
     "docx": ".docx",
+    "xlsx": ".xlsx .xlsm .xlsb .xls .ods",
     "csv": ".csv .tsv",
     "json": ".json .jsonl .ndjson",
     "parquet": ".parquet",

@@ -1,4 +1,4 @@
-"""Parses PDF, Word and HTML files in child processes, so that a hostile file harms no other (F23).
+"""Parses documents (`PARSED_KINDS`) in child processes, so that a hostile one harms no other (F23).
 
 A crafted file of a few kilobytes can keep a parser busy for hours. Each file gets a share of the
 remaining time (F43); pages parsed until then are kept. This process parses only JSON lines.
@@ -26,7 +26,7 @@ from leadhand.tools.files.child import DONE, NO_MEMORY, READY
 from leadhand.tools.files.kinds import FileKind
 from leadhand.tools.text import size_text
 
-PARSED_KINDS: Final[tuple[FileKind, ...]] = ("pdf", "docx", "html")
+PARSED_KINDS: Final[tuple[FileKind, ...]] = ("pdf", "docx", "xlsx", "html")
 
 _KEPT: Final = ("LD_LIBRARY_PATH", "PYTHONHOME", "TMPDIR")
 _SHARE: Final = 1 / 3
@@ -57,7 +57,7 @@ class _Line(TypedDict, total=False):
 @dataclass(slots=True)
 class ParsedFile:
     pages: list[str] = field(default_factory=list[str])
-    """The pages of a PDF, in order; a single page for other formats."""
+    """The pages of a PDF or the sheets of a spreadsheet, in order; one for other formats."""
     cut: str | None = None
     error: str | None = None
 
