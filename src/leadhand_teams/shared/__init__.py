@@ -1,0 +1,1 @@
+"""What the ready-made teams share: reading, tables, values, search, reports and figures."""

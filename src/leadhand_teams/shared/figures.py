@@ -1,0 +1,381 @@
+"""Draws figures as inline SVG: lines, bars, points, a band and a graph. Pure.
+
+A figure has a title and a text alternative, axes with round ticks, and no more colours than it
+needs; it follows the page's light or dark colours, prints in black on white, and is escaped.
+"""
+
+import datetime as dt
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Final, Literal
+
+from leadhand.tools.files import cleaned
+from leadhand_teams.shared.values import number_text
+
+WIDTH: Final = 720
+HEIGHT: Final = 320
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 44, 48
+_ROW: Final = 30
+_CHAR: Final = 7.0
+"""The width of a character, about."""
+_MAX_POINTS: Final = 400
+"""Points of a line; longer ones are thinned."""
+STYLE: Final = """
+svg.figure { width: 100%; height: auto; max-width: 720px; display: block; }
+svg.figure text { fill: var(--ink, #1f2328); font: 13px system-ui, sans-serif; }
+svg.figure .title { font-size: 15px; font-weight: 600; }
+svg.figure .faint { fill: var(--faint, #59636e); font-size: 12px; }
+svg.figure .grid { stroke: var(--line, #d1d9e0); }
+svg.figure .axis { stroke: var(--faint, #59636e); }
+svg.figure .s0 { --c: var(--one, #0b62c4); } svg.figure .s1 { --c: var(--two, #b35900); }
+svg.figure .s2 { --c: var(--three, #1a7f5a); } svg.figure .s3 { --c: var(--four, #8250df); }
+svg.figure .s4 { --c: var(--faint, #59636e); }
+svg.figure .line { fill: none; stroke: var(--c); stroke-width: 2; }
+svg.figure .bar, svg.figure .dot { fill: var(--c); }
+svg.figure .band { fill: var(--c); opacity: .18; }
+svg.figure .dot { opacity: .8; } svg.figure .s1 .line { stroke-dasharray: 7 3; }
+svg.figure .s2 .line { stroke-dasharray: 2 3; } svg.figure .s3 .line { stroke-dasharray: 9 3 2 3; }
+svg.figure .edge { fill: none; stroke: var(--faint, #59636e); }
+svg.figure .box { fill: none; stroke: var(--c); }
+"""
+"""For the page; a figure that is a file of its own has it inside."""
+_DARK: Final = """
+@media (prefers-color-scheme: dark) { svg.figure { --ink: #f0f6fc; --faint: #9198a1;
+ --line: #3d444d; --one: #58a6ff; --two: #f0a355; --three: #4ac29a; --four: #bc9cff; } }
+"""
+
+X = float | dt.date
+Class = Literal["line", "dot", "band"]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Values to be drawn in one colour."""
+
+    label: str
+    points: Sequence[tuple[X, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A drawn figure."""
+
+    title: str
+    alternative: str
+    """What it shows, in words, for readers that can't see it."""
+    body: str
+    height: float = HEIGHT
+
+    @property
+    def svg(self) -> str:
+        """For a page that has `STYLE`."""
+        return self._svg("")
+
+    @property
+    def file(self) -> str:
+        """For a file of its own."""
+        return self._svg(f"<style>{STYLE}{_DARK}</style>")
+
+    def _svg(self, style: str) -> str:
+        return (
+            f'<svg class="figure" xmlns="http://www.w3.org/2000/svg" role="img" '
+            f'viewBox="0 0 {WIDTH} {self.height:g}"><title>{_text(self.title)}</title>'
+            f"<desc>{_text(self.alternative)}</desc>{style}{self.body}</svg>"
+        )
+
+
+def line_chart(
+    title: str,
+    series: Sequence[Series],
+    *,
+    alternative: str,
+    x_label: str = "",
+    y_label: str = "",
+    band: Sequence[tuple[X, float, float]] = (),
+    from_zero: bool = False,
+) -> Drawing:
+    """Lines over numbers or dates; `band` is an area between two values at each place."""
+    return _plot("line", title, series, alternative, x_label, y_label, band, from_zero)
+
+
+def points(
+    title: str,
+    series: Sequence[Series],
+    *,
+    alternative: str,
+    x_label: str = "",
+    y_label: str = "",
+    line: Series | None = None,
+) -> Drawing:
+    """Points, and perhaps a line through them."""
+    return _plot("dot", title, series, alternative, x_label, y_label, (), False, line)
+
+
+def bars(
+    title: str, rows: Sequence[tuple[str, float]], *, alternative: str, unit: str | None = None
+) -> Drawing:
+    """Horizontal bars from zero, with their values, at most 40."""
+    shown = [(label, value) for label, value in rows[:40] if math.isfinite(value)]
+    name_width = min(220.0, 12 + _CHAR * max((len(label) for label, _ in shown), default=1))
+    texts = [f"{number_text(value)}{f' {unit}' if unit else ''}" for _, value in shown]
+    value_width = 10 + _CHAR * max(map(len, texts), default=1)
+    low = min([0.0, *(value for _, value in shown)])
+    high = max([0.0, *(value for _, value in shown)]) or (0.0 if low else 1.0)
+    left = name_width + (value_width if low < 0 else 0)
+    scale = (WIDTH - left - value_width) / ((high - low) or 1)
+    zero = left - low * scale
+    parts = [_title(title)]
+    for n, ((label, value), text) in enumerate(zip(shown, texts, strict=True)):
+        y = _TOP + n * _ROW
+        start, width = min(zero, zero + value * scale), abs(value) * scale
+        end = zero + value * scale
+        parts.append(
+            f'<g class="s0"><rect class="bar" x="{start:.1f}" y="{y}" width="{max(width, 1):.1f}" '
+            f'height="18" rx="2"/></g>'
+            + _label(name_width - 8, y + 14, _cut(label, name_width), "end")
+            + (
+                _label(end + 6, y + 14, text)
+                if value >= 0
+                else _label(end - 6, y + 14, text, "end")
+            )
+        )
+    height = _TOP + len(shown) * _ROW + 12
+    parts.append(
+        f'<line class="axis" x1="{zero:.1f}" x2="{zero:.1f}" y1="{_TOP - 6}" y2="{height - 14}"/>'
+    )
+    return Drawing(title, alternative, "".join(parts), height)
+
+
+def graph(
+    title: str,
+    nodes: Mapping[str, str],
+    edges: Sequence[tuple[str, str]],
+    *,
+    alternative: str,
+    marked: frozenset[str] = frozenset(),
+) -> Drawing:
+    """Boxes in columns, each right of those that point to it; for at most about 60 nodes.
+
+    `nodes` has the label of each id, `marked` those drawn in another colour.
+    """
+    level = _levels(list(nodes), edges)
+    columns: dict[int, list[str]] = {}
+    for node in nodes:
+        columns.setdefault(level[node], []).append(node)
+    rows = max(map(len, columns.values()), default=1)
+    step = (WIDTH - 16) / max(len(columns), 1)
+    width = min(170.0, step - 22)
+    height = _TOP + rows * 46 + 8
+    place: dict[str, tuple[float, float]] = {}
+    for number, column in sorted(columns.items()):
+        gap = (height - _TOP) / (len(column) + 1)
+        for n, node in enumerate(column, 1):
+            place[node] = (8 + number * step, _TOP + gap * n)
+    parts = [_title(title)]
+    for before, after in edges:
+        if before in place and after in place:
+            (x1, y1), (x2, y2) = place[before], place[after]
+            x1 += width
+            middle = (x1 + x2) / 2
+            parts.append(
+                f'<path class="edge" d="M{x1:.1f},{y1:.1f} C{middle:.1f},{y1:.1f} '
+                f'{middle:.1f},{y2:.1f} {x2:.1f},{y2:.1f}"/>'
+                f'<circle class="dot s4" cx="{x2:.1f}" cy="{y2:.1f}" r="2.5"/>'
+            )
+    for node, (x, y) in place.items():
+        colour = "s1" if node in marked else "s0"
+        parts.append(
+            f'<g class="{colour}"><rect class="box" x="{x:.1f}" y="{y - 15:.1f}" '
+            f'width="{width:.1f}" height="30" rx="4"/></g>'
+            + _label(x + width / 2, y + 4, _cut(nodes[node], width), "middle")
+        )
+    return Drawing(title, alternative, "".join(parts), height)
+
+
+def ticks(low: float, high: float, *, count: int = 5) -> list[float]:
+    """Round values from at or below `low` to at or above `high`, about `count` of them."""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return [0.0, 1.0]
+    if high <= low:
+        margin = abs(low) * 0.1 or 1.0
+        low, high = low - margin, high + margin
+    raw = (high - low) / max(count - 1, 1)
+    size = 10.0 ** math.floor(math.log10(raw))
+    step = next(size * n for n in (1, 2, 2.5, 5, 10) if size * n >= raw * 0.999)
+    first = math.floor(low / step + 1e-9)
+    last = math.ceil(high / step - 1e-9)
+    return [round(n * step, 12) for n in range(first, last + 1)]
+
+
+def _plot(
+    kind: Class,
+    title: str,
+    series: Sequence[Series],
+    alternative: str,
+    x_label: str,
+    y_label: str,
+    band: Sequence[tuple[X, float, float]],
+    from_zero: bool,
+    line: Series | None = None,
+) -> Drawing:
+    drawn = [*series, *([line] if line else [])]
+    xs = [_number(x) for one in drawn for x, _ in one.points] + [_number(x) for x, _, _ in band]
+    ys = [y for one in drawn for _, y in one.points] + [y for _, a, b in band for y in (a, b)]
+    ys = [y for y in ys if math.isfinite(y)]
+    if not xs or not ys:
+        return Drawing(
+            title, alternative, _title(title) + _label(WIDTH / 2, 160, "No data", "middle")
+        )
+    y_ticks = ticks(min([*ys, *([0.0] if from_zero else [])]), max(ys))
+    is_time = isinstance(next(x for one in drawn for x, _ in one.points), dt.date)
+    x_ticks = _date_ticks(min(xs), max(xs)) if is_time else _labelled(ticks(min(xs), max(xs)))
+    x_low = min(min(xs), x_ticks[0][0]) if not is_time else min(xs)
+    x_high = max(max(xs), x_ticks[-1][0]) if not is_time else max(xs)
+    scale = _Scale(x_low, x_high, y_ticks[0], y_ticks[-1])
+    parts = [_title(title), _axes(scale, x_ticks, y_ticks, x_label, y_label)]
+    if band:
+        upper = " ".join(scale.at(x, high) for x, _, high in band)
+        lower = " ".join(scale.at(x, low) for x, low, _ in reversed(band))
+        parts.append(f'<g class="s0"><polygon class="band" points="{upper} {lower}"/></g>')
+    for n, one in enumerate(drawn):
+        kept = [(x, y) for x, y in one.points if math.isfinite(y)]
+        if kind == "dot" and one is not line:
+            kept = kept[:: max(1, len(kept) // 2000)]
+            inner = "".join(f'<circle class="dot" {scale.centre(x, y)} r="3"/>' for x, y in kept)
+        else:
+            kept = kept[:: max(1, len(kept) // _MAX_POINTS)]
+            path = " ".join(scale.at(x, y) for x, y in kept)
+            inner = f'<polyline class="line" points="{path}"/>'
+        parts.append(f'<g class="s{min(n, 4)}">{inner}</g>')
+    if len(drawn) > 1:
+        parts.append(_legend([one.label for one in drawn]))
+    return Drawing(title, alternative, "".join(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    x_low: float
+    x_high: float
+    y_low: float
+    y_high: float
+
+    def x(self, value: X) -> float:
+        share = (_number(value) - self.x_low) / ((self.x_high - self.x_low) or 1)
+        return _LEFT + share * (WIDTH - _LEFT - _RIGHT)
+
+    def y(self, value: float) -> float:
+        share = (value - self.y_low) / ((self.y_high - self.y_low) or 1)
+        return HEIGHT - _BOTTOM - share * (HEIGHT - _TOP - 14 - _BOTTOM)
+
+    def at(self, x: X, y: float) -> str:
+        return f"{self.x(x):.1f},{self.y(y):.1f}"
+
+    def centre(self, x: X, y: float) -> str:
+        return f'cx="{self.x(x):.1f}" cy="{self.y(y):.1f}"'
+
+
+def _axes(
+    scale: _Scale,
+    x_ticks: Sequence[tuple[float, str]],
+    y_ticks: Sequence[float],
+    x_label: str,
+    y_label: str,
+) -> str:
+    bottom = HEIGHT - _BOTTOM
+    parts: list[str] = []
+    for value in y_ticks:
+        y = scale.y(value)
+        parts.append(
+            f'<line class="grid" x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+            + _label(_LEFT - 8, y + 4, _short(value), "end", "faint")
+        )
+    for value, text in x_ticks:
+        parts.append(_label(scale.x(value), bottom + 18, text, "middle", "faint"))
+    parts.append(
+        f'<line class="axis" x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{bottom}" y2="{bottom}"/>'
+    )
+    if x_label:
+        parts.append(_label((WIDTH + _LEFT) / 2, HEIGHT - 8, x_label, "middle", "faint"))
+    if y_label:
+        parts.append(_label(8, _TOP - 2, y_label, "start", "faint"))
+    return "".join(parts)
+
+
+def _legend(labels: Sequence[str]) -> str:
+    parts: list[str] = []
+    right = float(WIDTH - _RIGHT)
+    for n in reversed(range(min(len(labels), 5))):
+        label = _cut(labels[n], 150)
+        right -= _CHAR * len(label)
+        parts.append(_label(right, 22, label, "start", "faint"))
+        parts.append(
+            f'<g class="s{min(n, 4)}"><line class="line" x1="{right - 26:.1f}" '
+            f'x2="{right - 6:.1f}" y1="18" y2="18"/></g>'
+        )
+        right -= 40
+    return "".join(parts)
+
+
+def _date_ticks(low: float, high: float) -> list[tuple[float, str]]:
+    first, last = dt.date.fromordinal(int(low)), dt.date.fromordinal(int(high))
+    months = (last.year - first.year) * 12 + last.month - first.month
+    if months < 3:
+        step = max(1, (int(high) - int(low)) // 5)
+        days = [dt.date.fromordinal(n) for n in range(int(low), int(high) + 1, step)]
+        return [(float(day.toordinal()), f"{day.day} {day:%b}") for day in days]
+    step = next((n for n in (1, 2, 3, 6, 12, 24, 60, 120) if months / n <= 8), 240)
+    found: list[tuple[float, str]] = []
+    for n in range(first.year * 12 + first.month - 1, last.year * 12 + last.month):
+        day = dt.date(n // 12, n % 12 + 1, 1)
+        if n % step == 0 and low <= day.toordinal() <= high:
+            found.append((day.toordinal(), f"{day.year}" if step >= 12 else f"{day:%b %Y}"))
+    return found or [(low, first.isoformat())]
+
+
+def _labelled(found: Sequence[float]) -> list[tuple[float, str]]:
+    return [(value, _short(value)) for value in found]
+
+
+def _short(value: float) -> str:
+    for size, mark in ((1e9, "bn"), (1e6, "M"), (1e4, "k")):
+        if abs(value) >= size:
+            return f"{value / (1e3 if mark == 'k' else size):,.6g}{mark}"
+    return f"{value:,.6g}"
+
+
+def _levels(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
+    level = dict.fromkeys(nodes, 0)
+    for _ in range(len(nodes)):
+        changed = False
+        for before, after in edges:
+            if before in level and after in level and level[after] <= level[before] < len(nodes):
+                level[after] = level[before] + 1
+                changed = True
+        if not changed:
+            break
+    order = {value: n for n, value in enumerate(sorted(set(level.values())))}
+    return {node: order[value] for node, value in level.items()}
+
+
+def _number(value: X) -> float:
+    return float(value.toordinal()) if isinstance(value, dt.date) else float(value)
+
+
+def _title(title: str) -> str:
+    return _label(8, 22, _cut(title, WIDTH * 0.62), "start", "title")
+
+
+def _label(x: float, y: float, text: str, anchor: str = "start", style: str = "") -> str:
+    named = f' class="{style}"' if style else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{named}>{_text(text)}</text>'
+
+
+def _cut(text: str, width: float) -> str:
+    most = max(4, int((width - 12) / _CHAR))
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _text(text: str) -> str:
+    return escape(cleaned(text))

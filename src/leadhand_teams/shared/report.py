@@ -1,0 +1,312 @@
+"""One report, as Markdown and as a page: the answer, tables, quotes, figures, what is missing.
+
+Plain strings are text: whatever is in them shows as written, apart from code between backticks. The
+page needs nothing else, is readable on a phone, on paper, in light and in dark, and has no links
+but `http`, `https` and `mailto`.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Final
+
+from leadhand.extension.output import code, fenced, prose
+from leadhand.tools.files import cleaned
+from leadhand_teams.shared import figures, values
+from leadhand_teams.shared.figures import Drawing
+
+_CODE: Final = re.compile(r"`([^`\n]+)`")
+_PAGE: Final = """<!doctype html>
+<html lang="{language}"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<title>{title}</title><style>{style}</style></head><body><main>
+{body}
+</main></body></html>
+"""
+_STYLE: Final = """
+:root { --ink: #1f2328; --faint: #59636e; --line: #d1d9e0; --ground: #ffffff; --soft: #f6f8fa;
+ --one: #0b62c4; --two: #b35900; --three: #1a7f5a; --four: #8250df; --warn: #9a6700; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --faint: #9198a1; --line: #3d444d;
+ --ground: #0d1117; --soft: #151b23; --one: #58a6ff; --two: #f0a355; --three: #4ac29a;
+ --four: #bc9cff; --warn: #d29922; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--ground); color: var(--ink);
+ font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; }
+main { max-width: 46rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; overflow-wrap: break-word; }
+h1, h2, h3 { line-height: 1.25; text-wrap: balance; }
+h1 { font-size: 1.6rem; margin: 0 0 .25rem; } h2 { font-size: 1.2rem; margin: 2.25rem 0 .5rem; }
+h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; }
+p, ul, ol { margin: .6rem 0; } ul, ol { padding-left: 1.3rem; } li { margin: .25rem 0; }
+.about, footer, figcaption, .ref { color: var(--faint); font-size: .875rem; }
+.about { margin: 0 0 1.25rem; }
+.lead { font-size: 1.2rem; line-height: 1.45; margin: .75rem 0; }
+.missing { border-left: 4px solid var(--warn); background: var(--soft); padding: .6rem 1rem;
+ margin: 1.25rem 0; } .missing h2 { margin: 0 0 .25rem; font-size: 1rem; }
+.table { overflow-x: auto; margin: .8rem 0; }
+table { border-collapse: collapse; width: 100%; font-size: .925rem; }
+caption { text-align: left; color: var(--faint); font-size: .875rem; padding-bottom: .3rem; }
+th, td { text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0;
+ border-bottom: 1px solid var(--line); overflow-wrap: normal; }
+th { border-bottom: 2px solid var(--line); font-weight: 600; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+td:last-child, th:last-child { padding-right: 0; }
+blockquote { margin: .8rem 0; padding: .1rem 0 .1rem 1rem; border-left: 3px solid var(--line); }
+blockquote p { margin: .2rem 0; white-space: pre-line; }
+code, pre { font: .875em ui-monospace, Menlo, Consolas, monospace; background: var(--soft); }
+code { padding: .1em .3em; border-radius: 4px; }
+pre { padding: .8rem 1rem; overflow-x: auto; border-radius: 6px; white-space: pre-wrap; }
+pre code { padding: 0; background: none; }
+figure { margin: 1.2rem 0; } a { color: var(--one); }
+footer { margin-top: 2.5rem; padding-top: .75rem; border-top: 1px solid var(--line); }
+@media print { :root { --ink: #000; --faint: #444; --line: #bbb; --ground: #fff; --soft: #fff;
+ --one: #0b62c4; --two: #b35900; --three: #1a7f5a; --four: #8250df; }
+ main { max-width: none; padding: 0; } body { font-size: 10.5pt; }
+ .table { overflow: visible; } h2, h3 { break-after: avoid; }
+ tr, figure, blockquote { break-inside: avoid; } thead { display: table-header-group; } }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Markdown:
+    """Text with markup, of a model for example; HTML and pictures in it are not rendered."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableBlock:
+    """A table; columns of figures are aligned to the right."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+    max_rows: int = 200
+    """Rows that are shown; a line says how many more there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteBlock:
+    """The words of a source."""
+
+    text: str
+    ref: str
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list."""
+
+    lines: Sequence[str]
+    numbered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlock:
+    """Code or a query."""
+
+    text: str
+    language: str = ""
+
+
+Block = str | Markdown | TableBlock | QuoteBlock | Items | CodeBlock | Drawing
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what stands below it."""
+
+    title: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a team hands on."""
+
+    title: str
+    lead: Sequence[str]
+    """The answer or decision, in one or two sentences."""
+    sections: Sequence[Section] = ()
+    missing: Sequence[str] = ()
+    """What could not be found or read."""
+    missing_first: bool = False
+    """Whether that changes the answer: then it comes before it."""
+    about: str = ""
+    """A line below the title: what was asked, when, over which files."""
+    footer: Sequence[str] = ()
+    """How it was made, and what a professional must check."""
+    language: str = "en"
+
+    def markdown(self, *, title: bool = True) -> str:
+        """As Markdown; `title` is for a file of its own."""
+        missing = ["## Missing", *_list_md(self.missing)] if self.missing else []
+        parts = [f"# {_md(self.title)}"] if title and self.title else []
+        parts += [_md(self.about)] if title and self.about else []
+        parts += missing if self.missing_first else []
+        parts += [_md(line) for line in self.lead]
+        for section in self.sections:
+            parts += [f"## {_md(section.title)}"] if section.title else []
+            parts += [_block_md(block) for block in section.blocks]
+        parts += [] if self.missing_first else missing
+        parts += ["---", *(_md(line) for line in self.footer)] if self.footer else []
+        return "\n\n".join(filter(None, parts)) + "\n"
+
+    def html(self) -> str:
+        """As a page."""
+        missing = ""
+        if self.missing:
+            listed = "".join(f"<li>{_html(line)}</li>" for line in self.missing)
+            missing = f'<section class="missing"><h2>Missing</h2><ul>{listed}</ul></section>'
+        parts = [f"<h1>{_html(self.title)}</h1>"]
+        parts += [f'<p class="about">{_html(self.about)}</p>'] if self.about else []
+        parts += [missing] if self.missing_first else []
+        parts += [f'<p class="lead">{_html(line)}</p>' for line in self.lead]
+        for section in self.sections:
+            parts += [f"<h2>{_html(section.title)}</h2>"] if section.title else []
+            parts += [_block_html(block) for block in section.blocks]
+        parts += [] if self.missing_first else [missing]
+        if self.footer:
+            lines = "".join(f"<p>{_html(line)}</p>" for line in self.footer)
+            parts.append(f"<footer>{lines}</footer>")
+        return _PAGE.format(
+            language=escape(self.language),
+            title=escape(cleaned(self.title)),
+            style=_STYLE + figures.STYLE,
+            body="\n".join(filter(None, parts)),
+        )
+
+
+def _block_md(block: Block) -> str:
+    match block:
+        case str():
+            return "\n\n".join(_md(part) for part in _paragraphs(block))
+        case Markdown():
+            return _harmless(block.text)
+        case TableBlock():
+            return _table_md(block)
+        case QuoteBlock():
+            lines = cleaned(block.text).strip("\n").split("\n")
+            quoted = "\n".join(f"> {_md(line)}".rstrip() for line in lines)
+            about = f"{_md(block.about)}\n\n" if block.about else ""
+            return f"{about}{quoted}\n>\n> {_place_md(block.ref)}"
+        case Items():
+            return "\n".join(_list_md(block.lines, numbered=block.numbered))
+        case CodeBlock():
+            return fenced(cleaned(block.text), block.language)
+        case Drawing():
+            return f"**{_md(block.title)}.** {_md(block.alternative)}"
+
+
+def _block_html(block: Block) -> str:
+    match block:
+        case str():
+            return "".join(f"<p>{_html(part)}</p>" for part in _paragraphs(block))
+        case Markdown():
+            return _rendered(block.text)
+        case TableBlock():
+            return _table_html(block)
+        case QuoteBlock():
+            about = f"<p>{_html(block.about)}</p>" if block.about else ""
+            words = f"<p>{_html(block.text, line=False)}</p>"
+            ref = f'<p class="ref">{_html(block.ref)}</p>'
+            return f"{about}<blockquote>{words}{ref}</blockquote>"
+        case Items():
+            name = "ol" if block.numbered else "ul"
+            listed = "".join(f"<li>{_html(line)}</li>" for line in block.lines)
+            return f"<{name}>{listed}</{name}>"
+        case CodeBlock():
+            return f"<pre><code>{escape(cleaned(block.text))}</code></pre>"
+        case Drawing():
+            return f"<figure>{block.svg}</figure>"
+
+
+def _table_md(table: TableBlock) -> str:
+    rows = list(table.rows[: table.max_rows])
+    figures = _figures(table)
+    rule = ["--:" if is_figure else "---" for is_figure in figures]
+    lines = [_row_md(table.columns), f"| {' | '.join(rule)} |", *map(_row_md, rows)]
+    more = _more(table)
+    parts = [_md(table.caption), "\n".join(lines), more]
+    return "\n\n".join(filter(None, parts))
+
+
+def _row_md(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(_md(' '.join(cell.split())) for cell in cells)} |"
+
+
+def _table_html(table: TableBlock) -> str:
+    marks = [' class="n"' if is_figure else "" for is_figure in _figures(table)]
+
+    def row(cells: Sequence[str], name: str) -> str:
+        shown = (
+            f"<{name}{mark}>{_html(cell)}</{name}>" for cell, mark in zip(cells, marks, strict=True)
+        )
+        return f"<tr>{''.join(shown)}</tr>"
+
+    caption = f"<caption>{_html(table.caption)}</caption>" if table.caption else ""
+    body = "".join(row(cells, "td") for cells in table.rows[: table.max_rows])
+    more = f"<p>{_more(table)}</p>" if _more(table) else ""
+    head = f"<thead>{row(table.columns, 'th')}</thead>"
+    return f'<div class="table"><table>{caption}{head}<tbody>{body}</tbody></table></div>{more}'
+
+
+def _figures(table: TableBlock) -> list[bool]:
+    """Of each column: whether its cells are figures."""
+    found: list[bool] = []
+    for n in range(len(table.columns)):
+        cells = [row[n] for row in table.rows if row[n].strip() not in ("", "-", "–", "—")]
+        found.append(bool(cells) and all(values.number(cell) is not None for cell in cells))
+    return found
+
+
+def _more(table: TableBlock) -> str:
+    left = len(table.rows) - table.max_rows
+    return f"{left:,} more rows are not shown." if left > 0 else ""
+
+
+def _list_md(lines: Iterable[str], *, numbered: bool = False) -> list[str]:
+    listed = [f"{f'{n}.' if numbered else '-'} {_md(line)}" for n, line in enumerate(lines, 1)]
+    return ["\n".join(listed)]
+
+
+def _paragraphs(text: str) -> list[str]:
+    return [part for part in cleaned(text).split("\n\n") if part.strip()]
+
+
+def _md(text: str) -> str:
+    return prose(" ".join(cleaned(text).split()))
+
+
+def _place_md(ref: str) -> str:
+    return code(" ".join(cleaned(ref).split()))
+
+
+def _html(text: str, *, line: bool = True) -> str:
+    text = cleaned(text)
+    return _CODE.sub(r"<code>\1</code>", escape(" ".join(text.split()) if line else text.strip()))
+
+
+def _harmless(text: str) -> str:
+    """Markdown without HTML and pictures, and without addresses that run something."""
+    text = cleaned(text).replace("![", "!\\[").replace("<", "\\<")
+    return re.sub(r"\]\(\s*(?!https?:|mailto:|#)[^)]*\)", "]", text, flags=re.IGNORECASE)
+
+
+def _rendered(text: str) -> str:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    parser.validateLink = _is_allowed
+    shown: str = parser.render(cleaned(text))
+    return shown.replace("<table>", '<div class="table"><table>').replace(
+        "</table>", "</table></div>"
+    )
+
+
+def _is_allowed(url: str) -> bool:
+    return re.match(r"(https?|mailto):", url.strip(), re.IGNORECASE) is not None

@@ -1,0 +1,105 @@
+"""Ranks texts by the words of a question: BM25 over stems, in memory. Pure."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final, cast
+
+from leadhand.tools.files import Passage, content_words, split_into_passages
+from leadhand_teams.shared.reading import Text
+
+K1: Final = 1.2
+B: Final = 0.75
+"""The parameters and the formula: Robertson and Zaragoza, The Probabilistic Relevance Framework."""
+_WORD: Final = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An item of an index that has words of a query."""
+
+    item: int
+    """Its place in the index."""
+    score: float
+    share: float
+    """The part of the query's words, weighted by their rarity, that the item has: 0 to 1."""
+
+
+class Index:
+    """Items to search, each a heading and a body; its index is its place in `items`."""
+
+    def __init__(
+        self,
+        items: Iterable[tuple[str, str]],
+        *,
+        heading_weight: float = 2.0,
+        language: str = "english",
+    ) -> None:
+        self._language = language
+        self._found: dict[str, list[tuple[int, float]]] = defaultdict(list)
+        lengths: list[float] = []
+        for number, (heading, body) in enumerate(items):
+            counts: dict[str, float] = defaultdict(float)
+            for text, weight in ((heading, heading_weight), (body, 1.0)):
+                for term, count in Counter(terms(text, language)).items():
+                    counts[term] += weight * count
+            for term, count in counts.items():
+                self._found[term].append((number, count))
+            lengths.append(sum(counts.values()))
+        mean = sum(lengths) / len(lengths) if lengths else 1.0
+        self._norms = [1 - B + B * length / (mean or 1.0) for length in lengths]
+
+    def __len__(self) -> int:
+        return len(self._norms)
+
+    def rarity(self, term: str) -> float:
+        """The inverse document frequency of a stem; the highest for one that is in no item."""
+        count = len(self._found.get(term, ()))
+        return math.log(1 + (len(self._norms) - count + 0.5) / (count + 0.5))
+
+    def search(self, query: str, limit: int = 10) -> list[Hit]:
+        """The best items, best first; of equal ones the first."""
+        asked = list(dict.fromkeys(query_terms(query, self._language)))
+        weights = {term: self.rarity(term) for term in asked}
+        scores: dict[int, float] = defaultdict(float)
+        shares: dict[int, float] = defaultdict(float)
+        for term in asked:
+            for number, count in self._found.get(term, ()):
+                part = count * (K1 + 1) / (count + K1 * self._norms[number])
+                scores[number] += weights[term] * part
+                shares[number] += weights[term]
+        whole = sum(weights.values()) or 1.0
+        best = sorted(scores, key=lambda number: (-scores[number], number))[:limit]
+        return [Hit(number, scores[number], shares[number] / whole) for number in best]
+
+
+def terms(text: str, language: str = "english") -> list[str]:
+    """The stems of all words of `text`, in order."""
+    return [stem(word, language) for word in _WORD.findall(text.lower())]
+
+
+def query_terms(text: str, language: str = "english") -> list[str]:
+    """The stems of the words of a question that carry its meaning."""
+    return [stem(word, language) for word in content_words(text)]
+
+
+def passages(texts: Sequence[Text]) -> list[tuple[Text, Passage]]:
+    """The passages of `texts`, split at headings and paragraphs, in order."""
+    return [(text, passage) for text in texts for passage in split_into_passages(text.document)]
+
+
+@lru_cache(100_000)
+def stem(word: str, language: str = "english") -> str:
+    """The stem of a word, in lower case."""
+    return _stemmer(language)(word.lower())
+
+
+@cache
+def _stemmer(language: str) -> Callable[[str], str]:
+    import snowballstemmer  # pyright: ignore[reportMissingTypeStubs]
+
+    stemmer = snowballstemmer.stemmer(language)  # pyright: ignore
+    return cast("Callable[[str], str]", stemmer.stemWord)  # pyright: ignore

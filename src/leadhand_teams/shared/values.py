@@ -1,0 +1,380 @@
+"""Numbers, money, percentages, dates and periods in text, and their form in reports. Pure."""
+
+import datetime as dt
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+DecimalMark = Literal[".", ","]
+DayOrder = Literal["day", "month"]
+"""What comes first in `3/4/2025`."""
+
+CURRENCIES: Final = {
+    "€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "US$": "USD", "zł": "PLN",
+    "Kč": "CZK", "Fr.": "CHF", "euro": "EUR", "euros": "EUR", "dollar": "USD", "dollars": "USD",
+    "pounds": "GBP",
+}  # fmt: skip
+_CODE_WORDS: Final = """
+EUR USD GBP CHF JPY CNY INR PLN CZK SEK NOK DKK CAD AUD NZD BRL MXN ZAR SGD HKD KRW
+"""
+_CODES: Final = frozenset(_CODE_WORDS.split())
+_SCALES: Final = {
+    "k": 1e3, "thousand": 1e3, "tsd": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "million": 1e6,
+    "millions": 1e6, "millionen": 1e6, "bn": 1e9, "billion": 1e9, "mrd": 1e9, "milliarden": 1e9,
+}  # fmt: skip
+
+_MARK: Final = "|".join(re.escape(mark) for mark in sorted(CURRENCIES, key=len, reverse=True))
+_CURRENCY: Final = rf"(?:{_MARK}|\b(?:{'|'.join(sorted(_CODES))})\b)"
+_DIGITS: Final = r"\d{1,3}(?:[,.'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?"
+_SCALE: Final = (
+    r"(?:[ \u00a0]?(?:million(?:s|en)?|billion|milliarden|thousand|mrd|mio|tsd|mn|bn)\b\.?|[km]\b)"
+)
+AMOUNT: Final = re.compile(
+    rf"(?P<before>{_CURRENCY})?[ \u00a0]?(?P<sign>[-+−–]?)(?P<inner>{_CURRENCY})?[ \u00a0]?"
+    rf"(?<![\w.,])(?P<digits>{_DIGITS})(?![\d])(?P<scale>{_SCALE})?"
+    r"(?:[ \u00a0]?(?P<percent>%|percent\b|per cent\b|prozent\b)"
+    rf"|[ \u00a0]?(?P<after>{_CURRENCY}))?",
+    re.IGNORECASE,
+)
+_PLAIN: Final = re.compile(r"[-+−–]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_FAST: Final = re.compile(r"-?\d{1,15}(?:\.\d{1,9})?")
+_GROUP: Final = re.compile(r"[’' \u00a0\u202f]")
+_AMBIGUOUS: Final = re.compile(r"[-+−–]?\d{1,3}[.,]\d{3}")
+
+_MONTH_NAMES: Final = (
+    "january jan januar jänner janvier enero gennaio janeiro januari",
+    "february feb februar février fevrier febrero febbraio fevereiro februari",
+    "march mar märz maerz mrz mars marzo março marco maart",
+    "april apr avril avr abril aprile",
+    "may mai mayo maggio maio mei maj",
+    "june jun juni juin junio giugno junho",
+    "july jul juli juillet julio luglio julho",
+    "august aug août aout agosto augustus augusti",
+    "september sep sept septembre septiembre settembre setembro",
+    "october oct oktober okt octobre octubre ottobre outubro",
+    "november nov novembre noviembre novembro",
+    "december dec dezember dez décembre decembre diciembre dicembre dezembro desember",
+)
+MONTHS: Final = {
+    name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()
+}
+"""The month of each of its names, in English, German, French, Spanish, Italian and others."""
+_MONTH: Final = rf"(?P<name>{'|'.join(sorted(MONTHS, key=len, reverse=True))})\b\.?"
+_DAY_WORDS: Final = """
+first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
+fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first
+twenty-second twenty-third twenty-fourth twenty-fifth twenty-sixth twenty-seventh twenty-eighth
+twenty-ninth thirtieth thirty-first
+"""
+_DAYS: Final = {word: number for number, word in enumerate(_DAY_WORDS.split(), 1)}
+_DATES: Final = (
+    re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?!\d)"),
+    re.compile(
+        r"(?<![\d.])(?P<a>\d{1,2})(?P<mark>[./-])(?P<b>\d{1,2})(?P=mark)(?P<y>(?:19|20)\d\d|\d\d)(?!\d)"
+    ),
+    re.compile(
+        rf"(?<!\d)(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.|er|º)?(?: day)?(?: of| de)?[ -]{_MONTH}"
+        r",?(?: de)?[ -](?P<y>(?:19|20)\d\d)(?!\d)",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"(?:the )?\b(?P<word>{'|'.join(sorted(_DAYS, key=len, reverse=True))})(?: day)? of "
+        rf"{_MONTH},? (?P<y>(?:19|20)\d\d)(?!\d)",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"\b{_MONTH} (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>(?:19|20)\d\d)(?!\d)", re.IGNORECASE
+    ),
+)
+_PERIODS: Final = (
+    ("quarter", re.compile(r"\bQ(?P<n>[1-4])[ /-]?(?:of )?(?P<y>(?:19|20)\d\d)\b", re.IGNORECASE)),
+    ("quarter", re.compile(r"\b(?P<y>(?:19|20)\d\d)[ /-]?Q(?P<n>[1-4])\b", re.IGNORECASE)),
+    ("quarter", re.compile(
+        r"\b(?P<word>first|second|third|fourth|last) quarter (?:of |in )?(?P<y>(?:19|20)\d\d)\b",
+        re.IGNORECASE,
+    )),
+    ("half", re.compile(r"\bH(?P<n>[12])[ /-]?(?P<y>(?:19|20)\d\d)\b", re.IGNORECASE)),
+    ("half", re.compile(
+        r"\b(?P<word>first|second) half (?:of |in )?(?P<y>(?:19|20)\d\d)\b", re.IGNORECASE
+    )),
+    ("month", re.compile(rf"\b{_MONTH}(?: of|,| de)?[ -](?P<y>(?:19|20)\d\d)\b", re.IGNORECASE)),
+    ("month", re.compile(r"(?<![\d-])(?P<y>(?:19|20)\d\d)-(?P<n>0[1-9]|1[0-2])(?![\d-])")),
+    ("month", re.compile(r"(?<![\d./])(?P<n>0?[1-9]|1[0-2])[/.](?P<y>(?:19|20)\d\d)(?!\d)")),
+    ("year", re.compile(r"(?<![\w.,/-])(?:FY ?)?(?P<y>(?:19|20)\d\d)(?![\w/-]|[.,]\d)")),
+)  # fmt: skip
+_ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
+_MONTHS_OF: Final = {"year": 12, "half": 6, "quarter": 3, "month": 1}
+_NAMED_MONTHS: Final = [names.split()[0].capitalize() for names in _MONTH_NAMES]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberFound:
+    """A number in a text."""
+
+    value: float
+    """With its scale: `2.5 million` is 2,500,000; a percentage stays as written, 12 for `12 %`."""
+    unit: str | None
+    """A currency's code, `%`, or None."""
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DateFound:
+    """A date in a text."""
+
+    value: dt.date
+    start: int
+    end: int
+    text: str
+    ambiguous: bool = False
+    """Whether day and month could be the other way round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A month, quarter, half year or year."""
+
+    kind: Literal["month", "quarter", "half", "year"]
+    start: dt.date
+    text: str = ""
+    """As written."""
+
+    @property
+    def end(self) -> dt.date:
+        """Its last day."""
+        months = self.start.month - 1 + _MONTHS_OF[self.kind]
+        first = dt.date(self.start.year + months // 12, months % 12 + 1, 1)
+        return first - dt.timedelta(days=1)
+
+    @property
+    def label(self) -> str:
+        """`2025`, `first half of 2025`, `Q1 2025` or `March 2025`."""
+        match self.kind:
+            case "year":
+                return str(self.start.year)
+            case "half":
+                return f"{'first' if self.start.month == 1 else 'second'} half of {self.start.year}"
+            case "quarter":
+                return f"Q{(self.start.month + 2) // 3} {self.start.year}"
+            case "month":
+                return f"{_NAMED_MONTHS[self.start.month - 1]} {self.start.year}"
+
+
+def number(text: str, mark: DecimalMark | None = None) -> float | None:
+    """The number that `text` is, without currency and percent sign; None if it is none.
+
+    `mark` separates decimals. Without it the last separator does, unless it occurs twice or three
+    digits follow a single comma.
+    """
+    if mark != "," and _FAST.fullmatch(text):
+        return float(text)
+    bare = text.strip().replace("−", "-").replace("–", "-")
+    negative = bare.startswith("(") and bare.endswith(")")
+    bare = bare[1:-1] if negative else bare
+    found = AMOUNT.fullmatch(bare.strip())
+    if found is None:
+        plain = _PLAIN.fullmatch(bare)
+        value = float(bare) if plain else None
+        return value if value is None or math.isfinite(value) else None
+    value = _value(found, mark)
+    return None if math.isinf(value) else -value if negative else value
+
+
+def is_ambiguous(text: str) -> bool:
+    """Whether `text` is a number such as `1.234`, of one thousand or of about one."""
+    return _AMBIGUOUS.fullmatch(_bare(text)) is not None
+
+
+def decimal_mark(text: str) -> DecimalMark | None:
+    """The mark before the decimals in the number `text`, where it can only be that one."""
+    if text.isdigit():
+        return None
+    bare = _GROUP.sub("", _bare(text)).lstrip("-+−–")
+    points, commas = bare.count("."), bare.count(",")
+    if points and commas:
+        return "." if bare.rindex(".") > bare.rindex(",") else ","
+    if points > 1 or commas > 1:
+        return "," if points else "."
+    if (points or commas) and not is_ambiguous(text):
+        return "." if points else ","
+    if (points or commas) and bare.startswith("0"):
+        return "." if points else ","
+    return None
+
+
+def unit_of(text: str) -> str | None:
+    """The currency's code, or `%`, in `text`, which is a number or a column's name."""
+    if _FAST.fullmatch(text):
+        return None
+    if re.search(r"%|\bpercent|\bpct\b", text, re.IGNORECASE):
+        return "%"
+    found = re.search(_CURRENCY, text) or re.search(_CURRENCY, text, re.IGNORECASE)
+    return _code(found[0]) if found else None
+
+
+def amounts(text: str, mark: DecimalMark | None = None) -> Iterator[NumberFound]:
+    """The numbers in `text`, in order; not those of dates."""
+    taken = [(found.start, found.end) for found in dates(text)]
+    for found in AMOUNT.finditer(text):
+        if len(found["digits"]) > 300 or any(
+            start < found.end() and found.start("digits") < end for start, end in taken
+        ):
+            continue
+        unit = found["before"] or found["inner"] or found["after"]
+        start = found.start() + len(found[0]) - len(found[0].lstrip())
+        yield NumberFound(
+            _value(found, mark),
+            "%" if found["percent"] else _code(unit) if unit else None,
+            start,
+            found.end(),
+            text[start : found.end()],
+        )
+
+
+def dates(text: str, order: DayOrder | None = None) -> list[DateFound]:
+    """The dates in `text`, in order; of `3/4/2025`, `order` says what comes first.
+
+    Without it, day first if the mark is a point, else month first, and the date is `ambiguous`
+    where both would do.
+    """
+    found: list[DateFound] = []
+    for pattern in _DATES:
+        for match in pattern.finditer(text):
+            if any(one.start < match.end() and match.start() < one.end for one in found):
+                continue
+            value, ambiguous = _date(match, order)
+            if value is not None:
+                found.append(DateFound(value, match.start(), match.end(), match[0], ambiguous))
+    return sorted(found, key=lambda one: one.start)
+
+
+def date(text: str, order: DayOrder | None = None) -> DateFound | None:
+    """The date that `text` is, perhaps with a time of day; None if it is none."""
+    bare = re.sub(
+        r"[T ]\d{1,2}:\d\d(:\d\d)?(\.\d+)?\s*(Z|[AP]M|[+-]\d\d:?\d\d)?$", "", text.strip()
+    )
+    bare = re.sub(r"^(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?,? ", "", bare)
+    found = dates(bare, order)
+    whole = len(found) == 1 and (found[0].start, found[0].end) == (0, len(bare))
+    return found[0] if whole else None
+
+
+def periods(text: str) -> list[Period]:
+    """The months, quarters, half years and years that `text` names with their year, in order."""
+    taken = [(one.start, one.end) for one in dates(text)]
+    found: list[tuple[int, Period]] = []
+    for kind, pattern in _PERIODS:
+        for match in pattern.finditer(text):
+            if any(start < match.end() and match.start() < end for start, end in taken):
+                continue
+            taken.append(match.span())
+            found.append((match.start(), _period(kind, match)))
+    return [period for _, period in sorted(found, key=lambda pair: pair[0])]
+
+
+def period(text: str) -> Period | None:
+    """The period that the whole of `text` names; None if it is none."""
+    found = periods(text.strip())
+    return found[0] if len(found) == 1 and found[0].text == text.strip() else None
+
+
+def number_text(value: float, *, digits: int | None = None) -> str:
+    """`1,234.5`; without `digits`, as many decimals as tell it from its neighbours, at most 2.
+
+    Below 1, two significant digits.
+    """
+    if not math.isfinite(value):
+        return "not a number"
+    if digits is None:
+        small = 0 < abs(value) < 0.1
+        digits = min(10, 1 - math.floor(math.log10(abs(value)))) if small else 2
+        text = f"{value:,.{digits}f}"
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+    else:
+        text = f"{value:,.{digits}f}"
+    return "0" if text in ("-0", "") else text
+
+
+def amount_text(value: float, unit: str | None = None, *, digits: int | None = None) -> str:
+    """A number with its unit: `1,234.50 EUR`, `12.5 %`, `1,234`."""
+    if unit in _CODES and digits is None:
+        digits = 0 if float(value).is_integer() else 2
+    if unit == "%" and digits is None:
+        digits = 1 if abs(value) >= 0.1 else None
+    text = number_text(value, digits=digits)
+    return f"{text} {unit}" if unit else text
+
+
+def date_text(value: dt.date) -> str:
+    """`3 April 2025`."""
+    return f"{value.day} {_NAMED_MONTHS[value.month - 1]} {value.year}"
+
+
+def _bare(text: str) -> str:
+    found = AMOUNT.fullmatch(text.strip().strip("()"))
+    return found["digits"] if found else text.strip()
+
+
+def _value(found: re.Match[str], mark: DecimalMark | None) -> float:
+    digits = _GROUP.sub("", found["digits"])
+    mark = mark or decimal_mark(digits) or ("." if "." in digits else None)
+    group = "." if mark == "," else ","
+    value = float(digits.replace(group, "").replace(",", "."))
+    scale = (found["scale"] or "").strip().rstrip(".").lower()
+    value *= _SCALES.get(scale, 1)
+    return -value if found["sign"] in ("-", "−", "–") and found["sign"] else value
+
+
+def _code(mark: str) -> str:
+    return CURRENCIES.get(mark) or CURRENCIES.get(mark.lower()) or mark.upper()
+
+
+def _date(match: re.Match[str], order: DayOrder | None) -> tuple[dt.date | None, bool]:
+    parts = match.groupdict()
+    year = int(parts["y"])
+    year += 0 if year > 99 else 2000 if year < 70 else 1900
+    ambiguous = False
+    if parts.get("a"):
+        first, second = int(parts["a"]), int(parts["b"])
+        ambiguous = order is None and first <= 12 and second <= 12 and first != second
+        day_first = order == "day" or (order is None and parts["mark"] == ".")
+        if first > 12:
+            day_first = True
+        elif second > 12:
+            day_first = False
+        day, month = (first, second) if day_first else (second, first)
+        ambiguous = ambiguous and parts["mark"] != "."
+    else:
+        name, word = parts.get("name"), parts.get("word")
+        day = _DAYS[word.lower()] if word else int(parts["d"])
+        month = MONTHS[name.lower()] if name else int(parts["m"])
+    try:
+        return dt.date(year, month, day), ambiguous
+    except ValueError:
+        return None, False
+
+
+def _period(kind: str, match: re.Match[str]) -> Period:
+    parts = match.groupdict()
+    year = int(parts["y"])
+    name, word = parts.get("name"), parts.get("word")
+    n = (
+        MONTHS[name.lower()]
+        if name
+        else _ORDINALS[word.lower()]
+        if word
+        else int(parts.get("n") or 1)
+    )
+    match kind:
+        case "quarter":
+            return Period("quarter", dt.date(year, 3 * n - 2, 1), match[0])
+        case "half":
+            return Period("half", dt.date(year, 6 * n - 5, 1), match[0])
+        case "month":
+            return Period("month", dt.date(year, n, 1), match[0])
+        case _:
+            return Period("year", dt.date(year, 1, 1), match[0])

@@ -1,0 +1,45 @@
+"""Figures are valid, labelled SVG, whatever their data."""
+
+import datetime as dt
+import math
+
+import pytest
+from defusedxml.ElementTree import fromstring
+
+from leadhand_teams.shared.figures import Drawing, Series, bars, graph, line_chart, points, ticks
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0, 100, [0, 25, 50, 75, 100]),
+        (0.2, 0.9, [0.2, 0.4, 0.6, 0.8, 1.0]),
+        (-3, 12, [-5, 0, 5, 10, 15]),
+        (5, 5, [4.5, 4.75, 5.0, 5.25, 5.5]),
+        (math.nan, 1, [0, 1]),
+    ],
+)
+def test_ticks_are_round(low: float, high: float, expected: list[float]) -> None:
+    assert ticks(low, high) == expected
+
+
+DAYS = [(dt.date(2024, 1 + n, 1), float(n * n)) for n in range(12)]
+FIGURES = [
+    line_chart("Sales", [Series("A", DAYS), Series("B", DAYS)], alternative="Both rise."),
+    line_chart("Band", [Series("A", DAYS)], alternative="-", band=[(x, y, y + 1) for x, y in DAYS]),
+    line_chart("Nothing", [Series("A", [])], alternative="There is no data."),
+    line_chart("Odd", [Series("A", [(1, math.nan), (2, math.inf), (3, 4.0)])], alternative="-"),
+    points("Points", [Series("A", [(1, 2.0), (2, 3.0)])], alternative="-", y_label="units"),
+    bars("Bars", [("North & South", 5.0), ("<b>", -2.0), ("nan", math.nan)], alternative="-"),
+    bars("No bars", [], alternative="-"),
+    graph("Order", {"a": "A", "b": "B"}, [("a", "b"), ("b", "a"), ("a", "x")], alternative="-"),
+]
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda one: one.title)
+def test_a_figure_is_valid_and_has_a_title_and_an_alternative(figure: Drawing) -> None:
+    for text in (figure.svg, figure.file):
+        root = fromstring(text)
+        assert [child.text for child in root][:2] == [figure.title, figure.alternative]
+        assert "nan" not in figure.body.replace(">nan<", "")
+        assert "inf" not in figure.body
