@@ -173,7 +173,7 @@ def _column(
         shown = joined_names(list(dict.fromkeys(wrong)), 3)
         notes.append(f"{name}: {counted(len(wrong), 'cell')} is no {kind} ({shown}), left empty.")
     if kind == "number":
-        if not (own_said or said) and all(map(values.is_ambiguous, given)):
+        if not (own_said or said) and "." in given[0] and all(map(values.is_ambiguous, given)):
             shown = f"{values.number(given[0], mark) or 0:g}"
             notes.append(f"{name}: {given[0]} is read as {shown}.")
         units = {values.unit_of(text) for text in dict.fromkeys(given)}
