@@ -1,0 +1,80 @@
+"""The typed answer of the team."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Measures(BaseModel):
+    """Figures of one portfolio, as fractions of 1 a year; None: unknown."""
+
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    expected: float | None = Field(default=None, alias="return")
+    """The compounded return that the prices had: what was, not what will be."""
+    volatility: float | None = None
+    sharpe: float | None = None
+    max_drawdown: float | None = None
+    """The deepest fall from a highest value, from 0 to 1."""
+
+
+class Compared(BaseModel):
+    """Measures of what is held, of the target's weights, and of whole shares after the orders."""
+
+    before: Measures = Measures()
+    target: Measures = Measures()
+    after: Measures = Measures()
+
+
+class Weight(BaseModel):
+    """An asset's part of the portfolio's value."""
+
+    asset: str
+    before: float | None
+    after: float | None
+    target: float | None
+
+
+class Order(BaseModel):
+    """One order that the policy's arithmetic gives."""
+
+    asset: str
+    side: Literal["buy", "sell"]
+    shares: int
+    price: float
+    fee: float
+    tax: float | None = None
+    """Estimated, of the lots sold; None: no lots or no rates were given."""
+    lots: list[str] = []
+    """Which lots to sell, those with the least tax first."""
+    why: str = ""
+
+
+class Constraint(BaseModel):
+    """A rule of the policy, whether the orders keep it, and why (not)."""
+
+    name: str
+    met: bool
+    why: str
+
+
+class Scenario(BaseModel):
+    """The change of the whole portfolio in a scenario, as a fraction of 1."""
+
+    name: str
+    before: float | None
+    after: float | None
+
+
+class Rebalanced(BaseModel):
+    """The answer: what to trade so that the holdings meet the policy, and what that changes."""
+
+    measures: Compared = Compared()
+    weights: list[Weight] = []
+    orders: list[Order] = []
+    cash: float | None = None
+    """After all orders and fees."""
+    constraints: list[Constraint] = []
+    scenarios: list[Scenario] = []
+    issues: list[str] = []
+    """What is wrong with the prices and holdings that were handed in."""
