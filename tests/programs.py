@@ -84,7 +84,6 @@ class Program:
         return self._ended is None and not select.select([self._server], [], [], 0)[0]
 
     def kill(self, number: int) -> None:
-        """Send it a signal, unless it has ended."""
         if self.running:
             with contextlib.suppress(ProcessLookupError):  # it ended just now
                 os.kill(self.pid, number)
@@ -133,7 +132,6 @@ class Forkserver:
         self._programs: list[Program] = []
 
     def close(self) -> None:
-        """End it, and what it has forked."""
         self.clear()
         self._process.communicate()
         self._folder.cleanup()
@@ -207,7 +205,6 @@ class Forkserver:
         env: Mapping[str, str] | None = None,
         given: str | None = None,
     ) -> Ended:
-        """What such a program leaves behind."""
         return self.start(*argv, folder=folder, env=env, given=given).ended()
 
     def _check(self, env: Mapping[str, str]) -> None:

@@ -27,7 +27,6 @@ def paint(handoff: Handoff) -> Outcome:
 
 
 def file(handoff: Handoff) -> str:
-    """Does it."""
     return f"filed: {handoff.intent}"
 
 

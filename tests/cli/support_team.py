@@ -13,7 +13,6 @@ HOSTILE = (
 
 
 def find(handoff: Handoff) -> str:
-    """Says what it was asked."""
     return f"Found: {handoff.intent}"
 
 
@@ -29,12 +28,10 @@ def attack(handoff: Handoff) -> str:
 
 
 def fail(handoff: Handoff) -> str:
-    """Fails for good."""
     raise ValueError("no paper left")
 
 
 def slow(handoff: Handoff) -> str:
-    """Takes longer than any test waits."""
     threading.Event().wait()
     return "late"
 

@@ -73,7 +73,6 @@ class Terminal:
         os.write(self._main, line.encode())
 
     def gets(self, number: int) -> None:
-        """Send it a signal."""
         os.kill(self._program.pid, number)
 
     def ended(self) -> int:

@@ -24,7 +24,6 @@ class House:
         self.write("plan.json", PLAN)
 
     def write(self, name: str, plan: object) -> None:
-        """A plan as a file."""
         (self.folder / name).write_text(json.dumps(plan), encoding="utf-8")
 
     def does(self, *arguments: str) -> Ended:

@@ -34,14 +34,10 @@ def server() -> Iterator[ScriptedServer]:
 
 
 class Function(BaseModel):
-    """A tool as a model is told of it."""
-
     name: str
 
 
 class Tool(BaseModel):
-    """An entry of a request's tools."""
-
     function: Function
 
 

@@ -56,7 +56,6 @@ def work(
 
 
 def types(recorder: LogRecorder) -> list[str]:
-    """What happened to the tasks, in order."""
     return [event.type for event in recorder.log()][3:]
 
 
@@ -77,7 +76,6 @@ def told(events: Sequence[Event]) -> list[Told]:
 
 
 def log(recorder: LogRecorder) -> list[Told]:
-    """What happened to the tasks."""
     return told(recorder.log()[3:])
 
 

@@ -29,7 +29,6 @@ class ScriptedRemedies:
     """Of each question the task and the rest of what it was given."""
 
     async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
-        """The scripted intent."""
         self.about.append((task.id, outcome))
         await self._asked("refine", known=self.intent is not None)
         return self.intent
@@ -37,13 +36,11 @@ class ScriptedRemedies:
     async def reassign(
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
-        """The scripted worker."""
         self.about.append((task.id, (outcome, workers)))
         await self._asked("reassign", known=self.worker is not None)
         return self.worker
 
     async def split(self, task: Task, outcome: Escalated | Failed) -> Sequence[Task]:
-        """The scripted parts, each saying what it is a part of."""
         self.about.append((task.id, outcome))
         await self._asked("split", known=self.parts is not None)
         return [
@@ -52,13 +49,11 @@ class ScriptedRemedies:
         ]
 
     async def judge(self, task: Task, first: Result, second: Result) -> tuple[bool, str]:
-        """The scripted verdict."""
         self.about.append((task.id, (first, second)))
         await self._asked("judge", known=self.verdict is not None)
         return self.verdict or (False, "")
 
     async def revise(self, state: RunState, impact: PlanImpact, *, task_id: str) -> Sequence[Task]:
-        """The scripted tasks."""
         self.about.append((task_id, (state.run_id, impact)))
         await self._asked("revise", known=self.revised is not None)
         return self.revised or ()
@@ -93,7 +88,6 @@ class ScriptedPerson:
         """No run is within this one."""
 
     def post_plan_question(self, question: str) -> None:
-        """Nothing is written down."""
         self.about.append(("put", question, None))
 
     async def approve_plan(
@@ -104,7 +98,6 @@ class ScriptedPerson:
         problems: Callable[[Plan], Sequence[str]],
         patiently: bool,
     ) -> Reply | None:
-        """The scripted reply."""
         assert self.reply is not None, question
         self.about.append(("agreed", question, (plan, patiently)))
         return self.reply
@@ -112,13 +105,11 @@ class ScriptedPerson:
     def post_question(
         self, task: Task, outcome: Escalated | Failed, *, others: Sequence[str] = ()
     ) -> None:
-        """Nothing is written down."""
         self.about.append(("put", task.id, outcome))
 
     def post_call_question(
         self, task: Task, paused: PausedAttempt, *, attempt: int, work: AttemptTimes
     ) -> None:
-        """Nothing is written down."""
         self.about.append(("put", task.id, paused))
 
     async def ask_about_calls(self, task: Task) -> bool:
@@ -127,6 +118,5 @@ class ScriptedPerson:
         return False
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
-        """The scripted word."""
         self.about.append(("asked", task.id, outcome))
         return self.says

@@ -64,7 +64,6 @@ class PostgresServer:
         shutil.rmtree(self._folder)
 
     def start(self) -> None:
-        """Start the server on what it had; it answers when this returns."""
         settings = [word for setting in _SETTINGS for word in ("-c", setting)]
         server = [self._programs() / "postgres", "-D", self._folder / "data", "-k", self._folder]
         with (self._folder / "log").open("a") as log:

@@ -53,7 +53,6 @@ class Asked:
     usage: Usage
     error: ModelError | None
     calls: tuple[ModelCalled, ...]
-    """Every call, as the log has it."""
 
     @property
     def text(self) -> str:
@@ -90,7 +89,6 @@ async def ask_all(*cases: tuple[str, str]) -> list[Asked]:
 
 
 def with_settings(settings: Mapping[str, JsonValue]) -> CallRequest:
-    """A plain request with model settings."""
     return CallRequest("Answer in a word.", settings=settings)
 
 
@@ -106,5 +104,4 @@ def misbehaving(*faults: Mapping[str, Json]) -> list[Object]:
 
 
 def body(kept: Object) -> Object:
-    """The JSON of a kept request."""
     return mapping(kept.get("body"))

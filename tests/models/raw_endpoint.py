@@ -22,11 +22,9 @@ class RawEndpoint:
     tells_context: bool = True
     """False once it was asked for `/props`: it refuses questions about itself."""
     sent: int = 0
-    """Bytes of chunks that went out."""
 
     @property
     def url(self) -> str:
-        """Its address."""
         return f"http://127.0.0.1:{self.port}"
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -55,7 +55,6 @@ def refuse_beyond_context(request: Request, role: Role) -> ModelReply | None:
 
 
 def refuse_any_limit(request: Request, role: Role) -> ModelReply | None:
-    """Status 400 for a request with a limit."""
     if request.max_tokens is None:
         return None
     raise RuntimeError("Unrecognized request argument supplied: max_completion_tokens")

@@ -31,13 +31,11 @@ def team(*, planner: Role | None = None, synthesis: str = "merge", model: object
 
 
 def task(id: Json, worker: str = "search", *needs: str, intent: str | None = None) -> Object:
-    """A task as a model proposes it."""
     said = f"Find what the reports say moved metal price number {id}" if intent is None else intent
     return {"id": id, "worker": worker, "intent": said, "depends_on": list(needs)}
 
 
 def proposal(*tasks: Json, synthesis: str = "merge") -> Object:
-    """A plan as a model proposes it."""
     return {"tasks": list(tasks), "synthesis": synthesis, "instruction": "Be brief."}
 
 

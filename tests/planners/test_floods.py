@@ -38,11 +38,9 @@ class Untouched(dict[str, Json]):
     """A task that must not be looked at: refusing a plan on its size costs nothing."""
 
     def get(self, key: str, default: object = None) -> Json:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Fails."""
         raise AssertionError(key, default)
 
     def items(self) -> Sequence[object]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Fails."""
         raise AssertionError
 
 

@@ -17,7 +17,6 @@ REQUEST = "What moved the price of zinc in 2021, and by how much?"
 
 
 def team(model: object = MODEL) -> Team:
-    """Two workers by model."""
     return Team(
         "metals",
         model=model,
@@ -40,12 +39,10 @@ def run(server: ScriptedServer, script: Sequence[Json], *tasks: Task) -> tuple[A
 
 
 def rule(reply: Object, **match: Json) -> Json:
-    """A rule of the server's script."""
     return {"match": match, "reply": reply}
 
 
 def escalating(reason: str, message: str, **more: Json) -> Object:
-    """A worker's reply that hands its task back."""
     arguments: Object = {"reason": reason, "message": message, "partial": None, **more}
     return {"tool_calls": [{"name": "escalate", "arguments": arguments}]}
 

@@ -12,14 +12,12 @@ from tests.recorders import LogRecorder
 
 
 def nothing(handoff: Handoff) -> str:
-    """A worker that has nothing to do."""
     return handoff.task_id
 
 
 def task(
     id: str, *depends_on: str, worker: str = "worker", tolerates_missing: bool = False
 ) -> Task:
-    """A task that asks for something definite."""
     return Task(
         id=id,
         worker=worker,
@@ -30,7 +28,6 @@ def task(
 
 
 def plan(*tasks: Task) -> Plan:
-    """A plan of these tasks."""
     return Plan(goal="get it all done", tasks=tasks)
 
 

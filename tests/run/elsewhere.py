@@ -16,14 +16,12 @@ REQUEST = plan(task("paint", worker="painter"), task("wait", worker="gated"))
 
 
 async def paint(handoff: Handoff) -> Outcome:
-    """Has to be told the colour."""
     if "says: " in handoff.intent:
         return Completed(result=Result(output=handoff.intent.rpartition("says: ")[2]))
     return Escalated(reason="ambiguous_input", message="which colour?")
 
 
 def supervisor(folder: Path) -> Supervisor:
-    """The supervisor of the team; its runs are kept in a folder."""
     workers = (*gates.team().workers, Worker("painter", "Paints", run=paint))
     return Supervisor(Team("gates", workers=workers), approve=["escalation"], home=folder / "home")
 

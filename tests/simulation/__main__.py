@@ -39,7 +39,6 @@ def main() -> int:
 
 
 def failures(seeds: range, kind: PlannerKind | None = None) -> list[str]:
-    """What to print of the seeds whose runs broke a promise."""
     return [told(seed, lines, kind) for seed in seeds if (lines := broken(simulate(seed, kind)))]
 
 

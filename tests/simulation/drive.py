@@ -52,7 +52,6 @@ class Workers:
 
     @property
     def seq(self) -> int:
-        """Of the last event."""
         return self.recorder.state.seq if self.recorder is not None else 0
 
     def now_in(self, recording: Recording) -> None:
@@ -253,7 +252,6 @@ async def _run(recording: Recording, workers: Workers) -> None:
 
 
 def spent(events: Sequence[Event]) -> Amount:
-    """What the calls in a log have used."""
     calls = [event for event in events if isinstance(event, ModelCalled)]
     tokens = sum(call.input_tokens for call in calls)
     return Amount(len(calls), tokens, sum(nano_usd(call.cost_usd or 0.0) for call in calls))

@@ -43,8 +43,6 @@ def _route(chance: Random, names: Sequence[str]) -> Route:
 
 
 class ScriptedPlanner:
-    """Gives the scenario's plan or an unsound one, late or never, or raises."""
-
     name = "scripted"
 
     def __init__(self, process: Process) -> None:

@@ -37,7 +37,6 @@ ENDINGS = (TaskCompleted, TaskCancelled, TaskFailed, TaskEscalated)
 
 
 def broken(recording: Recording) -> list[str]:
-    """Every promise that the run did not keep."""
     before = [*_before(recording), *recording.noticed]
     if recording.store.lost:
         return [*before, *_end(recording)]
@@ -55,7 +54,6 @@ def broken(recording: Recording) -> list[str]:
 
 
 def _before(recording: Recording) -> Iterator[str]:
-    """Every process kept its promises, as far as it got."""
     past = recording.before
     if past is None:
         return
@@ -84,10 +82,8 @@ def _order(recording: Recording) -> Iterator[str]:
 
 
 def _slots(recording: Recording) -> Iterator[str]:
-    """Never more at once than the run, or a worker, may have.
-
-    A slot is taken by a dispatch, and free again once the worker has returned or was abandoned.
-    """
+    """A slot is taken by a dispatch, and free again once the worker has returned or was
+    abandoned."""
     state, team = RunState(), recording.scenario.team
     most_in = _concurrency(recording)
     most = most_in[1]
@@ -120,7 +116,6 @@ def _slots(recording: Recording) -> Iterator[str]:
 
 
 def _concurrency(recording: Recording) -> dict[int, int]:
-    """How many tasks may run at once, by the first event of each process."""
     found: dict[int, int] = {}
     past: Recording | None = recording
     while past is not None:

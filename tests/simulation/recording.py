@@ -24,8 +24,6 @@ class Stalled(Exception):
 
 
 class SimulatedLoop(VirtualTimeLoop):
-    """Virtual time up to `ENDLESS_S`, and a list of its timers."""
-
     def __init__(self) -> None:
         self._timers: list[tuple[str, asyncio.TimerHandle]] = []
         super().__init__()
@@ -39,14 +37,12 @@ class SimulatedLoop(VirtualTimeLoop):
         *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        """The same, and whose timer it is."""
         handle = super().call_at(when, callback, *args, context=context)
         task = asyncio.current_task(self) if self.is_running() else None
         self._timers.append((task.get_name() if task is not None else "", handle))
         return handle
 
     def jump(self, seconds: float) -> None:
-        """Let `seconds` pass at once, unless there are no more."""
         super().jump(seconds)
         if self.time() >= ENDLESS_S:
             raise Stalled(f"after {ENDLESS_S:,.0f} virtual seconds the run still goes on")
@@ -71,13 +67,11 @@ class MortalStore(MemoryStore):
             super().append(event)
 
     def append(self, event: Event) -> None:
-        """Keep an event, as long as there is a process."""
         if not self.lost:
             self._unsafe = True
             super().append(event)
 
     async def commit(self, run_id: str | None = None) -> None:
-        """The same; one that has nothing to make safe does not count."""
         if not self._unsafe or self.lost:
             return
         self._unsafe = False
@@ -95,9 +89,7 @@ class Recording:
 
     process: Process
     before: "Recording | None" = None
-    """The same up to the end of the process before."""
     events: tuple[Event, ...] = ()
-    """All that is kept, of the processes before too."""
     state: RunState = field(default_factory=RunState)
     answer: Answer | None = None
     error: BaseException | None = None
@@ -112,12 +104,10 @@ class Recording:
     seq_at_end: int = 0
     """The last event when the run returned."""
     stopped: bool = False
-    """Whether it was told to stop before it was over."""
     store: MortalStore = field(default_factory=MortalStore)
 
     @property
     def scenario(self) -> Scenario:
-        """What the process was to do."""
         return self.process.made
 
     @property

@@ -59,7 +59,6 @@ class ScriptedRemedies:
         )
 
     async def judge(self, task: Task, first: Result, second: Result) -> tuple[bool, str]:
-        """Either of the two."""
         chance = await self._considered()
         return chance.random() < 0.5, "it names its sources"
 
@@ -153,7 +152,6 @@ class ScriptedSynthesizer:
         return merge(plan, results)
 
     def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """The results side by side."""
         return merge(plan, results)
 
 

@@ -40,8 +40,6 @@ TIMEOUTS_S = (0.5, 2.0, 10.0, 60.0, None)
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """All that chance decides beforehand."""
-
     seed: int
     team: Team
     plan: Plan
@@ -64,8 +62,6 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One process of a run."""
-
     made: Scenario
     """With the deadline, the budget and the end of this process."""
     number: int = 1
@@ -83,11 +79,7 @@ class Process:
 
 
 def scenario(seed: int, work: Callable[..., object], kind: PlannerKind | None = None) -> Scenario:
-    """The scenario of a seed; `work` is the function of every worker.
-
-    Some workers are teams. With a `kind` the plan is its planner's, and `of_kind` says what that
-    one goes by.
-    """
+    """`work` is the function of every worker. With a `kind` the plan is its planner's."""
     chance = Random(f"scenario {seed}")
     names = [f"w{number}" for number in range(chance.randint(1, 5))]
     team = _team(chance, names, work)
@@ -158,7 +150,6 @@ def _team(chance: Random, names: list[str], work: Callable[..., object], depth: 
 
 
 def template_of(tasks: Sequence[Task]) -> tuple[TaskTemplate, ...]:
-    """A team's template with these tasks."""
     return tuple(
         TaskTemplate(
             task.id,
@@ -233,7 +224,6 @@ def _plan(chance: Random, names: list[str], *, max_tasks: int = 60) -> Plan:
 
 
 def processes(made: Scenario) -> list[Process]:
-    """The processes of the run of a scenario; most have one."""
     chance = Random(f"processes {made.seed}")
     of_a_kind = made.team.planner.kind is not None
     if chance.random() >= RESUMED:

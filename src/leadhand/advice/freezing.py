@@ -49,7 +49,7 @@ def freeze(run: RunFacts, team: Team, others: Sequence[RunFacts]) -> tuple[Team,
 
 
 def _in_order(run: RunFacts) -> list[Task]:
-    """As plans of one shape share it."""
+    """The tasks in an order that plans of one shape share."""
     place = shapes(run.tasks)
     return sorted(run.tasks, key=lambda task: place[task.id])
 
@@ -76,7 +76,7 @@ def _entry(tasks: Sequence[Task], requests: Sequence[str], team: Team) -> TaskTe
 
 
 def _placed(task: Task, request: str) -> str:
-    """With a placeholder for its request."""
+    """The intent with a placeholder for its request."""
     line, request = literal(_line(task.intent)), literal(request)
     if len(request) < MIN_REQUEST_CHARS:
         return REQUEST if line.casefold() == request.casefold() else line

@@ -145,7 +145,7 @@ def options(
 
 
 def _typed() -> typer.Typer:
-    """Only with the command that was typed: typer is slow to add each."""
+    """The program with the typed command only: typer is slow to add each."""
     words = [word for word in sys.argv[1:] if word != "--debug"][:1]
     some = copy.copy(app)
     some.registered_commands = [one for one in app.registered_commands if _name(one) in words]

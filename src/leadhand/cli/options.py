@@ -287,7 +287,7 @@ def _ungrouped(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _options(takes: Callable[..., object]) -> Iterator[inspect.Parameter]:
-    """Also those within groups."""
+    """All options, also those within groups."""
     hints = get_type_hints(takes, include_extras=True)
     for name, parameter in inspect.signature(takes).parameters.items():
         if is_dataclass(hints[name]):

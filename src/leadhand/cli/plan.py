@@ -73,7 +73,7 @@ def plan_command(options: PlanOptions) -> int:
 async def planned(
     supervisor: Supervisor, request: str, inputs: Sequence[Path], after: str | None = None
 ) -> Plan:
-    """By the team's template if no model gives a plan in time."""
+    """The team's template gives the plan if no model does in time."""
     try:
         return await supervisor.plan(request, inputs=inputs, after=after)
     except PlanError as error:

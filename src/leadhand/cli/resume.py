@@ -8,13 +8,7 @@ from leadhand.cli.added_commands import added_command
 from leadhand.cli.home import find_run
 from leadhand.cli.options import OutputOptions, ReplyOptions, ResumeOptions
 from leadhand.cli.run.arguments import read_plan
-from leadhand.cli.run.command import (
-    how_to_reply,
-    may_ask,
-    person_of,
-    plan_errors,
-    print_answer,
-)
+from leadhand.cli.run.command import how_to_reply, may_ask, person_of, plan_errors, print_answer
 from leadhand.cli.run.execution import LiveRun
 from leadhand.cli.run.models import choose_models, print_models
 from leadhand.cli.run.person import TerminalPerson

@@ -132,8 +132,7 @@ def _gave_none(task: TaskState) -> bool:
 
 
 def asks_approval(state: RunState, found: Amendment) -> bool:
-    """Whether a person who approved the plan must approve `found`, which does more than drop or
-    wait."""
+    """Whether the person who approved the plan must approve `found`: not to drop or to wait."""
     return bool(found.added) or any(
         now.model_copy(update={"depends_on": ()}) != was.model_copy(update={"depends_on": ()})
         or not {*was.depends_on} <= {*now.depends_on}

@@ -5,7 +5,7 @@ import datetime as dt
 import logging
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
@@ -131,6 +131,14 @@ class Recorder:
                 # A broken view must not break the run.
                 _log.exception("a listener failed and gets no more events")
                 self._listeners = [other for other in self._listeners if other is not listener]
+
+    def record_cancelled(self, reason: str, among: Container[str] | None = None) -> None:
+        """Record that the tasks that have not ended, all or those `among` them, are cancelled."""
+        for id, task in self.state.tasks.items():
+            if not task.ended and (among is None or id in among):
+                self.record(
+                    events.TaskCancelled(**self.task_stamp(id, task.attempts), reason=reason)
+                )
 
     def nested(self, task_id: str) -> "tuple[Recorder, NestedLog]":
         """The recorder and log of a nested run that does `task_id`.

@@ -223,7 +223,7 @@ class RunTasks:
     def complete(
         self, id: str, attempt: int, result: Result, *, work: AttemptTimes, flag: str | None = None
     ) -> None:
-        """`work` is how long the last attempt took. Refused and failed tool calls are not done."""
+        """`work` is of the last attempt. Refused and failed tool calls are added as missing."""
         not_done = self._state.tasks[id].not_done
         if not_done:
             result = result.model_copy(update={"missing": (*not_done, *result.missing)})

@@ -37,8 +37,7 @@ _shared: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Quarantine]" = (
 
 @dataclass(slots=True, eq=False)
 class Quarantine:
-    """Counts working workers; a suspect runs once there are none. A wake-up event is a
-    scheduler."""
+    """Counts working workers; a suspect runs once there are none."""
 
     users: list[asyncio.Event] = field(default_factory=list[asyncio.Event])
     claims: list[asyncio.Event] = field(default_factory=list[asyncio.Event])

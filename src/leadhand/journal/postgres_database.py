@@ -117,7 +117,7 @@ class PostgresDatabase:
         self.where = f"the Postgres database {name or 'of the user'}" + (f" at {at}" if at else "")
 
     def connect(self) -> Connection:
-        """In autocommit mode."""
+        """A new session in autocommit mode."""
         with self.explained("can't be reached"):
             connection = psycopg.connect(make_conninfo(**self._parameters), autocommit=True)
         try:

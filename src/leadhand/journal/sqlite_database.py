@@ -201,7 +201,7 @@ class SqliteDatabase:
         return connection
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
-        """In one transaction."""
+        """Migrate the tables to this version, in one transaction."""
         if self._version(connection) == len(self._steps):
             return
         if self._version(connection) == 0:

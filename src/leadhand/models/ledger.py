@@ -198,7 +198,7 @@ class Account:
         return Amount(*(min(unit) for unit in zip(*lefts, strict=True)))
 
     def nested(self, *, max_tokens: int | None = None) -> "Account":
-        """From the same ledger, up to `max_tokens`."""
+        """An account from the same ledger, up to `max_tokens`."""
         account = Account(self.ledger)
         own = () if max_tokens is None else (_Allowance(_limit(max_tokens), NOTHING, NOTHING),)
         account._shares = (

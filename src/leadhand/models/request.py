@@ -52,7 +52,7 @@ class CallRequest:
 
     @cached_property
     def parameters(self) -> ModelRequestParameters:
-        """In the way of the model's profile."""
+        """The request in the way of the model's profile."""
         instructions = [InstructionPart(self.instructions)] if self.instructions else None
         if self.output is None:
             return ModelRequestParameters(

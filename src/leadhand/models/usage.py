@@ -62,7 +62,7 @@ def is_known(used: RequestUsage) -> bool:
 
 
 def cost_usd(response: ModelResponse) -> float | None:
-    """From pydantic-ai's price data."""
+    """The price, from pydantic-ai's price data."""
     used = response.usage
     if used.cost is not None:
         reported = float(used.cost)  # by a gateway

@@ -58,7 +58,7 @@ class ModelChooser:
         said: str = "",
         after: Sequence[EarlierRun] = (),
     ) -> tuple[str, ...]:
-        """As in `Chooser`. Raises `ModelError`."""
+        """Chooses workers as `Chooser` does. Raises `ModelError`."""
         names = [worker.name for worker in among]
 
         def read(answer: StructuredAnswer) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ def requests(after: Sequence[EarlierRun], fence: Fence) -> str:
 
 
 def artifacts_field(after: Sequence[EarlierRun]) -> dict[str, JsonValue]:
-    """None without earlier results."""
+    """Empty without earlier results."""
     if not after:
         return {}
     names: list[JsonValue] = [*_listed(after)]

@@ -109,7 +109,7 @@ def no_tasks_left() -> str:
 
 
 def _planned(state: RunState) -> int:
-    """Of the run and of the plans below it. O(tasks)."""
+    """The tasks planned in the run and below it. O(tasks)."""
     proposed = state.proposed.tasks if state.proposed is not None else ()
     # Tasks that started early are among those of the plan.
     count = len(proposed) if state.plan is None else len(state.tasks)

@@ -224,7 +224,7 @@ def data_in(answer: StructuredAnswer, what: str) -> dict[str, JsonValue]:
 
 
 def plan_in(data: Mapping[str, JsonValue], goal: str, team: Team, *, with_artifacts: bool) -> Plan:
-    """As `proposed`. Raises `BadAnswer` if it can't be parsed."""
+    """The plan as in `proposed`. Raises `BadAnswer` if it can't be parsed."""
     plan = proposed(data, goal, team, with_artifacts=with_artifacts)
     if not isinstance(plan, Plan):
         raise BadAnswer("; ".join(shortened([problem.message for problem in plan])))

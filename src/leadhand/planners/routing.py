@@ -91,8 +91,7 @@ class Router:
         return Opinion("default worker", (), "no route is without a condition")
 
     async def first(self, text: str, after: Sequence[EarlierRun] = ()) -> Opinion | None:
-        """None if no step places the request. A model whose answer can't be used chooses the
-        default."""
+        """None if no step places it. If the model's answer can't be used, the default gets it."""
         for opinion in self.by_code(text):
             if opinion.workers:
                 return opinion
@@ -105,15 +104,12 @@ class Router:
             return self._without_model(str(error))
         return Opinion("model", tuple(chosen), "the model chose it") if chosen else None
 
-    def unplaced(self, text: str) -> "Unplaced":
-        return self._unplaced(text, self._model)
-
     def late(self, text: str, why: str) -> "Unplaced | None":
         """The same if the model was too slow, which `why` says; None if code places the text."""
         if any(one.workers for one in self.by_code(text)):
             return None
         self._without_model(why)
-        return self._unplaced(text, why)
+        return self.unplaced(text, why)
 
     def _without_model(self, error: str) -> Opinion | None:
         """The default worker, if there is one, because the model chose none."""
@@ -122,11 +118,11 @@ class Router:
         self._failed(f"{why}: {gets}, the default, gets the request" if gets else why)
         return default if gets else None
 
-    def _unplaced(self, text: str, model: str) -> "Unplaced":
+    def unplaced(self, text: str, model: str | None = None) -> "Unplaced":
         opinions = self.by_code(text)
         why = "; ".join(f"{one.step}: {one.why}" for one in opinions)
         if self._chooser is not None:
-            why += f"; model: {model}"
+            why += f"; model: {model or self._model}"
         made = self._guess(text)
         guess = made.worker if isinstance(made, Guess) else None
         default = self.default.workers

@@ -24,8 +24,11 @@ _FACTORY = "the worker factory"
 
 
 def team_problems(team: Team, *, model_at_hand: bool = False) -> tuple[str, ...]:
-    """With how to fix it. With `model_at_hand` the team need not name a model, and its
-    functions, which its loader checked, are not."""
+    """Every problem that prevents a team from working, each with how to fix it.
+
+    With `model_at_hand` the team need not name a model, and its functions are not checked, because
+    its loader did.
+    """
     endless = nesting_problems(team)
     if endless:
         return endless
@@ -60,7 +63,7 @@ def unused_settings(kind: PlannerKind | None, given: Collection[str]) -> Iterato
 
 
 def signature_problems(team: Team) -> Iterator[str]:
-    """In nested teams too."""
+    """Problems of functions, in nested teams too."""
     for worker in team.workers:
         for key, function in (("run", worker.run), ("offline", worker.offline)):
             if callable(function) and (misfit := handoff_problem(function)):

@@ -56,7 +56,7 @@ def _secrets(name: str, value: str) -> Iterator[str]:
 
 
 def _inside(document: str) -> Iterator[str]:
-    """As in the key file of a cloud account."""
+    """The secrets in a JSON object, such as the key file of a cloud account."""
     try:
         content = cast("object", json.loads(document))
     except (ValueError, RecursionError):
@@ -167,7 +167,7 @@ class Needles:
 
 
 def _standard(text: str) -> str:
-    """With URL-safe base64 as standard base64."""
+    """The text with URL-safe base64 as standard base64."""
     return text.replace("-", "+").replace("_", "/")
 
 

@@ -33,7 +33,7 @@ class Redactor:
         return cls(secrets_of(environ))
 
     def __call__(self, text: str) -> str:
-        """`text` itself if there are none."""
+        """`text` without its secrets; `text` itself if there are none."""
         for _ in range(_MAX_PASSES):
             redacted = self._redacted(text)
             if redacted == text:

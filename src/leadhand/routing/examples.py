@@ -46,7 +46,7 @@ def read_examples(lines: Iterable[str], workers: Collection[str], *, source: str
 
 
 def distinct(examples: Iterable[Example]) -> list[Example]:
-    """Without those that repeat one but for spaces and case."""
+    """The examples without repetitions but for spaces and case."""
     seen = {(" ".join(one.text.split()).casefold(), one.worker): one for one in examples}
     return [*seen.values()]
 

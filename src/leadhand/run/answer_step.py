@@ -351,16 +351,13 @@ async def cancel_stored(
         except RunTaken as taken:
             if holder is None:
                 await journal.post(RunMessage(run_id=run_id, reason=reason))
-            elif clock.monotonic() > until_s or not any(
-                map(_stops, await journal.messages(run_id))
-            ):
-                return holder
+            else:
+                left = await journal.messages(run_id)
+                asks = any(one.reply is None and not one.interrupted for one in left)
+                if clock.monotonic() > until_s or not asks:
+                    return holder
             holder = taken.holder
             await asyncio.sleep(TAKEN_POLL_S)
-
-
-def _stops(message: RunMessage) -> bool:
-    return message.reply is None and not message.interrupted
 
 
 async def _end(
@@ -379,10 +376,7 @@ async def _end(
     state = recorder.state
     if not state.stopped:
         recorder.record(events.RunStopped(**recorder.stamp(), reason=reason))
-    for id, task in state.tasks.items():
-        if not task.ended:
-            stamp = recorder.task_stamp(id, task.attempts)
-            recorder.record(events.TaskCancelled(**stamp, reason=reason))
+    recorder.record_cancelled(reason)
     plan, gaps = state.standing_plan, tuple(gaps_of(state, None))
     synthesis = Synthesis(answer="") if plan is None else _merged(state, plan)
     if not gaps:

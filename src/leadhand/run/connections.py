@@ -139,7 +139,8 @@ async def load(team: Team, recorder: Recorder, deadline_s: float | None) -> str 
     """Load what calls the models of a team; returns why it is not loaded in time, if it is not."""
     specs = [spec for one in _teams(team) for spec in models_of(one) if isinstance(spec, str)]
     providers = sorted({spec.partition(":")[0].partition("-")[0] for spec in specs})
-    names = [name for name in (*_MODULES, *_modules_of(providers)) if name not in _loaded]
+    modules = [f"pydantic_ai.models.{provider}" for provider in providers]
+    names = [name for name in (*_MODULES, *modules) if name not in _loaded]
     if not names:
         return None
     within_s = None
@@ -163,10 +164,6 @@ async def load(team: Team, recorder: Recorder, deadline_s: float | None) -> str 
 
 def _teams(team: Team) -> list[Team]:
     return [team, *(inner.team for inner in nested_teams(team))]
-
-
-def _modules_of(providers: list[str]) -> list[str]:
-    return [f"pydantic_ai.models.{provider}" for provider in providers]
 
 
 def _load(names: list[str]) -> None:

@@ -15,10 +15,7 @@ from leadhand.contracts.task import EarlierRun, Plan, PlanRequest
 from leadhand.contracts.team import Team
 from leadhand.engine.recorder import Listener, Recorder
 from leadhand.engine.shared_workers import SharedWorkers, Slots
-from leadhand.errors import (
-    RunExists,
-    RunTaken,
-)
+from leadhand.errors import RunExists, RunTaken
 from leadhand.models.choice import is_auto
 from leadhand.models.writing import watching
 from leadhand.plans.nesting import with_inherited_models

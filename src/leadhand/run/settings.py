@@ -274,7 +274,7 @@ class ContextRules:
     """What a supervisor was told about the contexts of its runs. Methods raise `InputError`."""
 
     type: object = None
-    """Of what every context is an instance; `None`: anything, or no context."""
+    """The class of every context; `None`: anything, or no context."""
     restore: Restore[object] | None = None
 
     def check(self, team: "Team") -> None:

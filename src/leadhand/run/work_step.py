@@ -5,7 +5,6 @@ is still time for the offline code of workers.
 """
 
 import asyncio
-from collections.abc import Collection
 from contextlib import AsyncExitStack, nullcontext
 from types import TracebackType
 from typing import Self
@@ -110,7 +109,7 @@ class WorkStep:
                 await stack.enter_async_context(opened)
             except TimeoutError:
                 limit = f"the run's deadline of {context.settings.deadline_s:g} s"
-                self.cancel_all(f"{limit} came before the tools were ready")
+                context.recorder.record_cancelled(f"{limit} came before the tools were ready")
                 return False
             return await self._run_tasks()
 
@@ -163,13 +162,6 @@ class WorkStep:
         if not self._context.give_up_models(why):
             scheduler.drain(why)
 
-    def cancel_all(self, reason: str) -> None:
-        recorder = self._context.recorder
-        for id, task in recorder.state.tasks.items():
-            if not task.ended:
-                stamp = recorder.task_stamp(id, task.attempts)
-                recorder.record(events.TaskCancelled(**stamp, reason=reason))
-
 
 NOT_IN_PLAN = "it was started early, and the final plan does not have it in this form"
 
@@ -201,9 +193,7 @@ class EarlyStart:
         traceback: TracebackType | None,
     ) -> None:
         self._context.roles.early.start = None
-        if self._work is not None and not self._work.done():
-            self._work.cancel()
-            await asyncio.wait([self._work])
+        await self._stop_opening()
 
     def _begin(self) -> None:
         self._work = asyncio.get_running_loop().create_task(self._step.run(), name="early-start")
@@ -239,7 +229,7 @@ class EarlyStart:
             await self._step.growing_plan.cancel(dropped, reason=NOT_IN_PLAN)
         else:
             await self._stop_opening()
-            self._cancel(dropped)
+            self._context.recorder.record_cancelled(NOT_IN_PLAN, dropped)
 
     def accepted(self) -> None:
         self._step.growing = False
@@ -252,7 +242,7 @@ class EarlyStart:
             why = f"there is no plan: {self._context.unplanned or self._context.active.reason}"
             if self._step.growing_plan is None:
                 await self._stop_opening()
-                self._step.cancel_all(why)
+                self._context.recorder.record_cancelled(why)
             elif self._is_working:
                 self._step.growing_plan.failed(why)
         return False if self._work is None else await self._work
@@ -262,15 +252,8 @@ class EarlyStart:
         return self._work is not None and not self._work.done()
 
     async def _stop_opening(self) -> None:
+        """Stop the work, also while its tools are not ready."""
         if self._work is not None:
             self._work.cancel()
             await asyncio.wait([self._work])
             self._work = None
-
-    def _cancel(self, ids: Collection[str]) -> None:
-        recorder = self._context.recorder
-        for id in ids:
-            task = self._state.tasks[id]
-            if not task.ended:
-                stamp = recorder.task_stamp(id, task.attempts)
-                recorder.record(events.TaskCancelled(**stamp, reason=NOT_IN_PLAN))

@@ -148,7 +148,7 @@ def _entry(one: TaskResult) -> str:
 
 
 def _shown(result: Result) -> str:
-    """Without repetition or formatting."""
+    """The content of a result, without repetition or formatting."""
     output = result.output
     if output is None:
         text = result.summary

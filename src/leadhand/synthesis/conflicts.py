@@ -166,7 +166,7 @@ def _worded(intent: str) -> str:
 
 
 def _with_same_inputs(group: Sequence[TaskResult]) -> Iterator[Sequence[TaskResult]]:
-    """By artifacts, dependencies and payload."""
+    """Groups tasks by artifacts, dependencies and payload."""
     by_inputs: defaultdict[object, list[TaskResult]] = defaultdict(list)
     for one in group if len(group) > 1 else ():
         task = one.task

@@ -16,13 +16,7 @@ from pydantic import Field
 
 from leadhand.contracts.answer import Basis, Finding, LensReport, NotAssessed
 from leadhand.contracts.data import Record
-from leadhand.synthesis.duplicates import (
-    SEVERITIES,
-    LensFinding,
-    gather_places,
-    merge,
-    same_rules,
-)
+from leadhand.synthesis.duplicates import SEVERITIES, LensFinding, gather_places, merge, same_rules
 
 MANY_FILES = 20
 """If one lens skipped more files for one reason, only their number is reported."""
@@ -207,7 +201,7 @@ def conclude(
 def verify(
     reports: Sequence[tuple[str, LensReport]], quotes: Quotes
 ) -> tuple[list[LensFinding], list[Dropped]]:
-    """Those without a verbatim quote of the change are dropped."""
+    """Drops findings without a verbatim quote of the change."""
     real: list[LensFinding] = []
     dropped: list[Dropped] = []
     for lens, report in reports:

@@ -76,7 +76,7 @@ _CONTRADICTION = object_schema(
 
 
 def merged_form(output: DeclaredType | None = None) -> ToolDefinition:
-    """With data of the type `output`, if there is one."""
+    """The form of an answer, with data of the type `output` if there is one."""
     schema = dict(output.schema) if output is not None else {}
     # `$ref`s start at the root, which is now the tool's schema.
     shared = {name: schema.pop(name) for name in ("$defs", "definitions") if name in schema}

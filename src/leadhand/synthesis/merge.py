@@ -121,7 +121,7 @@ def chosen(
 
 
 def given_of(results: Sequence[TaskResult]) -> list[tuple[TaskResult, Result]]:
-    """Also partial ones, in order."""
+    """The tasks with a result, even a partial one, in order."""
     return [(one, one.result) for one in results if one.result is not None]
 
 

@@ -71,7 +71,7 @@ async def _level(chunks: Sequence[str], budget: TextBudget, condense: Condense) 
 
 
 def grouped(entries: Sequence[str], limit: int) -> list[str]:
-    """In order, joined with line breaks."""
+    """The entries in order, joined with line breaks."""
     chunks: list[str] = []
     chunk: list[str] = []
     used = 0

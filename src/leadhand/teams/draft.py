@@ -55,7 +55,7 @@ class Draft:
 
     @property
     def names(self) -> list[str]:
-        """With those whose files can't be read."""
+        """All workers, with those whose files can't be read."""
         return [worker.name for worker in self.workers] + list(self.unreadable)
 
     def written_in_entries(self, key: str) -> set[str]:

@@ -196,7 +196,7 @@ class _Reader:
         self.lines: dict[KeyPath, int] = {}
 
     def mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Value]:
-        """Without keys that have no value."""
+        """The mapping without keys that have no value."""
         self.lines.setdefault(path, node.start_mark.line + 1)
         values: dict[str, Value] = {}
         seen: dict[str, int] = {}

@@ -72,7 +72,7 @@ def resolve(name: str, folder: Path | None) -> object:
 
 
 def is_of_pydantic_ai(found: object, kind: str) -> bool:
-    """Without importing pydantic-ai."""
+    """Whether it is an instance, without importing pydantic-ai."""
     return any(
         base.__name__ == kind and base.__module__.partition(".")[0] == "pydantic_ai"
         for base in type(found).__mro__

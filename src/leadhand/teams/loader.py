@@ -156,7 +156,7 @@ def _nested(worker: WorkerDraft, folder: Path, nesting: _Nesting, notes: Notes) 
 
 
 def summary(source: str | Path) -> TeamSummary:
-    """Without checks and imports."""
+    """A summary without checks and imports."""
     draft = read(find(source), Notes())
     description = draft.team.description if draft.team is not None else ""
     return TeamSummary(draft.name, description, len(draft.names))

@@ -10,7 +10,7 @@ def cut(text: str, max_chars: int, mark: str = "") -> str:
 
 
 def cut_line(text: str, max_chars: int) -> str:
-    """With an ellipsis if it is cut."""
+    """One line, with an ellipsis if it is cut."""
     line = " ".join(text.split())
     return line if len(line) <= max_chars else cut(line, max_chars - 1, "…")
 

@@ -47,5 +47,5 @@ def prose(line: str, *, linked: re.Pattern[str] = AUTOLINKS) -> str:
 
 
 def longest_run(text: str) -> int:
-    """Of backticks."""
+    """The length of the longest run of backticks."""
     return max(map(len, _BACKTICKS.findall(text)), default=0)

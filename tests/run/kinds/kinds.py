@@ -142,12 +142,10 @@ STEPS = deciding(decision("a", "b", round=1), decision("c", round=2), decision(r
 
 
 def plan(*tasks: Object) -> Object:
-    """A plan that a model writes."""
     return {"tasks": [*tasks], "synthesis": "merge", "instruction": ""}
 
 
 def part(id: str, worker: str, intent: str, *, break_down: bool = False) -> Object:
-    """A task of such a plan."""
     asked: Object = {"id": id, "worker": worker, "intent": intent, "depends_on": []}
     return {**asked, "break_down": break_down}
 
@@ -263,7 +261,6 @@ def team(
 
 
 def around(inner: Team) -> Team:
-    """A team whose only worker is that team."""
     worker = Worker("inner", "Knows metals", team=inner)
     return Team("outer", workers=[worker], planner="template")
 
@@ -308,7 +305,6 @@ def ask(
 
 
 def log_of(journal: MemoryJournal, of: Team) -> Sequence[Event]:
-    """The log of the run, which keeps to the rules that the simulation checks."""
     events = journal.store.events(RUN)
     assert [*rules(events, of)] == []
     return events
@@ -316,7 +312,6 @@ def log_of(journal: MemoryJournal, of: Team) -> Sequence[Event]:
 
 @functools.cache
 def _earlier() -> Sequence[Event]:
-    """The log of the run that a follow-up follows; it calls no model."""
     journal = MemoryJournal()
     of = Team("metals", workers=[Worker("a", "Knows a", run=works)], planner="template")
     run_virtual(supervisor(of, journal=journal).run("Find the price of tin", run_id=EARLIER))
@@ -329,10 +324,8 @@ def endpoint(kind: Kind, *script: Object) -> InProcess:
 
 
 async def works(handoff: Handoff) -> str:
-    """A worker that always does well."""
     return f"{handoff.to_agent}: {handoff.intent}"
 
 
 async def fails(handoff: Handoff) -> str:
-    """A worker that never does."""
     raise ValueError(f"{handoff.to_agent} can't")

@@ -36,7 +36,6 @@ def ran(model: InProcess, of: Team | None = None, **settings: object) -> Answer:
 
 
 def told(model: InProcess) -> list[str]:
-    """What the planner's model was told in each call."""
     asked = [one for one in model.stats().bodies if one.get("role") == "planner"]
     return [said(one, "user")[-1] for one in asked]
 

@@ -153,7 +153,7 @@ def setup_of(options: RunCommandOptions | PlanOptions) -> tuple[TeamSetup, str |
 
 
 def occasions(given: str | None) -> tuple[Occasion, ...]:
-    """As in `--approve plan,escalation`. Raises `InputError`."""
+    """Reads `plan,escalation` of `--approve`. Raises `InputError`."""
     known: tuple[Occasion, ...] = ("plan", "escalation")
     names = [name.strip() for name in (given or "").split(",") if name.strip()]
     for name in names:

@@ -33,12 +33,12 @@ def error_console() -> Console:
 
 
 def print_page(console: Console, content: RenderableType) -> None:
-    """Within `MAX_WIDTH`."""
+    """Print what is laid out, within `MAX_WIDTH`."""
     console.print(content, width=min(console.width, MAX_WIDTH))
 
 
 def print_line(console: Console, text: str | Text, style: str = "") -> None:
-    """Not wrapped, for programs that read lines."""
+    """Print one line without wrapping it, for programs that read lines."""
     console.print(Text(text, style) if isinstance(text, str) else text, soft_wrap=True)
 
 
@@ -57,7 +57,7 @@ def print_lines(lines: Iterable[Line], console: Console) -> None:
 
 
 def print_note(text: str) -> None:
-    """On stderr."""
+    """Print a line of the program's own on stderr."""
     print_line(error_console(), f"leadhand: {text}")
 
 

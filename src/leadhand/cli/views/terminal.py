@@ -24,7 +24,7 @@ def inert_json(data: object, *, indent: int | None = None) -> str:
 
 
 def print_json(data: object) -> None:
-    """In ASCII and without workflow commands."""
+    """Print JSON in ASCII, without workflow commands."""
     sys.stdout.write(f"{inert_json(data, indent=2)}\n")
 
 

@@ -23,7 +23,7 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w-]*)\}", re.ASCII)
 
 
 def crew_folders(source: Path) -> list[Path]:
-    """Those that have agents.yaml, or config/agents.yaml."""
+    """The folders that have agents.yaml, or config/agents.yaml."""
     found = (path.parent.absolute() for place in _PLACES for path in source.glob(place + _AGENTS))
     here = [one for one in found if one.resolve().is_relative_to(source.resolve())]
     return sorted({one.parent if one.name == "config" else one for one in here})

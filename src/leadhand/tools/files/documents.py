@@ -16,12 +16,7 @@ from leadhand.engine.current_attempt import time_left_s
 from leadhand.tools.files.inputs import InputFile, Inputs, UnreadableInput
 from leadhand.tools.files.kinds import FileKind
 from leadhand.tools.files.legible import cleaned, decoded
-from leadhand.tools.files.parsing import (
-    PARSED_KINDS,
-    ParsedFile,
-    ParserLimits,
-    ParserPool,
-)
+from leadhand.tools.files.parsing import PARSED_KINDS, ParsedFile, ParserLimits, ParserPool
 from leadhand.tools.text import size_text
 
 MAX_TEXT_BYTES: Final = 8 << 20

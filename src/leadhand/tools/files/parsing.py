@@ -98,7 +98,7 @@ class ParserPool:
         return job
 
     def result(self, job: ParseJob) -> ParsedFile:
-        """A file that kills its process affects no other. Raises `ToolError` after the attempt."""
+        """A file that kills its process affects no other. Raises `ToolError` at its end."""
         while job.parsed is None:
             self._hand_out()
             self._wait()

@@ -37,7 +37,7 @@ class Passage:
 
 
 def split_into_passages(document: Document) -> Iterator[Passage]:
-    """In order; together they are the text without blank lines."""
+    """The passages in order; together they are the text without blank lines."""
     heading = ""
     for span in _spans(document):
         if found := _HEADING.match(document.text, span.start):

@@ -100,7 +100,7 @@ def _or_too_large(
 
 
 def _huge(git_dir: Path, ends: tuple[str, str], limit: int) -> list[tuple[bytes, Difference]]:
-    """By git's name, the differing files larger than `limit`."""
+    """The differing files larger than `limit`, by git's name."""
     listing = process.run_git(git_dir, "diff-tree", "-r", "-z", "--raw", "--no-renames", *ends)
     fields = listing.split(b"\0")
     found: list[tuple[bytes, Difference]] = []

@@ -129,7 +129,7 @@ class FolderReader:
 
 
 def blob_id(data: bytes, *, sha256: bool) -> str:
-    """Git's id."""
+    """Git's id of a file with this content."""
     return object_id(b"blob %d\0" % len(data) + data, sha256=sha256)
 
 

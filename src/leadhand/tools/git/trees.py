@@ -53,7 +53,7 @@ def grep(
 
 
 def list_tree(git_dir: Path, tree: str, *, max_paths: int = 200_000) -> list[str]:
-    """In git's order."""
+    """The paths of the regular files, in git's order."""
     return [path for path, _, _ in _entries(git_dir, tree, ())][:max_paths]
 
 

@@ -149,7 +149,7 @@ def model_error(error: str) -> str:
 
 
 def _answer(response: Mapping[str, JsonValue], content: ContentFilter) -> str:
-    """From pydantic-ai's form to that of the conventions."""
+    """Converts pydantic-ai's form to that of the conventions."""
     parts = response.get("parts")
     message: JsonValue = {
         "role": "assistant",

@@ -67,7 +67,7 @@ def spans_from_environment(
 
 
 def _endpoint() -> str | None:
-    """Without password and query, so that it can be shown."""
+    """The endpoint without password and query, so that it can be shown."""
     if _said("OTEL_SDK_DISABLED").lower() == "true" or _said("OTEL_TRACES_EXPORTER") == "none":
         return None
     found = next((found for name in _ENDPOINTS if (found := _said(name))), None)

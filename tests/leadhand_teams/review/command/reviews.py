@@ -55,7 +55,6 @@ def finding(
 
 
 def many(number: int, severity: Severity = "warning") -> list[Finding]:
-    """`count` findings, each with its own line and id."""
     return [
         finding(severity=severity, line=n, id=f"{severity}-{n}", message=f"Problem {severity} {n}.")
         for n in range(1, number + 1)
