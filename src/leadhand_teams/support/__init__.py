@@ -1,0 +1,1 @@
+"""The ready-made team `support`: a technical support desk."""

@@ -1,0 +1,70 @@
+"""The documenter: the section that answers, in its own words, with its code and its links."""
+
+import re
+from typing import Final
+
+from leadhand import Handoff, Result
+from leadhand_teams.support.findings import Documented, brief_of
+from leadhand_teams.support.library import Library, library_of
+from leadhand_teams.support.output import FoundSection
+from leadhand_teams.support.retrieval import ANSWERS_FROM
+from leadhand_teams.support.words import stems
+
+_WHOLE: Final = 2_000
+"""A section of at most so many characters is shown whole."""
+_PART: Final = 900
+_BLOCK: Final = re.compile(
+    r"^[ ]{0,3}(```+|~~~+).*?^[ ]{0,3}\1[ \t]*$|[^\n.!?]+(?:[.!?](?=\S)[^\n.!?]*)*[.!?\n]*\s*",
+    re.MULTILINE | re.DOTALL,
+)
+"""A code example, a line or a sentence."""
+
+
+def explain(handoff: Handoff) -> Result:
+    """The worker's draft."""
+    found = documented(brief_of(handoff).request, library_of(handoff.artifacts))
+    best = found.sections[0] if found.answered else None
+    return Result(
+        output=found.model_dump(mode="json"),
+        summary=f"“{best.title}” ({best.ref}) answers it." if best else "No section answers it.",
+        confidence=80 if best else 20,
+        evidence=[one.ref for one in found.sections],
+    )
+
+
+def documented(request: str, library: Library) -> Documented:
+    """The sections that fit a request best, and the part of the best that says most about it."""
+    ranked = library.index.ranked(request)
+    found = Documented(
+        answered=bool(ranked) and ranked[0].score >= ANSWERS_FROM,
+        sections=tuple(
+            FoundSection(ref=one.section.ref, title=one.section.title, score=one.score)
+            for one in ranked
+        ),
+        searched=len(library.sections),
+        unread=library.unread,
+        own=library.own,
+    )
+    if not ranked:
+        return found
+    best = ranked[0].section
+    shown = part_of(best.text, set(library.index.words(request)))
+    code = tuple(one for one in best.code[:3] if one not in shown)
+    more = {"path": best.path, "text": shown, "code": code, "links": best.links[:5]}
+    return found.model_copy(update=more)
+
+
+def part_of(text: str, words: set[str]) -> str:
+    """The part of a text that says most about these words, word for word; all of a short one."""
+    if len(text) <= _WHOLE:
+        return text.strip()
+    pieces = [match[0] for match in _BLOCK.finditer(text)]
+    best, most = "", -1
+    for start in range(len(pieces)):
+        end, length = start, 0
+        while end < len(pieces) and (length := length + len(pieces[end])) <= _PART:
+            end += 1
+        part = "".join(pieces[start : max(end, start + 1)])
+        if (has := len(words.intersection(stems(part)))) > most:
+            best, most = part, has
+    return best.strip()[:_WHOLE]

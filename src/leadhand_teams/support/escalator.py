@@ -1,0 +1,99 @@
+"""The escalator: a ticket that an engineer, or a person who decides, need not ask back about."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, cast
+
+from leadhand import Handoff, Result
+from leadhand_teams.support.evidence import environment
+from leadhand_teams.support.findings import Brief, Escalation, brief_of
+from leadhand_teams.support.library import library_of
+from leadhand_teams.support.output import Sign, Ticket
+from leadhand_teams.support.signals import DATA, compiled, lines, pattern
+from leadhand_teams.support.troubleshooter import evidence_of
+
+_SENTENCE: Final = re.compile(r"(?:[^.!?\n]|[.!?](?=\w))+(?:[.!?]+|(?=\n)|$)")
+_GREETING: Final = re.compile(
+    r"^(?:(?:hi|hello|dear|good morning|please|could you|can you|(?:we|i) would like)\b[ ,!]*)+",
+    re.IGNORECASE,
+)
+_TRACE: Final = re.compile(r"^(?:Traceback|File \"|at |\w+Error)|^\S*\d{4}-\d\d-\d\d")
+_MOST: Final = 8
+_PERSON: Final = ("rights", "money", "urgent")
+"""Why a person is needed, whatever the kind."""
+
+
+def escalate(handoff: Handoff) -> Result:
+    """The worker's draft."""
+    library = library_of(handoff.artifacts)
+    brief = brief_of(handoff)
+    log = "\n".join(one.text[:20_000] for one in library.logs)
+    made = ticket(brief, evidence_of(brief.request, library), log=log)
+    return Result(
+        output=Escalation(ticket=made, unread=library.unread).model_dump(mode="json"),
+        summary=f"Ticket: {made.title}. {made.why_a_person}",
+        confidence=70,
+        evidence=["request"],
+    )
+
+
+def needs_person(text: str) -> str | None:
+    """Why only a person can help; `None`: another worker may."""
+    return next((name for name in _PERSON if pattern(name).search(text)), None)
+
+
+def ticket(
+    brief: Brief,
+    evidence: Sequence[Sign],
+    *,
+    log: str = "",
+    tried: Iterable[str] = (),
+    why: str = "",
+) -> Ticket:
+    """The ticket of a request; `tried` is what this desk did, `why` why a person is needed."""
+    text = brief.request.strip()
+    said = [" ".join(match[0].split()) for match in _SENTENCE.finditer(text)]
+    said = [one for one in said if any(map(str.isalpha, one)) and not _TRACE.match(one)]
+    errors = [
+        one.text + (f" ({one.place})" if one.place else "") + f" [{one.ref}]" for one in evidence
+    ]
+    need = [one for one in said if pattern("need").search(one)] or said
+    steps = [one for one in said if pattern("step").search(one) and one not in need[:1]]
+    own = [one for one in said if pattern("tried").search(one)]
+    surroundings = environment(f"{text}\n{log}")
+    known = {"environment": surroundings, "steps": steps, "evidence": errors}
+    urgent = pattern("urgent").search(text) is not None
+    many = brief.kind == "bug" and pattern("affected").search(text) is not None
+    usual = "low" if brief.kind == "feature" else "normal"
+    severity = "urgent" if urgent else "high" if many else usual
+    return Ticket(
+        title=_title(said, brief.kind),
+        need=" ".join(need[:3])[:1_000] or text[:1_000],
+        environment=surroundings,
+        steps=tuple((*steps, *errors)[:_MOST]),
+        tried=tuple((*own, *tried)[:_MOST]),
+        missing=_missing(text, brief.kind, known),
+        why_a_person=why or lines("why")[needs_person(text) or brief.kind],
+        severity=severity,
+        kind=brief.kind,
+    )
+
+
+def _title(said: Sequence[str], kind: str) -> str:
+    """The first sentence that says something, without a greeting, cut at a word."""
+    full = [one for one in said if len(one.split()) > 2] or [*said, "A request without text"]
+    title = _GREETING.sub("", full[0]).strip(" .!?:")
+    title = title if len(title) <= 80 else title[:80].rsplit(" ", 1)[0] + " …"
+    before = {"feature": "Feature request: ", "bug": "Problem: "}.get(kind, "Question: ")
+    said_so = re.match(r"feature request|feature:|bug\b|\[|problem", title, re.IGNORECASE)
+    return ("" if said_so else before) + title[:1].upper() + title[1:]
+
+
+def _missing(text: str, kind: str, known: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """What an engineer, or a person who plans the product, will ask and the request lacks."""
+    asked = cast("dict[str, dict[str, str]]", DATA["asked"])[kind]
+    return tuple(
+        question
+        for question, by in asked.items()
+        if not (known[by] if by in known else compiled(by).search(text))
+    )

@@ -1,0 +1,103 @@
+"""What a request and its logs say by themselves: tracebacks, error lines, codes, systems. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Final, cast
+
+from leadhand_teams.support.output import Sign
+from leadhand_teams.support.signals import DATA, compiled
+
+_PYTHON: Final = re.compile(r"^Traceback \(most recent call last\):[ \t]*\r?\n", re.MULTILINE)
+_FRAME: Final = re.compile(r'^\s*File "([^"\n]+)", line (\d+)(?:, in (\S+))?', re.MULTILINE)
+_ERROR: Final = re.compile(r"^((?:\w+\.)*[A-Z]\w*)(?::[ \t]*(.*))?[ \t]*$", re.MULTILINE)
+_OTHERS: Final = re.compile(
+    r"^(?:Exception in thread \"[^\"\n]*\" |Caused by: |Uncaught )?"
+    r"((?:[a-z_]\w*\.)*[A-Z]\w*(?:Exception|Error))(?: \[\w+\])?(?:: (.*))?\r?\n\s+at ([^\n]+)",
+    re.MULTILINE,
+)
+"""Java and JavaScript."""
+_NAMED: Final = re.compile(
+    r"\b((?:\w+\.)*[A-Z]\w+(?:Error|Exception|Timeout))\b(?::\s*([^\n]{1,200}))?"
+)
+_LOG: Final = re.compile(
+    r"^(\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^\s\]]*\]?|\[?\d\d:\d\d:\d\d\S*)?[ \t]*.{0,60}?"
+    r"\b((?:ERROR|FATAL|CRITICAL|PANIC|SEVERE)\b[\]:|]*[ \t]*.+)$",
+    re.MULTILINE,
+)
+_VARYING: Final = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{8,}\b|\d+", re.IGNORECASE)
+_LIBRARY: Final = re.compile(r"(?:site|dist)-packages|[/\\]lib[/\\]python|node_modules|<frozen")
+_MOST: Final = 8
+
+
+def signs(text: str, source: str) -> list[Sign]:
+    """What went wrong by a text, the most telling first; `source` begins their references."""
+
+    def ref(at: int) -> str:
+        return f"{source}:{text.count(chr(10), 0, at) + 1}"
+
+    found = [*_tracebacks(text, ref)]
+    found += _new(_logged(text, ref), found)
+    for match in _NAMED.finditer(text):
+        sign = Sign(text=_said(match[1], match[2]), ref=ref(match.start()))
+        found += [sign] if not any(match[1] in one.text for one in found) else []
+    for what, code in cast("list[tuple[str, str]]", DATA["codes"]):
+        for match in compiled(code).finditer(text):
+            sign = Sign(text=f"{what} {match['code']}", ref=ref(match.start()))
+            found += [sign] if not any(match["code"] in one.text for one in found) else []
+    return found[:_MOST]
+
+
+def _tracebacks(text: str, ref: Callable[[int], str]) -> Iterator[Sign]:
+    """The error of each traceback, the first of a chain first: it caused the others."""
+    starts = [*_PYTHON.finditer(text)]
+    ends = [*(one.start() for one in starts[1:]), len(text)]
+    for start, end in zip(starts, ends, strict=False):
+        if (error := _ERROR.search(text, start.end(), end)) is None:
+            continue
+        frames = [*_FRAME.finditer(text, start.end(), error.start())]
+        own = [one for one in frames if not _LIBRARY.search(one[1])] or frames
+        place = f"{own[-1][1]}, line {own[-1][2]}" if own else ""
+        said = _said(error[1], error[2])
+        yield Sign(kind="traceback", text=said, place=place, ref=ref(error.start()))
+    for match in reversed([*_OTHERS.finditer(text)]):
+        said, place = _said(match[1], match[2]), match[3].strip()
+        yield Sign(kind="traceback", text=said, place=place, ref=ref(match.start()))
+
+
+def _said(name: str, message: str | None) -> str:
+    return f"{name}: {message.strip()}" if message and message.strip() else name
+
+
+def _new(found: list[Sign], known: list[Sign]) -> list[Sign]:
+    """Those that do not repeat an error that is known."""
+    names = [one.text.partition(":")[0] for one in known]
+    return [one for one in found if not any(name in one.text for name in names)]
+
+
+def _logged(text: str, ref: Callable[[int], str]) -> list[Sign]:
+    """The error lines of a log, alike ones counted as one, the most frequent first."""
+    counts: Counter[str] = Counter()
+    first: dict[str, re.Match[str]] = {}
+    for match in _LOG.finditer(text):
+        key = _VARYING.sub("#", match[2])
+        counts[key] += 1
+        first.setdefault(key, match)
+    return [
+        Sign(
+            kind="log",
+            text=first[key][2].strip()[:300],
+            place=(first[key][1] or "").strip("[]"),
+            ref=ref(first[key].start()),
+            times=times,
+        )
+        for key, times in counts.most_common(3)
+    ]
+
+
+def environment(text: str) -> tuple[str, ...]:
+    """Systems and versions that a text names, each once."""
+    named = "|".join(rf"\b(?:{one})" for one in cast("list[str]", DATA["environment"]))
+    names = [*dict.fromkeys(" ".join(one[0].split()) for one in compiled(named).finditer(text))]
+    within = [one for one in names if any(one != other and one in other for other in names)]
+    return tuple(one for one in names if one not in within)[:_MOST]

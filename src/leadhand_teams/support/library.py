@@ -1,0 +1,192 @@
+"""What the team knows: sections of documents, runbooks, logs and past tickets.
+
+Read once a process: files that did not change are not read again, and requests share an index.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Final, cast
+
+from leadhand.tools.files import HIDDEN, Document, Documents, Inputs
+from leadhand_teams.support.lists import runbooks_of
+from leadhand_teams.support.retrieval import Index, Ticket
+from leadhand_teams.support.runbooks import Runbook, Unusable, read_runbooks
+from leadhand_teams.support.sections import Section, sections_of
+
+OWN: Final = "leadhand-support"
+"""Begins the references of the knowledge that comes with the team."""
+MAX_CHARS: Final = 4_000_000
+"""Of all documents together: what comes after it is named as not searched."""
+_ERRORS: Final = re.compile(
+    r"^(?:.{0,80}\b(?:ERROR|FATAL|CRITICAL|WARN(?:ING)?)\b|Traceback \()", re.M
+)
+_WHEN: Final = re.compile(r"^\**when\**\s*:", re.IGNORECASE | re.MULTILINE)
+_MANY: Final = 10_000
+_HEADING: Final = 120
+"""A row of a manual with less text is a heading of those that follow."""
+
+
+@dataclass
+class Library:
+    """What was read from the files handed in, or what comes with the team. Do not change it."""
+
+    sections: list[Section] = field(default_factory=list[Section])
+    runbooks: list[Runbook] = field(default_factory=list[Runbook])
+    logs: list[Document] = field(default_factory=list[Document])
+    tickets: list[Ticket] = field(default_factory=list[Ticket])
+    notes: list[str] = field(default_factory=list[str])
+    own: bool = False
+    """Whether sections and runbooks are those that come with the team."""
+    _chars: int = 0
+
+    @cached_property
+    def index(self) -> Index:
+        return Index(self.sections, self.tickets)
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """What could not be read, a line each."""
+        return tuple(self.notes)
+
+    def take(self, document: Document, name: str) -> None:
+        """Put a document where it belongs, by its name and what it looks like."""
+        text, suffix = document.text, Path(name).suffix.casefold()
+        if document.cut:
+            self.notes.append(f"{name}: {document.cut}")
+        if suffix in (".jsonl", ".ndjson", ".json"):
+            self._take_rows(_rows(text), name)
+        elif suffix in (".yaml", ".yml"):
+            try:
+                self.runbooks += read_runbooks(text, name)
+            except Unusable as error:
+                self.notes.append(f"{name}: {error}")
+        elif suffix in (".csv", ".tsv"):
+            self.notes.append(f"{name}: a table is no document; hand in text, Markdown or JSONL")
+        elif suffix == ".log" or (
+            suffix in (".txt", ".out", "") and len(_ERRORS.findall(text)) > 2
+        ):
+            self.logs.append(document)
+        elif _WHEN.search(text) and (found := runbooks_of(text, name)):
+            self.runbooks += found
+        else:
+            self._add(sections_of(document, name), name)
+
+    def _take_rows(self, rows: Sequence[Mapping[str, object]], name: str) -> None:
+        if "ticket" in Path(name).stem.casefold():
+            self.tickets += [
+                Ticket(_text(row, "question", "text", "request", "title"), refs)
+                for row in rows
+                if (refs := _refs(row))
+            ]
+        elif found := _row_sections(rows, name):
+            self._add(found, name)
+        else:
+            self.notes.append(f"{name}: its rows have no `title` and `text`")
+
+    def _add(self, found: Sequence[Section], name: str) -> None:
+        for section in found:
+            self._chars += len(section.text)
+            if self._chars > MAX_CHARS:
+                self.notes.append(f"{name}: not searched from “{section.title}” on, for its size")
+                return
+            self.sections.append(section)
+
+
+def library_of(paths: Sequence[str]) -> Library:
+    """What is in the files at these paths; without documents and runbooks, the team's own."""
+    given = _read(tuple((path, _state(Path(path))) for path in paths)) if paths else Library()
+    if given.sections or given.runbooks:
+        return given
+    own = own_library()
+    return _with_own(own, given) if given.logs or given.notes else own
+
+
+def _with_own(own: Library, given: Library) -> Library:
+    both = Library(own.sections, own.runbooks, given.logs, notes=given.notes, own=True)
+    both.__dict__["index"] = own.index  # the same sections
+    return both
+
+
+@lru_cache(1)
+def own_library() -> Library:
+    """The documents and runbooks that come with the team."""
+    with as_file(files("leadhand_teams.support") / "knowledge") as folder:
+        found = _read(((str(folder), 0),), OWN)
+    return Library(found.sections, found.runbooks, own=True)
+
+
+@lru_cache(1)
+def signatures() -> tuple[Runbook, ...]:
+    """What well-known errors and codes mean: they hold for any product."""
+    text = (files("leadhand_teams.support") / "errors.yaml").read_text("utf-8")
+    return read_runbooks(text, f"{OWN}/errors.yaml")
+
+
+@lru_cache(16)
+def _read(paths: tuple[tuple[str, int], ...], prefix: str = "") -> Library:
+    inputs = Inputs.of([Path(path) for path, _ in paths])
+    found = Library()
+    found.notes += [f"{one.name}: {one.why}" for one in inputs.skipped if one.why != HIDDEN]
+    for document in Documents(inputs).read_each(inputs.files):
+        if isinstance(document, Document):
+            found.take(document, f"{prefix}/{document.name}" if prefix else document.name)
+        else:
+            found.notes.append(f"{document.name}: {document.why}")
+    return found
+
+
+def _state(path: Path) -> int:
+    """What changes if a file changes, or one in a folder."""
+    try:
+        places = [path, *sorted(path.rglob("*"))[:_MANY]] if path.is_dir() else [path]
+        return hash(tuple((one.lstat().st_mtime_ns, one.lstat().st_size) for one in places))
+    except OSError:
+        return 0
+
+
+def _rows(text: str) -> list[Mapping[str, object]]:
+    """The objects of JSONL, or of a JSON list; what is neither is left out."""
+    found: list[object] = []
+    try:
+        whole: object = json.loads(text)
+        found = cast("list[object]", whole) if isinstance(whole, list) else [whole]
+    except (ValueError, RecursionError):
+        for line in text.splitlines():
+            try:
+                found.append(json.loads(line))
+            except (ValueError, RecursionError):
+                continue
+    return [cast("dict[str, object]", one) for one in found if isinstance(one, dict)]
+
+
+def _text(row: Mapping[str, object], *keys: str) -> str:
+    return next((value for key in keys if isinstance(value := row.get(key), str)), "")
+
+
+def _refs(row: Mapping[str, object]) -> tuple[str, ...]:
+    value = next((row[key] for key in ("sections", "gold", "section", "ref") if key in row), ())
+    found = cast("list[object]", value) if isinstance(value, list) else [value]
+    return tuple(one for one in found if isinstance(one, str))
+
+
+def _row_sections(rows: Sequence[Mapping[str, object]], name: str) -> list[Section]:
+    """A section a row: `title` and `text`, with `id` as its reference, and `path`."""
+    found: list[Section] = []
+    above = ""
+    for number, row in enumerate(rows, 1):
+        title, text, path, id = (
+            _text(row, "title"),
+            _text(row, "text", "body"),
+            *(_text(row, key) for key in ("path", "id")),
+        )
+        way = tuple(part.strip() for part in path.split(">"))[:-1]
+        above = title if len(text) < _HEADING and not path else above
+        if title or text:
+            way = way or ((above,) if above not in ("", title) else ())
+            found.append(Section(id or f"{name}:{number}", title, way, text))
+    return found

@@ -1,0 +1,139 @@
+"""Makes runbooks of Markdown lists, as teams write them in their wikis.
+
+    # A script keeps timing out
+    When: times out, timed out, TimeoutError
+    1. Run it once more with logging on.
+    2. What does it wait for?
+       - A server (requests, api, http)
+         1. Call the address by itself.
+       - A database (query, sql): look for locks.
+    ## Pitfalls
+    - A longer timeout hides a server that hangs.
+
+An item that ends in `?` is a question, the items below it are its branches, with the words that
+lead there in brackets. `Cause:` and `Person:` begin a cause, and why a person is needed.
+
+    python -m leadhand_teams.support.lists FILE.md > runbook.yaml
+"""
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from leadhand_teams.support.runbooks import Runbook, to_yaml
+from leadhand_teams.support.words import content
+
+_LINE: Final = re.compile(
+    r"(?P<head>#{1,6})?(?P<indent>[ \t]*)(?P<mark>[-*+]|\d+[.)])?[ \t]*(?P<text>.*)"
+)
+_KEY: Final = re.compile(r"\**(when|cause|person|severity)\**\s*:\**\s*(.+)", re.IGNORECASE)
+_BRANCH: Final = re.compile(r"(?:if\s+)?([^:(]+?)\s*(?:\(([^)]*)\))?\s*(?::\s*(.*))?$", re.I | re.S)
+_PITFALLS: Final = re.compile(r"pitfall|caution|warning|avoid|beware", re.IGNORECASE)
+_OTHERWISE: Final = ("else", "otherwise", "other", "anything else")
+
+
+@dataclass
+class _Item:
+    indent: int
+    text: str
+    below: list["_Item"] = field(default_factory=list["_Item"])
+
+
+def runbooks_of(markdown: str, ref: str) -> tuple[Runbook, ...]:
+    """A runbook for each heading of level 1 that has a list."""
+    parts = re.split(r"^# (?=\S)", markdown, flags=re.MULTILINE)[1:]
+    made = [one for part in parts if (one := _runbook(part)) is not None]
+    refs = [f"{ref}#{one.title}" if len(made) > 1 else ref for one in made]
+    return tuple(one.model_copy(update={"ref": ref}) for one, ref in zip(made, refs, strict=True))
+
+
+def _runbook(part: str) -> Runbook | None:
+    title, _, body = part.partition("\n")
+    facts: dict[str, str] = {}
+    nodes: dict[str, dict[str, object]] = {"start": {}}
+    for heading, items in _lists(body):
+        if _PITFALLS.search(heading):
+            nodes["start"]["pitfalls"] = [one.text for one in items]
+        else:
+            _read(items, nodes, "start", facts)
+    if not any(nodes.values()):
+        return None
+    when = [one.strip() for one in facts.get("when", "").split(",") if one.strip()]
+    when = when or [title.strip().casefold(), *content(title)]
+    data = {"title": title.strip(), "when": when, "severity": facts.get("severity", "")}
+    return Runbook.model_validate({**data, "nodes": nodes})
+
+
+def _lists(body: str) -> Iterator[tuple[str, list[_Item]]]:
+    """Each heading with the items below it; lines of text are items without a mark."""
+    heading = ""
+    root = _Item(-1, "")
+    open_items = [root]
+    for line in body.splitlines():
+        found = _LINE.match(line)
+        if found is None or not found["text"].strip():
+            continue
+        text, indent = found["text"].strip(), len(found["indent"].expandtabs(4))
+        if found["head"]:
+            yield heading, root.below
+            heading, root = text, _Item(-1, "")
+            open_items = [root]
+        elif found["mark"] or _KEY.match(text):
+            while open_items[-1].indent >= indent:
+                open_items.pop()
+            open_items[-1].below.append(_Item(indent, text))
+            open_items.append(open_items[-1].below[-1])
+        elif open_items[-1] is not root:
+            open_items[-1].text += f" {text}"
+    yield heading, root.below
+
+
+def _read(
+    items: Sequence[_Item], nodes: dict[str, dict[str, object]], name: str, facts: dict[str, str]
+) -> None:
+    """Put the items of a list into a node, and what follows a question into its branches."""
+    node = nodes[name]
+    steps: list[str] = []
+    for item in items:
+        if (key := _KEY.match(item.text)) is not None:
+            of_node = key[1].casefold() in ("cause", "person")
+            (node if of_node else facts)[key[1].casefold()] = key[2].strip()
+        elif item.text.endswith("?") and item.below and "ask" not in node:
+            node["ask"] = item.text
+            branches = enumerate(item.below, 1)
+            node["choices"] = [_choice(one, nodes, f"{name}.{n}", facts) for n, one in branches]
+        elif _PITFALLS.match(item.text) and item.below:
+            node["pitfalls"] = [one.text for one in item.below]
+        else:
+            details = "; ".join(one.text for one in item.below)
+            steps.append(f"{item.text.rstrip(':')}: {details}" if details else item.text)
+    if steps:
+        node["do"] = steps
+
+
+def _choice(
+    item: _Item, nodes: dict[str, dict[str, object]], name: str, facts: dict[str, str]
+) -> dict[str, object]:
+    found = _BRANCH.match(item.text)
+    label, words, rest = found.groups() if found else (item.text, None, None)
+    nodes[name] = {}
+    first = [_Item(0, rest)] if rest else []
+    _read([*first, *item.below], nodes, name, facts)
+    given = [one.strip() for one in (words or "").split(",") if one.strip()]
+    leads = [] if label.casefold() in _OTHERWISE else given or content(label)
+    return {"if": leads, "label": label, "then": name}
+
+
+def main(names: Sequence[str]) -> None:
+    """Print the runbooks of Markdown files as YAML."""
+    found = [one for name in names for one in runbooks_of(Path(name).read_text("utf-8"), name)]
+    if not found:
+        sys.exit("no runbook: name Markdown files that have a heading and a list below it")
+    print(to_yaml(found), end="")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,82 @@
+"""Who a request is for: its label, then the trained router, then the rules. Pure.
+
+The trained router is the team's own (`leadhand router train DIR --examples FILE`); its labels are
+workers or kinds.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol, cast
+
+from leadhand_teams.support.escalator import needs_person
+from leadhand_teams.support.output import Kind, Route, Sign
+from leadhand_teams.support.signals import DATA, compiled, pattern
+
+DESK_OF: Final[dict[Kind, str]] = {
+    "bug": "troubleshooter",
+    "feature": "escalator",
+    "question": "documenter",
+}
+_KIND_OF: Final[dict[str, Kind]] = {
+    **{kind: kind for kind in DESK_OF},
+    **{desk: kind for kind, desk in DESK_OF.items()},
+    "defect": "bug",
+    "incident": "bug",
+    "enhancement": "feature",
+}
+_READ: Final = 2_000
+
+
+class Guess(Protocol):
+    """What a trained router says."""
+
+    @property
+    def worker(self) -> str | None: ...
+    @property
+    def confidence(self) -> float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    kind: Kind
+    route: Route
+
+
+def routed(text: str, signs: Sequence[Sign], guess: Guess | None = None) -> Routed:
+    """Who gets a request, and who else works on it at the same time; `guess` is the trained
+    router's."""
+    if (label := pattern("label").search(text.partition("\n")[0])) is not None:
+        return _to(_KIND_OF[label[1].casefold()], text, signs, 1.0, f"labelled “{label[1]}”")
+    if guess is not None and guess.worker in _KIND_OF:
+        why = f"trained router, {guess.confidence:.0%}"
+        return _to(_KIND_OF[guess.worker], text, signs, guess.confidence, why)
+    scores = {kind: _score(kind, text) for kind in DESK_OF}
+    scores["bug"] += 4 if any(one.kind == "traceback" for one in signs) else 2 * bool(signs)
+    first, second = sorted(scores.values(), reverse=True)[:2]
+    best: Kind = max(DESK_OF, key=lambda one: scores[one])
+    kind: Kind = best if first else "question"
+    confidence = 0.5 + min(first - second, 6) / 15 if first else 0.4
+    found = ", ".join(f"{one} {score}" for one, score in scores.items())
+    return _to(kind, text, signs, confidence, f"rules ({found})")
+
+
+def _to(kind: Kind, text: str, signs: Sequence[Sign], confidence: float, why: str) -> Routed:
+    first = DESK_OF[kind]
+    second = "documenter" if kind != "question" else None
+    if (reason := needs_person(text)) is not None:
+        second = first if kind != "feature" else "documenter"
+        first, why = "escalator", f"{why}; {reason}: a person must decide"
+    elif kind == "question" and (signs or pattern("problem").search(text)):
+        second = "troubleshooter"
+    confidence = round(confidence, 2)
+    return Routed(kind, Route(primary=first, secondary=second, confidence=confidence, why=why))
+
+
+def _score(kind: Kind, text: str) -> int:
+    """The signals of a kind; those in the title, or a request of one line, count twice."""
+    title, _, body = text[:_READ].partition("\n")
+    signals = cast("Mapping[str, list[tuple[int, str]]]", DATA["kinds"])[kind]
+    found = [(weight, compiled(signal)) for weight, signal in signals]
+    return sum(
+        weight * (2 * bool(one.search(title)) + bool(one.search(body))) for weight, one in found
+    )

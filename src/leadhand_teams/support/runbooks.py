@@ -1,0 +1,183 @@
+"""Runbooks: decision trees in YAML that lead from a symptom to a cause and numbered steps. Pure.
+
+    title: A script keeps timing out
+    when: [times out, timed out, TimeoutError]
+    nodes:
+      start:
+        ask: What does the script wait for?
+        choices:
+          - {if: [requests, api, http], label: a server, then: network}
+          - {if: [query, database], label: a database, then: database}
+      network:
+        cause: The server answers too slowly or not at all.
+        do: [Call the address by itself, "Set a timeout and retry"]
+        pitfalls: [A longer timeout hides a server that hangs.]
+        person: The server is down for everybody.
+      ...
+
+A branch is taken if the request or a log names one of its words; one without words, if no other is.
+Where none is, the question is put to the customer with what each branch would mean.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Annotated, Final, cast
+
+import yaml
+from pydantic import ConfigDict, Field, ValidationError, model_validator
+
+from leadhand_teams.support.output import Data
+from leadhand_teams.support.words import stems
+
+_MOST_NODES: Final = 30
+_Lines = tuple[Annotated[str, Field(min_length=1, max_length=2_000)], ...]
+
+
+class _Yaml(Data):
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", validate_by_name=True, coerce_numbers_to_str=True
+    )
+
+
+class Choice(_Yaml):
+    """A branch of a question."""
+
+    words: Annotated[_Lines, Field(alias="if")] = ()
+    label: str = ""
+    """What it is called to the customer; by default its words."""
+    then: str
+
+
+class Node(_Yaml):
+    """A place in the tree: what to do there, or what to ask."""
+
+    cause: str = ""
+    do: _Lines = ()
+    pitfalls: _Lines = ()
+    person: str = ""
+    """Why a person is needed; empty: none is."""
+    ask: str = ""
+    choices: tuple[Choice, ...] = ()
+
+
+class Runbook(_Yaml):
+    title: Annotated[str, Field(min_length=1)]
+    when: _Lines
+    """Words, phrases and error names of requests that it is for."""
+    severity: str = ""
+    start: str = "start"
+    nodes: Annotated[Mapping[str, Node], Field(min_length=1)]
+    ref: str = ""
+    """Its file, and its place in there."""
+
+    @model_validator(mode="after")
+    def _leads_somewhere(self) -> "Runbook":
+        wanted = {self.start, *(one.then for node in self.nodes.values() for one in node.choices)}
+        if missing := sorted(wanted - self.nodes.keys()):
+            raise ValueError(f"there is no node {', '.join(missing)}")
+        return self
+
+
+class Symptoms:
+    """What is known about a problem, to look for words in."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text.casefold()
+        self._stems = f" {' '.join(stems(text))} "
+
+    def names(self, word: str) -> bool:
+        """Whether it has a word or phrase, inflected or not; names of errors as they are."""
+        if re.search(r"[^\w\s-]|\d", word) or not word.islower():
+            inside = re.escape(word.casefold())
+            return re.search(rf"(?<![^\W_]){inside}(?![^\W_])", self._text) is not None
+        return f" {' '.join(stems(word))} " in self._stems
+
+    def fit(self, runbook: Runbook) -> int:
+        """How many of a runbook's words they have; a phrase counts by its words."""
+        return sum(len(one.split()) for one in runbook.when if self.names(one))
+
+    def best(self, runbooks: Iterable[Runbook]) -> Runbook | None:
+        """The runbook that fits best; `None`: none does."""
+        found = max(runbooks, key=self.fit, default=None)
+        return found if found is not None and self.fit(found) else None
+
+
+class Walk(Data):
+    """The way through a runbook."""
+
+    runbook: str
+    ref: str
+    severity: str = ""
+    cause: str = ""
+    steps: tuple[str, ...] = ()
+    pitfalls: tuple[str, ...] = ()
+    person: str = ""
+    question: str = ""
+    """What decides between the branches, if nothing that is known does."""
+    branches: tuple[str, ...] = ()
+
+
+def walk(runbook: Runbook, symptoms: Symptoms) -> Walk:
+    """Follow a runbook as far as the symptoms lead."""
+    way: list[Node] = []
+    name: str | None = runbook.start
+    while name is not None and len(way) < _MOST_NODES:
+        node = runbook.nodes[name]
+        way.append(node)
+        taken = [one.then for one in node.choices if any(map(symptoms.names, one.words))]
+        taken += [one.then for one in node.choices if not one.words]
+        name = taken[0] if taken else None
+    last = way[-1]
+    return Walk(
+        runbook=runbook.title,
+        ref=runbook.ref,
+        severity=runbook.severity,
+        cause=" ".join(one.cause for one in way if one.cause),
+        steps=tuple(step for one in way for step in one.do),
+        pitfalls=tuple(pitfall for one in way for pitfall in one.pitfalls),
+        person=next((one.person for one in way if one.person), ""),
+        question=last.ask,
+        branches=tuple(_branch(one, runbook.nodes[one.then]) for one in last.choices),
+    )
+
+
+def _branch(choice: Choice, node: Node) -> str:
+    """A branch that was not taken, in a line."""
+    label = choice.label or ", ".join(choice.words)
+    return f"{label}: {' '.join((node.cause, *node.do[:1])).strip() or node.ask}"
+
+
+class Unusable(ValueError):
+    """A file that is no runbook; the message says why."""
+
+
+@lru_cache(256)
+def read_runbooks(text: str, ref: str) -> tuple[Runbook, ...]:
+    """The runbooks of a YAML file: one, or a list. Raises `Unusable`."""
+    try:
+        if re.search(r"^\s*(?:- )?nodes:", text, re.MULTILINE) is None:
+            raise Unusable("it is no runbook: it has no `nodes`")
+        if re.search(r"(?:[:\[,-]|^)\s*[&*]\w", text, re.MULTILINE):
+            raise Unusable("it has anchors or aliases, which runbooks do not need")
+        data: object = yaml.safe_load(text)
+        rows = cast("list[object]", data) if isinstance(data, list) else [data]
+        found = [Runbook.model_validate(row) for row in rows]
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise Unusable(f"{where}: {first['msg']}".strip(": ")) from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise Unusable(f"it is not YAML: {str(error).splitlines()[0]}") from error
+    refs = [f"{ref}#{one.title}" if len(found) > 1 else ref for one in found]
+    return tuple(one.model_copy(update={"ref": ref}) for one, ref in zip(found, refs, strict=True))
+
+
+def to_yaml(runbooks: Sequence[Runbook]) -> str:
+    """The text of their file."""
+    rows = [
+        one.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={"ref"})
+        for one in runbooks
+    ]
+    data = rows if len(rows) > 1 else rows[0]
+    return yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100)

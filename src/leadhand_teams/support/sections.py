@@ -1,0 +1,104 @@
+"""Sections of documents: by headings, else by paragraphs. Pure."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from leadhand.tools.files import Document
+
+_HEADING: Final = re.compile(
+    r"^(#{1,6})[ \t]+(.+?)[ \t#]*$|^(?P<under>[^\s#>*\-+|].{0,98})\n(?P<line>=+|-{3,})[ \t]*$", re.M
+)
+_FENCE: Final = re.compile(r"^[ ]{0,3}(```+|~~~+)(.*?)^[ ]{0,3}\1[ \t]*$", re.M | re.S)
+_INDENTED: Final = re.compile(
+    r"(?:^(?: {4}|\t)\S.*\n?)+(?:(?:[ \t]*\n)*(?:^(?: {4}|\t)\S.*\n?)+)*", re.M
+)
+_LINK: Final = re.compile(
+    r"\[([^\]\n]{1,200})\]\((https?://[^\s)]+)[^)\n]*\)|<?(https?://[^\s<>\"'`)\]]+)"
+)
+_CHUNK: Final = 1_200
+"""Characters of a piece of a text without headings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    ref: str
+    """`file#section`, `file:line`, `file!page`, or the id of a row."""
+    title: str
+    path: tuple[str, ...]
+    """The titles above it, the highest first."""
+    text: str
+    """As the document has it."""
+
+    @property
+    def code(self) -> tuple[str, ...]:
+        """Its code examples, without their fences."""
+        fenced = tuple(
+            match[2].partition("\n")[2].rstrip("\n") for match in _FENCE.finditer(self.text)
+        )
+        return fenced or tuple(match[0].rstrip("\n") for match in _INDENTED.finditer(self.text))
+
+    @property
+    def links(self) -> tuple[tuple[str, str], ...]:
+        """What its addresses are called, and the addresses, each once."""
+        found = {
+            address: match[1] or address
+            for match in _LINK.finditer(self.text)
+            if (address := (match[2] or match[3]).rstrip(".,;:!?"))
+        }
+        return tuple((label, address) for address, label in found.items())
+
+
+def sections_of(document: Document, name: str) -> list[Section]:
+    """The sections of a document; one without headings is cut into pieces at paragraphs."""
+    text = document.text
+    fences = [match.span() for match in _FENCE.finditer(text)]
+    heads = [
+        one
+        for one in _HEADING.finditer(text)
+        if not any(start <= one.start() < end for start, end in fences)
+    ]
+    if not heads or document.page_starts:
+        return [*_pieces(document, name, 0, len(text), ())]
+    found = [*_pieces(document, name, 0, heads[0].start(), ())]
+    above: list[tuple[int, str]] = []
+    slugs: dict[str, int] = {}
+    for one, end in zip(heads, [*(two.start() for two in heads[1:]), len(text)], strict=True):
+        title = (one[2] or one["under"]).strip()
+        level = len(one[1]) if one[1] else 1 if one["line"].startswith("=") else 2
+        above = [pair for pair in above if pair[0] < level]
+        slug = _slug(title)
+        slugs[slug] = count = slugs.get(slug, -1) + 1
+        ref = f"{name}#{slug}" + (f"-{count}" if count else "")
+        body = text[one.end() : end].strip("\n")
+        found.append(Section(ref, title, tuple(title for _, title in above), body))
+        above.append((level, title))
+    return found
+
+
+def _pieces(
+    document: Document, name: str, start: int, end: int, path: Sequence[str]
+) -> Iterator[Section]:
+    """A text without headings, in pieces that end with a paragraph or sentence."""
+    for at, piece in _cut(document.text[start:end]):
+        page = document.page(start + at)
+        place = f"{name}!{page}" if page else f"{name}:{document.line(start + at)}"
+        yield Section(place, piece.strip().partition("\n")[0][:80], tuple(path), piece.strip("\n"))
+
+
+def _cut(text: str) -> Iterator[tuple[int, str]]:
+    at = 0
+    while at < len(text):
+        end = min(len(text), at + _CHUNK)
+        if end < len(text):
+            breaks = (text.rfind(mark, at + _CHUNK // 3, end) for mark in ("\n\n", ". ", "\n", " "))
+            end = next((one + 1 for one in breaks if one > 0), end)
+        if text[at:end].strip():
+            yield at, text[at:end]
+        at = end
+
+
+def _slug(title: str) -> str:
+    """The anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", title.casefold()).strip().replace(" ", "-") or "section"

@@ -1,0 +1,46 @@
+"""The troubleshooter: from errors, codes and symptoms to a cause, steps and pitfalls."""
+
+from leadhand import Handoff, Result
+from leadhand_teams.support.evidence import signs
+from leadhand_teams.support.findings import Diagnosis, brief_of
+from leadhand_teams.support.library import Library, library_of, signatures
+from leadhand_teams.support.output import Sign
+from leadhand_teams.support.runbooks import Symptoms, walk
+
+
+def diagnose(handoff: Handoff) -> Result:
+    """The worker's draft."""
+    found = diagnosis(brief_of(handoff).request, library_of(handoff.artifacts))
+    asked = found.asking.question if found.asking else ""
+    return Result(
+        output=found.model_dump(mode="json"),
+        summary=found.cause or asked or "No runbook and no known error fits.",
+        confidence=(80 if found.signs else 65) if found.cause else 40 if found.ways else 10,
+        evidence=[*(one.ref for one in found.signs), *(one.ref for one in found.ways)],
+    )
+
+
+def evidence_of(request: str, library: Library) -> list[Sign]:
+    """What went wrong by a request and the logs that came with it."""
+    found = signs(request, "request")
+    return found + [sign for log in library.logs for sign in signs(log.text, log.name)]
+
+
+def diagnosis(request: str, library: Library) -> Diagnosis:
+    """What is wrong by a request and the logs that came with it, and what to do."""
+    evidence = evidence_of(request, library)
+    symptoms = Symptoms("\n".join((request, *(one.text for one in evidence))))
+    known = [Symptoms(one.text).best(signatures()) for one in evidence]
+    books = [symptoms.best(library.runbooks), *known]
+    books += [symptoms.best(signatures())] if not evidence else []
+    fitting = {one.title: one for one in books if one is not None}
+    meanings = [one.title if one is not None else "" for one in known]
+    return Diagnosis(
+        ways=tuple(walk(one, symptoms) for one in fitting.values()),
+        signs=tuple(
+            one.model_copy(update={"meaning": meaning})
+            for one, meaning in zip(evidence, meanings, strict=True)
+        ),
+        unread=library.unread,
+        own=library.own,
+    )

@@ -1,0 +1,55 @@
+"""Words of requests and documents: stems, the words that carry a question, spelling. Pure."""
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from rapidfuzz.distance import OSA
+
+from leadhand_teams.shared.search import stem
+from leadhand_teams.support.signals import DATA, lines
+
+_WORD: Final = re.compile(r"[^\W_]+(?:[.'’+#][^\W_]+)*\+*")
+
+
+def stems(text: str) -> list[str]:
+    """The stems of all words of a text, in order."""
+    words = _WORD.findall(text.casefold().replace("’", "'"))
+    return [stem(word.removesuffix("'s")) for word in words]
+
+
+_STOPS: Final = frozenset(map(stem, str(DATA["stops"]).split()))
+_SAME: Final = {stem(word): stem(other) for word, other in lines("same").items()}
+
+
+def carrying(found: Sequence[str]) -> list[str]:
+    """The stems that say what a text is about, and not how it is asked; may be empty."""
+    return [one for one in found if one not in _STOPS]
+
+
+def content(text: str) -> list[str]:
+    """The same of a text; all its stems if there are no such words."""
+    found = stems(text)
+    return carrying(found) or found
+
+
+def corrected(found: Sequence[str], known: Collection[str]) -> list[str]:
+    """Stems with slips of the hand corrected to known ones: one letter, from eight letters on two.
+
+    Numbers and names with digits stay as they are: 404 is not 403.
+    """
+    return [one if one in known or not one.isalpha() else _nearest(one, known) for one in found]
+
+
+def _nearest(word: str, known: Collection[str]) -> str:
+    """The known stem that is so close to be meant, or means the same; else the word."""
+    if (same := _SAME.get(word, "")) in known:
+        return same
+    most = 0 if len(word) < 5 else 1 if len(word) < 8 else 2
+    close = [
+        (OSA.distance(word, one, score_cutoff=most), one)
+        for one in known
+        if one[:1] == word[:1] and abs(len(one) - len(word)) <= most
+    ]
+    distance, nearest = min(close, default=(most + 1, word))
+    return nearest if distance <= most else word

@@ -1,0 +1,121 @@
+"""Runbooks as decision trees, and Markdown lists that become runbooks."""
+
+import pytest
+
+from leadhand_teams.support.library import own_library, signatures
+from leadhand_teams.support.lists import main, runbooks_of
+from leadhand_teams.support.runbooks import Symptoms, Unusable, read_runbooks, to_yaml, walk
+
+LIST = """
+# A script keeps timing out
+
+When: times out, timed out, TimeoutError
+Severity: high
+
+1. Run it once more with `logging` on.
+2. What does it wait for?
+   - A server (requests, api, http)
+     1. Call the address by itself,
+        from the same machine.
+     2. Set a timeout:
+        - for connecting
+        - for reading
+   - A database (query, sql): look for locks.
+   - The disk
+     - Person: only operations may add one
+
+## Pitfalls
+- A longer timeout hides a server that hangs.
+
+# Sign-in fails
+- Use the newest link.
+"""
+
+
+def test_a_markdown_list_becomes_a_decision_tree_that_leads_by_the_words_of_a_request() -> None:
+    slow, sign_in = runbooks_of(LIST, "wiki.md")
+    assert (slow.title, slow.severity, slow.ref) == (
+        "A script keeps timing out",
+        "high",
+        "wiki.md#A script keeps timing out",
+    )
+    assert sign_in.when == ("sign-in fails", "sign", "fail")
+    server = walk(slow, Symptoms("It timed out while calling the API"))
+    assert server.steps == (
+        "Run it once more with `logging` on.",
+        "Call the address by itself, from the same machine.",
+        "Set a timeout: for connecting; for reading",
+    )
+    assert server.pitfalls == ("A longer timeout hides a server that hangs.",)
+    assert server.question == ""
+    disk = walk(slow, Symptoms("times out, the disk is slow"))
+    assert disk.person == "only operations may add one"
+
+
+def test_a_branch_that_nothing_decides_is_put_to_the_customer() -> None:
+    slow, _ = runbooks_of(LIST, "wiki.md")
+    way = walk(slow, Symptoms("it times out"))
+    assert way.question == "What does it wait for?"
+    assert way.branches[0] == "A server: Call the address by itself, from the same machine."
+    assert len(way.branches) == 3
+
+
+def test_what_the_converter_prints_is_read_as_the_same_runbooks(
+    tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path_factory.mktemp("wiki") / "wiki.md"
+    file.write_text(LIST)
+    main([str(file)])
+    made = runbooks_of(LIST, "wiki.md")
+    assert capsys.readouterr().out == to_yaml(made)
+    assert read_runbooks(to_yaml(made), "wiki.md") == made
+
+
+def test_text_without_a_list_is_no_runbook() -> None:
+    assert runbooks_of("# A title\n\nOnly text.", "a.md") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a: 1", "no `nodes`"),
+        ("nodes: {start: {}}\nwhen: [a]", "title"),
+        ("title: A\nwhen: [a]\nnodes: {start: {choices: [{then: gone}]}}", "no node gone"),
+        ("title: A\nwhen: [a]\nnodes: {start: {do: [b], shell: rm}}", "shell"),
+        ("title: &a A\nwhen: [*a]\nnodes: {start: {}}", "anchors"),
+        ("nodes: [", "not YAML"),
+        ("nodes:\n- " + "[" * 5_000, "not YAML"),
+        ("nodes: !!python/object/apply:os.system [ls]", "not YAML"),
+    ],
+)
+def test_a_file_that_is_no_runbook_is_refused_with_the_reason(text: str, why: str) -> None:
+    """F23"""
+    with pytest.raises(Unusable, match=why):
+        read_runbooks(
+            text.replace("nodes: {", "nodes:\n  {").replace("nodes: !", "nodes:\n  !"), "a"
+        )
+
+
+def test_a_tree_that_leads_back_to_itself_ends() -> None:
+    (loop,) = read_runbooks("title: A\nwhen: [a]\nnodes:\n  start: {choices: [{then: start}]}", "a")
+    assert walk(loop, Symptoms("a")).steps == ()
+
+
+def test_names_of_errors_are_found_as_they_are_and_words_in_any_form() -> None:
+    known = Symptoms("Connections were refused: [Errno 111] ECONNREFUSED, HTTP status 502")
+    assert known.names("connection refused") is False
+    assert known.names("connection was refused") is False
+    assert known.names("connections were refused")
+    assert known.names("ECONNREFUSED")
+    assert known.names("HTTP status 502")
+    assert not known.names("HTTP status 50")
+
+
+def test_every_runbook_of_the_team_can_be_walked_to_every_end() -> None:
+    books = [*own_library().runbooks, *signatures()]
+    assert len({one.title for one in books}) == len(books) > 20
+    for book in books:
+        assert book.when
+        assert walk(book, Symptoms(" ".join(book.when))).ref.startswith("leadhand-")
+        for node in book.nodes.values():
+            assert node.do or node.choices
