@@ -38,7 +38,7 @@ class Clock(Protocol):
 
 
 class Log(Protocol):
-    """Does not wait; the event is durable once the next `commit` returns."""
+    """Stores the events of runs."""
 
     def append(self, event: "Event") -> None:
         """Add an event, without waiting; it is durable once the next `commit` returns."""

@@ -110,6 +110,7 @@ class DaemonThreads:
 
     @property
     def abandoned(self) -> tuple[AbandonedCall, ...]:
+        """The abandoned calls that have not ended yet, oldest first."""
         with self._lock:
             return tuple(self._abandoned.values())
 
@@ -145,6 +146,7 @@ class DaemonThreads:
         return cast("R", value)
 
     def close(self) -> None:
+        """Let idle threads end now, and busy ones after their call, without waiting."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []

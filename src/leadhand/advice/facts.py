@@ -129,4 +129,5 @@ def shapes(tasks: Sequence[Task]) -> dict[str, str]:
 
 
 def shape(plan: Plan) -> tuple[str, ...]:
+    """Equal for plans whose tasks have the same workers and depend on each other alike."""
     return (plan.synthesis, *sorted(shapes(plan.tasks).values()))

@@ -258,6 +258,7 @@ class Handoff(Record, Generic[C_co]):
         return {**vars(self), "run_context": None} == {**vars(other), "run_context": None}
 
     def __class_getitem__(cls, context: object) -> GenericAlias:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The same class, so that a context may be of a type that pydantic does not know."""
         return GenericAlias(cls, context)
 
     def inputs_as(self, kind: type[T]) -> dict[str, T]:

@@ -324,6 +324,7 @@ class Recovery:
 
 
 def _without_details(outcome: Unsuccessful) -> Unsuccessful:
+    """The outcome without what the first event about it has already."""
     if isinstance(outcome, Failed) and outcome.raised is not None:
         raised = outcome.raised.model_copy(update={"traceback": ""})
         return outcome.model_copy(update={"partial": None, "raised": raised})

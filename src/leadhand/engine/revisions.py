@@ -93,6 +93,7 @@ class Revisions:
     def _request_approval(
         self, task_id: str, impact: PlanImpact, proposed: Sequence[Task], *, by: str
     ) -> None:
+        """Ask the person who approved the plan; no task starts until they reply."""
         self.in_progress = True
 
         def found_in(tasks: Sequence[Task]) -> Amendment | tuple[str, ...]:

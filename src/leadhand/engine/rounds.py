@@ -155,6 +155,7 @@ class Rounds:
         )
 
     def _request_approval(self, tasks: tuple[Task, ...]) -> None:
+        """Ask the person who approved the plan; tasks that run continue."""
         state = self.recorder.state
         after = state.proposed_for if state.amendment_open else None
         task_id = after or max(state.tasks.values(), key=lambda one: one.finished_s or 0.0).id
@@ -259,6 +260,7 @@ def repeats(tasks: Sequence[Task], known: Sequence[Task]) -> tuple[str, ...]:
 
 
 def _key(task: Task) -> tuple[str, str]:
+    """What a task asks of whom, whatever the case, blanks and punctuation."""
     return task.worker, without_punctuation(task.intent)
 
 

@@ -174,6 +174,7 @@ class Scheduler:
             self._revisions.consider()
 
     def _release_all(self) -> None:
+        """Release everything shared with other runs, even if the journal has failed."""
         for attempt in list(self._attempts.running.values()):
             self._attempts.release(attempt)
             key = f"{self._recorder.prefix}{attempt.task.id}"

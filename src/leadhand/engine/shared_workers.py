@@ -46,6 +46,7 @@ class Quarantine:
 
     @classmethod
     def here(cls) -> "Quarantine":
+        """The quarantine of the running event loop; a run that a worker started has its own."""
         if inside_worker.get():
             return cls()
         return _shared.setdefault(asyncio.get_running_loop(), cls())
@@ -106,6 +107,7 @@ class SharedWorker:
         """The longest recent call of its offline code."""
         self.breaker = Breaker()
         self._queue: dict[Waiter, None] = {}
+        """The runs that have a task for it, in order of arrival."""
         self._awaiting_probe: dict[Waiter, None] = {}
         self._lock = lock
 
@@ -137,6 +139,7 @@ class SharedWorker:
             return True
 
     def release(self, waiter: Waiter, took_s: float | None = None) -> None:
+        """Note that an attempt ended, and wake the next run; `waiter` itself needs no waking."""
         with self._lock:
             self.running -= 1
             if took_s is not None:

@@ -20,6 +20,7 @@ _PATIENCE_S = 5.0
 
 class Locks:
     def __init__(self, folder: Path) -> None:
+        """The folder is created with the first lock."""
         self._folder = folder
 
     @contextlib.contextmanager

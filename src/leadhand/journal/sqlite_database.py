@@ -40,11 +40,14 @@ STEPS: Sequence[Step] = (
 APPLICATION_ID = int.from_bytes(b"lead", "big")
 """Marks the file as leadhand's; files of the first version lack it."""
 _TABLES = {"runs", "events", "blobs", "messages"}
+"""Identify files of the first version."""
 
 _ACCEPT = "`leadhand runs check --accept-loss` continues without what was committed after that"
 
 
 class SqliteDatabase:
+    """A database file, created at the first write."""
+
     def __init__(
         self, path: Path, *, busy_timeout_s: float = 10.0, steps: Sequence[Step] = STEPS
     ) -> None:

@@ -90,6 +90,7 @@ class StoredSummary:
         before: "Callable[[], Iterable[Event]]",
         redact: Redact | None = None,
     ) -> None:
+        """Add an event. `before` reads the events before it, if tasks are done again or dropped."""
         self.updated_at = event.at
         self.seq = event.seq
         # By type name: listing runs imports this module, but not the events.

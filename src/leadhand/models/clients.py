@@ -117,6 +117,7 @@ def _guarded(client: httpx2.AsyncClient) -> httpx2.AsyncClient:
 
 
 def check_redirect(response: httpx2.Response) -> None:
+    """Raises `RedirectRefused` for a redirect to another host, port or scheme."""
     if not response.has_redirect_location:
         return
     asked = response.request.url
@@ -134,6 +135,8 @@ def _origin(url: httpx2.URL) -> str:
 
 
 class _Bounded(httpx2.AsyncByteStream):
+    """A response's decompressed body; raises `ResponseTooLarge` beyond a limit."""
+
     def __init__(self, response: httpx2.Response, limit: int) -> None:
         self._raw = cast("httpx2.AsyncByteStream", response.stream)
         self._inflating: httpx2.Response | None = None

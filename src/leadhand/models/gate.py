@@ -39,6 +39,7 @@ Ending = Literal["answered", "refused", "lost"]
 @dataclass(frozen=True, slots=True)
 class GatePass:
     number: int
+    """Counts the calls that entered, from 1."""
     round: int
     """How often the gate had closed before."""
 
@@ -59,6 +60,7 @@ class Gate:
     )
 
     def __init__(self, jitter: Callable[[], float]) -> None:
+        """`jitter` returns a random number from 0 to 1."""
         self._jitter = jitter
         self._opens_at_s = 0.0
         self._width: int | None = None

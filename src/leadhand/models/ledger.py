@@ -176,6 +176,7 @@ class Ledger:
 class _Allowance:
     ledger: Ledger
     kept: Amount
+    """The reserve of the outer run, which not even this run's synthesis may use."""
     kept_from_work: Amount
 
 
@@ -184,6 +185,7 @@ class Account:
     run may also have a ledger of its own, for its task's limit."""
 
     def __init__(self, ledger: Ledger, *, kept: Amount = NOTHING) -> None:
+        """`kept` is the reserve of an outer run, which not even this run's synthesis may use."""
         self.ledger = ledger
         self.used_up: str | None = None
         """Why the first call was refused, or that the budget was exceeded; None before."""

@@ -54,6 +54,7 @@ class Replay:
 
 
 def dump_response(response: ModelResponse) -> JsonValue:
+    """A response as JSON data, without loss; `load_response` is the inverse."""
     data = _adapter().dump_python((response,), mode="json", exclude_none=True)[0]
     data["usage"] = {name: value for name, value in data["usage"].items() if value}
     return cast("JsonValue", data)

@@ -50,6 +50,8 @@ def text_listener(role: str) -> TextListener | None:
 
 
 class Writing:
+    """What one call of a model writes: its text, without secrets and terminal controls."""
+
     def __init__(
         self, listener: TextListener, *, role: str, task_id: str | None, form: str | None
     ) -> None:

@@ -101,6 +101,7 @@ class _Task(_Form):
 
 
 def _schema_in(output: object) -> object:
+    """A schema that was written as text, as a mapping; an empty one is none."""
     return (object_in(output) or output if isinstance(output, str) else output) or None
 
 

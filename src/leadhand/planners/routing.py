@@ -284,6 +284,7 @@ class RoutedRemedies:
     """The router is the first to choose another worker. Methods raise `ModelError`."""
 
     def __init__(self, router: Router, *, otherwise: Remedies | None = None) -> None:
+        """Without `otherwise`, only `reassign` has answers."""
         self._router = router
         self._otherwise = otherwise
         self.name = "router" if otherwise is None else otherwise.name

@@ -20,6 +20,7 @@ def default_route(routes: Iterable[Route]) -> Route | None:
 
 
 def route_of(routes: Iterable[Route], text: str) -> Route | None:
+    """The first rule that matches `text`; None if no rule does."""
     return next(_matching(routes, text), None)
 
 

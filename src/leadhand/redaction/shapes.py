@@ -79,6 +79,7 @@ _OTHER_MARKS = tuple(mark for mark in MARKS if not _MARKS_OF_WORDS.match(mark))
 
 
 def spans(text: str, words: EncodedWords) -> Iterator[Span]:
+    """The secrets in `text`; `words` are its encoded words."""
     if _MARKS_OF_WORDS.search(words.long) or any(mark in text for mark in _OTHER_MARKS):
         yield from _tokens(text)
     if _BEGIN_KEY in text:

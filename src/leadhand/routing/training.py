@@ -174,7 +174,7 @@ def _threshold(outcomes: Sequence[tuple[float, bool]], *, accept: float, right: 
 
 
 def _module(name: str) -> Any:
-    """Raises `InputError` if it is not installed."""
+    """A module that scikit-learn has or needs. Raises `InputError` without it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

@@ -178,6 +178,7 @@ class LatePlanner:
     name = "planner"
 
     async def plan(self, request: PlanRequest, team: Team) -> Plan:
+        """Raises `TimeoutError`."""
         raise TimeoutError
 
 

@@ -58,6 +58,7 @@ class ActiveRun:
         self._scheduler: Scheduler | None = None
 
     def stop(self, reason: str) -> None:
+        """End the step that is under way. The first reason counts."""
         if self.reason is None:
             self.reason = reason
             for call in self.on_stop:
@@ -226,7 +227,7 @@ def _abandon(abandonable: AbandonableTask[T], working: asyncio.Future[T]) -> Non
 
 @asynccontextmanager
 async def stop_recorded(recorder: Recorder, active: ActiveRun) -> AsyncGenerator[None]:
-    """Records and commits within the block that the run is stopped or cancelled."""
+    """During the block, record and commit when the run is stopped or cancelled."""
     committing: asyncio.Task[None] | None = None
 
     def stop(reason: str) -> None:

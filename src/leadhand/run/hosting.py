@@ -73,6 +73,8 @@ _log = logging.getLogger("leadhand")
 
 @dataclass(kw_only=True, eq=False)
 class RunHost:
+    """Does the runs of one supervisor, which says what its fields and methods are."""
+
     team: Team
     journal: Journal
     clock: Clock

@@ -73,6 +73,7 @@ class People:
         self._first: People = around._first if around is not None else self
         """The people of the outermost of these runs, which reads the replies for all of them."""
         self._asked = around._asked if around is not None else _positions(recorder)
+        """The position of each open question's event in the outermost run."""
         self._replies: dict[str | None, RunMessage] = around._replies if around is not None else {}
         self._replied: dict[str | None, asyncio.Event] = (
             around._replied if around is not None else {}
@@ -121,6 +122,7 @@ class People:
         return waits and self._around is None
 
     def _rest(self, *, waits: bool) -> None:
+        """Tell the run around this one whether this one waits for nothing but the person."""
         around, way = self._around, self._recorder.path.split("/")
         if around is None:
             return

@@ -61,6 +61,7 @@ class RunSettings:
     """A digest of what was asked for."""
 
     def kept(self, state: "RunState") -> "RunSettings":
+        """Those of a recorded run's own, and these limits for the others."""
         own = state.own_limits
         return RunSettings(
             state.deadline_s if "deadline_s" in own else self.deadline_s,

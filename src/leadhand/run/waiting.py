@@ -79,6 +79,8 @@ class Callers:
 
 
 class Works:
+    """The work that was begun on runs, which lasts when its caller leaves."""
+
     def __init__(self) -> None:
         self._works: set[Work] = set()
         self._awaited: list[Work] = []

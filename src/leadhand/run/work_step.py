@@ -30,6 +30,8 @@ _SOON_S = 0.05
 
 
 class OfflineReserve:
+    """Stops asking models in time, while the block lasts; needs a running event loop."""
+
     def __init__(self, context: StepContext) -> None:
         self._context = context
         self._offline_switch = context.roles.offline_switch
@@ -93,6 +95,7 @@ class OfflineReserve:
 
 class WorkStep:
     def __init__(self, context: StepContext, *, teams: TeamRunner, growing: bool = False) -> None:
+        """`teams` runs the teams that are workers. A `growing` plan is still being written."""
         self._context = context
         self._teams = teams
         self.growing = growing

@@ -53,11 +53,13 @@ class TaskState:
     busy_s: float = 0.0
     """All its attempts together, without the waits between them."""
     worked_s: float = 0.0
+    """The work of its attempts, without their waits for rates, event loop or interpreter."""
     worked_high_s: float = 0.0
     """The most that it can have been, where waits can't be told from work."""
     path_s: float = 0.0
     """The longest chain of work in it: its attempts, and the delays before retries."""
     nested_path_s: float = 0.0
+    """How much of that is of `nested`: a nested run that is resumed has counted its past."""
     retry_in_s: float = 0.0
     failed_s: float = 0.0
     """When the attempt before that delay failed."""

@@ -46,6 +46,7 @@ class PersonTime:
     """The time that no work of a run fills while a question to a person is open."""
 
     waits: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
+    """Disjoint intervals, in order."""
     last_s: float = 0.0
     asked: bool = False
 

@@ -27,6 +27,8 @@ UNSCORED = "not scored"
 
 
 class Rating(NamedTuple):
+    """The confidence of a rule, 0 to 100, what it rests on and why it is what it is."""
+
     confidence: int
     basis: Basis = "measured"
     why: str = ""

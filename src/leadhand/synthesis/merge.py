@@ -152,6 +152,7 @@ def _evidence(given: Sequence[tuple[TaskResult, Result]]) -> tuple[Source, ...]:
 
 
 def _doubt(why: str) -> str:
+    """Why a result may be wrong, in one line, which end users are not shown."""
     return f"{DOUBT}{' '.join(why.split())}*"
 
 

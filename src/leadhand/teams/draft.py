@@ -149,7 +149,7 @@ def salvaged(model: type[M], document: TeamFile) -> tuple[M, TeamFile] | None:
 
 
 def _changed(document: TeamFile, changes: Mapping[KeyPath, Value]) -> TeamFile:
-    """`None` removes a value."""
+    """The document with some values replaced; `None` removes a value."""
     lines: dict[KeyPath, int] = {}
 
     def copy(value: Value, old: KeyPath, new: KeyPath) -> Value:

@@ -46,6 +46,7 @@ class TeamInspection(NamedTuple):
     """A team with its problems and warnings, each as `file:line: what is wrong: how to fix it`."""
 
     team: Team | None
+    """`None` if there are problems."""
     problems: tuple[str, ...]
     warnings: tuple[str, ...]
 

@@ -35,13 +35,13 @@ def name_for_model(tool: str) -> str:
 
 
 def tools(worker: WorkerDraft, folder: Path, notes: Notes) -> tuple[object, ...]:
-    """`notes` gets a problem for each tool that can't be loaded."""
+    """The worker's tools; `notes` gets a problem for each that can't be loaded."""
     place = partial(worker.document.place, "tools")
     return _loaded(worker.fields.tools, place, folder, notes, labels=worker.has_function)
 
 
 def catalogue(draft: Draft, notes: Notes) -> tuple[object, ...]:
-    """`notes` gets a problem for each tool that can't be loaded."""
+    """The tools of a team's worker factory; `notes` as in `tools`."""
     if draft.team is None or draft.team.worker_factory is None:
         return ()
     place = partial(draft.document.place, "worker_factory", "tools")

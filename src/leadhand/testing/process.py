@@ -71,6 +71,7 @@ class ScriptedServer:
         self.stop()
 
     def start(self) -> None:
+        """Start the process; it serves when this returns."""
         paths = [path or os.getcwd() for path in sys.path]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "leadhand.testing.server", "--piped"],

@@ -31,6 +31,7 @@ class ScriptedModel(httpx2.AsyncBaseTransport):
         self.configure(**settings)
 
         async def first() -> None:
+            """The SDK looks at the platform in a thread, once, which virtual time would outrun."""
             await provider.client.models.list()
 
         asyncio.run(first())

@@ -13,6 +13,7 @@ HOST = "127.0.0.1"
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
     script: Json = None
+    """A list of rules, or `module:function`."""
     faults: Mapping[str, float] = field(default_factory=dict[str, float])
     """Probabilities of misbehaviours, together at most 1."""
     seed: int = 0

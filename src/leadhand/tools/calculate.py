@@ -81,6 +81,8 @@ _TOO_LARGE: Final = f"a result is out of range: numbers stay within 10 to the po
 
 
 class _Evaluation:
+    """Evaluates a syntax tree; decimals are read exactly from the text."""
+
     def __init__(self, text: str) -> None:
         self._text = text
 

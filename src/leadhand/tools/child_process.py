@@ -24,6 +24,7 @@ def python_command(code: str, *options: str) -> list[str]:
 
 
 def exit_description(status: int) -> str:
+    """How a process that gave no answer ended; the name of the process goes before it."""
     if status >= 0:
         return f"ended with status {status} before it answered"
     try:

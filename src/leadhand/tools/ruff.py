@@ -48,6 +48,8 @@ _MARK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
+    """One diagnostic of ruff. Lines and columns count from 1."""
+
     file: Path
     line: int
     end_line: int

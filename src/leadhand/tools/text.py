@@ -30,7 +30,9 @@ class ChangedText:
     """The path before, if it differs."""
     status: Literal["added", "modified", "deleted", "renamed"]
     base: str | None
+    """The old text; None for an added file."""
     head: str | None
+    """The new text; None for a deleted file."""
     hunks: tuple[HunkNumbers, ...]
     complete: bool
     """Whether the texts are complete; if not, lines that the patch does not show are blank."""

@@ -32,6 +32,7 @@ def route_examples(log: Sequence[events.Event]) -> Iterator[RouteExample]:
         yield RouteExample(first.intent, first.worker, "a person named the worker")
     workers: dict[str, str] = {}
     handed_back: dict[str, str] = {}
+    """The worker that handed a task back first."""
     for event in own:
         match event:
             case events.TaskDispatched():

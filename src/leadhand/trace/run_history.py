@@ -41,6 +41,7 @@ class AttemptHistory:
     worker: str
     started_s: float
     ended_s: float | None = None
+    """`None` while it runs."""
     end: End = "running"
     kind: str = ""
     """The kind of failure or the reason of an escalation."""
@@ -60,6 +61,7 @@ class AttemptHistory:
 
     @property
     def took_s(self) -> float:
+        """How long it took; 0 while it runs."""
         return 0.0 if self.ended_s is None else self.ended_s - self.started_s
 
     def use(self, used: Usage | None) -> None:
@@ -125,6 +127,7 @@ class RunHistory:
         self.started_at: dt.datetime | None = None
         self.started_s = 0.0
         self.last_s = 0.0
+        """The last event's time, in seconds since the outermost run started."""
 
     @classmethod
     def of(cls, log: Iterable[events.Event]) -> "RunHistory":
@@ -319,6 +322,7 @@ class RunHistory:
             self.tasks[id].add(Step(event.elapsed_s, "done again from the beginning"))
 
     def _halt(self, at_s: float) -> None:
+        """End running attempts as interrupted, at the time of the process's last event."""
         for task in self.tasks.values():
             attempt = task.attempts[-1] if task.attempts else None
             if attempt is not None and attempt.running:

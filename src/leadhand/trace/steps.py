@@ -54,14 +54,16 @@ class PlanVersion:
 class QuestionHistory:
     at_s: float
     task_id: str | None
+    """`None`: it is about the plan."""
     question: str
     verdict: Verdict | None = None
+    """`None` until there is a reply."""
     text: str = ""
     by: str = ""
     answered_s: float | None = None
     calls: tuple[ToolCall, ...] = ()
     replies: dict[str, CallReply] = field(default_factory=dict[str, CallReply])
-    """By call id."""
+    """The reply about each of them, by its id."""
 
     def within(self, task_id: str) -> "QuestionHistory":
         """The same question, as the outer run sees it; `task_id` is that run's task."""

@@ -14,6 +14,7 @@ AUTOLINKS = re.compile(r"://|\bwww\.|\b(?:mailto|xmpp):|\w@\w", re.IGNORECASE)
 
 
 def escaped(line: str) -> str:
+    """`line` with its markup escaped, for use within a line of other text."""
     return _MARKUP.sub(r"\\\g<0>", line)
 
 

@@ -314,7 +314,7 @@ def _with_keys(
 
 
 def as_agent(worker: Worker) -> AbstractAgent[object, object]:
-    """Raises `InputError` if it is none."""
+    """The agent in a worker's `run`. Raises `InputError` for anything else."""
     if isinstance(worker.run, AbstractAgent):
         return cast("AbstractAgent[object, object]", worker.run)
     kind = type(worker.run).__name__

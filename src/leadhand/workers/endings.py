@@ -185,6 +185,7 @@ def escalation(data: Mapping[str, JsonValue], usage: Usage) -> Escalated:
 
 
 def escalation_in(answer: StructuredAnswer, usage: Usage) -> Escalated | None:
+    """The escalation in an answer that says so in its `escalate`; None if it does not."""
     data = answer.data or {}
     if answer.call is not None or data.get("escalate") not in _REASONS:
         return None

@@ -235,7 +235,9 @@ class _NotReady(Exception):
 class _Process:
     def __init__(self, max_output_bytes: int) -> None:
         self.worked_s = 0.0
+        """The seconds of work behind its last answer; 0 before there is one."""
         self.imported: set[str] = set()
+        """The functions that it can call at once, as their references name them."""
         self._channel, theirs = socket.socketpair()
         with theirs:
             self._channel.setblocking(False)

@@ -81,6 +81,7 @@ class Watchdog:
                 self._report(self._asked_s)
 
     def _call(self, callback: Callable[[], None]) -> bool:
+        """Have the loop run `callback`; False if the loop is closed."""
         try:
             self._loop.call_soon_threadsafe(callback)
         except RuntimeError:

@@ -37,7 +37,7 @@ class Steps:
     """The steps of one team, in the order of a run; a model only with `ask_model`."""
 
     def __init__(self, team: Team, *, ask_model: bool) -> None:
-        """Raises `InputError`."""
+        """With `ask_model` the team has the model that a run would ask. Raises `InputError`."""
         if ask_model:
             choice = asyncio.run(choose(team, model=None, no_model=False, environ=os.environ))
             # The provider's client reads the address of a server on this machine from here.
@@ -82,7 +82,7 @@ class Steps:
 
 
 def test_router(team: Team, file: Path, *, ask_model: bool, as_json: bool) -> None:
-    """Raises `InputError`."""
+    """Print the figures of a team's routing as it runs. Raises `InputError`."""
     if not is_routed(team):
         raise InputError(
             f"team {team.name!r} has no router: add routes, a trained router or planner: routed"

@@ -39,6 +39,8 @@ def add_to(app: typer.Typer) -> None:
 
 
 class StoredRuns:
+    """The stored runs of a home, open while the block lasts. Says on stderr if it is damaged."""
+
     def __init__(self, home: str | None, *, accept_loss: bool = False) -> None:
         import os
 

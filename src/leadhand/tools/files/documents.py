@@ -45,9 +45,11 @@ class Document:
     """What `text` lacks, with the hash of the whole file; None if it is complete."""
 
     def page(self, offset: int) -> int | None:
+        """The page, from 1, of the character at `offset`; None for a format without pages."""
         return bisect_right(self.page_starts, offset) or None
 
     def line(self, offset: int) -> int:
+        """The line, from 1, of the character at `offset`."""
         return self.text.count("\n", 0, offset) + 1
 
 

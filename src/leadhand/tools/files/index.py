@@ -63,6 +63,8 @@ _Row = tuple[str, str, str, int, int | None, int, float]
 
 
 class SearchIndex:
+    """The passages of `documents`, searchable; thread-safe."""
+
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
         self._lock = threading.Lock()

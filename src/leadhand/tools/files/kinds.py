@@ -42,6 +42,7 @@ _KINDS: Final[dict[str, FileKind]] = {
 
 
 def kind_of_name(name: str) -> FileKind | None:
+    """The kind by the suffix of `name`; None if the content has to decide."""
     return _KINDS.get(PurePath(name).suffix.lower())
 
 

@@ -196,6 +196,7 @@ class _Process:
             self._fail(self._why(status))
 
     def stop(self) -> None:
+        """End it because the time for its file is up; its output so far is kept."""
         self._child.kill()
         if self._budget_s is None:
             self._fail("its reader did not start in time")

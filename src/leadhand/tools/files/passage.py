@@ -24,6 +24,7 @@ class Passage:
     heading: str
     """The nearest heading above it or in it; empty if there is none."""
     line: int
+    """Of its first character, from 1."""
     page: int | None
     """From 1; None for a format without pages."""
     offset: int

@@ -27,10 +27,13 @@ _BREAKS: Final = re.compile(r"\s*\n\s*")
 
 
 class FileTools:
+    """The tools for `inputs`; thread-safe."""
+
     def __init__(self, inputs: Inputs) -> None:
         self._inputs = inputs
         self._documents = Documents(inputs)
         self.index = SearchIndex(self._documents)
+        """Built by the first search; other code may search it too."""
         self._used = False
         self._failed: dict[str, str] = {}
 

@@ -42,6 +42,7 @@ class Difference:
 
     @property
     def ids(self) -> list[str]:
+        """The ids of the sides that exist, the old one first."""
         sides = ((self.old_mode, self.old_id), (self.new_mode, self.new_id))
         return [oid for mode, oid in sides if mode != NO_FILE]
 
@@ -182,6 +183,7 @@ class _Fields:
         self._part = b""
 
     def next(self) -> bytes:
+        """The next field; empty at the end."""
         while not self._ready:
             chunk = self._found.read(process.STREAM_BYTES)
             if not chunk:

@@ -37,11 +37,11 @@ class FoundRepository:
     git_dir: Path
     """The folder with its HEAD and index, which each linked work tree has for itself."""
     common_dir: Path
+    """The folder with its objects and branches."""
     sha256: bool
 
     @property
     def objects(self) -> Path:
-        """The boundary commits of a shallow clone."""
         return self.common_dir / "objects"
 
     def shallow(self) -> list[bytes]:

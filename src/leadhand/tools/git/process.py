@@ -86,6 +86,7 @@ def reading_until(until_s: float) -> Generator[None]:
 
 
 def reading_time_left_s() -> float:
+    """Seconds until the end of `reading_until`; infinite outside of it."""
     return _until_s.get() - time.monotonic()
 
 

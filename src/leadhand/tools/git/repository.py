@@ -53,6 +53,7 @@ class Repository:
 
     @property
     def head(self) -> str | None:
+        """The commit id of HEAD; None before the first commit."""
         content = (self.git_dir / "HEAD").read_text("ascii").strip()
         return None if content.startswith("ref:") else content
 

@@ -73,6 +73,7 @@ class Database:
         return self._ask("select", timeout_s, statements=list(statements)).get("results", [])
 
     def close(self) -> None:
+        """Delete the folder; running requests fail."""
         self._closed.set()
         self._remove()
 

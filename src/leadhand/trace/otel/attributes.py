@@ -60,6 +60,7 @@ class ContentFilter:
     redact: Callable[[str], str]
 
     def text(self, text: str) -> str:
+        """`text` without secrets, and valid in UTF-8."""
         return self.redact(text).encode("utf-8", "replace").decode()
 
     def message(self, key: str, role: str, value: JsonValue) -> Attributes:

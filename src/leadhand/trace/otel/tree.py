@@ -59,6 +59,7 @@ class SpanTree:
         *,
         content: ContentFilter,
     ) -> None:
+        """The first span is a child of the current one, if any."""
         self._tracer = tracer
         self._content = content
         at_ns = (first.at - _EPOCH) // dt.timedelta(microseconds=1) * 1_000
@@ -122,6 +123,7 @@ class SpanTree:
             team.phase = self._start("plan", {names.OPERATION: "plan"}, parent)
 
     def _finish_team(self, path: Path, answer: Answer | None) -> None:
+        """End a run and everything in it; without an answer it counts as unfinished."""
         team = self._teams.pop(path, None)
         if team is None:
             return

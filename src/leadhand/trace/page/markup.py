@@ -30,10 +30,12 @@ def shown(text: str) -> Html:
 
 
 def joined(*parts: str) -> Html:
+    """The parts concatenated; plain strings are escaped."""
     return Html("".join(map(shown, parts)))
 
 
 def tag(name: str, *content: str, **attributes: Value) -> Html:
+    """An element. `class_` becomes `class`, `aria_label` `aria-label`; `None` is left out."""
     told = "".join(
         f" {_name(key)}" if value is True else f' {_name(key)}="{_value(value)}"'
         for key, value in attributes.items()
