@@ -14,10 +14,11 @@ from pydantic import JsonValue
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from leadhand.teams import fields as fields_module
-from leadhand.teams.fields import Fields, TeamFields, WorkerFields
+from leadhand.teams import fields, worker_fields
+from leadhand.teams.fields import Fields, TeamFields
 from leadhand.teams.mistakes import NESTED
 from leadhand.teams.scaffold import SCHEMAS
+from leadhand.teams.worker_fields import WorkerFields
 
 FILES: dict[str, type[Fields]] = {
     "team.schema.json": TeamFields,
@@ -65,7 +66,7 @@ def _describe(
 def _docstrings() -> dict[tuple[str, str], str]:
     """(class, field) -> the field's docstring, from the source."""
     found: dict[tuple[str, str], str] = {}
-    for node in ast.parse(inspect.getsource(fields_module)).body:
+    for node in ast.parse("".join(map(inspect.getsource, (fields, worker_fields)))).body:
         if not isinstance(node, ast.ClassDef):
             continue
         for field, below in pairwise(node.body):

@@ -117,6 +117,7 @@ class Decider(Protocol):
         ...
 
 
+@runtime_checkable
 class Synthesizer(Protocol):
     """Makes one answer of results."""
 

@@ -38,7 +38,7 @@ def freeze(run: RunFacts, team: Team, others: Sequence[RunFacts]) -> tuple[Team,
     requests = [_line(one.request) for one in alike]
     frozen = dataclasses.replace(
         team,
-        planner=dataclasses.replace(team.planner, kind="template"),
+        planner=dataclasses.replace(team.planner, kind="template", run=None),
         template=tuple(_entry(columns[task.id], requests, team) for task in run.tasks),
         template_synthesis=run.plan.synthesis,
     )

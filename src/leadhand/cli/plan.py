@@ -17,7 +17,7 @@ from leadhand.cli.views.plan import show_earlier, show_plan
 from leadhand.cli.views.terminal import print_json, safe, sentence
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.planner_kinds import KINDS
-from leadhand.contracts.role import SUBPLANNER
+from leadhand.contracts.role import SUBPLANNER, planner_title
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, ModelError, PlanError, ToolError
@@ -78,7 +78,8 @@ async def planned(
         return await supervisor.plan(request, inputs=inputs, after=after)
     except PlanError as error:
         # The user can't fix a plan that the planner wrote.
-        why = f"the planner gave no valid plan: {error}"
+        who = planner_title(supervisor.team.planner)
+        why = f"{who} gave no valid plan: {error}"
         failure = ModelError(why, transient=False)
     except ModelError as error:
         late = isinstance(error.__cause__, TimeoutError)

@@ -108,6 +108,8 @@ class Result(Record):
     """How the result changes the rest of the plan; None: not at all."""
     without_model: str | None = None
     """Why offline code did the work of a model; None if it did not."""
+    draft_only: str | None = None
+    """Why no model added anything to the draft of its worker; None if one did, or has no draft."""
     missing: Many[str] = ()
     """The parts of the task that were not done, one line each: an input that was not read, a table
     that was cut. Each becomes a gap of the answer, which is then partial; the task is completed."""
@@ -124,6 +126,7 @@ class Result(Record):
             usage: Usage = NO_USAGE,
             plan_impact: PlanImpact | None = None,
             without_model: str | None = None,
+            draft_only: str | None = None,
             missing: Sequence[str] = (),
         ) -> None: ...
 

@@ -52,8 +52,26 @@ class Role:
     """How many decisions a stepwise planner may make in a run."""
     max_levels: Annotated[int, Interval(ge=0, le=MAX_LEVELS)] = 3
     """How many levels of plans a recursive planner may make below the first one."""
+    run: object = None
+    """Code that is the planner or the synthesizer, with or without a model. A planner is a function
+    `(PlanRequest, Team) -> Plan`, sync or async, or an object with a `name` and such a `plan`, or
+    with a `name` and `decide` (a `Decider`). A synthesizer is a function
+    `(Plan, Sequence[TaskResult]) -> Synthesis`, or a `Synthesizer`."""
 
     __post_init__ = check_fields
+
+
+def code_name(role: Role) -> str:
+    """The name of a role's `run`: `module:function`, or the object's own; empty without code."""
+    code = role.run
+    if code is None or hasattr(code, "name"):
+        return str(getattr(code, "name", ""))
+    return f"{code.__module__}:{getattr(code, '__qualname__', type(code).__qualname__)}"
+
+
+def planner_title(role: Role) -> str:
+    """A planner as messages name it."""
+    return "the planner" if role.run is None else f"the planner {code_name(role)}"
 
 
 def as_role(value: object) -> object:

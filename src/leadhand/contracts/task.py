@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from pydantic import Field, JsonValue, SkipValidation
 
-from leadhand.contracts.data import Many, Record
+from leadhand.contracts.data import Many, Record, argument, check_fields
 from leadhand.errors import InputError
 
 _NAMES = ("request", "batch", "count", "batches", "names")
@@ -173,6 +173,31 @@ class Plan(Record, extra="forbid"):
     max_rounds: int | None = Field(default=None, ge=1)
     """The tasks are those of the first round only, and a stepwise planner may decide so many rounds
     in all; None: the plan is all there is."""
+
+
+@argument
+@dataclass(frozen=True)
+class TaskTemplate:
+    """One entry of a plan template: a task, or one task for each batch of the inputs."""
+
+    id: str
+    """The task's id; with `for_each` it is followed by `-1`, `-2`, ..."""
+    worker: str
+    intent: str
+    """May contain `{request}` and, with `for_each`, `{batch}`, `{count}` and `{names}`; `{{id}}`
+    stands for a literal `{id}`."""
+    depends_on: Many[str] = ()
+    """Ids of template entries; one with `for_each` stands for all tasks made from it."""
+    for_each: str | None = None
+    """The name of a set of batches; a batch's artifacts become the task's."""
+    payload: JsonValue = None
+    done_when: str = ""
+    tolerates_missing: bool = False
+    limits: Limits = NO_LIMITS
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_placeholders(f"TaskTemplate {self.id!r}", self.intent)
 
 
 @dataclass(frozen=True, slots=True)

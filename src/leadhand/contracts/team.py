@@ -26,7 +26,7 @@ from leadhand.contracts.role import (
     Tier,
     as_role,
 )
-from leadhand.contracts.task import NO_LIMITS, Limits, check_placeholders
+from leadhand.contracts.task import NO_LIMITS, Limits, TaskTemplate
 from leadhand.contracts.worker_arguments import (
     AgentLike,
     AgentWorkerFields,
@@ -96,6 +96,10 @@ class Worker:
     without dependencies, or with `deps_type=ToolContext`."""
     offline: WorkFunction | None = None
     """A function like `run` that does the work if the team has no model, or no model answers."""
+    draft: WorkFunction | None = None
+    """A function like `run` that always does the work first. A model gets its output as data, and
+    answers with what it adds, of the type `output`: the task's output is then the draft's with that
+    under the key `added`, or `{draft, added}`. Without a model, the draft is the result."""
     offline_s: Annotated[float, Gt(0)] | None = None
     """How much time to reserve for `offline` before the run's deadline. None: as long as it took
     before, or 1 s."""
@@ -169,6 +173,8 @@ class Worker:
     def __post_init__(self) -> None:
         if self.agent is not None and (self.run is None or isinstance(self.run, ForeignAgent)):
             object.__setattr__(self, "run", ForeignAgent(self.agent))
+        if self.offline is None:
+            object.__setattr__(self, "offline", self.draft)
         check_fields(self)
         # Names in a file tell what a function uses.
         own = any(not isinstance(tool, str) for tool in self.tools)
@@ -179,31 +185,6 @@ class Worker:
                 "the work, which does not get them: leave out one or the other"
             )
         check_contexts(f"Worker {self.name!r}", self.tools)
-
-
-@argument
-@dataclasses.dataclass(frozen=True)
-class TaskTemplate:
-    """One entry of a plan template: a task, or one task for each batch of the inputs."""
-
-    id: str
-    """The task's id; with `for_each` it is followed by `-1`, `-2`, ..."""
-    worker: str
-    intent: str
-    """May contain `{request}` and, with `for_each`, `{batch}`, `{count}` and `{names}`; `{{id}}`
-    stands for a literal `{id}`."""
-    depends_on: Many[str] = ()
-    """Ids of template entries; one with `for_each` stands for all tasks made from it."""
-    for_each: str | None = None
-    """The name of a set of batches; a batch's artifacts become the task's."""
-    payload: JsonValue = None
-    done_when: str = ""
-    tolerates_missing: bool = False
-    limits: Limits = NO_LIMITS
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        check_placeholders(f"TaskTemplate {self.id!r}", self.intent)
 
 
 @argument
@@ -278,7 +259,8 @@ class Team(Generic[Out_co]):
         last = self.template[-1].worker if self.template else None
         ends = [one for one in self.workers if last in (None, one.name)]
         alone = self.synthesis == "last" or len(self.workers) == 1
-        if self.output is not None and alone and ends and not self.models_of(self.synthesizer):
+        by_code = self.synthesizer.run is None and not self.models_of(self.synthesizer)
+        if self.output is not None and alone and ends and by_code:
             check_return(f"Team {self.name!r}", ends[-1].run, self.output, who=ends[-1].name)
 
     @property
@@ -369,6 +351,8 @@ class Team(Generic[Out_co]):
 
 def declared_output(worker: Worker) -> object:
     """The type of a worker's output, declared by it, its team or its agent; None if by none."""
+    if worker.draft is not None:
+        return None  # `output` is what its model adds
     if worker.output is not None:
         return worker.output
     if worker.team is not None:

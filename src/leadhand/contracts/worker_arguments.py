@@ -64,6 +64,7 @@ class ModelWorkerFields(AnyWorkerFields, total=False):
 
     tools: Sequence[object]
     offline: WorkFunction | None
+    draft: WorkFunction | None
     isolate: Isolation
     run: None
     agent: None

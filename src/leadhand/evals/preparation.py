@@ -137,7 +137,8 @@ def _writing(worker: Worker) -> Worker:
 def _guarded(team: Team, given: Mapping[str, JsonValue], allow_writes: bool) -> Team:
     def guarded(worker: Worker) -> Worker:
         if worker.read_only is False and worker.offline is not None and not allow_writes:
-            worker = dataclasses.replace(worker, offline=_failing_work("error", _MAY_WRITE))
+            fails = _failing_work("error", _MAY_WRITE)
+            worker = dataclasses.replace(worker, offline=fails, draft=worker.draft and fails)
         if worker.team is not None:
             inner = worker.team
             if worker.read_only is False:

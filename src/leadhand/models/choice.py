@@ -120,6 +120,8 @@ def models_by_role(team: Team) -> dict[str, str]:
 
 def _roles(team: Team) -> dict[str, ModelSpec]:
     used = {name: next(iter(team.models_of(role)), None) for name, role in team.roles.items()}
+    if team.synthesizer.run is not None:
+        used["synthesizer"] = None
     for worker in team.workers:
         name = f"{worker.name} (worker)" if worker.name in used else worker.name
         if worker.team is not None:

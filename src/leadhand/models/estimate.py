@@ -83,7 +83,7 @@ def _pieces(plan: Plan, team: Team) -> list[_Piece]:
             spec = team.model_of(worker, task.limits.tier)
             if spec is not None:
                 pieces.append(_Piece(spec, _prompt(task, worker), _steps(task, worker, team)))
-    if plan.max_rounds is not None:
+    if plan.max_rounds is not None and team.planner.run is None:
         shown = FRAME_TOKENS + DIGEST_TOKENS * len(plan.tasks)
         pieces += [_Piece(spec, shown, 1) for spec in team.models_of(team.planner)[:1]]
     if team.tiers and _is_written(plan, team):
@@ -94,6 +94,8 @@ def _pieces(plan: Plan, team: Team) -> list[_Piece]:
 
 def _is_written(plan: Plan, team: Team) -> bool:
     """Whether a model writes the answer: no result is the answer as it is."""
+    if team.synthesizer.run is not None:
+        return False
     needed = {id for task in plan.tasks for id in task.depends_on}
     ends = [task for task in plan.tasks if task.id not in needed]
     if len(ends) != 1 or (len(plan.tasks) > 1 and plan.synthesis != "last"):
@@ -107,7 +109,8 @@ def _nested(task: Task, team: Team) -> list[_Piece]:
     tasks = tuple(
         Task(id=worker.name, worker=worker.name, intent=task.intent) for worker in team.workers
     )
-    asked = team.models_of(team.planner)[:1] if KINDS[team.planner.kind].by_model else ()
+    by_model = KINDS[team.planner.kind].by_model and team.planner.run is None
+    asked = team.models_of(team.planner)[:1] if by_model else ()
     planning = [_Piece(spec, FRAME_TOKENS, 1) for spec in asked]
     return planning + _pieces(Plan(goal=task.intent, tasks=tasks), team)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from leadhand.contracts.team import Team
 
-PROMPTS = "a53d7cf56761b89c"
+PROMPTS = "b4fab08d2914d29c"
 """A digest of every text that leadhand itself sends to models. `tests/models/test_prompts.py`
 fails when one of them changes and says what to write here."""
 

@@ -6,19 +6,38 @@ from collections.abc import Callable
 
 def handoff_problem(function: Callable[..., object]) -> str | None:
     """Why `function` can't be called with only a handoff. An unknown signature is accepted."""
+    return _misfit(function, "handoff")
+
+
+def role_problem(role: str, run: object) -> str | None:
+    """Why `run` can't be the code of a planner or a synthesizer."""
+    names, methods = ("plan", "results"), ["synthesize"]
+    if role == "planner":
+        names, methods = ("request", "team"), ["plan", "decide"]
+    is_class = isinstance(run, type)
+    if own := [one for one in methods if hasattr(run, one) and not is_class]:
+        return None if hasattr(run, "name") else f"an object with `{own[0]}` needs a `name` too"
+    if callable(run) and not is_class:
+        return _misfit(run, *names)
+    what = "a class" if is_class else f"of type {type(run).__name__}"
+    return f"it is {what}; write a function, or an object with `{'` or `'.join(methods)}`"
+
+
+def _misfit(function: Callable[..., object], *names: str) -> str | None:
     try:
         # A decorator's own signature counts, not that of the function it wraps.
         signature = inspect.signature(function, follow_wrapped=False)
     except (TypeError, ValueError):
         return None
     try:
-        signature.bind(object())
+        signature.bind(*names)
     except TypeError:
         name = getattr(function, "__name__", None) or type(function).__name__
         bare = [one.replace(annotation=one.empty) for one in signature.parameters.values()]
         shown = signature.replace(parameters=bare, return_annotation=signature.empty)
+        count = "one argument" if len(names) == 1 else "two arguments"
         return (
-            f"{name}{shown} can't be called with one argument, the handoff: "
-            f"write `def {name}(handoff): ...`"
+            f"{name}{shown} can't be called with {count}, the {' and the '.join(names)}: "
+            f"write `def {name}({', '.join(names)}): ...`"
         )
     return None

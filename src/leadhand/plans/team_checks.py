@@ -18,7 +18,7 @@ from leadhand.plans.checks import STRATEGIES, instead
 from leadhand.plans.nesting import nested_teams, nesting_problems, with_inherited_models
 from leadhand.plans.planned_workers import factory_problems
 from leadhand.plans.routes import pattern_problem
-from leadhand.plans.signatures import handoff_problem
+from leadhand.plans.signatures import handoff_problem, role_problem
 
 _FACTORY = "the worker factory"
 
@@ -77,6 +77,7 @@ def signature_problems(team: Team) -> Iterator[str]:
 def synthesis_problems(team: Team, *, own: bool = False) -> Iterator[str]:
     """Strategies that synthesizers of the team and its nested teams don't know. An `own`
     synthesizer may know others; nested teams have none."""
+    own = own or team.synthesizer.run is not None
     for name in (team.synthesis, team.template_synthesis):
         if name is not None and name not in STRATEGIES and not own:
             yield (
@@ -134,6 +135,7 @@ def _team_problems(team: Team) -> Iterator[str]:
             "the synthesizer is plain, so the team can't declare an output: leave out one or the "
             "other"
         )
+    yield from _role_problems(team)
     problem = _form_problem(team.output)
     if problem is not None:
         yield f"the output of the team can't be used: {problem}"
@@ -155,6 +157,20 @@ def _team_problems(team: Team) -> Iterator[str]:
     yield from _template_problems(team, names)
 
 
+def _role_problems(team: Team) -> Iterator[str]:
+    for name, role in team.roles.items():
+        if role.run is None:
+            continue
+        if name not in ("planner", "synthesizer"):
+            yield f"the {name} can't be code: leave out its `run`"
+        elif problem := role_problem(name, role.run):
+            yield f"`run` of the {name} can't be used: {problem}"
+    if team.planner.run is not None and team.planner.kind is not None:
+        yield f"the planner is code and has the kind `{team.planner.kind}`: leave out one of them"
+    if team.synthesizer.run is not None and team.critic is not None:
+        yield "the synthesizer is code, which no critic can send back: leave out one of them"
+
+
 def _worker_problems(worker: Worker, names: list[str]) -> Iterator[str]:
     if worker.plain and (worker.tools or worker.output is not None):
         yield (
@@ -173,6 +189,13 @@ def _worker_problems(worker: Worker, names: list[str]) -> Iterator[str]:
             )
         inner = worker.team
         yield from (f"in team {inner.name!r}: {problem}" for problem in _team_problems(inner))
+    if worker.draft is not None and worker.offline is not worker.draft:
+        yield f"worker {worker.name!r} has `draft`, which is its offline code: leave out `offline`"
+    if worker.draft is not None and (worker.run or worker.team or worker.isolate == "process"):
+        yield (
+            f"worker {worker.name!r} has `draft`, to which the team's model adds: leave out `run`, "
+            "`agent`, `team` and `isolate`"
+        )
     if worker.agent is not None and not isinstance(worker.run, ForeignAgent):
         yield f"worker {worker.name!r} has an agent and a function: leave out `agent` or `run`"
     if worker.agent is not None and worker.isolate == "process":

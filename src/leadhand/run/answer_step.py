@@ -50,6 +50,8 @@ from leadhand.synthesis.merge import merge
 
 _log = logging.getLogger("leadhand")
 R = TypeVar("R", bound=Record)
+CODE_S = 0.4
+"""How much longer than the deadline a synthesis by code may take."""
 
 
 async def final_answer(context: StepContext) -> Answer:
@@ -277,7 +279,11 @@ async def _synthesized(context: StepContext, plan: Plan) -> tuple[Synthesis, tup
     synthesizer = context.roles.synthesizer
     try:
         if not synthesizer.calls_model:  # fast, and also wanted of a cancelled run
-            return await synthesizer.synthesize(plan, results), ()
+            due_s = context.loop_time(context.due_s)
+            if due_s is not None:
+                due_s = max(due_s, asyncio.get_running_loop().time()) + CODE_S
+            async with asyncio.timeout_at(due_s):
+                return await synthesizer.synthesize(plan, results), ()
         work = synthesizer.synthesize(plan, results)
         until_s = context.loop_time(context.due_s)
         return await context.active.unless_stopped(work, until_s=until_s), ()

@@ -191,7 +191,8 @@ def engine_of(state: RunState, gaps: Sequence[Gap]) -> Engine:
     by_model = (
         *(answer.engine == "model" for answer in nested if answer is not None),
         *(
-            task.result.usage.requests > 0 or (task.called and task.result.without_model is None)
+            task.result.usage.requests > 0
+            or (task.called and task.result.without_model is task.result.draft_only is None)
             for task in tasks
             if task.nested is None and task.result
         ),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.people import Occasion, RunMessage
+from leadhand.contracts.role import code_name
 from leadhand.contracts.task import EarlierRun, Plan, PlanRequest
 from leadhand.contracts.team import Team
 from leadhand.engine.recorder import Listener, Recorder
@@ -233,7 +234,7 @@ class RunHost:
             again = tasks_from(state, from_task) if from_task is not None else ()
             check_resumable(state, run_id, self.team, again)
             if self.planner is None:
-                check_decider(state, run_id)
+                check_decider(state, run_id, code_name(self.team.planner))
             context = None
             if again or not is_over(state):
                 context = await self._restored(options, recorder, settings)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from leadhand.contracts import events
 from leadhand.contracts.planner_kinds import KINDS
+from leadhand.contracts.role import planner_title
 from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.engine.failures import failure_of
 from leadhand.errors import MAX_SHOWN_PROBLEMS, InputError, LeadhandError, ModelError, PlanError
@@ -54,7 +55,8 @@ class _NoPlan:
     late: bool = False
 
     def said(self, context: StepContext) -> str:
-        who = "the model" if context.team.tiers else "the planner"
+        by_model = context.team.tiers and context.team.planner.run is None
+        who = "the model" if by_model else "the planner"
         in_time = " in time" if self.late else ""
         return f"no {'valid ' if self.problems else ''}plan came from {who}{in_time}"
 
@@ -121,7 +123,8 @@ async def _proposed(
             raise
         if isinstance(made, _NoPlan):
             # The user can't repair a plan that the planner wrote: the answer says why.
-            why = f"the planner gave no valid plan: {made.why}" if made.problems else made.why
+            who = planner_title(context.team.planner)
+            why = f"{who} gave no valid plan: {made.why}" if made.problems else made.why
             _reject(context, *(made.problems[:MAX_SHOWN_PROBLEMS] or (why,)))
             context.unplanned = why
             context.no_plan = made.said(context)
@@ -215,7 +218,8 @@ async def _by_template(
         return failure
     _log.warning("planned by the team's template, because %s", failure.why)
     # What kept the planner from its model keeps every role from that model.
-    by_tier = not failure.problems and context.team.planner.model is None
+    role = context.team.planner
+    by_tier = not failure.problems and role.model is None and role.run is None
     if by_tier and context.give_up_models(failure.why):
         context.drop_reserve()
     return plan
@@ -232,10 +236,12 @@ def _until_s(context: StepContext) -> float | None:
 
 def _has_template(context: StepContext) -> bool:
     """Whether there is a plan without a model: the team's template, or a task for each worker if
-    all of them have offline code. There is none for a task that is broken down."""
+    all of them have offline code and no code plans. There is none for a task that is broken down.
+    """
     team = context.team
     offline = bool(team.workers) and all(one.offline is not None for one in team.workers)
-    return not context.breaks_down and (bool(team.template) or offline)
+    each = offline and team.planner.run is None
+    return not context.breaks_down and (bool(team.template) or each)
 
 
 async def _checked(

@@ -97,6 +97,10 @@ class Roles:
 
     def __post_init__(self) -> None:
         own = self._made(self.own_planner)
+        if own is None and self.team.planner.run is not None:
+            from leadhand.run.code_roles import code_planner
+
+            own = code_planner(self.team.planner)
         if isinstance(own, Decider):
             own = StepwisePlanner(own, self.recorder)
         router = self._router()
@@ -138,7 +142,9 @@ class Roles:
         """Have code in the remaining roles; false, with no change, if a worker has none."""
         if not all(callable(one.run) or one.offline is not None for one in self.team.workers):
             return False
-        self.synthesizer, self.remedies = Merge(), _routed(self._router(), None)
+        if self.synthesizer.calls_model:
+            self.synthesizer = Merge()
+        self.remedies = _routed(self._router(), None)
         return True
 
     def nested(self, team: Team, recorder: Recorder, task: Handoff, *, request: str) -> "Roles":
@@ -197,6 +203,10 @@ class Roles:
 
     def _synthesizer(self) -> Synthesizer:
         caller, team = self.caller, self.team
+        if team.synthesizer.run is not None:
+            from leadhand.run.code_roles import code_synthesizer
+
+            return code_synthesizer(team.synthesizer)
         if caller is None or not (team.tiers or team.synthesizer.model):
             return Merge()
         from leadhand.synthesis.model import ModelSynthesizer, context_tokens

@@ -130,11 +130,11 @@ def check_resumable(
             check_resumable(task.nested, run_id, worker.team)
 
 
-def check_decider(state: RunState, run_id: str) -> None:
-    """Raises `InputError` if a planner in code has more to decide: without it, the team's model
-    must not take over those decisions."""
+def check_decider(state: RunState, run_id: str, own: str) -> None:
+    """Raises `InputError` if a planner in code other than the team's `own` has more to decide:
+    the team's model must not take over those decisions."""
     undecided = state.rounds_open or state.rounds_end == "failed"
-    if undecided and state.decided_by not in ("", "planner"):
+    if undecided and state.decided_by not in ("", "planner", own):
         raise InputError(
             f"run {run_id!r} can't be resumed here: its rounds are decided by "
             f"{state.decided_by!r}, a planner in code; resume it in a program that has it: "

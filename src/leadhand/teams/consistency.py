@@ -40,14 +40,15 @@ def check(draft: Draft, notes: Notes) -> None:
         _tools(draft, notes)
         _factory(draft, draft.team, notes)
         planner = draft.team.planner
-        for key, text in unused_settings(planner.kind, planner.model_fields_set):
+        by_code = {"max_rounds"} if planner.run is not None else set[str]()
+        for key, text in unused_settings(planner.kind, planner.model_fields_set - by_code):
             notes.warn(draft.document.place("planner", key), text)
         if draft.team.planner.template:
             _template(draft, notes)
             # A planner with a model can give tasks to any worker.
             if all(worker.has_function for worker in draft.workers):
                 _reach(draft, notes)
-        elif len(draft.names) > MANY_WORKERS:
+        elif len(draft.names) > MANY_WORKERS and planner.run is None:
             notes.warn(
                 draft.document.place(),
                 f"{len(draft.names)} workers under one supervisor, which can tell about "

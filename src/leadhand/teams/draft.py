@@ -7,10 +7,11 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from leadhand.teams.fields import Fields, TeamFields, WorkerFields
+from leadhand.teams.fields import Fields, TeamFields
 from leadhand.teams.files import KeyPath, TeamFile, Value, read_markdown, read_yaml
 from leadhand.teams.mistakes import validated
 from leadhand.teams.notes import FileLine, Notes
+from leadhand.teams.worker_fields import WorkerFields
 
 M = TypeVar("M", bound=Fields)
 
@@ -34,7 +35,9 @@ class WorkerDraft:
     @property
     def has_function(self) -> bool:
         """Whether it declares how to do its work without a model, correctly or not."""
-        return not self.written.values.keys().isdisjoint({"agent", "offline", "run", "team"})
+        return not self.written.values.keys().isdisjoint(
+            {"agent", "draft", "offline", "run", "team"}
+        )
 
 
 @dataclass(frozen=True, slots=True)

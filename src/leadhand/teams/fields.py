@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
 from leadhand.contracts.role import MAX_LEVELS, Answers
-from leadhand.contracts.team import TIERS, Isolation, NamedRung, PlannerKind, Tier
+from leadhand.contracts.team import TIERS, NamedRung, PlannerKind, Tier
 from leadhand.teams import values
 
 
@@ -207,6 +207,8 @@ class PlannerFields(RoleFields):
     """How many decisions a `stepwise` planner may make in a run."""
     max_levels: Annotated[int, Field(ge=0, le=MAX_LEVELS)] = 3
     """How many levels of plans a `recursive` planner may make below the first one."""
+    run: values.FunctionName | None = None
+    """Code that plans, with or without a model, as `module:function`: `(request, team) -> Plan`."""
     template: list[EntryFields] = []
     """The plan if no model is available; without a template every worker gets one task."""
     synthesis: values.Name | None = None
@@ -221,6 +223,9 @@ class SynthesizerFields(RoleFields):
     """
     plain: bool = False
     """True: `instructions` are the whole prompt and the answer is plain text."""
+    run: values.FunctionName | None = None
+    """Code that writes the answer, with or without a model, as `module:function`:
+    `(plan, results) -> Synthesis`."""
 
 
 class RouteFields(Fields):
@@ -314,81 +319,3 @@ class TeamFields(Fields):
     none."""
     shared_tools: values.Names = []
     """Tools that more than one worker may have."""
-
-
-def _as_retry(value: object) -> object:
-    return {} if value is True else {"attempts": 1} if value is False else value
-
-
-class RetryFields(Fields):
-    """`retry` of a worker: which of its failures are retried, and how often; `false` is never."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    on: values.ExceptionNames | None = None
-    """Exceptions to retry, built-in or `module:Class`; by default all but the permanent ones."""
-    attempts: values.Positive | None = None
-    """Attempts with the same intent, including the first; by default as many as the team allows."""
-
-
-class WorkerFields(Fields):
-    """The front matter of a worker's file; the instructions follow it."""
-
-    examples = {"description": "one line on what this worker does"}
-
-    name: values.Name | None = None
-    """The worker's name; by default its file's."""
-    description: values.RequiredLine
-    """One line for the planner: what this worker does, and by omission what it does not."""
-    tools: values.Names = []
-    """What it may use: names of ready-made tools, or functions of your own as `module:function`.
-    Without this key it has no tools."""
-    tier: Tier | None = None
-    """The tier of model to start with; by default that of the team's limits."""
-    model: values.WorkerModel = None
-    """A model as `provider:model`, instead of the tier's; `inherit` means none of its own."""
-    settings: SettingsFields = SettingsFields()
-    """Settings of its model, such as `temperature`."""
-    input: values.OutputForm = None
-    """The payload of its tasks: a JSON Schema, or a class as `module:Class`."""
-    output: values.OutputForm = None
-    """The type of its answers: a JSON Schema, or a class as `module:Class`; by default text."""
-    plain: bool = False
-    """True: the instructions are the whole prompt and the model answers in plain text."""
-    min_confidence: values.Percent | None = None
-    """Answers with less confidence, from 0 to 100, are handed back: of a model, a team or `run`."""
-    max_tool_calls: values.Positive = 32
-    """How many tool calls one answer of its model may make; further ones are refused."""
-    max_output_mb: Annotated[float, Field(gt=0, le=10)] = 1.0
-    """Limit in MB of its model's answer and of a tool call's arguments; longer ones are refused."""
-    fallback: values.Name | None = None
-    """The worker that takes over if this one fails for good or its breaker is open, gives a second
-    opinion on its doubtful results, and helps if more than `max_queue` tasks wait for it."""
-    retry: Annotated[
-        RetryFields, BeforeValidator(_as_retry, json_schema_input_type=bool | RetryFields)
-    ] = RetryFields()
-    """Which of its failures are retried, and how often; `false` is never."""
-    role: values.Name | None = None
-    """Workers with the same role share their tasks by load."""
-    max_queue: Annotated[int, Field(ge=0)] | None = None
-    """How many tasks may wait for it before further ones go to its fallback."""
-    concurrency: values.Positive | None = None
-    """How many tasks it works on at once; by default as many as the run allows."""
-    timeout_s: values.Seconds | None = None
-    """Seconds that one attempt at a task may take."""
-    max_steps: values.Positive | None = None
-    """Model calls that one attempt may make."""
-    read_only: bool | None = None
-    """Whether its work changes nothing outside the run; by default true with ready-made tools."""
-    isolate: Isolation = "none"
-    """`process`: its function runs in a process of its own."""
-    offline: values.FunctionName | None = None
-    """The function that does the work if no model is available, as `module:function`."""
-    offline_s: values.Seconds | None = None
-    """Seconds to reserve for `offline` before the deadline; by default what it took last, or 1."""
-    team: values.RequiredLine | None = None
-    """A team that does the work: a ready-made one's name, or a folder such as `../legal`."""
-    agent: values.FunctionName | None = None
-    """An agent of LangGraph, OpenAI Agents or Agno that does the work, as `module:attribute`."""
-    run: values.FunctionName | None = None
-    """The function that always does the work, even if a model is available: `module:function`."""

@@ -6,6 +6,7 @@ my-team/
 """
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -35,7 +36,7 @@ from leadhand.teams.draft import TEAM_FILE, Draft, WorkerDraft, read
 from leadhand.teams.fields import Fields, RoleFields, TeamFields
 from leadhand.teams.installed import team_folders, unusable_teams
 from leadhand.teams.notes import Notes, closest
-from leadhand.teams.parts import ImportedParts, declared_form, imported
+from leadhand.teams.parts import ImportedParts, declared_form, imported, role_code
 from leadhand.teams.tools import catalogue, name_for_model
 from leadhand.teams.trained_router import trained_router
 from leadhand.teams.trust import check_owners
@@ -117,10 +118,11 @@ def _inspect(folder: Path, nesting: _Nesting) -> TeamInspection:
     )
     trained = trained_router(draft, notes)
     granted = catalogue(draft, notes) if nesting.code else ()
+    code = role_code(draft, notes) if nesting.code else {}
     team = None
     if draft.team is not None and not notes.problems and nesting.code:
         output = declared_form(draft.team.output, draft.document, "output", folder, notes)
-        team = _team(draft, draft.team, parts, output, trained, granted)
+        team = _team(draft, draft.team, parts, output, trained, granted, code)
         # Finds nothing more, unless it has a rule that the checks of the files lack.
         for text in team_problems(team, model_at_hand=True):
             notes.problem(draft.document.place(), text)
@@ -201,6 +203,7 @@ def _team(
     output: object,
     trained: TrainedRouter | None,
     granted: tuple[object, ...],
+    code: Mapping[str, object],
 ) -> Team:
     defaults = RetryRules()
     ladder, planner, synthesizer = fields.ladder, fields.planner, fields.synthesizer
@@ -210,9 +213,9 @@ def _team(
         workers=tuple(_worker(worker, parts[worker.name]) for worker in draft.workers),
         model=fields.model,
         models={tier: tuple(names) for tier, names in fields.models.by_tier.items()},
-        planner=_role(planner, "template", "synthesis"),
+        planner=_role(planner, "template", "synthesis", run=code["planner"]),
         early_start=fields.early_start,
-        synthesizer=_role(synthesizer, "strategy"),
+        synthesizer=_role(synthesizer, "strategy", run=code["synthesizer"]),
         judge=_role(fields.judge),
         same_subject=fields.same_subject,
         critic=_role(fields.critic) if fields.critic is not None else None,
@@ -247,8 +250,9 @@ def _values(fields: Fields, *others: str) -> dict[str, Any]:
     return {name: value for name, value in fields if name not in others}
 
 
-def _role(fields: RoleFields, *others: str) -> Role:
-    return Role(**_values(fields, "settings", *others), settings=fields.settings.given)
+def _role(fields: RoleFields, *others: str, run: object = None) -> Role:
+    values = _values(fields, "settings", "run", *others)
+    return Role(**values, settings=fields.settings.given, run=run)
 
 
 def _worker(draft: WorkerDraft, parts: ImportedParts) -> Worker:

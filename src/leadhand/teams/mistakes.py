@@ -13,10 +13,10 @@ from leadhand.teams.fields import (
     RoleFields,
     SynthesizerFields,
     TeamFields,
-    WorkerFields,
 )
 from leadhand.teams.files import KeyPath, TeamFile, Value
 from leadhand.teams.notes import Notes, closest, intended_name
+from leadhand.teams.worker_fields import WorkerFields
 
 M = TypeVar("M", bound=Fields)
 

@@ -7,7 +7,7 @@ from leadhand.teams.notes import Notes, intended_name
 from leadhand.teams.values import tier_of_alias
 
 _IDLE = (
-    *("tier", "model", "settings", "plain", "max_steps", "offline"),
+    *("tier", "model", "settings", "plain", "max_steps", "offline", "draft"),
     *("max_tool_calls", "max_output_mb"),
 )
 """Keys of a worker that have no effect if a function always does its work."""
@@ -57,6 +57,12 @@ def check_worker(worker: WorkerDraft, notes: Notes) -> None:
     if fields.run is not None or fields.agent is not None or fields.team is not None:
         _idle(worker, notes)
         return
+    if fields.draft is not None and (fields.offline is not None or fields.isolate != "none"):
+        notes.problem(
+            document.place("draft"),
+            f"{worker.name!r} has a draft, which is its offline code too and runs in a thread: "
+            "leave out `offline` and `isolate`",
+        )
     tier = tier_of_alias(fields.model)
     if tier is not None and fields.tier is None:
         notes.warn(

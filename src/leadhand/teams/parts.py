@@ -13,6 +13,7 @@ from leadhand.contracts.ladder import Retry
 from leadhand.contracts.team import AgentLike, Team, WorkFunction
 from leadhand.errors import InputError
 from leadhand.plans.payloads import schema_mistakes
+from leadhand.plans.signatures import role_problem
 from leadhand.teams import functions
 from leadhand.teams.draft import Draft, WorkerDraft
 from leadhand.teams.files import TeamFile
@@ -25,6 +26,7 @@ class ImportedParts(NamedTuple):
     run: WorkFunction | AgentLike | None
     agent: object
     offline: WorkFunction | None
+    draft: WorkFunction | None
     tools: tuple[object, ...]
     input: object
     output: object
@@ -70,7 +72,7 @@ def _parts(
     if fields.team is not None:
         team = load_team(worker)
         return ImportedParts(
-            None, None, None, tools=(), input=taken, output=None, team=team, retry=retry
+            *(None, None, None, None), tools=(), input=taken, output=None, team=team, retry=retry
         )
     return ImportedParts(
         run=_work(worker, "run", fields.run, folder, notes, own),
@@ -78,12 +80,26 @@ def _parts(
         offline=cast(
             "WorkFunction | None", _work(worker, "offline", fields.offline, folder, notes, own)
         ),
+        draft=cast("WorkFunction | None", _work(worker, "draft", fields.draft, folder, notes, own)),
         tools=tools(worker, folder, notes),
         input=taken,
         output=declared_form(fields.output, worker.document, "output", folder, notes),
         team=None,
         retry=retry,
     )
+
+
+def role_code(draft: Draft, notes: Notes) -> dict[str, object]:
+    """The code of the planner and of the synthesizer, `None` for one that has none."""
+    found: dict[str, object] = {"planner": None, "synthesizer": None}
+    for name in found if draft.team is not None else ():
+        written = getattr(draft.team, name).run
+        if written is not None:
+            with notes.problems_at(draft.document.place(name, "run")):
+                found[name] = code = functions.resolve(written, draft.folder)
+                if problem := role_problem(name, code):
+                    raise InputError(f"{written!r} can't be the {name}: {problem}")
+    return found
 
 
 def _exceptions(

@@ -72,7 +72,7 @@ class AttemptHistory:
         self.ended_s = event.elapsed_s
         match event:
             case events.TaskCompleted():
-                self.end, self.message = "completed", event.flag or ""
+                self.end, self.message = "completed", event.flag or event.result.draft_only or ""
             case events.TaskFailed():
                 self.end, self.kind = "failed", event.kind
                 self.message = with_location(event.message, event.where)

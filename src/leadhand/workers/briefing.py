@@ -2,10 +2,15 @@
 
 from pydantic_core import to_json
 
-from leadhand.contracts.outcome import Digest, Handoff
+from leadhand.contracts.outcome import Digest, Handoff, Result
 from leadhand.contracts.team import MaterialFunction, Worker
 from leadhand.models.prompts import joined, prompt
+from leadhand.untrusted.cutting import cut
 from leadhand.untrusted.fence import Fence
+
+MAX_DRAFT_CHARS = 24_000
+"""Characters of a draft that the model sees; its tools have what the draft was made of."""
+CUT = " [cut here]"
 
 
 def instructions(worker: Worker) -> str:
@@ -14,14 +19,25 @@ def instructions(worker: Worker) -> str:
     return joined(worker.instructions, prompt("leadhand.workers", "worker"))
 
 
-def opening(handoff: Handoff, fence: Fence, *, material: MaterialFunction | None = None) -> str:
+def opening(
+    handoff: Handoff,
+    fence: Fence,
+    *,
+    material: MaterialFunction | None = None,
+    draft: Result | None = None,
+) -> str:
     """The first message: the intent in the supervisor's own words, and everything else as data."""
     done = f"Done when: {handoff.done_when}" if handoff.done_when else ""
     shown = (material or _handed_over)(handoff)
     if handoff.payload is not None:
         shown = {"payload": to_json(handoff.payload).decode(), **shown}
+    task = ""
+    if draft is not None:
+        task = prompt("leadhand.workers", "draft")
+        output = to_json(draft.output).decode()
+        shown = {**shown, "draft": joined(draft.summary, cut(output, MAX_DRAFT_CHARS, CUT))}
     given = [fence.around(text, source=name) for name, text in shown.items()]
-    return joined(handoff.intent, done, fence.explanation if given else "", *given)
+    return joined(handoff.intent, done, task, fence.explanation if given else "", *given)
 
 
 def _handed_over(handoff: Handoff) -> dict[str, str]:

@@ -74,8 +74,8 @@ class ModelWorker:
         )
         self._models: dict[str, Sequence[ModelSpec]] = {**models}
 
-    async def run(self, handoff: Handoff) -> Outcome:
-        attempt = _Attempt(self, handoff, self._models_for(handoff))
+    async def run(self, handoff: Handoff, draft: Result | None = None) -> Outcome:
+        attempt = _Attempt(self, handoff, self._models_for(handoff), draft)
         return outcome_of(await self._outcome(attempt))
 
     async def _outcome(self, attempt: "_Attempt") -> Outcome:
@@ -103,11 +103,18 @@ class ModelWorker:
 
 
 class _Attempt:
-    def __init__(self, runner: ModelWorker, handoff: Handoff, models: Sequence[ModelSpec]) -> None:
+    def __init__(
+        self,
+        runner: ModelWorker,
+        handoff: Handoff,
+        models: Sequence[ModelSpec],
+        draft: Result | None,
+    ) -> None:
         self._runner = runner
         self._worker = runner.worker
         self._handoff = handoff
         self._models = models
+        self._draft = draft
         self._requester = Requester("worker", handoff.task_id, handoff.attempt, shown=True)
         self._said = Conversation(self._worker.name)
         self._instructions = runner.instructions
@@ -190,7 +197,7 @@ class _Attempt:
     async def _ask(self, request: CallRequest) -> ModelResponse:
         if not self._said.messages:
             fence, material = self._runner.fence, self._worker.material
-            text = briefing.opening(self._handoff, fence, material=material)
+            text = briefing.opening(self._handoff, fence, material=material, draft=self._draft)
             self._said.messages.append(first_message(text, request))
         response, usage = await self._runner.caller.ask(
             self._requester, self._said.messages, request=request, models=self._models

@@ -23,6 +23,7 @@ from leadhand.threads import DaemonThreads
 from leadhand.untrusted.fence import Fence
 from leadhand.workers import wrappers
 from leadhand.workers.context_data import ContextData
+from leadhand.workers.drafts import WithDraft
 from leadhand.workers.foreign import function_of
 from leadhand.workers.function import Function, FunctionWorker
 from leadhand.workers.nested import NestedWorker
@@ -32,6 +33,7 @@ from leadhand.workers.processes import ProcessPool, ProcessWorker
 
 if TYPE_CHECKING:
     from leadhand.models.calls import Caller
+    from leadhand.workers.loop import ModelWorker
 
 CLOSING_S = 0.1
 """How long threads, processes and tools have to end when there is no time left."""
@@ -144,8 +146,9 @@ class Runners:
             await self._pool.close()
 
     def _by_code(self, worker: Worker, work: Function) -> Runner:
+        output = worker.output if worker.draft is None else None  # what its model adds
         runner = FunctionWorker(
-            work, threads=self._threads, output=worker.output, retry_on=_retry_on(worker)
+            work, threads=self._threads, output=output, retry_on=_retry_on(worker)
         )
         form = DeclaredType(worker.input) if worker.input is not None else None
         typed = runner
@@ -157,6 +160,8 @@ class Runners:
         """The worker with its tools; if these can't be used, a runner that fails and says why."""
         if self._caller is None:
             why = self._offline_switch.why or "there is no model"
+            if worker.draft is not None:
+                return self._with_draft(worker, worker.draft)
             return self._or_by_code(worker, wrappers.NotStarted(Failed(kind="error", message=why)))
         try:
             return self._with_model(worker, self._caller)
@@ -184,7 +189,7 @@ class Runners:
         return self._or_by_code(worker, self._by_model(worker, caller, toolsets))
 
     def _or_by_code(self, worker: Worker, by_model: Runner) -> Runner:
-        if worker.offline is None or worker.isolate == "process":
+        if worker.offline is None or worker.isolate == "process" or worker.draft is not None:
             return by_model
         longest_s = max(self._team.retry.backoff_s, default=0.0) * (1 + JITTER_SHARE)
         by_code = self._by_code(worker, worker.offline)
@@ -210,7 +215,15 @@ class Runners:
             caller=caller,
             fence=self._fence,
         )
-        return wrappers.WithUnreadInputs(by_model, self._unread) if worker.tools else by_model
+        runner: Runner = by_model
+        if worker.draft is not None:
+            runner = self._with_draft(worker, worker.draft, by_model)
+        return wrappers.WithUnreadInputs(runner, self._unread) if worker.tools else runner
+
+    def _with_draft(
+        self, worker: Worker, draft: Function, by_model: "ModelWorker | None" = None
+    ) -> Runner:
+        return WithDraft(by_model, self._by_code(worker, draft), self._offline_switch)
 
     def _tool(self, tool: object) -> object | None:
         return self._make_tool(tool) if isinstance(tool, str) and self._make_tool else tool

@@ -105,7 +105,8 @@ class PlainLines:
         _, task = find_task(self._run.state, id)
         if task is None:
             return ""
-        why = f": {task.why}" if task.why else ""
+        reason = task.why or (task.result.draft_only if task.result is not None else None)
+        why = f": {reason}" if reason else ""
         took = f" in {task.busy_s:.1f} s" if task.attempts else ""
         took += f", {task.attempts} attempts" if task.attempts > 1 else ""
         took += f", {short_usage(task.usage)}" if task.usage.requests else ""

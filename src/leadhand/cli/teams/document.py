@@ -19,7 +19,7 @@ def document(team: Team) -> Data:
         "models": {tier: [*map(model_name, specs)] for tier, specs in team.tiers.items()},
         "workers": [worker_document(worker) for worker in team.workers],
         "planner": {
-            **_fields(team.planner, "kind max_rounds max_levels"),
+            **_fields(team.planner, "kind max_rounds max_levels run"),
             **_role(team.planner),
             "template": [
                 _fields(entry, "id worker intent depends_on for_each payload done_when")
@@ -32,7 +32,7 @@ def document(team: Team) -> Data:
         "synthesizer": {
             "strategy": team.synthesis,
             **_role(team.synthesizer),
-            "plain": team.synthesizer.plain,
+            **_fields(team.synthesizer, "plain run"),
         },
         "output": _schema(team.output),
         "judge": _role(team.judge),
@@ -68,7 +68,7 @@ def worker_document(worker: Worker) -> Data:
         "output": _schema(worker.output),
         **_fields(worker, "plain min_confidence max_tool_calls max_output_mb fallback retry"),
         "read_only": is_read_only(worker),
-        **_fields(worker, "isolate concurrency limits offline offline_s run role max_queue"),
+        **_fields(worker, "isolate concurrency limits offline draft offline_s run role max_queue"),
         "team": worker.team and document(worker.team),
         "instructions": worker.instructions,
     }

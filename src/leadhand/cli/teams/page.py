@@ -13,6 +13,7 @@ from leadhand.cli.teams.document import Data, document, schema_line, worker_docu
 from leadhand.cli.views.consoles import MAX_WIDTH
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.planner_kinds import KINDS
+from leadhand.contracts.role import code_name
 from leadhand.contracts.team import Team, Worker
 from leadhand.contracts.tools import may_start_early
 from leadhand.plans import graph
@@ -44,6 +45,8 @@ def team_page(team: Team, width: int) -> Group:
     else:
         rounds = counted(team.planner.max_rounds, "round")
         words = KINDS[team.planner.kind].plan_words.format(max_rounds=rounds)
+        if team.planner.run is not None:
+            words = f"by {code_name(team.planner)}, with or without a model"
         sections["plan"] = words if team.workers else "each by its planner's model"
     sections["rules"] = rows(_rules(team))
     parts: list[RenderableType] = [Text(safe(team.name), "bold")]
