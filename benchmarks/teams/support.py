@@ -25,9 +25,9 @@ from leadhand.routing.training import train
 from leadhand_teams.shared.search import Index as Bm25
 from leadhand_teams.support import retrieval
 from leadhand_teams.support.evidence import signs
-from leadhand_teams.support.retrieval import ANSWERS_FROM, Index, Ticket
+from leadhand_teams.support.retrieval import ANSWERS_FROM, PastTicket, SectionIndex
 from leadhand_teams.support.routing import routed
-from leadhand_teams.support.sections import Section
+from leadhand_teams.support.sections import DocSection
 
 DATA = Path(os.environ.get("LEADHAND_WORKLOADS", "../shared/workloads"), "teams")
 _FOLDS = 5
@@ -69,9 +69,9 @@ def manuals() -> None:
         Question(str(row["manual"]), str(row["question"]), tuple(cast("list[str]", row["gold"])))
         for row in rows("support_manuals/data.jsonl.gz")
     ]
-    sections: defaultdict[str, list[Section]] = defaultdict(list)
+    sections: defaultdict[str, list[DocSection]] = defaultdict(list)
     for row in rows("support_manuals/docs.jsonl.gz"):
-        section = Section(str(row["id"]), str(row["title"]), (), str(row["text"]))
+        section = DocSection(str(row["id"]), str(row["title"]), (), str(row["text"]))
         sections[str(row["manual"])].append(section)
     for manual, found in sections.items():
         own = [one for one in questions if one.manual == manual]
@@ -80,7 +80,7 @@ def manuals() -> None:
         hits = [[found[hit.item].ref for hit in plain.search(one.text)] for one in own]
         print(f"{manual}: {len(own)} questions")
         print("  BM25 without common words:", places(hits, own))
-        index = Index(found)
+        index = SectionIndex(found)
         print("  ranked:", places(map(_ranked(index), own), own))
         for strict in (False, True):
             which = "other words" if strict else "all others"
@@ -93,24 +93,24 @@ def manuals() -> None:
         print("  refused of the other product:", interval(len(other) - no, len(other)))
 
 
-def _ranked(index: Index) -> Callable[[Question], list[str]]:
+def _ranked(index: SectionIndex) -> Callable[[Question], list[str]]:
     return lambda question: [one.section.ref for one in index.ranked(question.text)]
 
 
-def _answers(index: Index, question: Question) -> bool:
+def _answers(index: SectionIndex, question: Question) -> bool:
     ranked = index.ranked(question.text, 1)
     return bool(ranked) and ranked[0].score >= ANSWERS_FROM
 
 
 def _with_tickets(
-    sections: Sequence[Section], questions: Sequence[Question], *, strict: bool
+    sections: Sequence[DocSection], questions: Sequence[Question], *, strict: bool
 ) -> list[list[str]]:
     """The ranking of each question, with the other questions as past tickets.
 
     `strict`: without those of the same words.
     """
     found: list[list[str]] = []
-    index = Index(sections, [Ticket(one.text, one.gold) for one in questions])
+    index = SectionIndex(sections, [PastTicket(one.text, one.gold) for one in questions])
     words = [frozenset(index.words(one.text)) for one in questions]
     known = index.asked_before
     for number, (question, own) in enumerate(zip(questions, words, strict=True)):
@@ -123,7 +123,7 @@ def _with_tickets(
     return found
 
 
-def _chosen(index: Index, questions: Sequence[Question]) -> list[list[str]]:
+def _chosen(index: SectionIndex, questions: Sequence[Question]) -> list[list[str]]:
     """The ranking of each question by the setting that is best on the other folds."""
     names = ("PAIRS", "TITLE", "PROBLEM")
     settings = [*product((0.0, 0.5, 1.0, 1.5), (0.0, 0.5, 1.0, 1.5), (0.0, 0.5, 1.0))]

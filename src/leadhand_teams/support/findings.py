@@ -5,7 +5,7 @@ from typing import TypeVar, cast
 from pydantic import ValidationError
 
 from leadhand import Handoff
-from leadhand_teams.support.output import Data, FoundSection, Kind, Route, Sign, Ticket
+from leadhand_teams.support.output import Data, DeskRoute, FoundSection, Kind, Sign, Ticket
 from leadhand_teams.support.runbooks import Walk
 
 T = TypeVar("T", bound=Data)
@@ -16,7 +16,7 @@ class Brief(Data):
 
     request: str
     kind: Kind = "question"
-    route: Route = Route()
+    route: DeskRoute = DeskRoute()
 
 
 class Diagnosis(Data):

@@ -14,9 +14,9 @@ from typing import Final, cast
 
 from leadhand.tools.files import HIDDEN, Document, Documents, Inputs
 from leadhand_teams.support.lists import runbooks_of
-from leadhand_teams.support.retrieval import Index, Ticket
+from leadhand_teams.support.retrieval import PastTicket, SectionIndex
 from leadhand_teams.support.runbooks import Runbook, Unusable, read_runbooks
-from leadhand_teams.support.sections import Section, sections_of
+from leadhand_teams.support.sections import DocSection, sections_of
 
 OWN: Final = "leadhand-support"
 """Begins the references of the knowledge that comes with the team."""
@@ -35,18 +35,18 @@ _HEADING: Final = 120
 class Library:
     """What was read from the files handed in, or what comes with the team. Do not change it."""
 
-    sections: list[Section] = field(default_factory=list[Section])
+    sections: list[DocSection] = field(default_factory=list[DocSection])
     runbooks: list[Runbook] = field(default_factory=list[Runbook])
     logs: list[Document] = field(default_factory=list[Document])
-    tickets: list[Ticket] = field(default_factory=list[Ticket])
+    tickets: list[PastTicket] = field(default_factory=list[PastTicket])
     notes: list[str] = field(default_factory=list[str])
     own: bool = False
     """Whether sections and runbooks are those that come with the team."""
     _chars: int = 0
 
     @cached_property
-    def index(self) -> Index:
-        return Index(self.sections, self.tickets)
+    def index(self) -> SectionIndex:
+        return SectionIndex(self.sections, self.tickets)
 
     @property
     def unread(self) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ class Library:
     def _take_rows(self, rows: Sequence[Mapping[str, object]], name: str) -> None:
         if "ticket" in Path(name).stem.casefold():
             self.tickets += [
-                Ticket(_text(row, "question", "text", "request", "title"), refs)
+                PastTicket(_text(row, "question", "text", "request", "title"), refs)
                 for row in rows
                 if (refs := _refs(row))
             ]
@@ -88,7 +88,7 @@ class Library:
         else:
             self.notes.append(f"{name}: its rows have no `title` and `text`")
 
-    def _add(self, found: Sequence[Section], name: str) -> None:
+    def _add(self, found: Sequence[DocSection], name: str) -> None:
         for section in found:
             self._chars += len(section.text)
             if self._chars > MAX_CHARS:
@@ -174,9 +174,9 @@ def _refs(row: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(one for one in found if isinstance(one, str))
 
 
-def _row_sections(rows: Sequence[Mapping[str, object]], name: str) -> list[Section]:
+def _row_sections(rows: Sequence[Mapping[str, object]], name: str) -> list[DocSection]:
     """A section a row: `title` and `text`, with `id` as its reference, and `path`."""
-    found: list[Section] = []
+    found: list[DocSection] = []
     above = ""
     for number, row in enumerate(rows, 1):
         title, text, path, id = (
@@ -188,5 +188,5 @@ def _row_sections(rows: Sequence[Mapping[str, object]], name: str) -> list[Secti
         above = title if len(text) < _HEADING and not path else above
         if title or text:
             way = way or ((above,) if above not in ("", title) else ())
-            found.append(Section(id or f"{name}:{number}", title, way, text))
+            found.append(DocSection(id or f"{name}:{number}", title, way, text))
     return found

@@ -13,7 +13,7 @@ class Data(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class Route(Data):
+class DeskRoute(Data):
     """Who worked on the request."""
 
     primary: str = "documenter"
@@ -65,7 +65,7 @@ class Sign(Data):
 class SupportAnswer(Data):
     reply: str
     """To the customer, in Markdown."""
-    route: Route
+    route: DeskRoute
     kind: Kind
     sections: tuple[FoundSection, ...]
     """Best first."""

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
-from leadhand_teams.support.sections import Section
+from leadhand_teams.support.sections import DocSection
 from leadhand_teams.support.signals import pattern
 from leadhand_teams.support.words import carrying, content, corrected, stems
 
@@ -27,7 +27,7 @@ PAIRS, TITLE, PROBLEM, TICKET = 1.0, 1.0, 0.5, 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
+class PastTicket:
     """A past ticket."""
 
     text: str
@@ -39,7 +39,7 @@ class Ticket:
 class Found:
     """A section, and how well it answers."""
 
-    section: Section
+    section: DocSection
     score: float
 
 
@@ -71,10 +71,10 @@ class _Bm25:
         return found
 
 
-class Index:
+class SectionIndex:
     """The sections of some documents, ready to be searched. Making it takes most of the time."""
 
-    def __init__(self, sections: Sequence[Section], tickets: Sequence[Ticket] = ()) -> None:
+    def __init__(self, sections: Sequence[DocSection], tickets: Sequence[PastTicket] = ()) -> None:
         self.sections = tuple(sections)
         self.tickets = tickets
         texts = [stems(section.text) for section in sections]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, cast
 
 from leadhand_teams.support.escalator import needs_person
-from leadhand_teams.support.output import Kind, Route, Sign
+from leadhand_teams.support.output import DeskRoute, Kind, Sign
 from leadhand_teams.support.signals import DATA, compiled, pattern
 
 DESK_OF: Final[dict[Kind, str]] = {
@@ -27,7 +27,7 @@ _KIND_OF: Final[dict[str, Kind]] = {
 _READ: Final = 2_000
 
 
-class Guess(Protocol):
+class RouterGuess(Protocol):
     """What a trained router says."""
 
     @property
@@ -39,10 +39,10 @@ class Guess(Protocol):
 @dataclass(frozen=True, slots=True)
 class Routed:
     kind: Kind
-    route: Route
+    route: DeskRoute
 
 
-def routed(text: str, signs: Sequence[Sign], guess: Guess | None = None) -> Routed:
+def routed(text: str, signs: Sequence[Sign], guess: RouterGuess | None = None) -> Routed:
     """Who gets a request, and who else works on it at the same time; `guess` is the trained
     router's."""
     if (label := pattern("label").search(text.partition("\n")[0])) is not None:
@@ -69,7 +69,7 @@ def _to(kind: Kind, text: str, signs: Sequence[Sign], confidence: float, why: st
     elif kind == "question" and (signs or pattern("problem").search(text)):
         second = "troubleshooter"
     confidence = round(confidence, 2)
-    return Routed(kind, Route(primary=first, secondary=second, confidence=confidence, why=why))
+    return Routed(kind, DeskRoute(primary=first, secondary=second, confidence=confidence, why=why))
 
 
 def _score(kind: Kind, text: str) -> int:

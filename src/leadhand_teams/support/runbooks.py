@@ -40,7 +40,7 @@ class _Yaml(Data):
     )
 
 
-class Choice(_Yaml):
+class Branch(_Yaml):
     """A branch of a question."""
 
     words: Annotated[_Lines, Field(alias="if")] = ()
@@ -49,7 +49,7 @@ class Choice(_Yaml):
     then: str
 
 
-class Node(_Yaml):
+class RunbookNode(_Yaml):
     """A place in the tree: what to do there, or what to ask."""
 
     cause: str = ""
@@ -58,7 +58,7 @@ class Node(_Yaml):
     person: str = ""
     """Why a person is needed; empty: none is."""
     ask: str = ""
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[Branch, ...] = ()
 
 
 class Runbook(_Yaml):
@@ -67,7 +67,7 @@ class Runbook(_Yaml):
     """Words, phrases and error names of requests that it is for."""
     severity: str = ""
     start: str = "start"
-    nodes: Annotated[Mapping[str, Node], Field(min_length=1)]
+    nodes: Annotated[Mapping[str, RunbookNode], Field(min_length=1)]
     ref: str = ""
     """Its file, and its place in there."""
 
@@ -120,7 +120,7 @@ class Walk(Data):
 
 def walk(runbook: Runbook, symptoms: Symptoms) -> Walk:
     """Follow a runbook as far as the symptoms lead."""
-    way: list[Node] = []
+    way: list[RunbookNode] = []
     name: str | None = runbook.start
     while name is not None and len(way) < _MOST_NODES:
         node = runbook.nodes[name]
@@ -142,7 +142,7 @@ def walk(runbook: Runbook, symptoms: Symptoms) -> Walk:
     )
 
 
-def _branch(choice: Choice, node: Node) -> str:
+def _branch(choice: Branch, node: RunbookNode) -> str:
     """A branch that was not taken, in a line."""
     label = choice.label or ", ".join(choice.words)
     return f"{label}: {' '.join((node.cause, *node.do[:1])).strip() or node.ask}"

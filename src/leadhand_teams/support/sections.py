@@ -22,7 +22,7 @@ _CHUNK: Final = 1_200
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class DocSection:
     ref: str
     """`file#section`, `file:line`, `file!page`, or the id of a row."""
     title: str
@@ -50,7 +50,7 @@ class Section:
         return tuple((label, address) for address, label in found.items())
 
 
-def sections_of(document: Document, name: str) -> list[Section]:
+def sections_of(document: Document, name: str) -> list[DocSection]:
     """The sections of a document; one without headings is cut into pieces at paragraphs."""
     text = document.text
     fences = [match.span() for match in _FENCE.finditer(text)]
@@ -72,19 +72,21 @@ def sections_of(document: Document, name: str) -> list[Section]:
         slugs[slug] = count = slugs.get(slug, -1) + 1
         ref = f"{name}#{slug}" + (f"-{count}" if count else "")
         body = text[one.end() : end].strip("\n")
-        found.append(Section(ref, title, tuple(title for _, title in above), body))
+        found.append(DocSection(ref, title, tuple(title for _, title in above), body))
         above.append((level, title))
     return found
 
 
 def _pieces(
     document: Document, name: str, start: int, end: int, path: Sequence[str]
-) -> Iterator[Section]:
+) -> Iterator[DocSection]:
     """A text without headings, in pieces that end with a paragraph or sentence."""
     for at, piece in _cut(document.text[start:end]):
         page = document.page(start + at)
         place = f"{name}!{page}" if page else f"{name}:{document.line(start + at)}"
-        yield Section(place, piece.strip().partition("\n")[0][:80], tuple(path), piece.strip("\n"))
+        yield DocSection(
+            place, piece.strip().partition("\n")[0][:80], tuple(path), piece.strip("\n")
+        )
 
 
 def _cut(text: str) -> Iterator[tuple[int, str]]:
