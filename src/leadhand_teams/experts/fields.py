@@ -28,9 +28,8 @@ _LEAST = 0.9
 """Words must weigh more than one faint word before an expert is chosen without a trained router."""
 _NONE_MARGIN = 0.4
 """Added to a trained router's score for no worker, of which it has few examples."""
-_SECOND_WEIGHT = 3.0
 _SECOND_SHARE = 0.4
-"""A second expert is asked if its words weigh this, and this share of the first one's."""
+"""A second expert is asked if it has a sure word, and this share of the first one's weight."""
 _MAX_CHARS = 4_000
 
 _WORD = re.compile(r"\w[\w'/+#.&-]*[\w+#]|\w|[$%£€]|/\w+/\w+")
@@ -38,7 +37,6 @@ _CODE = re.compile(
     r"\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z][a-z]\w*|\b[A-Z][A-Z]+[a-z]\w+|\w\(\)|\b\w+\.\w{2,}\b"
     r"|\b[vV]?\d+\.\d\d\b|<\w+>|[{}]|::|->|--\w"
 )
-_CODE_WEIGHT, _CODE_MOST = 1.5, 4.5
 
 
 @runtime_checkable
@@ -50,7 +48,7 @@ class Scores(Protocol):
         ...
 
 
-class Choice(NamedTuple):
+class FieldChoice(NamedTuple):
     """Whom a question is for."""
 
     expert: Expert | None
@@ -58,8 +56,6 @@ class Choice(NamedTuple):
     secondary: Expert | None
     confidence: float
     """0 to 100."""
-    words: Mapping[str, tuple[str, ...]]
-    """The words of each field that were found, the surest first."""
 
 
 @cache
@@ -75,7 +71,7 @@ def _vocabulary() -> Mapping[str, Mapping[str, str]]:
     return found
 
 
-def field_words(text: str) -> dict[str, dict[str, str]]:
+def _field_words(text: str) -> dict[str, dict[str, str]]:
     """The words and phrases of a text that belong to a field: field, word, how sure it is."""
     words = _WORD.findall(text[:_MAX_CHARS].lower().replace("’", "'"))
     longest = max(word.count(" ") for word in _vocabulary()) + 1
@@ -92,31 +88,31 @@ def field_words(text: str) -> dict[str, dict[str, str]]:
             keys += [f"*{unit[start:]}" for start in range(2, len(unit) - 1)]
         for key in keys:
             for field, kind in _vocabulary().get(key, {}).items():
-                known = found[field].get(unit, kind)
+                known = found[field].get(unit, "faint")
                 found[field][unit] = max(known, kind, key=_WEIGHTS.__getitem__)
     return found
 
 
-def weights(text: str, found: Mapping[str, Mapping[str, str]] | None = None) -> dict[str, float]:
+def weights(text: str) -> dict[str, float]:
     """How much the words of a text speak for each field."""
-    found = field_words(text) if found is None else found
-    code = len(set(_CODE.findall(text[:_MAX_CHARS]))) * _CODE_WEIGHT
-    total = {"technical": min(code, _CODE_MOST)}
-    for field, words in found.items():
-        kinds = [*words.values()]
-        sums = (min(kinds.count(kind) * _WEIGHTS[kind], _MOST[kind]) for kind in _WEIGHTS)
-        total[field] = total.get(field, 0.0) + sum(sums)
-    return {field: total.get(field, 0.0) for field in (*EXPERTS, OTHER)}
+    found, heavy = _field_words(text), dict[str, float]()
+    for field in (*EXPERTS, OTHER):
+        kinds = [*found[field].values()] if field in found else []
+        heavy[field] = sum(min(kinds.count(one) * _WEIGHTS[one], _MOST[one]) for one in _WEIGHTS)
+    code = len({*_CODE.findall(text[:_MAX_CHARS])})
+    heavy["technical"] += 1.5 * min(code, 3)
+    return heavy
 
 
-def choose(text: str, router: object = None) -> Choice:
+def choose(text: str, router: object = None) -> FieldChoice:
     """The expert for a question, and the second one where it is for two.
 
     `router` is a team's trained router, or `None`.
     """
-    found = field_words(text)
-    heavy = weights(text, found)
-    trained = _trained(text, router)
+    heavy, trained = weights(text), dict[str | None, float]()
+    if isinstance(router, Scores):
+        trained = dict(router.candidates(text, len(EXPERTS) + 1))
+        trained[OTHER] = trained.pop(None, -1.0) + _NONE_MARGIN
     least = heavy if trained else {**heavy, OTHER: max(heavy[OTHER], _LEAST)}
     scores = {
         field: _WORDS_SHARE * math.log1p(weight) + trained.get(field, 0.0)
@@ -126,26 +122,9 @@ def choose(text: str, router: object = None) -> Choice:
     margin = scores[first] - scores[second]
     log_odds = 5.5 * margin - 0.7 if trained else 7.5 * margin + 0.25
     confidence = 100 / (1 + math.exp(-log_odds))
-    words = {
-        field: tuple(sorted(of, key=lambda word: -_WEIGHTS[of[word]]))
-        for field, of in found.items()
-    }
-    experts = sorted(EXPERTS, key=lambda one: (one != first, -heavy[one]))
-    secondary = experts[1]
-    enough = heavy[secondary] >= max(_SECOND_WEIGHT, _SECOND_SHARE * heavy[experts[0]])
-    sure = "sure" in found.get(secondary, {}).values()
     if first == OTHER:
-        return Choice(None, None, confidence, words)
-    return Choice(experts[0], secondary if enough and sure else None, confidence, words)
-
-
-def _trained(text: str, router: object) -> dict[str, float]:
-    """The scores of a trained router; empty without one."""
-    if not isinstance(router, Scores):
-        return {}
-    scores = {
-        OTHER if label is None else label: score
-        for label, score in router.candidates(text, len(EXPERTS) + 1)
-    }
-    scores[OTHER] = scores.get(OTHER, -1.0) + _NONE_MARGIN
-    return {field: score for field, score in scores.items() if field in (*EXPERTS, OTHER)}
+        return FieldChoice(None, None, confidence)
+    one, two = sorted(EXPERTS, key=lambda expert: (expert != first, -heavy[expert]))[:2]
+    is_sure = "sure" in _field_words(text).get(two, {}).values()
+    asks_both = is_sure and heavy[two] >= _SECOND_SHARE * heavy[one]
+    return FieldChoice(one, two if asks_both else None, confidence)

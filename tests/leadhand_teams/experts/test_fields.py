@@ -31,7 +31,6 @@ def test_a_question_for_two_fields_has_a_second_expert() -> None:
 def test_words_without_a_field_leave_the_choice_unsure() -> None:
     sure, unsure = choose("Is the court's verdict an appellate ruling of law?"), choose("a plan")
     assert sure.confidence > 90 > unsure.confidence
-    assert sure.words["legal"][0] in {"court", "verdict", "appellate", "law", "court's"}
 
 
 class Router:

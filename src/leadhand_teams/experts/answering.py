@@ -1,0 +1,111 @@
+"""The synthesis: one answer of the experts, with what they contradict and what is missing."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, cast
+
+from pydantic import JsonValue, ValidationError
+
+from leadhand import Plan
+from leadhand.contracts.answer import Conflict, Gap, Source
+from leadhand.extension.roles import Synthesis, TaskResult
+from leadhand_teams.experts.fields import EXPERTS, Expert
+from leadhand_teams.experts.output import Answered, Disagreement, ExpertOpinion
+from leadhand_teams.experts.report import report
+from leadhand_teams.shared.reading import Text
+from leadhand_teams.shared.statements import Added, check
+
+UNSURE: Final = 60
+"""Below this confidence the team asks whether it chose the right expert."""
+
+
+def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
+    """The typed answer and its report, from whatever results there are."""
+    found = _choice(plan)
+    opinions = {one.task.id: said for one in results if (said := _opinion(one))}
+    experts = {task: one for task, one in opinions.items() if one.expert is not None}
+    found.opinions = sorted(experts.values(), key=lambda one: one.expert != found.expert)
+    pairs = {(d.one.ref, d.other.ref): d for one in opinions.values() for d in one.disagreements}
+    found.disagreements = [*pairs.values()]
+    _add(found, results)
+    asked = [one for one in (found.expert, found.secondary) if one is not None]
+    answering = {one.expert for one in found.opinions if one.answered}
+    found.answered = bool(asked) and answering >= {*asked}
+    found.answer = "\n\n".join(_lines(found))
+    found.citations = [cited for one in found.opinions for cited in one.citations]
+    checks = (check for one in found.opinions for check in one.checks)
+    found.professional_check = [*dict.fromkeys(checks)]
+    asks = [one.ask for one in opinions.values() if one.ask]
+    if found.expert is not None and found.confidence < UNSURE and not found.answered:
+        asks.append(f"Is this a {found.expert} question? If not, whom is it for?")
+    found.question = " ".join(dict.fromkeys(asks)) or None
+    gaps = [found.question] if found.question else []
+    gaps += [f"contradiction: {_both(one)}" for one in found.disagreements if not one.settled]
+    first = next(iter(opinions), "experts")
+    return Synthesis(
+        answer=report(plan.goal, found).markdown(title=False),
+        output=cast("JsonValue", found.model_dump(mode="json")),
+        confidence=found.confidence,
+        conflicts=tuple(_conflict(one, opinions) for one in found.disagreements),
+        sources=tuple(
+            Source(task_id=task, ref=ref)
+            for task, one in experts.items()
+            for ref in dict.fromkeys(cited.ref for cited in one.citations)
+        ),
+        gaps=tuple(Gap(task_id=first, why=why) for why in gaps),
+    )
+
+
+def _choice(plan: Plan) -> Answered:
+    """The experts that the plan names; of a plan of others those that it has tasks for."""
+    for task in plan.tasks:
+        if isinstance(task.payload, dict) and "confidence" in task.payload:
+            return Answered.model_validate({**task.payload, "question": None})
+    named = [expert for expert in EXPERTS if any(task.worker == expert for task in plan.tasks)]
+    first, second, *_ = [*named, None, None]
+    return Answered(expert=cast("Expert | None", first), secondary=cast("Expert | None", second))
+
+
+def _opinion(one: TaskResult) -> ExpertOpinion | None:
+    try:
+        return ExpertOpinion.model_validate(one.result.output) if one.result is not None else None
+    except ValidationError:
+        return None  # of a person, or of a worker that is not the team's
+
+
+def _lines(found: Answered) -> Iterator[str]:
+    """The answer in a sentence for each expert, labelled, and where documents differ."""
+    for one in found.opinions:
+        said = f"{one.answer} ({one.citations[0].ref})" if one.answered else "not in the documents."
+        yield f"{str(one.expert).capitalize()}: {said}"
+    for one in found.disagreements:
+        if one.settled:
+            yield f"{one.other.ref} differs ({one.what}), but {one.one.ref} holds. {one.why}"
+        else:
+            yield f"The documents contradict each other ({_both(one)}). {one.why}"
+
+
+def _both(one: Disagreement) -> str:
+    return f"{one.what}: {one.one.ref} and {one.other.ref}"
+
+
+def _conflict(one: Disagreement, opinions: dict[str, ExpertOpinion]) -> Conflict:
+    said = [f"“{cited.quote}” ({cited.ref})" for cited in (one.one, one.other)]
+    return Conflict(
+        task_ids=tuple(task for task, found in opinions.items() if one in found.disagreements),
+        kind="contradiction",
+        about=f"{one.what}: {said[0]}, {said[1]}",
+        resolution=f"{one.one.ref} holds" if one.settled else None,
+        why=one.why,
+    )
+
+
+def _add(found: Answered, results: Sequence[TaskResult]) -> None:
+    """What models added, if its citation holds; the rest is counted."""
+    cited = [one for opinion in found.opinions for one in opinion.citations]
+    texts = [Text(one.ref, one.quote, id=one.ref) for one in cited]
+    for one in results:
+        output = one.result.output if one.result is not None else None
+        if isinstance(output, dict) and output.get("added"):
+            checked = check(Added.model_validate(output["added"]).statements, texts)
+            found.added += checked.kept
+            found.removed += len(checked.removed)

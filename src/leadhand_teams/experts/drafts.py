@@ -1,0 +1,147 @@
+"""What each expert does by code: finds the places that answer its question, and quotes them."""
+
+import threading
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, cast
+
+from leadhand import Handoff, Result
+from leadhand.errors import InputError
+from leadhand_teams.experts.accounts import figure
+from leadhand_teams.experts.fields import EXPERTS, Expert
+from leadhand_teams.experts.finding import FoundAnswer, asked, citation, find
+from leadhand_teams.experts.output import ExpertOpinion
+from leadhand_teams.experts.sentences import Library, QuotableLine, library
+from leadhand_teams.experts.words import check, patterns
+from leadhand_teams.shared.reading import read
+
+_MOST_STEPS: Final = 12
+_MOST_TO_READER: Final = 5
+_lock = threading.Lock()
+
+
+def known_documents(paths: Sequence[str]) -> Library:
+    """The sentences of the files and folders at `paths`, read once. Raises `InputError`."""
+    files = [
+        file
+        for path in map(Path, paths)
+        for file in (sorted(path.rglob("*")) if path.is_dir() else [path])
+    ]
+    states = [one.stat() for one in files if one.exists()]
+    with _lock:
+        return _library(tuple(paths), tuple((one.st_mtime_ns, one.st_size) for one in states))
+
+
+@lru_cache(4)
+def _library(paths: tuple[str, ...], states: tuple[tuple[int, int], ...]) -> Library:
+    return library(read(paths))
+
+
+def draft(handoff: Handoff) -> Result:
+    """What the documents say, as the expert with the worker's name reads them."""
+    expert: Expert = next(one for one in EXPERTS if one == handoff.to_agent)
+    payload: object = handoff.payload
+    given = cast("dict[str, object]", payload) if isinstance(payload, dict) else {}
+    opinion = opinion_on(str(given.get("question") or handoff.intent), handoff.artifacts, expert)
+    return Result(
+        output=opinion.model_dump(mode="json"),
+        summary=(opinion.answer or opinion.ask or "")[:600],
+        evidence=[one.ref for one in opinion.citations],
+        missing=[f"not read: {why}" for why in opinion.unread],
+    )
+
+
+def moderate(handoff: Handoff) -> Result:
+    """Asks back if the question is for no expert; else lists what the experts contradict."""
+    found = [ExpertOpinion.model_validate(one) for one in handoff.inputs.values()]
+    ask = (
+        f"Which expert is this for: {', '.join(EXPERTS[:-1])} or {EXPERTS[-1]}? Ask again in words "
+        "of the field, and hand in the documents that should answer it with --input."
+    )
+    pairs = {(d.one.ref, d.other.ref): d for one in found for d in one.disagreements}
+    opinion = ExpertOpinion(
+        question=handoff.intent,
+        disagreements=[*pairs.values()],
+        ask=None if found else ask,
+    )
+    summary = f"{len(pairs)} contradictions" if found else ask
+    return Result(output=opinion.model_dump(mode="json"), summary=summary)
+
+
+def opinion_on(question: str, paths: Sequence[str], expert: Expert) -> ExpertOpinion:
+    """What the documents say on a question, as this expert reads them."""
+    opinion = ExpertOpinion(expert=expert, question=question, checks=[check(expert)])
+    opinion.ask = f"Which documents should the {expert} expert answer from? Use --input."
+    if not paths:
+        return opinion
+    try:
+        known = known_documents(paths)
+    except InputError as error:
+        return opinion.model_copy(update={"ask": str(error)})
+    opinion.files = len(known.reading.files)
+    opinion.unread = [f"{one.name}: {one.why}" for one in known.reading.unread]
+    if known.left_out:
+        opinion.unread.append(f"{known.left_out:,} sentences beyond {len(known.sentences):,}")
+    findings = find(question, known, expert)
+    opinion.disagreements = [*findings.disagreements]
+    computed = figure(question, known) if expert == "financial" else None
+    opinion.answered = findings.answers or computed is not None
+    text, cited = computed or _answer(question, findings, known)
+    opinion.answer = text if opinion.answered else ""
+    opinion.citations = [citation(one) for one in cited]
+    opinion.checks += _beside(cited, known, expert)
+    opinion.to_reader = [citation(one) for one in known.to_reader[:_MOST_TO_READER]]
+    opinion.ask = None if opinion.answered else _ask_back(findings, known)
+    return opinion
+
+
+def _answer(question: str, findings: FoundAnswer, known: Library) -> tuple[str, list[QuotableLine]]:
+    """The direct answer, and the sentences that it rests on."""
+    found = [one.sentence for one in findings.found]
+    if found and asked(question) == "steps" and found[0].is_item:
+        steps = _list_of(found[0], known.sentences)[:_MOST_STEPS]
+        return " ".join(step.text for step in steps), steps
+    # What another document replaces is no answer any more.
+    holding = {one.one.ref for one in findings.disagreements if one.settled}
+    found = [one for one in known.sentences if one.ref in holding] + [
+        one for one in found if one.ref not in holding
+    ]
+    return f"“{found[0].text}”" if found else "", found
+
+
+def _list_of(item: QuotableLine, among: Sequence[QuotableLine]) -> list[QuotableLine]:
+    """The items of the list that an item is in."""
+    first = last = among.index(item)
+    while first and among[first - 1].is_item and among[first - 1].heading == item.heading:
+        first -= 1
+    while last < len(among) and among[last].is_item and among[last].heading == item.heading:
+        last += 1
+    return [*among[first:last]]
+
+
+def _beside(cited: Sequence[QuotableLine], known: Library, expert: Expert) -> list[str]:
+    """What else in the cited sections needs a look, each kind once."""
+    places = {(one.file, one.heading) for one in cited} | {(one.file, "") for one in cited}
+    found: list[str] = []
+    for what, pattern in patterns("beside", expert).items():
+        anywhere = what.endswith("applies")
+        near = (
+            one
+            for one in known.sentences
+            if (one.file, "" if anywhere else one.heading) in places
+            and one not in cited
+            and one.row is None
+            and pattern.search(one.text)
+        )
+        found += [f"Check {what}: “{one.text[:200]}” ({one.ref})" for one in [*near][:1]]
+    return found
+
+
+def _ask_back(findings: FoundAnswer, known: Library) -> str:
+    if not known.sentences:
+        return "No text could be read in these files. Which other documents are there?"
+    if findings.unknown:
+        words = ", ".join(f"“{word}”" for word in findings.unknown[:4])
+        return f"The documents don't have {words}. What do they call it, or which document has it?"
+    return "No place in the documents answers this. Which document should, or what does it call it?"

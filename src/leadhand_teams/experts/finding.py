@@ -1,0 +1,188 @@
+"""Finds the sentences that answer a question, and where documents contradict each other. Pure.
+
+A sentence answers if it has the question's words, those that are rare in the documents above all,
+and what the question asks for: an amount, a time, a permission, steps.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from leadhand.tools.files import content_words
+from leadhand_teams.experts.fields import Expert
+from leadhand_teams.experts.output import Citation, Disagreement
+from leadhand_teams.experts.sentences import Library, QuotableLine
+from leadhand_teams.experts.words import digits, noise, pattern, patterns, same
+from leadhand_teams.shared import values
+from leadhand_teams.shared.search import Index, stem, terms
+
+ANSWERS_FROM: Final = 0.6
+"""A sentence answers if it has this share of the question's words, weighed by their rarity."""
+SURE_FROM: Final = 0.75
+"""The same if no document has some of the question's words."""
+BESIDE_FROM: Final = 0.8
+"""Further sentences are quoted if they score this share of the best one."""
+MOST_QUOTES: Final = 4
+_CANDIDATES: Final = 40
+_FITS: Final = 1.35
+"""A sentence that has what the question asks for counts this much more."""
+_OWN_FIELD: Final = 1.15
+"""So does a sentence of a document of the expert's own field."""
+_RARE: Final = 3
+"""A word in so many sentences at most is what a clause is about."""
+_TOP_CHARS: Final = 2_000
+
+
+class Found(NamedTuple):
+    """A sentence that has words of the question."""
+
+    sentence: QuotableLine
+    score: float
+    share: float
+    """Of the question's words, weighed by their rarity; 0 to 1."""
+
+
+class FoundAnswer(NamedTuple):
+    """What the documents say on a question."""
+
+    found: Sequence[Found]
+    """Best first."""
+    answers: bool
+    """Whether the best one answers."""
+    unknown: Sequence[str]
+    """Words of the question that no document has."""
+    disagreements: Sequence[Disagreement]
+
+
+def asked(question: str) -> str:
+    """What a question asks for: a key of `asked` in `words.yaml`, or `fact`."""
+    return next((kind for kind, one in patterns("asked").items() if one.search(question)), "fact")
+
+
+def find(question: str, known: Library, expert: Expert | None) -> FoundAnswer:
+    """The sentences that answer `question`, best first."""
+    words, kind = _meant(question), asked(question)
+    items = [(same(one.heading), same(one.text)) for one in known.sentences]
+    found: list[Found] = []
+    for hit in Index(items).search(same(" ".join(words)), _CANDIDATES):
+        sentence = known.sentences[hit.item]
+        score = hit.score * (0.3 + hit.share) * (_FITS if _fits(kind, sentence) else 1.0)
+        own = expert is not None and known.fields.get(sentence.file) == expert
+        found.append(Found(sentence, score * (_OWN_FIELD if own else 1.0), hit.share))
+    found.sort(key=lambda one: -one.score)
+    stems = [{*f"{heading} {body}".split()} for heading, body in items]
+    unknown = [word for word in words if not any({*same(word).split()} & each for each in stems)]
+    best = _best(found)
+    answers = bool(best) and best[0].share >= (SURE_FROM if unknown else ANSWERS_FROM)
+    if best and not answers and expert == "legal" and kind == "permission":
+        # A clause that forbids subletting answers for a room and a company that it does not name.
+        about = {*same(words[0]).split()}
+        is_rare = 0 < sum(about <= each for each in stems) <= _RARE
+        answers = is_rare and about <= {*same(best[0].sentence.text).split()}
+        answers = answers and _fits(kind, best[0].sentence)
+    disagreements = [*_disagreements(kind, found, known)] if answers else []
+    return FoundAnswer(best, answers, unknown, disagreements)
+
+
+def citation(sentence: QuotableLine) -> Citation:
+    """A sentence as a citation."""
+    return Citation(ref=sentence.ref, quote=sentence.text, heading=sentence.heading)
+
+
+def _fits(kind: str, sentence: QuotableLine) -> bool:
+    """Whether a sentence has what is asked for."""
+    text = digits(sentence.text)
+    if kind == "amount":
+        return re.search(r"\d", text) is not None
+    if kind == "time":
+        return bool(pattern("duration").search(text) or values.periods(text))
+    fitting = patterns("answers").get(kind)
+    return sentence.is_item if kind == "steps" else bool(fitting and fitting.search(text))
+
+
+def _best(found: Sequence[Found]) -> list[Found]:
+    """The first, and further ones that are nearly as good and say something else."""
+    kept: list[Found] = []
+    for one in found:
+        if len(kept) == MOST_QUOTES or one.score < BESIDE_FROM * found[0].score:
+            break
+        words = {*terms(one.sentence.text)}
+        if all(len(words & {*terms(k.sentence.text)}) < 0.8 * len(words) for k in kept):
+            kept.append(one)
+    return kept
+
+
+def _disagreements(kind: str, found: Sequence[Found], known: Library) -> Iterable[Disagreement]:
+    """The best sentence against those of other documents on the same."""
+    best = found[0].sentence
+    seen = {best.file}
+    for other in found[1:]:
+        two = other.sentence
+        if two.file in seen or other.share < 0.75 * found[0].share or best.row or two.row:
+            continue
+        if what := _difference(kind, best.text, two.text):
+            seen.add(two.file)
+            yield _judged(what, best, two, known)
+
+
+def _difference(kind: str, one: str, two: str) -> str:
+    """In what two sentences on the same differ; empty if they do not."""
+    words = [{*same(text).split()} - noise() for text in (one, two)]
+    if len(words[0] & words[1]) < 0.5 * min(map(len, words)):
+        return ""
+    negated = [pattern("negation").search(text) is not None for text in (one, two)]
+    if kind == "permission" and negated[0] != negated[1]:
+        return "one of them says not"
+    first, second = _quantities(one), _quantities(two)
+    differing: list[str] = []
+    for unit in sorted(first.keys() & second.keys()):
+        if not first[unit] & second[unit]:
+            said = [", ".join(map(values.number_text, sorted(of[unit]))) for of in (first, second)]
+            differing.append(f"{unit}: {said[0]} or {said[1]}")
+    return "; ".join(differing)
+
+
+def _quantities(text: str) -> dict[str, set[float]]:
+    """The amounts and durations of a text by their unit."""
+    found: dict[str, set[float]] = {}
+    for name in ("duration", "measure"):
+        for match in pattern(name).finditer(digits(text)):
+            if (value := values.number(match["number"])) is not None:
+                found.setdefault(match["unit"].lower().rstrip("s"), set()).add(value)
+    for amount in values.amounts(text):
+        if amount.unit:
+            found.setdefault(amount.unit, set()).add(amount.value)
+    return found
+
+
+def _judged(what: str, one: QuotableLine, two: QuotableLine, known: Library) -> Disagreement:
+    """The contradiction; settled if exactly one document says that it replaces or rules."""
+    says = pattern("prevails").search
+    claims = {s.file: s for s in reversed(known.sentences) if says(s.text)}
+    claim = claims.get(one.file) or claims.get(two.file)
+    if claim and {one.file, two.file} - claims.keys():
+        one, two = (one, two) if claim.file == one.file else (two, one)
+        why = f"{claim.file} says so: “{claim.text}” ({claim.ref})"
+        return Disagreement(
+            what=what, one=citation(one), other=citation(two), settled=True, why=why
+        )
+    why = "Neither document says that it replaces the other."
+    dates = [_date(of.file, known) for of in (one, two)]
+    if all(dates) and dates[0] != dates[1]:
+        why += f" {(one, two)[dates[1] > dates[0]].file} is dated later ({max(dates)})."
+    return Disagreement(what=what, one=citation(one), other=citation(two), why=why)
+
+
+def _date(file: str, known: Library) -> str:
+    """The first date of a document, of its name else of its top; empty if there is none."""
+    text = known.reading.text(file)
+    places = (file, text.text[:_TOP_CHARS] if text else "")
+    return next((one.value.isoformat() for at in places for one in values.dates(at)), "")
+
+
+def _meant(question: str) -> list[str]:
+    """The words of a question that carry its meaning, as written; all words if none do."""
+    content = {word.lower() for word in content_words(question)}
+    words = [*dict.fromkeys(re.findall(r"[^\W_]+", question))]
+    meant = [w for w in words if w.lower() in content and len(w) > 1 and stem(w) not in noise()]
+    return meant or words

@@ -1,0 +1,72 @@
+"""The typed answer of the team, and what each expert hands to it."""
+
+from pydantic import BaseModel, ConfigDict
+
+from leadhand_teams.experts.fields import Expert
+from leadhand_teams.shared.statements import Statement
+
+
+class Citation(BaseModel):
+    """The words of a document."""
+
+    ref: str
+    quote: str
+    """Verbatim but for line breaks; a table's row with the names of its columns."""
+    heading: str = ""
+
+
+class Disagreement(BaseModel):
+    """Two documents that contradict each other."""
+
+    what: str
+    one: Citation
+    other: Citation
+    settled: bool = False
+    """Whether the first one holds by the documents' own words."""
+    why: str = ""
+
+
+class ExpertOpinion(BaseModel):
+    """What one expert found in the documents."""
+
+    model_config = ConfigDict(extra="ignore")  # `added` is the model's
+
+    expert: Expert | None = None
+    """`None`: of the moderator."""
+    question: str
+    """The part of the request that is for this expert."""
+    answered: bool = False
+    answer: str = ""
+    citations: list[Citation] = []
+    """The answer's first."""
+    checks: list[str] = []
+    """What a professional must check."""
+    disagreements: list[Disagreement] = []
+    to_reader: list[Citation] = []
+    """Instructions to the reader in the documents; they were not followed."""
+    unread: list[str] = []
+    files: int = 0
+    ask: str | None = None
+    """What to ask back."""
+
+
+class Answered(BaseModel):
+    """The answer of the team."""
+
+    expert: Expert | None
+    """`None`: the question is for none of the four."""
+    secondary: Expert | None = None
+    confidence: int = 0
+    """In the choice of the expert, 0 to 100."""
+    answered: bool = False
+    answer: str = ""
+    citations: list[Citation] = []
+    professional_check: list[str] = []
+    question: str | None = None
+    """What the team asks back."""
+    opinions: list[ExpertOpinion] = []
+    disagreements: list[Disagreement] = []
+    added: list[Statement] = []
+    """What models added, with citations that hold."""
+    removed: int = 0
+    """Statements of models that were left out: their citation does not hold."""

@@ -1,0 +1,150 @@
+"""Splits what was read into sentences, list items and table rows, each with its place. Pure."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from leadhand_teams.experts.fields import EXPERTS, Expert, weights
+from leadhand_teams.experts.words import pattern
+from leadhand_teams.shared.reading import Reading, Text
+from leadhand_teams.shared.tables import DataTable
+
+MAX_SENTENCES: Final = 30_000
+"""Sentences in all; the answer says how many more there are."""
+MAX_CHARS: Final = 900
+_FIELD_SENTENCES: Final = 60
+"""Sentences from the top that decide what field a document is of."""
+_NUMBER: Final = r"(?:§+ ?)?(?:[A-Z]?\d{1,3}(?:\.\d{1,3}){0,4}[.)]?|\([a-z]{1,4}\)|[ivx]{1,4}\))"
+_HEADING: Final = re.compile(
+    rf"#{{1,6}} +(?P<marked>\S.*)|(?P<plain>(?:(?:article|section|clause|chapter|part|note) )?"
+    rf"(?:{_NUMBER} +)?[^\W\d_][^.!?;:|]{{1,70}}):?",
+    re.IGNORECASE,
+)
+_ITEM: Final = re.compile(rf"[ \t]*(?:[-*•–] |{_NUMBER} )")
+_CELLS: Final = re.compile(r"\s{2,}|\t")
+
+
+@dataclass(frozen=True, eq=False)
+class QuotableLine:
+    """A sentence, a list item, or a row of a table."""
+
+    text: str
+    """Verbatim, on one line; of a table's row its filled cells with their columns."""
+    ref: str
+    file: str
+    heading: str = ""
+    """The headings above it, the nearest last."""
+    is_item: bool = False
+    """Whether it is an item of a list or a numbered step."""
+    row: tuple[DataTable, int] | None = None
+    """The table and the index of the row."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """The sentences of the documents."""
+
+    reading: Reading
+    sentences: tuple[QuotableLine, ...]
+    to_reader: tuple[QuotableLine, ...]
+    """Instructions to the reader: neither followed nor used as an answer."""
+    left_out: int
+    """How many sentences were too many."""
+
+    @cached_property
+    def fields(self) -> dict[str, Expert | None]:
+        """The field of each file: that of most words at its top."""
+        found: dict[str, Expert | None] = {}
+        for file in dict.fromkeys(one.file for one in self.sentences):
+            of = [f"{one.heading} {one.text}" for one in self.sentences if one.file == file]
+            heavy = weights(" ".join(of[:_FIELD_SENTENCES]))
+            best = max(EXPERTS, key=heavy.__getitem__)
+            found[file] = best if heavy[best] else None
+        return found
+
+
+def library(reading: Reading) -> Library:
+    """All sentences and rows of what was read."""
+    found = [sentence for text in reading.texts for sentence in _of_text(text)]
+    names = {text.name for text in reading.texts}
+    # The lines of a table within a text are sentences already.
+    found += [row for one in reading.tables if one.file not in names for row in _of_table(one)]
+    kept, left_out = found[:MAX_SENTENCES], max(0, len(found) - MAX_SENTENCES)
+    hostile = [one for one in kept if pattern("to_reader").search(one.text)]
+    calm = [one for one in kept if one not in hostile] if hostile else kept
+    return Library(reading, tuple(calm), tuple(hostile), left_out)
+
+
+def _of_text(text: Text) -> Iterator[QuotableLine]:
+    above = [text.title] if text.title else []
+    for begin, end in _blocks(text):
+        block = text.text[begin:end]
+        line = " ".join(block.split())
+        if heading := _heading(line):
+            level = len(line) - len(line.lstrip("#")) or 2
+            above = [*above[: level - 1], heading][-3:]
+            continue
+        is_item = _ITEM.match(block) is not None
+        for first, last in _sentences(block):
+            words = " ".join(block[first:last].split())
+            if any(mark.isalnum() for mark in words):
+                where = text.ref(begin + first)
+                heads = " > ".join(dict.fromkeys(above))
+                yield QuotableLine(words[:MAX_CHARS], where, text.name, heads, is_item)
+
+
+def _blocks(text: Text) -> Iterator[tuple[int, int]]:
+    """Paragraphs, list items, headings and lines of figures, as spans."""
+    begin: int | None = None
+    at = 0
+    for line in text.text.splitlines(keepends=True):
+        bare = line.strip()
+        alone = bare.startswith(("#", "|")) or len(_CELLS.split(bare)) > 1
+        starts = alone or not bare or _ITEM.match(line) or at in text.page_starts
+        if begin is not None and (starts or _is_title(text.text[begin:at].strip())):
+            yield begin, at
+            begin = None
+        if alone:
+            yield at, at + len(line)
+        elif begin is None and any(map(str.isalnum, bare)):
+            begin = at
+        at += len(line)
+    if begin is not None:
+        yield begin, at
+
+
+def _is_title(line: str) -> bool:
+    """Whether a line is a heading though a paragraph follows it directly."""
+    words = re.findall(r"[^\W\d_]{4,}", line)
+    titled = line.isupper() or (bool(words) and all(word[0].isupper() for word in words))
+    return titled and len(line) < 60 and "\n" not in line and _heading(line) is not None
+
+
+def _heading(line: str) -> str | None:
+    match = _HEADING.fullmatch(line)
+    heading = (match["marked"] or match["plain"]).strip() if match else ""
+    is_heading = match and (match["marked"] or heading[:1].isupper() or heading[:1].isdigit())
+    return heading if is_heading and len(heading.split()) <= 10 else None
+
+
+def _sentences(block: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for end in pattern("sentence_end").finditer(block):
+        # Case counts here: `no. 5` is no end, nor is a single capital.
+        if block[end.end() : end.end() + 1].islower() or pattern("no_sentence_end").search(
+            block[start : end.start()]
+        ):
+            continue
+        yield start, end.start()
+        start = end.end()
+    yield start, len(block)
+
+
+def _of_table(table: DataTable) -> Iterator[QuotableLine]:
+    for row in range(len(table)):
+        cells = [(one.name, one.texts[row]) for one in table.columns if one.texts[row]]
+        words = "; ".join(f"{name}: {cell}" for name, cell in cells)
+        heading = table.sheet or ""
+        yield QuotableLine(words[:MAX_CHARS], table.ref(row), table.file, heading, row=(table, row))

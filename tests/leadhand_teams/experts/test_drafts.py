@@ -1,0 +1,117 @@
+"""What each expert finds in documents by code."""
+
+from pathlib import Path
+
+import pytest
+
+from leadhand_teams.experts.drafts import opinion_on
+from leadhand_teams.experts.fields import Expert
+from leadhand_teams.experts.output import ExpertOpinion
+from leadhand_teams.shared.reading import read
+from tests.leadhand_teams.experts.documents import write
+
+
+def asked(folder: Path, expert: Expert, question: str, *names: str) -> ExpertOpinion:
+    return opinion_on(question, write(folder, *names), expert)
+
+
+def test_the_answer_is_a_verbatim_quote_with_its_place(tmp_path: Path) -> None:
+    found = asked(tmp_path, "medical", "What is the maximum daily dose of Veltrax?")
+    assert found.answered
+    assert found.answer == "“The maximum daily dose is 15 mg.”"
+    assert found.citations[0].ref == "leaflet.txt:4"
+    texts = {one.name: " ".join(one.text.split()) for one in read([tmp_path]).texts}
+    for cited in found.citations:
+        assert cited.quote in texts[cited.ref.partition(":")[0]]
+
+
+@pytest.mark.parametrize(
+    ("expert", "question", "place"),
+    [
+        ("legal", "May the buyer assign the contract to a bank?", "contract.md:9"),
+        ("medical", "Can I take Veltrax while pregnant?", "leaflet.txt:5"),
+        ("technical", "At which pressure in bar does the pump run?", "pump.md:10"),
+    ],
+)
+def test_the_sentence_that_answers_comes_first(
+    tmp_path: Path, expert: Expert, question: str, place: str
+) -> None:
+    found = asked(tmp_path, expert, question)
+    assert (found.answered, found.citations[0].ref) == (True, place)
+
+
+def test_steps_are_given_in_full_and_in_order(tmp_path: Path) -> None:
+    found = asked(tmp_path, "technical", "How do I restart the pump after a fault?")
+    assert found.answer == "1. Close the valve. 2. Press START for 5 seconds."
+
+
+def test_figures_of_tables_are_compared_by_code(tmp_path: Path) -> None:
+    found = asked(tmp_path, "financial", "How did revenue and operating profit change in 2025?")
+    assert found.answer == (
+        "Revenue 2025: 1,250 after 2024: 1,000 (+250, +25.0 %); "
+        "Operating profit 2025: 90 after 2024: 100 (-10, -10.0 %)"
+    )
+    assert [cited.ref for cited in found.citations] == ["accounts.csv:2", "accounts.csv:3"]
+    assert asked(tmp_path, "financial", "Revenue in 2024?").answer == "Revenue 2024: 1,000"
+
+
+def test_contradictions_are_named_with_both_places_and_stay_open(tmp_path: Path) -> None:
+    question = "Within how many days does the supplier deliver?"
+    [one] = asked(tmp_path, "legal", question, "contract.md", "terms.md").disagreements
+    assert one.what == "day: 14 or 21"
+    assert not one.settled
+    assert {one.one.ref, one.other.ref} == {"contract.md:7", "terms.md:5"}
+    assert one.why.endswith("terms.md is dated later (2025-05-01).")
+
+
+def test_a_document_that_says_that_it_replaces_the_other_holds(tmp_path: Path) -> None:
+    paths = write(tmp_path, "contract.md", "terms.md")
+    text = Path(paths[1]).read_text(encoding="utf-8")
+    Path(paths[1]).write_text(f"{text}\nThese terms replace clause 4.1.\n", encoding="utf-8")
+    found = opinion_on("Within how many days does the supplier deliver?", paths, "legal")
+    assert found.answer == "“The supplier delivers within 21 days of the order.”"
+    [one] = found.disagreements
+    assert (one.settled, one.one.ref) == (True, "terms.md:5")
+    assert "These terms replace clause 4.1." in one.why
+
+
+@pytest.mark.parametrize(
+    ("expert", "question", "word"),
+    [
+        ("medical", "What is the maximum daily dose of ibuprofen?", "ibuprofen"),
+        ("medical", "Can I take Veltrax with alcohol?", "alcohol"),
+        ("legal", "Should I sue the supplier?", "sue"),
+        ("financial", "How high was the goodwill in 2025?", "goodwill"),
+    ],
+)
+def test_what_is_not_in_the_documents_is_asked_back(
+    tmp_path: Path, expert: Expert, question: str, word: str
+) -> None:
+    found = asked(tmp_path, expert, question)
+    assert not found.answered
+    assert found.answer == ""
+    assert found.ask is not None
+    assert f"“{word}”" in found.ask
+
+
+def test_instructions_in_a_document_are_neither_followed_nor_an_answer(tmp_path: Path) -> None:
+    found = asked(tmp_path, "financial", "How high is the deposit?", "orders.md")
+    assert found.answer == "“The deposit is EUR 500.”"
+    assert [one.ref for one in found.to_reader] == ["orders.md:3"]
+    assert all("EUR 1." not in cited.quote for cited in found.citations)
+
+
+def test_a_professional_check_names_what_else_the_section_says(tmp_path: Path) -> None:
+    found = asked(tmp_path, "legal", "Within how many days does the supplier deliver?")
+    assert found.checks[0].startswith("A lawyer must check")
+    assert any("the laws of Austria" in check for check in found.checks)
+
+
+def test_without_documents_or_text_the_expert_asks_for_them(tmp_path: Path) -> None:
+    none = opinion_on("What is the dose?", [], "medical")
+    assert none.ask == "Which documents should the medical expert answer from? Use --input."
+    (tmp_path / "scan.bin").write_bytes(bytes(range(256)))
+    unread = opinion_on("What is the dose?", [str(tmp_path)], "medical")
+    assert not unread.answered
+    assert unread.unread[0].startswith("scan.bin: ")
+    assert unread.ask == "No text could be read in these files. Which other documents are there?"
