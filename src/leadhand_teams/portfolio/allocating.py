@@ -54,6 +54,13 @@ class Book(NamedTuple):
         """The part of each asset in the value after the orders and their fees."""
         return shares * self.prices / (float(shares @ self.prices) + self.cash_after(shares))
 
+    def within(self, shares: Shares, low: Floats, high: Floats) -> bool:
+        """Whether bands and the limit of turnover hold."""
+        parts, traded = self.weights(shares), float(np.abs(shares - self.held) @ self.prices)
+        most = np.inf if self.max_turnover is None else 2 * self.max_turnover * self.value
+        inside = (parts >= low - 1e-9) & (parts <= high + 1e-9)
+        return bool(inside.all()) and traded <= most + 1e-6
+
 
 def greedy_shares(weights: Floats, prices: Floats, value: float) -> Shares:
     """PyPortfolioOpt's greedy allocation: round down, then one share at a time of the asset
@@ -122,19 +129,10 @@ def optimal(
     """
     found = _program(weights, book, low, high, least_turnover=least_turnover)
     rounded = None if least_turnover else greedy(weights, book)
-    if found is None or rounded is None or not _within(rounded, book, low, high):
+    if found is None or rounded is None or not book.within(rounded, low, high):
         return found
     nearer = deviation(weights, rounded, book.prices) < deviation(weights, found, book.prices)
     return rounded if nearer else found
-
-
-def _within(shares: Shares, book: Book, low: Floats, high: Floats) -> bool:
-    """Whether bands and the limit of turnover hold."""
-    parts = book.weights(shares)
-    traded = float(np.abs(shares - book.held) @ book.prices) / 2
-    limit = np.inf if book.max_turnover is None else book.max_turnover * book.value
-    inside = (parts >= low - 1e-9) & (parts <= high + 1e-9)
-    return bool(inside.all()) and traded <= limit + 1e-9
 
 
 _BLOCKS = ("buy", "sell", "buys", "sells", "fee", "over", "under", "away")

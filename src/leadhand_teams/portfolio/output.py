@@ -66,6 +66,28 @@ class Scenario(BaseModel):
     after: float | None
 
 
+class AssetFacts(BaseModel):
+    """What the prices say about one asset."""
+
+    asset: str
+    first: str
+    last: str
+    price: float
+    expected: float | None
+    volatility: float | None
+    max_drawdown: float | None
+    nearest: str = ""
+    """The asset that it moves with most, and their correlation."""
+
+
+class Falls(BaseModel):
+    """How far a portfolio was below its highest value at each date."""
+
+    dates: list[str] = []
+    before: list[float] = []
+    after: list[float] = []
+
+
 class Rebalanced(BaseModel):
     """The answer: what to trade so that the holdings meet the policy, and what that changes."""
 
@@ -76,5 +98,15 @@ class Rebalanced(BaseModel):
     """After all orders and fees."""
     constraints: list[Constraint] = []
     scenarios: list[Scenario] = []
+    policy: str = ""
+    """The file of the policy."""
+    value: float | None = None
+    """Of shares and cash before any order."""
+    assets: list[AssetFacts] = []
     issues: list[str] = []
     """What is wrong with the prices and holdings that were handed in."""
+    falls: Falls = Falls()
+    note: str = ""
+    """What the writer drafted, if that was asked for."""
+    added: list[str] = []
+    """What a model added and whose citation holds."""

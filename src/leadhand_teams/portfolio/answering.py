@@ -1,0 +1,110 @@
+"""The supervisor's answer: the results cross-checked and put together. No worker writes it."""
+
+import json
+from collections.abc import Sequence
+from typing import cast
+
+from pydantic import JsonValue
+
+from leadhand import Plan
+from leadhand.contracts.answer import Gap, Source
+from leadhand.extension.roles import Conflict, Synthesis, TaskResult
+from leadhand_teams.portfolio.output import Rebalanced
+from leadhand_teams.portfolio.report import report_of
+from leadhand_teams.portfolio.work import MarketFacts, RiskFacts, allocated, has
+from leadhand_teams.shared.reading import Text
+from leadhand_teams.shared.statements import Added, check
+
+
+def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
+    """The typed answer and its report, from whatever results there are."""
+    outputs = {one.task.id: one.result.output for one in results if one.result is not None}
+    parts = {id: one for id, output in outputs.items() if (one := allocated(output)) is not None}
+    market = [MarketFacts.model_validate(one) for one in outputs.values() if has(one, "issues")]
+    market = [one for one in market if not parts or one.assets or one.issues]
+    risks = [
+        RiskFacts.model_validate(one)
+        for one in outputs.values()
+        if has(one, "measures") and not has(one, "orders")
+    ]
+    notes = [
+        str(cast("dict[str, JsonValue]", one)["note"])
+        for one in outputs.values()
+        if has(one, "note") and not has(one, "orders")
+    ]
+    conflicts = [
+        Conflict(task_ids=("market",), kind="contradiction", about=about, resolution=taken)
+        for facts in market
+        for about, _, taken in (line.rpartition(": ") for line in facts.conflicts)
+    ]
+    found = next(iter(parts.values()), Rebalanced())
+    if len(parts) > 1 and _differ(parts):
+        about = "; ".join(f"{one.policy}: {_orders(one)}" for one in parts.values())
+        why = "the policies ask for different orders: say which counts"
+        conflicts.append(
+            Conflict(task_ids=tuple(parts), kind="contradiction", about=about, why=why)
+        )
+        found = Rebalanced(
+            policy=", ".join(one.policy for one in parts.values()), value=found.value
+        )
+    update: dict[str, object] = {"note": "\n\n".join(filter(None, notes))}
+    for facts in market:
+        update |= {"assets": facts.assets, "issues": facts.issues}
+    for facts in risks:
+        update |= {"measures": facts.measures, "scenarios": facts.scenarios, "falls": facts.falls}
+    kept, gaps = _added(outputs)
+    found = found.model_copy(update=update | {"added": kept})
+    gaps += [Gap(task_id=id, why=why) for id, one in parts.items() if (why := _sum_is_wrong(one))]
+    gaps += [
+        Gap(task_id=id, why=f"not kept: {rule.name}: {rule.why}")
+        for id, one in parts.items()
+        for rule in one.constraints
+        if not rule.met
+    ]
+    missing = [f"{one.task.id}: {one.why}" for one in results if one.result is None and one.why]
+    report = report_of(found, title=plan.goal, conflicts=conflicts, missing=missing)
+    return Synthesis(
+        answer=report.markdown(title=False),
+        output=found.model_dump(mode="json"),
+        conflicts=tuple(conflicts),
+        sources=tuple(Source(task_id=id, ref=one.policy) for id, one in parts.items()),
+        gaps=tuple(gaps),
+    )
+
+
+def _orders(part: Rebalanced) -> str:
+    shown = [f"{one.side} {one.shares} {one.asset}" for one in part.orders[:4]]
+    return ", ".join(shown) + (", ..." if len(part.orders) > 4 else "") or "no orders"
+
+
+def _differ(parts: dict[str, Rebalanced]) -> bool:
+    first, *others = (_orders(one) for one in parts.values())
+    return any(other != first for other in others)
+
+
+def _sum_is_wrong(part: Rebalanced) -> str | None:
+    """Why orders, weights, cash and fees don't add up to the value before; None if they do."""
+    if part.cash is None or part.value is None:
+        return None
+    whole = part.value - sum(one.fee for one in part.orders)
+    shares = sum(one.after or 0.0 for one in part.weights) * whole
+    if abs(shares + part.cash - whole) <= 1e-6 * max(whole, 1.0):
+        return None
+    return f"shares of {shares:,.2f} and cash of {part.cash:,.2f} are not the value {whole:,.2f}"
+
+
+def _added(outputs: dict[str, JsonValue]) -> tuple[list[str], list[Gap]]:
+    """What models added and whose words stand in a result of code, and what was left out."""
+    texts = [
+        Text(id, json.dumps({key: one for key, one in output.items() if key != "added"}, indent=1))
+        for id, output in outputs.items()
+        if isinstance(output, dict)
+    ]
+    kept: list[str] = []
+    gaps: list[Gap] = []
+    for id, output in outputs.items():
+        if isinstance(output, dict) and output.get("added"):
+            checked = check(Added.model_validate(output["added"]).statements, texts)
+            kept += [f"{one.text} ({one.ref})" for one in checked.kept]
+            gaps += [Gap(task_id=id, why=checked.note)] if checked.note else []
+    return kept, gaps
