@@ -1,0 +1,80 @@
+"""The typed answer of the team."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from leadhand_teams.shared.statements import Statement
+
+Has = Literal["yes", "no", "partly", "unknown"]
+
+
+class Fact(BaseModel):
+    """What a source states of a competitor, or of one of its plans, models or products."""
+
+    competitor: str
+    item: str | None = None
+    attribute: str
+    value: str
+    unit: str | None = None
+    ref: str
+    date: str | None = None
+
+
+class Feature(BaseModel):
+    """A cell of the feature matrix; `ref` is null where no source says anything."""
+
+    attribute: str
+    competitor: str
+    has: Has
+    value: str = ""
+    """A limit, or the plans that have it."""
+    ref: str | None = None
+
+
+class ComparedPrice(BaseModel):
+    """A price, and what it is per seat and month, or per a number of units."""
+
+    competitor: str
+    item: str | None = None
+    amount: float
+    currency: str
+    per: str
+    comparable: float
+    comparable_per: str
+    ref: str
+    date: str | None = None
+
+
+class Change(BaseModel):
+    """A difference between two snapshots that follow each other."""
+
+    model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
+
+    kind: Literal["added", "removed", "renamed", "changed"]
+    competitor: str
+    item: str | None = None
+    attribute: str | None = None
+    before: str | None = None
+    after: str | None = None
+    since: str | None = Field(default=None, alias="from")
+    to: str | None = None
+    ref_before: str | None = None
+    ref_after: str | None = None
+
+
+class Competition(BaseModel):
+    """Facts, features, prices and changes of all competitors."""
+
+    facts: list[Fact] = []
+    matrix: list[Feature] = []
+    prices: list[ComparedPrice] = []
+    changes: list[Change] = []
+    statements: list[Statement] = []
+    """What models read besides, and the sections that they drafted; each with its source's words.
+    """
+    removed_statements: int = 0
+    """Statements of models whose citation did not hold."""
+    names: dict[str, str] = {}
+    """Each competitor as its sources spell it."""
+    unread: list[str] = []

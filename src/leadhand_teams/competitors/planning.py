@@ -1,0 +1,106 @@
+"""Plans by the request: facts of each competitor side by side, then what the request asks for."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from leadhand import Plan, Task, Team
+from leadhand.contracts.task import PlanRequest
+from leadhand.errors import InputError
+from leadhand_teams.competitors.sources import Sources
+from leadhand_teams.competitors.tools import sources_of
+
+MAX_TASKS: Final = 12
+"""Of the researcher; more competitors share them."""
+_ANALYSES: Final = {
+    "matrix": (
+        r"features?|matrix|offers?|ha(?:s|ve)|support\w*|compar\w+|only|funktion\w*|vergleich\w*",
+        "Say which competitor has which feature: yes, no, partly or unknown.",
+    ),
+    "prices": (
+        r"pric\w+|costs?|cheap\w*|expensive|fees?|preis\w*|kosten|prix|precios?|tarif\w*",
+        "Make all prices comparable per unit, seat and month.",
+    ),
+    "changes": (
+        r"chang\w*|since|differen\w+|renamed|removed|added|vanished|new|(?:ge)?änder\w*|cambi\w*",
+        "Say what was added, removed, renamed or changed from each snapshot to the next.",
+    ),
+}
+"""Words that ask for each analysis, and its task."""
+_DRAFTS: Final = (
+    r"report|memo|brief(?:ing)?|draft|write|summar\w+|sections?|bericht|zusammenfass\w+"
+)
+_ADDRESS: Final = re.compile(r"https?://[^\s<>\"')\]]+[^\s<>\"')\].,;:!?]")
+_DONE: Final = "Each statement has the place that it is from."
+
+
+def plan(request: PlanRequest, team: Team) -> Plan:
+    """Tasks for each competitor or web page, then the analyses and the draft that are asked for.
+
+    Raises `InputError` if there is nothing to read.
+    """
+    paths = [path for batch in request.batches.get("inputs", ()) for path in batch.artifacts]
+    pages = list(dict.fromkeys(_ADDRESS.findall(request.text)))[:MAX_TASKS]
+    sources = sources_of(paths)[0] if paths else Sources((), {})
+    if not sources.records and not pages:
+        raise InputError(
+            "the competitors team found no competitor: hand in pages named after them "
+            "(--input acme-pricing.md), or a table with a column `competitor`"
+        )
+    names = [one for one in sources.names if _asks(request.text, re.escape(one))]
+    tasks: list[Task] = []
+
+    def add(
+        id: str, worker: str, intent: str, needs: Sequence[Task] = (), **fields: object
+    ) -> None:
+        after = tuple(task.id for task in needs)
+        task = Task(
+            id=id,
+            worker=worker,
+            intent=intent,
+            depends_on=after,
+            tolerates_missing=True,
+            done_when=_DONE,
+        )
+        tasks.append(task.model_copy(update=fields))
+
+    for number, group in enumerate(_grouped(names or list(sources.names)), start=1):
+        shown = ", ".join(sources.names[one] for one in group[:3])
+        more = f" and {len(group) - 3} more" if len(group) > 3 else ""
+        intent = f"Find all facts about {shown}{more}."
+        add(
+            f"facts-{number}",
+            "researcher",
+            intent,
+            payload={"competitors": group},
+            artifacts=tuple(paths),
+        )
+    for number, page in enumerate(pages, start=1):
+        add(
+            f"page-{number}",
+            "researcher",
+            f"Find all facts that {page} states.",
+            payload={"page": page},
+        )
+    facts = tuple(tasks)
+    for name in _analyses(request.text, sources):
+        add(name, "analyst", _ANALYSES[name][1], facts, payload={"analysis": name})
+    if _asks(request.text, _DRAFTS):
+        add("draft", "writer", f"Draft this from the results alone: {request.text}", tuple(tasks))
+    return Plan(goal=request.text, tasks=tasks)
+
+
+def _asks(request: str, words: str) -> bool:
+    return re.search(rf"(?<!\w)(?:{words})(?!\w)", request, re.IGNORECASE) is not None
+
+
+def _analyses(request: str, sources: Sources) -> list[str]:
+    """Those that the request asks for; all that are possible if it asks for none."""
+    dated = len({record.date for record in sources.records if record.date}) > 1
+    asked = [name for name, (words, _) in _ANALYSES.items() if _asks(request, words)]
+    return asked or ["matrix", "prices", *(["changes"] if dated else [])]
+
+
+def _grouped(names: Sequence[str]) -> list[list[str]]:
+    size = -(-len(names) // MAX_TASKS) or 1
+    return [list(names[n : n + size]) for n in range(0, len(names), size)]

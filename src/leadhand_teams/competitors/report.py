@@ -1,0 +1,177 @@
+"""The report: what decides first, then changes, prices and features, each row with its place."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from leadhand import Answer
+from leadhand.tools.text import counted, joined_names
+from leadhand_teams.competitors.features import only_one_has, same_feature
+from leadhand_teams.competitors.output import ComparedPrice, Competition
+from leadhand_teams.competitors.prices import is_price_word, prices
+from leadhand_teams.shared.figures import bars
+from leadhand_teams.shared.report import Block, Items, Report, Section, TableBlock
+
+_MOST_COLUMNS: Final = 8
+"""Competitors side by side; of more, each cell is a row."""
+_ORDER: Final = ("changed", "renamed", "removed", "added")
+
+
+def files(answer: Answer) -> Mapping[str, str | bytes]:
+    """The report as a page and as Markdown."""
+    conflicts = [one.about for one in answer.conflicts]
+    page = report(answer.request, Competition.model_validate(answer.output), conflicts)
+    return {"report.html": page.html(), "report.md": page.markdown()}
+
+
+def report(request: str, found: Competition, contradictions: Sequence[str]) -> Report:
+    """What is handed on."""
+    sections = {
+        "The sources contradict each other": [Items(contradictions)] if contradictions else [],
+        "In words": [Items([f"{one.text} [{one.ref}]" for one in found.statements])]
+        if found.statements
+        else [],
+        "What changed": _changes(found),
+        "Prices": _prices(found),
+        "Features": _features(found),
+        "Facts": _facts(found),
+    }
+    note = (
+        "Facts, prices and changes were read and computed by code. ? means that no source says it."
+    )
+    count = counted(found.removed_statements, "statement")
+    left_out = f"{count} of a model left out, because the citation does not hold."
+    return Report(
+        title="Competitors",
+        about=request,
+        lead=_lead(found),
+        sections=[Section(title, blocks) for title, blocks in sections.items() if blocks],
+        missing=[f"Not read: {why}" for why in found.unread],
+        footer=[note, *([left_out] if found.removed_statements else [])],
+    )
+
+
+def _lead(found: Competition) -> list[str]:
+    """At most six sentences: the changes, what is cheapest, and what only one has."""
+    lead: list[str] = []
+    if changes := found.changes:
+        kinds = Counter(one.kind for one in changes)
+        parts = [f"{kinds[kind]} {kind}" for kind in _ORDER if kinds[kind]]
+        lead.append(f"Between {changes[0].since} and {changes[-1].to}: {joined_names(parts)}.")
+        renamed = [f"{one.before} is now {one.after}" for one in changes if one.kind == "renamed"]
+        lead += [f"Renamed, not gone: {joined_names(renamed[:3])}."] if renamed else []
+        for one in [
+            one for one in changes if one.kind == "changed" and _is_price(one.attribute, one.after)
+        ][:2]:
+            what = f"{found.names[one.competitor]} {one.item or ''}".strip()
+            lead.append(f"{what}: from {one.before} to {one.after} [{one.ref_after}].")
+    for group in _comparable(found):
+        one = next((price for price in group if price.amount), group[0])
+        what = f"{found.names[one.competitor]} {one.item or ''}".strip()
+        kind = "Cheapest" if group[0].amount else "Cheapest that is not free"
+        lead.append(
+            f"{kind} per {one.comparable_per}: {what}, {one.comparable:,.6g} {one.currency}"
+            f" [{one.ref}]."
+        )
+    for cell in only_one_has(found.matrix)[:2]:
+        lead.append(f"Only {found.names[cell.competitor]} has {cell.attribute} [{cell.ref}].")
+    counts = counted(len(found.facts), "fact"), counted(len(found.names), "competitor")
+    return lead[:6] or [f"{counts[0]} about {counts[1]}; nothing differs that could be compared."]
+
+
+def _is_price(attribute: str | None, value: str | None) -> bool:
+    return is_price_word(attribute or "") or next(prices(value or ""), None) is not None
+
+
+def _comparable(found: Competition) -> list[list[ComparedPrice]]:
+    """The prices for the same thing in the same currency, of at least two competitors."""
+    groups: dict[tuple[str, str], list[ComparedPrice]] = {}
+    for price in found.prices:
+        groups.setdefault((price.comparable_per, price.currency), []).append(price)
+    return [
+        group
+        for (per, _), group in groups.items()
+        if per and len({one.competitor for one in group}) > 1
+    ]
+
+
+def _changes(found: Competition) -> list[Block]:
+    columns = ["Change", "Competitor", "What", "Before", "After", "Source"]
+    tables: list[Block] = []
+    for since, to in dict.fromkeys((one.since, one.to) for one in found.changes):
+        between = [one for one in found.changes if (one.since, one.to) == (since, to)]
+        rows = [
+            [
+                one.kind, found.names[one.competitor],
+                " ".join(filter(None, (one.item, one.attribute and f"({one.attribute})"))),
+                one.before or "", one.after or "",
+                ", ".join(filter(None, (one.ref_before, one.ref_after))),
+            ]
+            for one in sorted(between, key=lambda one: _ORDER.index(one.kind))
+        ]  # fmt: skip
+        tables.append(TableBlock(columns, rows, caption=f"From {since} to {to}", max_rows=60))
+    return tables
+
+
+def _prices(found: Competition) -> list[Block]:
+    rows = [
+        [
+            found.names[one.competitor], one.item or "",
+            f"{one.amount:,.6g} {one.currency}", one.per,
+            f"{one.comparable:,.6g} {one.currency}", one.comparable_per, one.ref,
+        ]
+        for one in found.prices
+    ]  # fmt: skip
+    columns = ["Competitor", "Item", "Price", "Per", "Comparable", "Per", "Source"]
+    blocks: list[Block] = [TableBlock(columns, rows, max_rows=60)] if rows else []
+    for group in _comparable(found)[:2]:
+        named = [
+            (f"{found.names[one.competitor]} {one.item or ''}", one.comparable)
+            for one in group[:20]
+        ]
+        title = f"{group[0].currency} per {group[0].comparable_per}"
+        blocks.append(bars(title, named, alternative=f"Prices in {title}, the cheapest first"))
+    if len({one.currency for one in found.prices}) > 1:
+        blocks.append("Currencies are not converted.")
+    return blocks
+
+
+def _features(found: Competition) -> list[Block]:
+    competitors = list(dict.fromkeys(cell.competitor for cell in found.matrix))
+    marks = {"unknown": "?"}
+    shown = {
+        (cell.attribute, cell.competitor): marks.get(cell.has, cell.has)
+        + (f": {cell.value}" if cell.value else "")
+        + (f" [{cell.ref}]" if cell.ref else "")
+        for cell in found.matrix
+    }
+    names = list(dict.fromkeys(cell.attribute for cell in found.matrix))
+    if len(competitors) > _MOST_COLUMNS:
+        rows = [
+            [name, found.names[one], text] for (name, one), text in shown.items() if text != "?"
+        ]
+        return [TableBlock(["Feature", "Competitor", ""], rows)]
+    rows = [[name, *(shown[name, one] for one in competitors)] for name in names]
+    return (
+        [TableBlock(["Feature", *(found.names[one] for one in competitors)], rows)] if rows else []
+    )
+
+
+def _facts(found: Competition) -> list[Block]:
+    """What stands in no other table."""
+    features = {cell.attribute for cell in found.matrix}
+    rows = [
+        [
+            found.names[one.competitor],
+            one.item or "",
+            one.attribute,
+            one.value,
+            one.date or "",
+            one.ref,
+        ]
+        for one in found.facts
+        if not (found.prices and one.unit)
+        and not any(same_feature(one.attribute, name) for name in features)
+    ]
+    columns = ["Competitor", "Item", "What", "Value", "Date", "Source"]
+    return [TableBlock(columns, rows, max_rows=40)] if rows else []
