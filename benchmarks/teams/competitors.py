@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from leadhand_teams.competitors.changes import all_changes
-from leadhand_teams.competitors.output import Change
+from leadhand_teams.competitors.output import MarketChange
 from leadhand_teams.competitors.pages import undated
 from leadhand_teams.competitors.tools import sources_of
 
@@ -47,7 +47,7 @@ def added(scores: Iterable[Score]) -> Score:
     return Score(*(sum(column) for column in zip(*rows, strict=True)))
 
 
-def changes_of(files: Mapping[str, str]) -> list[Change]:
+def changes_of(files: Mapping[str, str]) -> list[MarketChange]:
     """What the team finds in snapshots, by file name."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder, name) for name in files]

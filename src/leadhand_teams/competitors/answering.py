@@ -8,9 +8,9 @@ from pydantic import JsonValue
 from leadhand import Plan
 from leadhand.contracts.answer import Conflict, Gap, Source
 from leadhand.extension.roles import Synthesis, TaskResult
-from leadhand_teams.competitors.output import Competition, Fact
+from leadhand_teams.competitors.output import Competition, CompetitorFact
 from leadhand_teams.competitors.prices import price_of
-from leadhand_teams.competitors.records import Record
+from leadhand_teams.competitors.records import SourceRecord
 from leadhand_teams.competitors.report import report
 from leadhand_teams.competitors.tools import records_in
 from leadhand_teams.shared.reading import Text
@@ -48,10 +48,10 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     )
 
 
-def _facts(record: Record) -> Iterable[Fact]:
+def _facts(record: SourceRecord) -> Iterable[CompetitorFact]:
     for attribute, value in record.values.items():
         price = price_of(value, heading=attribute)
-        yield Fact(
+        yield CompetitorFact(
             competitor=record.competitor,
             item=record.item or None,
             attribute=attribute,
@@ -62,7 +62,7 @@ def _facts(record: Record) -> Iterable[Fact]:
         )
 
 
-def _add(found: Competition, outputs: Sequence[JsonValue], records: Sequence[Record]) -> None:
+def _add(found: Competition, outputs: Sequence[JsonValue], records: Sequence[SourceRecord]) -> None:
     """What models added, if its citation holds; the rest is counted."""
     lines: dict[str, list[str]] = {}
     for one in records:
@@ -78,7 +78,7 @@ def _add(found: Competition, outputs: Sequence[JsonValue], records: Sequence[Rec
             found.removed_statements += len(checked.removed)
 
 
-def _contradictions(records: Sequence[Record], tasks: Sequence[str]) -> Iterable[Conflict]:
+def _contradictions(records: Sequence[SourceRecord], tasks: Sequence[str]) -> Iterable[Conflict]:
     """Files that state different values of one attribute for the same date."""
     stated: dict[tuple[str, str, str, str | None], dict[str, tuple[str, str]]] = {}
     for record in records:

@@ -11,9 +11,9 @@ from typing import Final, Literal
 from rapidfuzz import fuzz
 
 from leadhand_teams.competitors.features import same_feature
-from leadhand_teams.competitors.output import Change
+from leadhand_teams.competitors.output import MarketChange
 from leadhand_teams.competitors.prices import prices
-from leadhand_teams.competitors.records import OFFER, Quantity, Record, merged, quantities
+from leadhand_teams.competitors.records import OFFER, Quantity, SourceRecord, merged, quantities
 
 _ALIKE: Final = 80
 """The least similarity of two descriptions, of 100, for a rename; shorter ones are alike by chance.
@@ -26,16 +26,16 @@ _FACTORS: Final = (1.0, 1e3, 1e-3, 1e6, 1e-6, 12.0, 1 / 12, 100.0, 0.01)
 _FORMERLY: Final = re.compile(
     r"\b(?:formerly|previously|ex-|was)\s*(?:known as\s+)?", re.IGNORECASE
 )
-_Pair = tuple[Record, Record]
+_Pair = tuple[SourceRecord, SourceRecord]
 Kind = Literal["added", "removed", "renamed", "changed"]
 
 
-def all_changes(records: Sequence[Record], undated: Mapping[str, str]) -> list[Change]:
+def all_changes(records: Sequence[SourceRecord], undated: Mapping[str, str]) -> list[MarketChange]:
     """The changes in each series of snapshots: files whose names differ in the date alone.
 
     `undated` has the series of each file.
     """
-    found: list[Change] = []
+    found: list[MarketChange] = []
     for series in dict.fromkeys(undated.values()):
         own = [one for one in records if undated.get(one.ref.rpartition(":")[0]) == series]
         dates = sorted({one.date for one in own if one.date})
@@ -46,7 +46,7 @@ def all_changes(records: Sequence[Record], undated: Mapping[str, str]) -> list[C
     return found
 
 
-def changes(before: Sequence[Record], after: Sequence[Record]) -> list[Change]:
+def changes(before: Sequence[SourceRecord], after: Sequence[SourceRecord]) -> list[MarketChange]:
     """Everything that differs between two snapshots, by competitor and item."""
     old, new = merged(before), merged(after)
     gone = [old[key] for key in old if key not in new]
@@ -67,12 +67,17 @@ def changes(before: Sequence[Record], after: Sequence[Record]) -> list[Change]:
 
 
 def _change(
-    kind: Kind, one: Record, two: Record, key: str = "", *values: str | None, later: str = ""
-) -> Change:
+    kind: Kind,
+    one: SourceRecord,
+    two: SourceRecord,
+    key: str = "",
+    *values: str | None,
+    later: str = "",
+) -> MarketChange:
     """A change of the attribute `key`, which is called `later` afterwards; without one, of all."""
     about = two if kind == "added" else one
     before, after = values or (None, None)
-    change = Change(kind=kind, competitor=about.competitor, item=about.item or None)
+    change = MarketChange(kind=kind, competitor=about.competitor, item=about.item or None)
     change.attribute, change.before, change.after = key or None, before, after
     change.since, change.to = one.date, two.date
     if key or kind != "added":
@@ -82,7 +87,7 @@ def _change(
     return change
 
 
-def _renamed(gone: Sequence[Record], come: Sequence[Record]) -> list[_Pair]:
+def _renamed(gone: Sequence[SourceRecord], come: Sequence[SourceRecord]) -> list[_Pair]:
     """Pairs of old and new names; the most alike are matched first, each name once."""
     scored = [
         (_likeness(one, two), n, m) for n, one in enumerate(gone) for m, two in enumerate(come)
@@ -94,7 +99,7 @@ def _renamed(gone: Sequence[Record], come: Sequence[Record]) -> list[_Pair]:
     return [(gone[n], come[m]) for n, m in found]
 
 
-def _likeness(one: Record, two: Record) -> float:
+def _likeness(one: SourceRecord, two: SourceRecord) -> float:
     """How surely `two` is `one` under a new name, of 100; 0 if nothing says so."""
     if bool(one.item) != bool(two.item) or (one.item and one.competitor != two.competitor):
         return 0
@@ -112,7 +117,7 @@ def _likeness(one: Record, two: Record) -> float:
     return score if score >= _ALIKE else 0
 
 
-def _likeness_of_items(one: Record, two: Record) -> float:
+def _likeness_of_items(one: SourceRecord, two: SourceRecord) -> float:
     both = [
         (value, two.values[other])
         for key, value in one.values.items()
@@ -131,7 +136,7 @@ def _likeness_of_items(one: Record, two: Record) -> float:
     return score if is_same and score >= _ALIKE_NAME else 0
 
 
-def _is_page(record: Record) -> bool:
+def _is_page(record: SourceRecord) -> bool:
     """Whether its values stand in lines of their own, not in a row of a table."""
     return len(set(record.refs.values())) > 1
 
@@ -166,8 +171,8 @@ def _factor(pairs: Sequence[_Pair], key: str, other: str) -> float | None:
 
 
 def _differences(
-    one: Record, two: Record, columns: Mapping[str, tuple[str, float]]
-) -> Iterator[Change]:
+    one: SourceRecord, two: SourceRecord, columns: Mapping[str, tuple[str, float]]
+) -> Iterator[MarketChange]:
     left, gone = dict(two.values), dict[str, str]()
     for key, old in one.values.items():
         other, factor = columns.get(key, (key, 1.0))
@@ -187,7 +192,9 @@ def _differences(
         yield from (_change("added", one, two, key, None, new) for key, new in left.items())
 
 
-def _numbers(one: Record, two: Record, before: str, after: str) -> Iterator[Change]:
+def _numbers(
+    one: SourceRecord, two: SourceRecord, before: str, after: str
+) -> Iterator[MarketChange]:
     """The numbers of a description that changed, with what they count where both say it."""
     old, new = quantities(before), quantities(after)
     for number in list(old):

@@ -7,7 +7,7 @@ from typing import Final
 from rapidfuzz import fuzz
 
 from leadhand_teams.competitors.output import Feature, Has
-from leadhand_teams.competitors.records import Record
+from leadhand_teams.competitors.records import SourceRecord
 from leadhand_teams.shared.search import stem
 
 _YES: Final = re.compile(
@@ -55,18 +55,18 @@ def is_verdict(value: str) -> bool:
     return bool(_YES.match(value) or _NO.match(value) or partly)
 
 
-def matrix(records: Sequence[Record], competitors: Sequence[str]) -> list[Feature]:
+def matrix(records: Sequence[SourceRecord], competitors: Sequence[str]) -> list[Feature]:
     """A cell for each feature and competitor; features that most of them state come first."""
-    groups: list[tuple[set[str], list[tuple[Record, str, str]]]] = []
+    groups: list[tuple[dict[str, None], list[tuple[SourceRecord, str, str]]]] = []
     for record in records:
         for attribute, value in record.values.items():
             for names, stated in groups:
                 if attribute in names or any(same_feature(attribute, name) for name in names):
-                    names.add(attribute)
+                    names[attribute] = None
                     stated.append((record, attribute, value))
                     break
             else:
-                groups.append(({attribute}, [(record, attribute, value)]))
+                groups.append(({attribute: None}, [(record, attribute, value)]))
     shown = [group for group in groups if any(is_verdict(value) for _, _, value in group[1])]
     shown.sort(key=lambda group: -len({record.competitor for record, _, _ in group[1]}))
     return [
@@ -76,8 +76,8 @@ def matrix(records: Sequence[Record], competitors: Sequence[str]) -> list[Featur
     ]
 
 
-def _cell(name: str, competitor: str, stated: Sequence[tuple[Record, str, str]]) -> Feature:
-    found: list[tuple[Record, str, Has, str]] = [
+def _cell(name: str, competitor: str, stated: Sequence[tuple[SourceRecord, str, str]]) -> Feature:
+    found: list[tuple[SourceRecord, str, Has, str]] = [
         (one, value, verdict, one.refs[key])
         for one, key, value in stated
         if (verdict := has(value)) != "unknown"

@@ -9,7 +9,7 @@ from leadhand_teams.shared.statements import Statement
 Has = Literal["yes", "no", "partly", "unknown"]
 
 
-class Fact(BaseModel):
+class CompetitorFact(BaseModel):
     """What a source states of a competitor, or of one of its plans, models or products."""
 
     competitor: str
@@ -46,7 +46,7 @@ class ComparedPrice(BaseModel):
     date: str | None = None
 
 
-class Change(BaseModel):
+class MarketChange(BaseModel):
     """A difference between two snapshots that follow each other."""
 
     model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
@@ -66,10 +66,10 @@ class Change(BaseModel):
 class Competition(BaseModel):
     """Facts, features, prices and changes of all competitors."""
 
-    facts: list[Fact] = []
+    facts: list[CompetitorFact] = []
     matrix: list[Feature] = []
     prices: list[ComparedPrice] = []
-    changes: list[Change] = []
+    changes: list[MarketChange] = []
     statements: list[Statement] = []
     """What models read besides, and the sections that they drafted; each with its source's words.
     """

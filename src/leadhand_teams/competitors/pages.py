@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from leadhand_teams.competitors.prices import is_price_word, prices
-from leadhand_teams.competitors.records import Record, quantities
+from leadhand_teams.competitors.records import SourceRecord, quantities
 from leadhand_teams.shared.values import dates
 
 _HEADING: Final = re.compile(r"^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
@@ -65,7 +65,7 @@ def competitor_of(file: str, text: str) -> str:
 
 def stated(
     lines: Sequence[tuple[int, str]], *, competitor: str, file: str, date: str | None
-) -> Iterator[Record]:
+) -> Iterator[SourceRecord]:
     """What the numbered lines of a page state, a record for each statement."""
     item = ""
     for number, line in lines:
@@ -76,7 +76,7 @@ def stated(
         if heading and next(prices(text), None) is None:
             continue
         for about, name, value in _statements(text, item, is_entry=bullet is not None):
-            yield Record(competitor, about, date, {name: value}, {name: f"{file}:{number}"})
+            yield SourceRecord(competitor, about, date, {name: value}, {name: f"{file}:{number}"})
 
 
 def _statements(text: str, item: str, *, is_entry: bool) -> Iterator[tuple[str, str, str]]:

@@ -29,7 +29,7 @@ _SCALES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class SourceRecord:
     """What one source states of a competitor, or of one of its items."""
 
     competitor: str
@@ -55,12 +55,13 @@ class Record:
         return next(iter(self.refs.values()))
 
 
-def merged(records: Iterable[Record]) -> dict[tuple[str, str], Record]:
+def merged(records: Iterable[SourceRecord]) -> dict[tuple[str, str], SourceRecord]:
     """One record for each competitor and item, with the values of all its lines."""
-    found: dict[tuple[str, str], Record] = {}
+    found: dict[tuple[str, str], SourceRecord] = {}
     for one in records:
         if first := found.get(one.key):
-            values, refs = {**one.values, **first.values}, {**one.refs, **first.refs}
+            values = {**first.values, **one.values, **first.values}
+            refs = {**first.refs, **one.refs, **first.refs}
             one = replace(first, values=values, refs=refs)
         found[one.key] = one
     return found

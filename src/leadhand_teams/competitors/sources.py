@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from leadhand_teams.competitors.pages import competitor_of, date_of, stated
-from leadhand_teams.competitors.records import OFFER, Record
+from leadhand_teams.competitors.records import OFFER, SourceRecord
 from leadhand_teams.shared.reading import Reading, Text
 from leadhand_teams.shared.tables import DataTable
 
@@ -26,14 +26,14 @@ _LISTING: Final = 3
 class Sources:
     """What was read."""
 
-    records: tuple[Record, ...]
+    records: tuple[SourceRecord, ...]
     names: dict[str, str]
     """Each competitor, in the order of the files, as its sources spell it."""
 
 
 def gather(reading: Reading) -> Sources:
     """The records of all files."""
-    records: list[Record] = []
+    records: list[SourceRecord] = []
     owners: dict[str, str] = {}
     for text in reading.texts:
         entries = list(listed(text))
@@ -53,13 +53,13 @@ def gather(reading: Reading) -> Sources:
     return Sources(tuple(records), names)
 
 
-def listed(text: Text) -> Iterator[Record]:
+def listed(text: Text) -> Iterator[SourceRecord]:
     """The entries of a list, `* [Name](address) — what is offered`; the address says who it is."""
     date = date_of(text.name, "")
     for number, line in enumerate(text.text.splitlines(), start=1):
         if (entry := _ENTRY.match(line)) and (competitor := host(entry["url"])):
             values, refs = {OFFER: entry["text"].strip()}, {OFFER: f"{text.name}:{number}"}
-            yield Record(competitor, "", date, values, refs, entry["name"].strip())
+            yield SourceRecord(competitor, "", date, values, refs, entry["name"].strip())
 
 
 def host(address: str) -> str:
@@ -76,7 +76,7 @@ def _spelled(competitor: str, words: str) -> str:
     return max(set(cased), key=cased.count) if cased else competitor
 
 
-def _of_table(table: DataTable, competitor: str, others: set[str]) -> Iterator[Record]:
+def _of_table(table: DataTable, competitor: str, others: set[str]) -> Iterator[SourceRecord]:
     who, when = table.column(*_WHO), table.column(*_WHEN)
     date = date_of(table.file, "")
     if who is None and (across := _across(table, others)):
@@ -93,7 +93,7 @@ def _of_table(table: DataTable, competitor: str, others: set[str]) -> Iterator[R
         item = what.texts[row].strip() if what else ""
         if name and values:
             refs = dict.fromkeys(values, table.ref(row))
-            yield Record(name.lower(), item, on or date, values, refs, name if who else "")
+            yield SourceRecord(name.lower(), item, on or date, values, refs, name if who else "")
 
 
 def _across(table: DataTable, others: set[str]) -> list[int]:
@@ -106,7 +106,7 @@ def _across(table: DataTable, others: set[str]) -> list[int]:
 
 def _features(
     table: DataTable, across: Sequence[int], competitor: str, date: str | None
-) -> Iterator[Record]:
+) -> Iterator[SourceRecord]:
     for row in range(len(table)):
         feature = table.columns[0].texts[row].strip()
         for column in (table.columns[n] for n in across):
@@ -114,6 +114,6 @@ def _features(
             if feature and value:
                 refs = {feature: table.ref(row)}
                 if competitor:
-                    yield Record(competitor, name, date, {feature: value}, refs)
+                    yield SourceRecord(competitor, name, date, {feature: value}, refs)
                 else:
-                    yield Record(name.lower(), "", date, {feature: value}, refs, name)
+                    yield SourceRecord(name.lower(), "", date, {feature: value}, refs, name)

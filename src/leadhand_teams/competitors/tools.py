@@ -17,21 +17,22 @@ from leadhand_teams.competitors.features import matrix
 from leadhand_teams.competitors.output import ComparedPrice, Competition
 from leadhand_teams.competitors.pages import stated, undated
 from leadhand_teams.competitors.prices import price_of, prices
-from leadhand_teams.competitors.records import Record
+from leadhand_teams.competitors.records import SourceRecord
 from leadhand_teams.competitors.sources import Sources, gather, host
 from leadhand_teams.shared.reading import read
 
-RECORDS: Final = TypeAdapter(list[Record])
+RECORDS: Final = TypeAdapter(list[SourceRecord])
 
 
 def sources_of(paths: Sequence[str]) -> tuple[Sources, list[str]]:
-    """What the files state, and what was not read and why; files are read once until they change."""
-    return _read(tuple((path, Path(path).stat().st_mtime_ns) for path in paths))
+    """What the files state, and what was not read; files are read once until they change."""
+    found = [file for path in paths for file in (Path(path), *Path(path).rglob("*"))]
+    return _read(tuple(paths), tuple((str(file), file.stat().st_mtime_ns) for file in found))
 
 
 @functools.lru_cache(maxsize=4)
-def _read(files: tuple[tuple[str, int], ...]) -> tuple[Sources, list[str]]:
-    reading = read([path for path, _ in files])
+def _read(paths: tuple[str, ...], states: tuple[tuple[str, int], ...]) -> tuple[Sources, list[str]]:
+    reading = read(paths)
     return gather(reading), [f"{one.name}: {one.why}" for one in reading.unread]
 
 
@@ -56,7 +57,7 @@ def _page(address: str) -> Result:
     return _found(list(stated(lines, competitor=name, file=address, date=None)), {name: name}, [])
 
 
-def _found(records: list[Record], names: dict[str, str], unread: list[str]) -> Result:
+def _found(records: list[SourceRecord], names: dict[str, str], unread: list[str]) -> Result:
     output: dict[str, object] = {"records": RECORDS.dump_python(records, mode="json")}
     output |= {"names": names, "unread": unread}
     summary = f"{counted(len(records), 'record')} about {counted(len(names), 'competitor')}."
@@ -79,13 +80,18 @@ def analyse(handoff: Handoff) -> Result:
     return Result(output=found.model_dump(mode="json", exclude_defaults=True))
 
 
-def records_in(outputs: Iterable[JsonValue]) -> list[Record]:
+def write(handoff: Handoff) -> Result:
+    """Nothing by code: the report has the tables, and a text needs a model."""
+    return Result(output={}, summary="No draft: only a model can write one.")
+
+
+def records_in(outputs: Iterable[JsonValue]) -> list[SourceRecord]:
     """The records in results of the researcher."""
     found = (one["records"] for one in outputs if isinstance(one, dict) and "records" in one)
     return [record for rows in found for record in RECORDS.validate_python(rows)]
 
 
-def _latest(records: Sequence[Record]) -> list[Record]:
+def _latest(records: Sequence[SourceRecord]) -> list[SourceRecord]:
     """Those of each competitor's latest date, and those without one."""
     last: dict[str, str] = {}
     for one in records:
@@ -93,7 +99,7 @@ def _latest(records: Sequence[Record]) -> list[Record]:
     return [one for one in records if one.date in (None, last[one.competitor])]
 
 
-def _compared(records: Sequence[Record]) -> list[ComparedPrice]:
+def _compared(records: Sequence[SourceRecord]) -> list[ComparedPrice]:
     """All prices, the cheapest first among those for the same thing."""
     found: list[ComparedPrice] = []
     for one in records:

@@ -3,32 +3,32 @@
 from collections.abc import Mapping
 
 from leadhand_teams.competitors.changes import changes
-from leadhand_teams.competitors.output import Change
+from leadhand_teams.competitors.output import MarketChange
 from leadhand_teams.competitors.pages import stated
-from leadhand_teams.competitors.records import Record
+from leadhand_teams.competitors.records import SourceRecord
 from leadhand_teams.competitors.sources import listed
 from leadhand_teams.shared.reading import Text
 
 
 def rows(
     table: Mapping[str, Mapping[str, str]], *, competitor: str = "acme", date: str = "2025-01-01"
-) -> list[Record]:
+) -> list[SourceRecord]:
     return [
-        Record(competitor, item, date, values, dict.fromkeys(values, f"{date}.csv:{n}"))
+        SourceRecord(competitor, item, date, values, dict.fromkeys(values, f"{date}.csv:{n}"))
         for n, (item, values) in enumerate(table.items(), start=2)
     ]
 
 
-def page(text: str) -> list[Record]:
+def page(text: str) -> list[SourceRecord]:
     lines = list(enumerate(text.splitlines(), start=1))
     return list(stated(lines, competitor="acme", file="acme.md", date=None))
 
 
-def entries(line: str) -> list[Record]:
+def entries(line: str) -> list[SourceRecord]:
     return list(listed(Text("list.md", line)))
 
 
-def shown(found: list[Change]) -> set[tuple[str, str | None, str | None, str | None]]:
+def shown(found: list[MarketChange]) -> set[tuple[str, str | None, str | None, str | None]]:
     return {(one.kind, one.item, one.before, one.after) for one in found}
 
 

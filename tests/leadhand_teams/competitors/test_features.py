@@ -3,7 +3,7 @@
 import pytest
 
 from leadhand_teams.competitors.features import has, matrix, only_one_has, same_feature
-from leadhand_teams.competitors.records import Record
+from leadhand_teams.competitors.records import SourceRecord
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,8 @@ def test_names_of_one_feature_are_recognised(one: str, two: str, same: bool) -> 
     assert same_feature(one, two) is same
 
 
-def record(competitor: str, item: str, ref: str, values: dict[str, str]) -> Record:
-    return Record(competitor, item, None, values, dict.fromkeys(values, ref))
+def record(competitor: str, item: str, ref: str, values: dict[str, str]) -> SourceRecord:
+    return SourceRecord(competitor, item, None, values, dict.fromkeys(values, ref))
 
 
 RECORDS = [
