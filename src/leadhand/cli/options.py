@@ -111,6 +111,15 @@ Approve = Annotated[
     ),
 ]
 
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write the report as files into this folder: report.html, report.md, and what the "
+        "team adds. Files of the same names are replaced.",
+        metavar="DIR",
+    ),
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
@@ -160,6 +169,7 @@ class RunCommandOptions:
     concurrency: Concurrency = 64
     output: OutputOptions = OutputOptions()
     approve: Approve = None
+    out: Out = None
     home: Home = None
     trust: Trust = False
 

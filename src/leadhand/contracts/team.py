@@ -35,6 +35,7 @@ from leadhand.contracts.worker_arguments import (
     Isolation,
     MaterialFunction,
     ModelWorkerFields,
+    ReportFunction,
     TeamWorkerFields,
     WorkFunction,
 )
@@ -253,6 +254,16 @@ class Team(Generic[Out_co]):
     """Rate limits by name of model, shared with all other runs of this process."""
     answers: Mapping[str, Answers] = dataclasses.field(default_factory=dict[str, Answers])
     """How models answer in a structure, by name of model; of others it is found out."""
+    report: ReportFunction | None = None
+    """Makes the files of `leadhand run --out DIR` of an answer, by name; None: `report.html` and
+    `report.md` with its text."""
+    confidential: bool = False
+    """Whether a hosted model is used only if `--model` or LEADHAND_MODEL names it, or this team's
+    program, and never because of a key or an address in the environment."""
+    needs: str = ""
+    """One line for `leadhand teams list`: what has to be handed in."""
+    gives: str = ""
+    """One line for `leadhand teams list`: what the answer has."""
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -19,6 +19,7 @@ WorkFunction = Callable[..., object]
 # `Any` types the parameter of a lambda, and accepts functions of `Handoff[C]`.
 MaterialFunction = Callable[[Handoff[Any]], Mapping[str, str]]
 DepsFunction = Callable[[Handoff[Any]], object]
+ReportFunction = Callable[..., Mapping[str, str | bytes]]
 
 
 @runtime_checkable

@@ -48,12 +48,21 @@ async def choose(
     if no_model:
         return ModelChoice(_stripped(team), "no model, from --no-model: engine deterministic")
     team = _without_auto(team)
+    secret = _is_confidential(team)
     for variable in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
         _check_address(variable, environ.get(variable, "").strip())
     asked = (("--model", model), (VARIABLE, environ.get(VARIABLE) or None))
     for origin, name in asked:
         if name is not None:
-            return _named(team, name, origin, environ)
+            choice = _named(team, name, origin, environ)
+            why = f"{choice.why}; team {team.name} is confidential" if secret else choice.why
+            return dataclasses.replace(choice, why=why)
+    if secret:
+        choice = await _local(_stripped(team), environ, servers)
+        unasked = "no hosted model without --model or LEADHAND_MODEL"
+        found = "no model found: engine deterministic" if choice is None else choice.why
+        why = f"team {team.name} is confidential, {unasked}; {found}"
+        return dataclasses.replace(choice or ModelChoice(_stripped(team), ""), why=why)
     if team.tiers:
         own = _addressed(team, environ)
         return ModelChoice(own, f"{_tiers_line(own)}, from team {team.name}")
@@ -76,11 +85,18 @@ async def resolve_auto(
     why, beside = "", dict[str, str]()
     for worker in team.workers:
         if worker.team is not None and is_auto(worker.team):
-            inner = await resolve_auto(worker.team, environ, servers)
+            secret = team.confidential or worker.team.confidential
+            inner = dataclasses.replace(worker.team, confidential=secret)
+            inner = await resolve_auto(inner, environ, servers)
             why, beside = inner.why, {**beside, **inner.environ}
             worker = dataclasses.replace(worker, team=inner.team)
         workers.append(worker)
     return ModelChoice(dataclasses.replace(team, workers=tuple(workers)), why, beside)
+
+
+def _is_confidential(team: Team) -> bool:
+    inner = (worker.team for worker in team.workers if worker.team is not None)
+    return team.confidential or any(map(_is_confidential, inner))
 
 
 def _without_auto(team: Team) -> Team:
@@ -171,19 +187,29 @@ async def _at_hand(
         models = {tier: (spec,) for tier, spec in usable.tiers.items()}
         chosen = dataclasses.replace(team, models=models)
         return ModelChoice(chosen, f"{_tiers_line(chosen)}, because {usable.variable} is set")
-    local = await local_model(servers) if environ.get(LOCAL_MODELS) != "0" else None
+    local = await _local(team, environ, servers)
     if local is not None:
-        where = f"{local.server.name} on port {local.server.port}"
-        return ModelChoice(
-            dataclasses.replace(team, model=local.spec),
-            f"{local.spec} for every role, found at {where}; --no-model or {LOCAL_MODELS}=0 if it "
-            "should not be used",
-            {local.server.variable: local.server.base_url},
-        )
+        return local
     if rows:
         lacking = f'{rows[0].variable} is set, but needs "pydantic-ai-slim[{rows[0].extra}]"'
         return ModelChoice(team, f"no model found ({lacking} installed): engine deterministic")
     return ModelChoice(team, "no model found: engine deterministic")
+
+
+async def _local(
+    team: Team, environ: Mapping[str, str], servers: Sequence[LocalServer]
+) -> ModelChoice | None:
+    """The team with the model of a server on this machine, if one answers."""
+    local = await local_model(servers) if environ.get(LOCAL_MODELS) != "0" else None
+    if local is None:
+        return None
+    where = f"{local.server.name} on port {local.server.port}"
+    return ModelChoice(
+        dataclasses.replace(team, model=local.spec),
+        f"{local.spec} for every role, found at {where}; --no-model or {LOCAL_MODELS}=0 if it "
+        "should not be used",
+        {local.server.variable: local.server.base_url},
+    )
 
 
 async def _first_listed(base_url: str, key: str | None) -> str:

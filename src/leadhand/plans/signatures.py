@@ -10,17 +10,20 @@ def handoff_problem(function: Callable[..., object]) -> str | None:
 
 
 def role_problem(role: str, run: object) -> str | None:
-    """Why `run` can't be the code of a planner or a synthesizer."""
-    names, methods = ("plan", "results"), ["synthesize"]
-    if role == "planner":
-        names, methods = ("request", "team"), ["plan", "decide"]
+    """Why `run` can't be the code of a planner, a synthesizer or a report."""
+    names, methods = {
+        "planner": (("request", "team"), ["plan", "decide"]),
+        "synthesizer": (("plan", "results"), ["synthesize"]),
+        "report": (("answer",), []),
+    }[role]
     is_class = isinstance(run, type)
     if own := [one for one in methods if hasattr(run, one) and not is_class]:
         return None if hasattr(run, "name") else f"an object with `{own[0]}` needs a `name` too"
     if callable(run) and not is_class:
         return _misfit(run, *names)
     what = "a class" if is_class else f"of type {type(run).__name__}"
-    return f"it is {what}; write a function, or an object with `{'` or `'.join(methods)}`"
+    objects = f", or an object with `{'` or `'.join(methods)}`" if methods else ""
+    return f"it is {what}; write a function{objects}"
 
 
 def _misfit(function: Callable[..., object], *names: str) -> str | None:

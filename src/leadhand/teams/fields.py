@@ -267,6 +267,12 @@ class TeamFields(Fields):
     """The team's name; by default its folder's."""
     description: values.Line = ""
     """One line on what the team is for."""
+    needs: values.Line = ""
+    """One line on what has to be handed in."""
+    gives: values.Line = ""
+    """One line on what the answer has."""
+    confidential: bool = False
+    """True: a hosted model is used only if `--model` or LEADHAND_MODEL names it."""
     model: values.ModelName | None = None
     """The model of every tier that `models` does not name, as `provider:model`."""
     models: Annotated[
@@ -285,6 +291,8 @@ class TeamFields(Fields):
     """How results become one answer: a strategy's name, or the settings of the role."""
     output: values.OutputForm = None
     """The type of the answer's output: a JSON Schema, or a class as `module:Class`."""
+    report: values.FunctionName | None = None
+    """What makes the files of `run --out DIR`, as `module:function`: `(answer) -> {name: text}`."""
     judge: RoleFields = RoleFields()
     """The role that settles contradictions between results and chooses among several."""
     same_subject: list[Annotated[list[values.Name], Field(min_length=2)]] = []

@@ -36,7 +36,7 @@ from leadhand.teams.draft import TEAM_FILE, Draft, WorkerDraft, read
 from leadhand.teams.fields import Fields, RoleFields, TeamFields
 from leadhand.teams.installed import team_folders, unusable_teams
 from leadhand.teams.notes import Notes, closest
-from leadhand.teams.parts import ImportedParts, declared_form, imported, role_code
+from leadhand.teams.parts import ImportedParts, declared_form, imported, team_code
 from leadhand.teams.tools import catalogue, name_for_model
 from leadhand.teams.trained_router import trained_router
 from leadhand.teams.trust import check_owners
@@ -118,7 +118,7 @@ def _inspect(folder: Path, nesting: _Nesting) -> TeamInspection:
     )
     trained = trained_router(draft, notes)
     granted = catalogue(draft, notes) if nesting.code else ()
-    code = role_code(draft, notes) if nesting.code else {}
+    code = team_code(draft, notes) if nesting.code else {}
     team = None
     if draft.team is not None and not notes.problems and nesting.code:
         output = declared_form(draft.team.output, draft.document, "output", folder, notes)
@@ -222,6 +222,10 @@ def _team(
         routes=tuple(Route(**_values(route)) for route in fields.routes),
         router=_role(fields.router) if fields.router is not None else None,
         trained_router=trained,
+        report=code["report"],  # pyright: ignore[reportArgumentType]
+        confidential=fields.confidential,
+        needs=fields.needs,
+        gives=fields.gives,
         rates={name: Rate(**_values(rate)) for name, rate in fields.rates.items()},
         answers=fields.answers,
         contact=fields.contact,

@@ -16,6 +16,7 @@ from leadhand.plans.payloads import schema_mistakes
 from leadhand.plans.signatures import role_problem
 from leadhand.teams import functions
 from leadhand.teams.draft import Draft, WorkerDraft
+from leadhand.teams.fields import TeamFields
 from leadhand.teams.files import TeamFile
 from leadhand.teams.notes import FileLine, Notes
 from leadhand.teams.tools import tools
@@ -89,13 +90,16 @@ def _parts(
     )
 
 
-def role_code(draft: Draft, notes: Notes) -> dict[str, object]:
-    """The code of the planner and of the synthesizer, `None` for one that has none."""
-    found: dict[str, object] = {"planner": None, "synthesizer": None}
-    for name in found if draft.team is not None else ():
-        written = getattr(draft.team, name).run
-        if written is not None:
-            with notes.problems_at(draft.document.place(name, "run")):
+def team_code(draft: Draft, notes: Notes) -> dict[str, object]:
+    """The code of planner, synthesizer and report, `None` for one that has none."""
+    team = draft.team or TeamFields()
+    names = {"planner": team.planner.run, "synthesizer": team.synthesizer.run}
+    found: dict[str, object] = {}
+    for name, written in {**names, "report": team.report}.items():
+        found[name] = None
+        place = draft.document.place(*((name,) if name == "report" else (name, "run")))
+        with notes.problems_at(place):
+            if written is not None:
                 found[name] = code = functions.resolve(written, draft.folder)
                 if problem := role_problem(name, code):
                     raise InputError(f"{written!r} can't be the {name}: {problem}")

@@ -44,6 +44,12 @@ def run_command(options: RunCommandOptions) -> int:
     if plan is not None and plan.max_rounds is not None and not output.quiet:
         print_note("the plan is only the first round: its planner is not asked what is next")
     in_session = options.request is None and plan is None and may_ask(output)
+    if options.out is not None:
+        from leadhand.cli.run.report import check_folder
+
+        if in_session:
+            raise InputError("--out is for one run: give a request as well")
+        check_folder(options.out)
     request = "" if in_session else read_request(options.request, plan)
     choice = choose_models(setup.load(), model=setup.model, no_model=setup.no_model)
     trust = " --trust" if setup.trust else ""
@@ -52,7 +58,13 @@ def run_command(options: RunCommandOptions) -> int:
             print_models(choice, error_console())
         runs = _Runs(options, setup, choice, storage)
         if not in_session:
-            return print_answer(runs.answer(request, after, plan), storage, output)
+            answer = runs.answer(request, after, plan)
+            status = print_answer(answer, storage, output)
+            if options.out is not None and not answer.waiting:
+                from leadhand.cli.run.report import write_report
+
+                write_report(answer, choice.team, options.out)
+            return status
         hold_session(choice.team.name, runs.next_in_session, after=after, quiet=output.quiet)
         return 0
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leadhand.cli.options import Debug, Home, Json, RunId, command
+from leadhand.cli.options import Debug, Home, Json, Out, RunId, command
 from leadhand.cli.views.terminal import inert_html, print_json, safe, sentence
 from leadhand.errors import InputError, JournalError
 from leadhand.tools.text import counted
@@ -189,6 +189,7 @@ def show(
     format: Annotated[
         str | None, typer.Option(help="Print it in a format of its team's own.", metavar="NAME")
     ] = None,
+    out: Out = None,
     home: Home = None,
     json: Json = False,
 ) -> None:
@@ -207,14 +208,22 @@ def show(
     from leadhand.trace.run_history import RunHistory
 
     history = RunHistory.of(found.events)
-    if answer:
+    if answer or out is not None:
         if history.state.answer is None:
             asked = f"run {found.run_id!r} has no answer yet"
             raise InputError(f"{asked}: `leadhand show {found.run_id}` shows why")
         from leadhand.cli.views.answer import show_answer
         from leadhand.cli.views.consoles import DataConsole
 
-        show_answer(history.state.answer, DataConsole())
+        if out is not None:
+            from leadhand.cli.run.report import write_report
+            from leadhand.cli.run.setup import TeamSetup
+
+            origin = history.state.origin
+            team = TeamSetup.of(origin).load() if origin.get("command") == "run" else None
+            write_report(history.state.answer, team, out)
+        else:
+            show_answer(history.state.answer, DataConsole())
     elif json:
         from leadhand.trace.overview import overview
 

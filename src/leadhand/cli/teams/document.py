@@ -42,7 +42,7 @@ def document(team: Team) -> Data:
         "ladder": {**_fields(team.retry, "max_attempts backoff_s"), **asdict(team.ladder)},
         "rates": {name: asdict(rate) for name, rate in team.rates.items()},
         "answers": dict(team.answers),
-        **_fields(team, "contact max_depth"),
+        **_fields(team, "contact max_depth report confidential needs gives"),
         "routes": [
             _fields(route, "worker words pattern labels secondary also") for route in team.routes
         ],
