@@ -34,13 +34,13 @@ from leadhand.models.structured import (
 )
 from leadhand.untrusted.fence import Fence
 from leadhand.workers import briefing
-from leadhand.workers.confidence import completed_or_escalated
 from leadhand.workers.conversation import Conversation, StoredConversation
 from leadhand.workers.endings import ESCALATE, escalation, escalation_in, final_answer
 from leadhand.workers.open_toolsets import RunToolsets, ToolsNotStarted
 from leadhand.workers.output import outcome_of
 from leadhand.workers.toolbox import NeedsPerson, RepeatedCalls, Toolbox
 from leadhand.workers.toolsets import Toolset
+from leadhand.workers.wrappers import completed_or_escalated
 
 MAX_REFUSED_CALLS = 100
 """Refused tool calls of one response that stay in the conversation. Each costs time and tokens."""

@@ -25,7 +25,7 @@ from leadhand.models.prompts import joined
 from leadhand.ports import TeamRunner
 from leadhand.state.fold import RunState
 from leadhand.tools.text import counted
-from leadhand.workers.confidence import completed_or_escalated
+from leadhand.workers.wrappers import completed_or_escalated
 
 MAX_SUMMARY = 500
 _MAX_GAPS = 5

@@ -42,8 +42,7 @@ from leadhand.workers.function import is_being_cancelled
 from leadhand.workers.idempotency import PARAMETER, for_model, key, takes_key, without_key
 from leadhand.workers.open_toolsets import RunToolsets
 from leadhand.workers.texts import READ_MORE, KeptText, ReadableTexts
-from leadhand.workers.tool_log import LOGGED_CHARS, ToolLog
-from leadhand.workers.tool_replies import error_reply, is_rich, unwrapped
+from leadhand.workers.tool_log import LOGGED_CHARS, ToolLog, error_reply, is_rich, unwrapped
 from leadhand.workers.toolsets import Toolset, opened
 
 REFUSE_AT_REPEAT = 3

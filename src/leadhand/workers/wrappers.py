@@ -6,10 +6,20 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from leadhand.contracts.outcome import Completed, Failed, Handoff, Outcome
+from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.plans.payloads import DeclaredType
 from leadhand.ports import Runner
-from leadhand.workers.confidence import completed_or_escalated
+
+
+def completed_or_escalated(
+    result: Result, min_confidence: int | None, *, who: str = "worker"
+) -> Completed | Escalated:
+    """A result below `min_confidence` is an escalation; without a confidence it completes."""
+    sure = result.confidence
+    if min_confidence is None or sure is None or sure >= min_confidence:
+        return Completed(result=result)
+    message = f"the {who} is only {sure} % sure; {min_confidence} % is required"
+    return Escalated(reason="low_confidence", message=message, partial=result)
 
 
 @dataclass(frozen=True, slots=True)

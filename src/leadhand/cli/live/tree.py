@@ -12,8 +12,7 @@ from rich.text import Text
 
 from leadhand import events
 from leadhand.cli.live.notices import WatchedRun, short_usage, waits
-from leadhand.cli.views.marks import MARKS
-from leadhand.cli.views.terminal import safe, safe_block, sentence
+from leadhand.cli.views.terminal import MARKS, safe, safe_block, sentence
 from leadhand.models.writing import TextListener
 from leadhand.state.fold import RunState, TaskState
 

@@ -9,9 +9,8 @@ from rich.text import Text
 from leadhand.cli.options import is_debugging
 from leadhand.cli.views.answer import conflict_line
 from leadhand.cli.views.consoles import Line
-from leadhand.cli.views.marks import MARKS
 from leadhand.cli.views.plan import worker_lines
-from leadhand.cli.views.terminal import safe, safe_block, sentence
+from leadhand.cli.views.terminal import MARKS, safe, safe_block, sentence
 from leadhand.contracts.outcome import Usage
 from leadhand.run.gaps import reason
 from leadhand.run.questions import in_a_line

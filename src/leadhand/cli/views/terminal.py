@@ -4,13 +4,25 @@ import json
 import sys
 from typing import TextIO
 
-from leadhand.cli.views.marks import ASCII
 from leadhand.untrusted.terminal import InertText
 from leadhand.untrusted.terminal import inert as inert
 from leadhand.untrusted.terminal import inert_html as inert_html
 from leadhand.untrusted.terminal import safe as safe
 from leadhand.untrusted.terminal import safe_block as safe_block
 from leadhand.untrusted.terminal import sentence as sentence
+
+MARKS: dict[str, tuple[str, str]] = {
+    "pending": ("·", "dim"),
+    "running": ("●", "cyan"),
+    "completed": ("✓", "green"),
+    "escalated": ("▲", "yellow"),
+    "failed": ("✗", "red"),
+    "timed_out": ("✗", "red"),
+    "cancelled": ("✗", "yellow"),
+    "skipped": ("-", "yellow"),
+}
+ASCII = {"✓": "+", "✗": "x", "▲": "!", "●": "*", "·": "-", "•": "*", "→": ">", "┄": "~"}
+"""The marks for terminals that can't show them."""
 
 
 def encodable(text: str, encoding: str) -> str:
