@@ -1,6 +1,7 @@
 """Prices, holdings and policies out of the files handed in, and what is wrong with them."""
 
 import datetime as dt
+import threading
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -22,6 +23,8 @@ BOUGHT = ("acquired", "bought", "purchase date", "date", "kaufdatum", "datum", "
 CASH = frozenset(("cash", "bargeld", "guthaben", "liquidität", "liquidités", "efectivo"))
 STALE = 10
 """Rows without a change, or without a price at the end, after which a price is called stale."""
+
+_READING = threading.Lock()
 
 
 class Lot(NamedTuple):
@@ -55,7 +58,8 @@ class Material(NamedTuple):
 def material(paths: Sequence[str]) -> Material:
     """What the files have; they are read again only if they have changed."""
     stamps = [(path, Path(path).stat().st_mtime_ns) for path in paths if Path(path).exists()]
-    return _material(tuple(stamps))
+    with _READING:  # tasks that start together read once
+        return _material(tuple(stamps))
 
 
 @lru_cache(maxsize=4)
