@@ -107,7 +107,8 @@ def _scenarios(
         if np.isnan(changes).all():
             continue
         worst = int(np.nanargmin(changes))
-        label = f"worst {rows} rows of the prices: {dates[worst]} to {dates[worst + rows]}"
+        stretch = "change" if rows == 1 else f"{rows} changes in a row"
+        label = f"worst {stretch} of the prices: {dates[worst]} to {dates[worst + rows]}"
         ends = {name: float(one[worst + rows] / one[worst] - 1) for name, one in paths.items()}
         ends = {name: end for name, end in ends.items() if not np.isnan(end)}
         found.append(Scenario(name=label, before=ends.get("before"), after=ends.get("after")))

@@ -74,7 +74,7 @@ def _material(stamps: tuple[tuple[str, int], ...]) -> Material:
             policies[text.name], problems = read_policy(text.text, text.name)
             unread += problems
         elif not any(table.file == text.name for table in reading.tables):
-            unread.append(f"{text.name}: it has neither prices nor holdings nor a policy")
+            issues.append(f"{text.name}: not used, no table or policy")
     held = [table for table in reading.tables if table.column(*SHARES) is not None]
     priced = [table for table in reading.tables if table not in held]
     dates, assets, levels = _prices(priced, issues, conflicts, unread)
@@ -82,8 +82,10 @@ def _material(stamps: tuple[tuple[str, int], ...]) -> Material:
     lots, cash = _holdings(held, issues, conflicts)
     known = {asset: n for n, asset in enumerate(assets)}
     _against(held, known, filled(levels), conflicts)
-    if missing := [asset for asset in lots if asset not in known]:
-        issues.append(f"{joined_names(missing)}: held, but without prices: left as they are")
+    for asset, own in lots.items():
+        if asset not in known:
+            place = f"{asset}: held at {own[0].ref}, no price in any file"
+            conflicts.append(f"{place}: it is not counted and stays as it is")
     notes = [f"{table.name}: {note}" for table in reading.tables for note in table.notes]
     return Material(assets, dates, levels, lots, cash, policies, issues + notes, conflicts, unread)
 

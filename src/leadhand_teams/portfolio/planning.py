@@ -17,7 +17,8 @@ NOTE = r"\bnotes?\b|memo|letter|writ|draft|explain|report|committee|client|notiz
 def plan(request: PlanRequest, team: Team) -> Plan:
     """Prices always; orders, risk and a note as the request asks, everything if it is open."""
     paths = [path for batch in request.batches.get("inputs", ()) for path in batch.artifacts]
-    if not paths:
+    files = _files(paths)
+    if not files:
         raise InputError(
             "portfolio needs prices: hand in a CSV, policy.yaml, holdings.csv: --input"
         )
@@ -28,7 +29,7 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     tasks = [
         _task("market", "market", "Say what the prices show and what is wrong with them", paths)
     ]
-    policies = [Path(path).name for path in paths if path.lower().endswith((".yaml", ".yml"))]
+    policies = [name for name in files if name.lower().endswith((".yaml", ".yml"))]
     for number, policy in enumerate(policies or ["policy.yaml"], 1) if wants_orders else ():
         id = "allocation" if len(policies) < 2 else f"allocation-{number}"
         intent = f"Find the orders that bring the holdings to {policy}"
@@ -41,6 +42,19 @@ def plan(request: PlanRequest, team: Team) -> Plan:
         intent = f"Draft the note that this asks for: {request.text}"
         tasks.append(_task("note", "writer", intent, [], after=[*orders, "risk"]))
     return Plan(goal=request.text, tasks=tasks)
+
+
+def _files(paths: list[str]) -> list[str]:
+    """The names of the files, those in folders with their path there."""
+    found: list[str] = []
+    for path in map(Path, paths):
+        inside = (
+            sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+        )
+        found += [
+            one.relative_to(path if path.is_dir() else path.parent).as_posix() for one in inside
+        ]
+    return found
 
 
 def _task(

@@ -76,8 +76,7 @@ def rebalanced(given: Material, policy: Policy) -> Rebalanced:
     )
     shares, least, most = _shares(of, policy, book, target, low, high)
     if shares is None:
-        why = f"fees and a reserve of {reserve:,.2f} need more than can be sold: lower the reserve"
-        return _refused("cash", why)
+        return _refused("cash", _blocked(book, target, least, most))
     after = book.weights(shares)
     traded = abs(shares - of.held) * of.prices
     return Rebalanced(
@@ -94,6 +93,20 @@ def rebalanced(given: Material, policy: Policy) -> Rebalanced:
             *_bands(of, policy, after, least, most),
         ],
     )
+
+
+def _blocked(book: Book, target: Floats, low: Floats, high: Floats) -> str:
+    """Which limits keep the cash from what it has to be: those without which there are shares."""
+    rules = {"cash.reserve": book._replace(reserve=0.0), "min_trade": book._replace(min_trade=0.0)}
+    rules["max_turnover"] = book._replace(max_turnover=None)
+    free = [
+        name
+        for name, one in rules.items()
+        if optimal(target, one, low=low, high=high, least_turnover=True) is not None
+    ]
+    need = f"{book.cash:,.2f} is at hand, {book.reserve:,.2f} must stay"
+    cause = " or ".join(free) or "cash.reserve, min_trade, max_turnover and fees together"
+    return f"{need}, and no orders within the limits bring that about: loosen {cause}"
 
 
 def _refused(name: str, why: str) -> Rebalanced:

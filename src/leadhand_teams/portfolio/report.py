@@ -79,36 +79,31 @@ def files(answer: Answer) -> Mapping[str, str | bytes]:
 
 def _lead(found: Rebalanced) -> list[str]:
     """The decision, then what it changes."""
-    broken = [one for one in found.constraints if not one.met]
+    broken = ", ".join(one.name for one in found.constraints if not one.met)
+    before, after = found.measures.before, found.measures.after
+    if not found.constraints:
+        lead = "Orders need one policy that counts." if found.policy else "What the prices show."
+        shown = f"{_percent(before.volatility)}, deepest fall {_percent(before.max_drawdown)}"
+        return [
+            lead,
+            *([f"Yearly volatility of what is held: {shown}."] if before.volatility else []),
+        ]
     if found.orders:
         shown = ", ".join(f"{one.side} {one.shares:,} {one.asset}" for one in found.orders[:5])
         more = f" and {len(found.orders) - 5} more" if len(found.orders) > 5 else ""
-        lead = [f"{counted(len(found.orders), 'order')} by {found.policy}: {shown}{more}."]
-    elif found.constraints and not broken:
-        lead = [f"No order is needed: the holdings keep every rule of {found.policy}."]
-    elif found.constraints:
-        lead = ["No orders: the policy cannot be met with these prices and holdings."]
+        lead = f"{counted(len(found.orders), 'order')} by {found.policy}: {shown}{more}."
+    elif broken:
+        lead = "No orders: the policy cannot be met with these prices and holdings."
     else:
-        lead = [
-            "What the prices show; orders need one policy that counts."
-            if found.policy
-            else "What the prices show."
-        ]
-    before, after = found.measures.before.volatility, found.measures.after.volatility
-    change = (
-        f"Volatility goes from {_percent(before)} to {_percent(after)}; "
-        if before and after
-        else ""
-    )
+        lead = f"No order is needed: the holdings keep every rule of {found.policy}."
+    change = [f"not kept: {broken}" if broken else "every rule is kept"]
     if found.cash is not None:
-        change += f"{found.cash:,.2f} stays in cash; "
-    if found.constraints:
-        change += (
-            "every rule is kept."
-            if not broken
-            else f"not kept: {', '.join(one.name for one in broken[:5])}."
-        )
-    return [*lead, *([change] if change else [])]
+        change.insert(0, f"{found.cash:,.2f} stays in cash")
+    if before.volatility and after.volatility:
+        ends = f"{_percent(before.volatility)} to {_percent(after.volatility)}"
+        change.insert(0, f"Volatility goes from {ends}")
+    text = "; ".join(change)
+    return [lead, f"{text[:1].upper()}{text[1:]}."]
 
 
 def _orders(found: Rebalanced) -> list[Block]:
@@ -143,7 +138,8 @@ def _orders(found: Rebalanced) -> list[Block]:
         for side in ("sell", "buy")
     }
     fees = sum(one.fee for one in found.orders)
-    total = f"Sold {sums['sell']:,.2f}, bought {sums['buy']:,.2f}, fees {fees:,.2f}."
+    moved = f"sold {sums['sell']:,.2f}, bought {sums['buy']:,.2f}, fees {fees:,.2f}"
+    total = f"Of {found.value or 0:,.2f}: {moved}."
     if taxed:
         tax = sum(one.tax or 0.0 for one in found.orders)
         total += f" Estimated tax {tax:,.2f}, not taken from the cash."
@@ -158,6 +154,13 @@ def _weights(found: Rebalanced) -> list[Block]:
     ]
     if not rows:
         return []
+    if found.value and found.cash is not None:
+        after = found.cash / (found.value - sum(one.fee for one in found.orders))
+        parts = [
+            1 - sum(getattr(one, when) or 0.0 for one in found.weights)
+            for when in ("before", "target")
+        ]
+        rows.append(["cash", _percent(parts[0]), _percent(after), _percent(parts[1])])
     drawing = _bars(found)
     return [
         *([drawing] if drawing else []),
@@ -168,16 +171,16 @@ def _weights(found: Rebalanced) -> list[Block]:
 def _bars(found: Rebalanced) -> Drawing | None:
     largest = sorted(found.weights, key=lambda one: -max(one.before or 0, one.after or 0))[:15]
     rows = [
-        (f"{one.asset} {when}", 100 * (weight or 0.0))
+        (label, 100 * (weight or 0.0))
         for one in largest
-        for when, weight in (("before", one.before), ("after", one.after))
+        for label, weight in ((one.asset, one.before), ("after", one.after))
     ]
     if not rows:
         return None
     alternative = ", ".join(
         f"{one.asset} {_percent(one.before)} to {_percent(one.after)}" for one in largest
     )
-    return bars("Weights before and after", rows, alternative=alternative, unit="%")
+    return bars("Weights, before and after", rows, alternative=alternative, unit="%")
 
 
 def _falls(falls: Falls) -> Drawing | None:

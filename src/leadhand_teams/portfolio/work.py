@@ -99,5 +99,5 @@ def _result(found: BaseModel, summary: str, missing: object) -> Result:
 
 
 def _no_prices(given: Material) -> str:
-    why = f" ({given.unread[0]})" if given.unread else ""
+    why = f" ({'; '.join(given.unread[:5])})" if given.unread else ""
     return f"no prices were found: hand in a CSV with a date column and a column an asset{why}"
