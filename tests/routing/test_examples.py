@@ -59,6 +59,17 @@ def test_every_kind_of_mistake_is_named_once_with_its_lines_and_what_to_do() -> 
     assert "\n" not in said
 
 
+def test_a_row_may_name_a_kind_that_the_team_gives_to_a_worker() -> None:
+    kinds = {"bug": "technical"}
+    rows = ['{"text": "x", "kind": "bug"}', '{"text": "y", "kind": "bug", "worker": "billing"}']
+    assert read_examples(rows, WORKERS, source="a.jsonl", kinds=kinds) == [
+        Example("x", "technical"),
+        Example("y", "billing"),
+    ]
+    with pytest.raises(InputError, match="line 1: there is no kind 'bugs' in the team: they are"):
+        read_examples(['{"text": "x", "kind": "bugs"}'], WORKERS, source="a.jsonl", kinds=kinds)
+
+
 def test_a_file_without_examples_is_refused() -> None:
     with pytest.raises(InputError, match=r"a.jsonl has no examples: write one a line"):
         read_examples(["", ""], WORKERS, source="a.jsonl")

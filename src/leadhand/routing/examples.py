@@ -1,12 +1,14 @@
 """Examples for a router, and how good guesses about them are. Pure."""
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Annotated, NamedTuple
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from leadhand.contracts.role import Guess
@@ -27,13 +29,19 @@ class Example:
     """The workers that should get it beside the first; `None`: the example does not say."""
 
 
-def read_examples(lines: Iterable[str], workers: Collection[str], *, source: str) -> list[Example]:
+def read_examples(
+    lines: Iterable[str],
+    workers: Collection[str],
+    *,
+    source: str,
+    kinds: Mapping[str, str] = MappingProxyType({}),
+) -> list[Example]:
     """Raises an `InputError` that names every kind of mistake with its lines. Skips empty lines."""
     examples: list[Example] = []
     wrong: defaultdict[str, list[int]] = defaultdict(list)
     for number, line in enumerate(lines, 1):
         if line.strip():
-            read = _example(line, workers)
+            read = _example(line, workers, kinds)
             if isinstance(read, Example):
                 examples.append(read)
             else:
@@ -57,8 +65,14 @@ def too_few(examples: Iterable[Example], names: Iterable[str | None], least: int
     return {name or "no worker": counts[name] for name in names if counts[name] < least}
 
 
-def _example(line: str, workers: Collection[str]) -> Example | str:
+def _example(line: str, workers: Collection[str], kinds: Mapping[str, str]) -> Example | str:
     try:
+        if kinds and '"kind"' in line:
+            row = TypeAdapter(dict[str, JsonValue]).validate_json(line)
+            if "worker" not in row and (kind := row.get("kind")) is not None:
+                if not isinstance(kind, str) or kind not in kinds:
+                    return f"there is no kind {kind!r:.99} in the team: they are {', '.join(kinds)}"
+                line = json.dumps({**row, "worker": kinds[kind]})
         found = TypeAdapter(Example).validate_json(line)
     except ValidationError as error:
         problem = error.errors()[0]

@@ -310,6 +310,8 @@ class TeamFields(Fields):
     trained_router: values.Line | None = None
     """A file that `leadhand router train` wrote: it chooses the worker for requests that match no
     rule, before a model is asked."""
+    kinds: dict[values.Name, values.Name] = {}
+    """Kinds of requests, each with the worker for it: examples of `router train` may say `kind`."""
     answers: dict[values.ModelName, Answers] = {}
     """How models answer in a structure, by `provider:model`: as the arguments of a `tool`, in the
     response's `native` format, or as JSON in the text, `prompted`. Of others it is found out."""

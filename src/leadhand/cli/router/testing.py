@@ -4,9 +4,10 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from leadhand.cli.views.terminal import sentence
 from leadhand.contracts.planner_kinds import KINDS
@@ -121,10 +122,12 @@ def test_router(team: Team, file: Path, *, ask_model: bool, as_json: bool) -> No
         print(f"the model would be asked about {waiting:,}, and is with --ask-model")
 
 
-def examples_in(file: Path, workers: list[str]) -> list[Example]:
+def examples_in(
+    file: Path, workers: list[str], kinds: Mapping[str, str] = MappingProxyType({})
+) -> list[Example]:
     try:
         with file.open(encoding="utf-8-sig") as lines:
-            return read_examples(lines, workers, source=str(file))
+            return read_examples(lines, workers, source=str(file), kinds=kinds)
     except UnicodeDecodeError as error:
         raise InputError(f"{file} is not UTF-8 text: save it as UTF-8") from error
     except OSError as error:

@@ -34,10 +34,11 @@ def train_router(
         raise InputError(f"{path} exists and is no trained router: name another --out")
     if out is None or Path(team).is_dir():
         # Without a check of its old router, which no longer fits after a worker was renamed.
-        workers = read(find(Path(team)), Notes()).names
+        draft = read(find(Path(team)), Notes())
+        workers, kinds = draft.names, draft.team.kinds if draft.team is not None else {}
     else:
-        workers = [worker.name for worker in team_of(team, trust=trust).workers]
-    examples = examples_in(file, workers)
+        workers, kinds = [worker.name for worker in team_of(team, trust=trust).workers], {}
+    examples = examples_in(file, workers, kinds)
     print_note(f"training on {counted(len(examples), 'example')}")
     training = train(examples, accept=accept, right=right)
     new = path.with_name(f".{path.name}.new")

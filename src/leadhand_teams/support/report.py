@@ -1,0 +1,85 @@
+"""What the team writes as files: the reply, the ticket and the evidence, for the desk."""
+
+from collections.abc import Iterator, Mapping
+
+from leadhand import Answer
+from leadhand_teams.shared.report import Items, Markdown, Report, Section, TableBlock
+from leadhand_teams.support.output import SupportAnswer, Ticket
+
+
+def files(answer: Answer) -> Mapping[str, str | bytes]:
+    """`report.html` and `report.md`; `reply.md` is what the customer gets."""
+    found = SupportAnswer.model_validate(answer.output)
+    saved = answer.metrics.speedup
+    times = f" Working side by side took {1 / saved:.0%} of the time." if saved else ""
+    made = document(
+        found,
+        about=f"Request: {answer.request}",
+        missing=[gap.why for gap in answer.gaps],
+        times=times,
+        reply=True,
+    )
+    return {"report.html": made.html(), "report.md": made.markdown(), "reply.md": found.reply}
+
+
+def document(
+    found: SupportAnswer,
+    *,
+    about: str = "",
+    missing: list[str] | None = None,
+    times: str = "",
+    reply: bool = False,
+) -> Report:
+    """The answer for the desk; with `reply` the whole page, else what comes below the reply."""
+    route = found.route
+    beside = f", beside {route.secondary}" if route.secondary else ""
+    sections = [Section("Reply to the customer", [Markdown(found.reply)])] if reply else []
+    lead = [f"A {found.kind}, answered by {route.primary}{beside}."] if reply else []
+    sections += [Section("Ticket for a person", [*_ticket(found.ticket)])] if found.ticket else []
+    if found.signs:
+        rows = [(one.text, one.place, f"{one.times}", one.meaning, one.ref) for one in found.signs]
+        columns = ("What", "Where or when", "Times", "Known as", "Found in")
+        sections.append(
+            Section("What went wrong, by the request and logs", [TableBlock(columns, rows)])
+        )
+    if found.sections:
+        rows = [(one.title, f"{one.score:.2f}", one.ref) for one in found.sections]
+        table = TableBlock(("Section", "Score", "Place"), rows)
+        which = "Sections found" if found.answered else "Nearest sections, none of which answers"
+        sections.append(Section(which, [table]))
+    footer = [f"Routed to {route.primary}{beside}, {route.confidence:.0%}: {route.why}.{times}"]
+    if found.own_knowledge:
+        footer.append(
+            "No documents of yours were handed in: this is from the general ones of the team."
+        )
+    if found.removed:
+        footer.append(
+            f"{found.removed} statements of a model were left out: their citation does not hold."
+        )
+    return Report(
+        "Support request",
+        lead,
+        sections,
+        missing or [],
+        bool(missing and not found.answered),
+        about,
+        footer,
+    )
+
+
+def _ticket(made: Ticket) -> Iterator[TableBlock | Items | str]:
+    yield TableBlock(
+        ("", ""),
+        [
+            ("Title", made.title),
+            ("Kind and severity", f"{made.kind}, {made.severity}"),
+            ("Need", made.need),
+            ("Environment", ", ".join(made.environment) or "not stated"),
+            ("Steps and evidence", "; ".join(made.steps) or "not stated"),
+            ("Tried", "; ".join(made.tried) or "not stated"),
+            ("Why a person", made.why_a_person),
+        ],
+    )
+    if made.missing:
+        yield "To be asked:"
+        yield Items(made.missing)
