@@ -72,7 +72,7 @@ def ticket(
         environment=surroundings,
         steps=tuple((*steps, *errors)[:_MOST]),
         tried=tuple((*own, *tried)[:_MOST]),
-        missing=_missing(text, brief.kind, known),
+        missing=missing_from(text, brief.kind, known),
         why_a_person=why or lines("why")[needs_person(text) or brief.kind],
         severity=severity,
         kind=brief.kind,
@@ -89,9 +89,12 @@ def _title(said: Sequence[str], kind: str) -> str:
     return ("" if said_so else before) + title[:1].upper() + title[1:]
 
 
-def _missing(text: str, kind: str, known: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+def missing_from(
+    text: str, kind: str, known: Mapping[str, Sequence[str]] | None = None
+) -> tuple[str, ...]:
     """What an engineer, or a person who plans the product, will ask and the request lacks."""
     asked = cast("dict[str, dict[str, str]]", DATA["asked"])[kind]
+    known = known or {"environment": environment(text), "steps": (), "evidence": ()}
     return tuple(
         question
         for question, by in asked.items()

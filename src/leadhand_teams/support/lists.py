@@ -1,19 +1,9 @@
 """Makes runbooks of Markdown lists, as teams write them in their wikis.
 
-    # A script keeps timing out
-    When: times out, timed out, TimeoutError
-    1. Run it once more with logging on.
-    2. What does it wait for?
-       - A server (requests, api, http)
-         1. Call the address by itself.
-       - A database (query, sql): look for locks.
-    ## Pitfalls
-    - A longer timeout hides a server that hangs.
-
-An item that ends in `?` is a question, the items below it are its branches, with the words that
-lead there in brackets. `Cause:` and `Person:` begin a cause, and why a person is needed.
-
     python -m leadhand_teams.support.lists FILE.md > runbook.yaml
+
+An item that ends in `?` is a question, and the items below it are its branches, with the words that
+lead there in brackets: `docs/teams/support.md`.
 """
 
 import re

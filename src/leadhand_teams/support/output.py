@@ -22,6 +22,13 @@ class DeskRoute(Data):
     why: str = ""
 
 
+class Triage(Data):
+    """What kind of request it is, by a model."""
+
+    kind: Kind
+    why: str = Field(default="", max_length=500)
+
+
 class FoundSection(Data):
     """A section of the documents."""
 

@@ -6,10 +6,12 @@ workers or kinds.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, cast
+from typing import Final, Protocol, cast, runtime_checkable
 
+from leadhand import Handoff
 from leadhand_teams.support.escalator import needs_person
-from leadhand_teams.support.output import DeskRoute, Kind, Sign
+from leadhand_teams.support.findings import Brief, brief_of
+from leadhand_teams.support.output import DeskRoute, Kind, Sign, Triage
 from leadhand_teams.support.signals import DATA, compiled, pattern
 
 DESK_OF: Final[dict[Kind, str]] = {
@@ -36,6 +38,13 @@ class RouterGuess(Protocol):
     def confidence(self) -> float: ...
 
 
+@runtime_checkable
+class TrainedRouter(Protocol):
+    """The team's trained router."""
+
+    def guess(self, text: str, /) -> RouterGuess: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Routed:
     kind: Kind
@@ -58,6 +67,19 @@ def routed(text: str, signs: Sequence[Sign], guess: RouterGuess | None = None) -
     confidence = 0.5 + min(first - second, 6) / 15 if first else 0.4
     found = ", ".join(f"{one} {score}" for one, score in scores.items())
     return _to(kind, text, signs, confidence, f"rules ({found})")
+
+
+def triaged(handoff: Handoff) -> Triage:
+    """The draft of `triage`: what the rules found."""
+    brief = brief_of(handoff)
+    return Triage(kind=brief.kind, why=brief.route.why)
+
+
+def rerouted(brief: Brief, triage: Triage) -> Brief:
+    """The brief with the kind that a model chose."""
+    why = f"{brief.route.why}; model: {triage.why}"
+    found = _to(triage.kind, brief.request, (), max(brief.route.confidence, 0.6), why)
+    return brief.model_copy(update={"kind": found.kind, "route": found.route})
 
 
 def _to(kind: Kind, text: str, signs: Sequence[Sign], confidence: float, why: str) -> Routed:

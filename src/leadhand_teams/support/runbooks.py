@@ -1,22 +1,7 @@
-"""Runbooks: decision trees in YAML that lead from a symptom to a cause and numbered steps. Pure.
+"""Runbooks: decision trees in YAML that lead from a symptom to a cause and steps. Pure.
 
-    title: A script keeps timing out
-    when: [times out, timed out, TimeoutError]
-    nodes:
-      start:
-        ask: What does the script wait for?
-        choices:
-          - {if: [requests, api, http], label: a server, then: network}
-          - {if: [query, database], label: a database, then: database}
-      network:
-        cause: The server answers too slowly or not at all.
-        do: [Call the address by itself, "Set a timeout and retry"]
-        pitfalls: [A longer timeout hides a server that hangs.]
-        person: The server is down for everybody.
-      ...
-
-A branch is taken if the request or a log names one of its words; one without words, if no other is.
-Where none is, the question is put to the customer with what each branch would mean.
+`docs/teams/support.md` has their form. A branch is taken if the request or a log names one of its
+words; one without words, if no other is. Where none is, the customer is asked.
 """
 
 import re
@@ -133,7 +118,7 @@ def walk(runbook: Runbook, symptoms: Symptoms) -> Walk:
         runbook=runbook.title,
         ref=runbook.ref,
         severity=runbook.severity,
-        cause=" ".join(one.cause for one in way if one.cause),
+        cause=next((one.cause for one in reversed(way) if one.cause), ""),
         steps=tuple(step for one in way for step in one.do),
         pitfalls=tuple(pitfall for one in way for pitfall in one.pitfalls),
         person=next((one.person for one in way if one.person), ""),

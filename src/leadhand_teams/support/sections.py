@@ -1,11 +1,11 @@
 """Sections of documents: by headings, else by paragraphs. Pure."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from leadhand.tools.files import Document
+from leadhand.tools.files import Document, split_into_passages
 
 _HEADING: Final = re.compile(
     r"^(#{1,6})[ \t]+(.+?)[ \t#]*$|^(?P<under>[^\s#>*\-+|].{0,98})\n(?P<line>=+|-{3,})[ \t]*$", re.M
@@ -17,8 +17,6 @@ _INDENTED: Final = re.compile(
 _LINK: Final = re.compile(
     r"\[([^\]\n]{1,200})\]\((https?://[^\s)]+)[^)\n]*\)|<?(https?://[^\s<>\"'`)\]]+)"
 )
-_CHUNK: Final = 1_200
-"""Characters of a piece of a text without headings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +58,10 @@ def sections_of(document: Document, name: str) -> list[DocSection]:
         if not any(start <= one.start() < end for start, end in fences)
     ]
     if not heads or document.page_starts:
-        return [*_pieces(document, name, 0, len(text), ())]
-    found = [*_pieces(document, name, 0, heads[0].start(), ())]
+        return [*_pieces(document, name)]
+    found: list[DocSection] = []
+    if (before := text[: heads[0].start()].strip()) != "":
+        found.append(DocSection(f"{name}:1", before.partition("\n")[0][:80], (), before))
     above: list[tuple[int, str]] = []
     slugs: dict[str, int] = {}
     for one, end in zip(heads, [*(two.start() for two in heads[1:]), len(text)], strict=True):
@@ -77,28 +77,11 @@ def sections_of(document: Document, name: str) -> list[DocSection]:
     return found
 
 
-def _pieces(
-    document: Document, name: str, start: int, end: int, path: Sequence[str]
-) -> Iterator[DocSection]:
-    """A text without headings, in pieces that end with a paragraph or sentence."""
-    for at, piece in _cut(document.text[start:end]):
-        page = document.page(start + at)
-        place = f"{name}!{page}" if page else f"{name}:{document.line(start + at)}"
-        yield DocSection(
-            place, piece.strip().partition("\n")[0][:80], tuple(path), piece.strip("\n")
-        )
-
-
-def _cut(text: str) -> Iterator[tuple[int, str]]:
-    at = 0
-    while at < len(text):
-        end = min(len(text), at + _CHUNK)
-        if end < len(text):
-            breaks = (text.rfind(mark, at + _CHUNK // 3, end) for mark in ("\n\n", ". ", "\n", " "))
-            end = next((one + 1 for one in breaks if one > 0), end)
-        if text[at:end].strip():
-            yield at, text[at:end]
-        at = end
+def _pieces(document: Document, name: str) -> Iterator[DocSection]:
+    """A text without headings, in pieces that end with a paragraph where they can."""
+    for one in split_into_passages(document):
+        place = f"{name}!{one.page}" if one.page else f"{name}:{one.line}"
+        yield DocSection(place, one.text.partition("\n")[0][:80], (), one.text)
 
 
 def _slug(title: str) -> str:
