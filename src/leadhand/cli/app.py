@@ -16,7 +16,7 @@ from leadhand.cli.eval import commands as eval_commands
 from leadhand.cli.router.commands import router_app
 from leadhand.cli.run.first_line import announce, announce_run, announce_team
 from leadhand.cli.runs import commands as stored_commands
-from leadhand.cli.teams import commands as teams_commands
+from leadhand.cli.teams.commands import teams_app
 
 app = typer.Typer(
     name="leadhand",
@@ -121,7 +121,7 @@ def doctor(
 
 
 stored_commands.add_to(app)
-teams_commands.add_to(app)
+app.add_typer(teams_app, name="teams", no_args_is_help=True)
 eval_commands.add_to(app)
 app.add_typer(router_app, name="router", no_args_is_help=True)
 

@@ -1,7 +1,6 @@
 """`leadhand router test` and `explain`: which step of a team's routing decides about a request."""
 
 import asyncio
-import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -9,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from leadhand.cli.views.terminal import sentence
+from leadhand.cli.views.terminal import print_json, sentence
 from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.role import Guess
 from leadhand.contracts.team import Role, Team
@@ -112,7 +111,7 @@ def test_router(team: Team, file: Path, *, ask_model: bool, as_json: bool) -> No
         for step in ("rules", "trained router", "model", *_LAST)
     }
     if as_json:
-        print(json.dumps({**found._asdict(), **shares, "steps": steps}, indent=2))
+        print_json({**found._asdict(), **shares, "steps": steps})
         return
     print(report(found, {name.replace("_", " "): value for name, value in shares.items()}))
     print("decided by (requests, of these for no worker, right):")
@@ -181,7 +180,7 @@ def explain_route(team: Team, given: str, *, ask_model: bool, as_json: bool) -> 
             "candidates": [{"worker": worker, "score": score} for worker, score in known],
             "reasons": [{"ngram": ngram, "weight": weight} for ngram, weight in reasons],
         }
-        print(json.dumps(document, indent=2))
+        print_json(document)
         return
     who = _joined(decides.workers) if decides else ""
     asks = "the model decides" if decides else "no step decides"

@@ -3,11 +3,10 @@
 Imports typer alone, so that `leadhand --help` is quick; each command imports what it needs.
 """
 
-import enum
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -23,13 +22,6 @@ DAMAGED = 3
 """The exit status if a run or the journal is damaged."""
 
 runs_app = typer.Typer(help="Stored runs: list them, check them, delete old ones.")
-
-
-class TraceFormat(enum.StrEnum):
-    """How a trace is written."""
-
-    json = "json"
-    html = "html"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -241,8 +233,8 @@ def show(
 def trace(
     run: RunId,
     format: Annotated[
-        TraceFormat, typer.Option(help="Data, or a page that needs no network.")
-    ] = TraceFormat.json,
+        Literal["json", "html"], typer.Option(help="Data, or a page that needs no network.")
+    ] = "json",
     out: Annotated[
         Path | None, typer.Option(help="Write to this file instead of stdout.", metavar="FILE")
     ] = None,

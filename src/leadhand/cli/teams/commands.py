@@ -12,10 +12,6 @@ teams_app = typer.Typer(
 )
 
 
-def add_to(app: typer.Typer) -> None:
-    app.add_typer(teams_app, name="teams", no_args_is_help=True)
-
-
 @command(teams_app, "list")
 def teams_list() -> None:
     """List the ready-made teams."""
@@ -26,11 +22,7 @@ def teams_list() -> None:
 
 
 @command(teams_app, "show")
-def teams_show(
-    team: Team,
-    json: Json = False,
-    trust: Trust = False,
-) -> None:
+def teams_show(team: Team, json: Json = False, trust: Trust = False) -> None:
     """Show a team: its workers, its plan template and its rules. Imports its Python."""
     from leadhand.cli.teams.actions import show_team
     from leadhand.cli.views.consoles import DataConsole
