@@ -56,6 +56,9 @@ class TeamSummary(NamedTuple):
     name: str
     description: str
     workers: int
+    takes_to_gives: tuple[str, str]
+    """What it needs and what it gives, a line each; empty if its file does not say so."""
+    needs_model: bool
 
 
 def ready_made() -> dict[str, Path]:
@@ -161,8 +164,10 @@ def _nested(worker: WorkerDraft, folder: Path, nesting: _Nesting, notes: Notes) 
 def summary(source: str | Path) -> TeamSummary:
     """A summary without checks and imports."""
     draft = read(find(source), Notes())
-    description = draft.team.description if draft.team is not None else ""
-    return TeamSummary(draft.name, description, len(draft.names))
+    fields = draft.team or TeamFields()
+    needs_model = not all(worker.has_function for worker in draft.workers)
+    lines = fields.needs, fields.gives
+    return TeamSummary(draft.name, fields.description, len(draft.names), lines, needs_model)
 
 
 def find(source: str | Path) -> Path:

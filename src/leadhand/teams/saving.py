@@ -14,6 +14,7 @@ from leadhand.teams.draft import WORKERS_FOLDER, read
 from leadhand.teams.edits import Keys, edit, fill_new
 from leadhand.teams.files import Value
 from leadhand.teams.importing.definition import WorkerDefinition, file_stem, one_line, worker_text
+from leadhand.teams.installed import team_folders
 from leadhand.teams.loader import inspect, load
 from leadhand.teams.notes import Notes
 from leadhand.teams.tools import name_for_model
@@ -28,20 +29,24 @@ class SavedWorker(NamedTuple):
     """As its file names them."""
 
 
-def write_changed(source: Path, into: Path, keys: Keys, files: Mapping[str, str]) -> None:
+def write_changed(
+    source: Path, into: Path, keys: Keys, files: Mapping[str, str], *, code: bool = False
+) -> None:
     """Change `keys` of the team.yaml in `into`, which is `source` or becomes a copy with `files`.
 
     Writes nothing, and raises `InputError`, if the copy would be no sound team or `into` has files.
     """
 
     def write(new: Path) -> None:
-        ignored = shutil.ignore_patterns(*_NOT_COPIED)
+        # The files of an installed team name its modules as they are installed.
+        modules = ("*.py",) if source in team_folders().values() else ()
+        ignored = shutil.ignore_patterns(*_NOT_COPIED, *modules)
         shutil.copytree(source, new, ignore=ignored, copy_function=shutil.copyfile)
         for name, text in files.items():
             (new / name).parent.mkdir(exist_ok=True)
             (new / name).write_text(text, encoding="utf-8")
         edit(new, keys)
-        if problems := inspect(new, code=False).problems:
+        if problems := inspect(new, code=code).problems:
             raise InputError(f"{str(into)!r} would be no sound team: {'; '.join(problems)}")
 
     if into == source:

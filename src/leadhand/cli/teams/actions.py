@@ -8,8 +8,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from leadhand.cli.added_commands import check_runnable
 from leadhand.cli.teams.document import document
 from leadhand.cli.teams.page import team_page
+from leadhand.cli.teams.samples import sample_of
 from leadhand.cli.views.consoles import print_line, print_note, print_page
 from leadhand.cli.views.terminal import print_json, safe, sentence
 from leadhand.errors import InputError
@@ -17,7 +19,8 @@ from leadhand.plans.nesting import nested_teams
 from leadhand.plans.team_checks import signature_problems, team_problems, team_warnings
 from leadhand.teams.importing import ImportProblems, import_team, plugins
 from leadhand.teams.installed import unusable_teams
-from leadhand.teams.loader import TeamInspection, inspect, ready_made, summary
+from leadhand.teams.loader import TeamInspection, find, inspect, ready_made, summary
+from leadhand.teams.saving import write_changed
 from leadhand.teams.scaffold import create
 from leadhand.teams.sources import python_team, team_of
 from leadhand.tools.text import counted
@@ -29,18 +32,33 @@ _REQUEST = "I was charged twice and the app crashes"
 def list_teams(console: Console) -> None:
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True, style="dim")
     table.add_column(overflow="fold")
     for source in ready_made():
         team = summary(source)
-        table.add_row(
-            Text(safe(team.name), "bold"),
-            Text(counted(team.workers, "worker")),
-            Text(sentence(team.description)),
-        )
+        needs, gives = map(sentence, team.takes_to_gives)
+        line = Text.assemble((needs, "dim"), (" → ", "dim"), gives) if gives else None
+        line = line or Text(sentence(team.description))
+        table.add_row(Text(safe(team.name), "bold"), line)
     print_page(console, table)
+    print_line(console, "\nleadhand teams try NAME runs a sample, with a model or without", "dim")
     for problem in unusable_teams().values():
         print_note(problem)
+
+
+def copy_team(name: str, into: Path, console: Console) -> None:
+    """Make a folder of a team, whose files name the functions of the installed package.
+
+    Raises `InputError` if the copy would be no sound team, or there is no place for it.
+    """
+    check_runnable(name)
+    source = find(name)
+    write_changed(source, into, {"name": into.resolve().name}, {}, code=True)
+    try:
+        request, inputs = sample_of(source)
+    except InputError:
+        request, inputs = "...", []
+    given = " --input PATH" if inputs else ""
+    _created(into, console, request=request, how="with a model or without", more=given)
 
 
 def show_team(name: str, console: Console, as_json: bool = False, *, trust: bool = False) -> None:
@@ -125,14 +143,14 @@ def _imported(source: Path, into: Path | None, console: Console, *, named: bool)
     return True
 
 
-def _created(folder: Path, console: Console, *, request: str, how: str) -> None:
+def _created(folder: Path, console: Console, *, request: str, how: str, more: str = "") -> None:
     # A ready-made team of that name would be used instead of the folder.
     given = f"./{folder}" if str(folder) in ready_made() else str(folder)
     shown = shlex.quote(safe(given))
     print_line(console, f"created a team in {safe(given)}", "bold")
     for command, what in (
         (f"leadhand teams check {shown}", "check it"),
-        (f"leadhand run {shlex.quote(request)} --team {shown}", f"try it, {how}"),
+        (f"leadhand run {shlex.quote(request)} --team {shown}{more}", f"try it, {how}"),
     ):
         print_line(console, Text.assemble("  ", Text(command, "cyan"), f"  # {what}"))
 

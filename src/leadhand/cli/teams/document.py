@@ -42,13 +42,13 @@ def document(team: Team) -> Data:
         "ladder": {**_fields(team.retry, "max_attempts backoff_s"), **asdict(team.ladder)},
         "rates": {name: asdict(rate) for name, rate in team.rates.items()},
         "answers": dict(team.answers),
-        **_fields(team, "contact max_depth report confidential needs gives"),
+        **_fields(team, "contact max_depth"),
         "routes": [
             _fields(route, "worker words pattern labels secondary also") for route in team.routes
         ],
         "router": None if team.router is None else _role(team.router),
         "trained_router": team.trained_router and {"workers": [*team.trained_router.workers]},
-        "shared_tools": team.shared_tools,
+        **_fields(team, "shared_tools report confidential needs gives"),
         "worker_factory": team.worker_factory
         and {
             "tools": [*map(name_of, team.worker_factory.tools)],
