@@ -1,0 +1,1 @@
+"""Reviews contracts: clauses with their places, a playbook's rules, risks, changes of versions."""

@@ -1,0 +1,121 @@
+"""Puts a review together: every quote is checked against its text, then the report is written."""
+
+from collections.abc import Sequence
+from itertools import chain
+
+from pydantic import ValidationError
+
+from leadhand import Plan
+from leadhand.contracts.answer import Gap, Source
+from leadhand.extension.roles import Conflict, Synthesis, TaskResult
+from leadhand_teams.contracts.documents import contract
+from leadhand_teams.contracts.drafts import Job, review_of
+from leadhand_teams.contracts.output import Quote, Review
+from leadhand_teams.contracts.report import report
+from leadhand_teams.contracts.risks import RANK, contradictions
+from leadhand_teams.shared.reading import Text
+from leadhand_teams.shared.statements import Added, Statement, check
+
+
+def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
+    """The review of all contracts, from the results that there are."""
+    parts = {one.task.id: part for one in results if (part := _part(one)) is not None}
+    done = [one for one in results if one.task.id in parts]
+    texts = _texts(done)
+    review, untrue = _true(_merged(list(parts.values())), texts)
+    held = check(chain.from_iterable(map(_added, done)), texts)
+    review = review.model_copy(update={"added": held.kept, "removed": len(held.removed)})
+    first = plan.tasks[0].id
+    gaps = [Gap(task_id=first, why=f"{untrue} quotes left out: not in the text")] if untrue else []
+    owners = {one.file: task for task, part in parts.items() for one in part.contracts}
+    conflicts = [
+        Conflict(
+            task_ids=(owners.get(clause.contract, first),),
+            kind="contradiction",
+            about=f"{clause.category}: {one.ref} ({one.place}), {other.ref} ({other.place})",
+        )
+        for clause, one, other in contradictions(review.clauses)
+    ]
+    lost = [f"{one.task.intent}: {one.why or one.status}" for one in results if one not in done]
+    return Synthesis(
+        answer=report(review, plan.goal, lost).markdown(title=False),
+        output=review.model_dump(mode="json"),
+        conflicts=tuple(conflicts),
+        sources=tuple(
+            Source(task_id=one.task.id, ref=ref)
+            for one in done
+            for ref in (one.result.evidence if one.result else ())
+        ),
+        gaps=tuple(gaps),
+    )
+
+
+def _part(result: TaskResult) -> Review | None:
+    try:
+        return review_of(result.result.output) if result.result else None
+    except ValidationError:
+        return None
+
+
+def _texts(results: Sequence[TaskResult]) -> list[Text]:
+    jobs = [(one.task.artifacts, Job.model_validate(one.task.payload).names) for one in results]
+    named = {pair for paths, names in jobs for pair in zip(paths, names, strict=False)}
+    read = [contract(path, name) for path, name in sorted(named)]
+    return [one.text for one in read if one is not None]
+
+
+def _added(result: TaskResult) -> Sequence[Statement]:
+    output = result.result.output if result.result else None
+    try:
+        found = output.get("added") if isinstance(output, dict) else None
+        return Added.model_validate(found or {}).statements
+    except ValidationError:
+        return ()
+
+
+def _merged(parts: Sequence[Review]) -> Review:
+    """One review: lists joined, names listed once."""
+    lists = ("contracts", "clauses", "checks", "risks", "compared", "reworded", "versions")
+    joined = {
+        name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in lists
+    }
+    review = Review().model_copy(update=joined)
+    return review.model_copy(
+        update={
+            "playbook": ", ".join(dict.fromkeys(p.playbook for p in parts if p.playbook)) or None,
+            "side": ", ".join(dict.fromkeys(p.side for p in parts if p.side)) or None,
+            "risks": tuple(sorted(review.risks, key=lambda one: RANK[one.severity])),
+        }
+    )
+
+
+def _true(review: Review, texts: Sequence[Text]) -> tuple[Review, int]:
+    """The review without quotes that are not in their texts, and how many those were."""
+    by_name = {text.name: text.text for text in texts}
+    every = "\0".join(by_name.values())
+    untrue = 0
+
+    def kept(contract: str, quotes: Sequence[Quote]) -> tuple[Quote, ...]:
+        nonlocal untrue
+        text = by_name.get(contract, "")
+        true = tuple(one for one in quotes if text[one.start : one.end] == one.text)
+        untrue += len(quotes) - len(true)
+        return true
+
+    clauses = [
+        one.model_copy(update={"quotes": quotes, "present": bool(quotes)})
+        for one in review.clauses
+        for quotes in (kept(one.contract, one.quotes),)
+    ]
+    checks = [
+        one.model_copy(update={"quotes": kept(one.contract, one.quotes)}) for one in review.checks
+    ]
+    risks = [one for one in review.risks if not one.quote or kept(one.contract, [one.quote])]
+    compared = [
+        one
+        for one in review.compared
+        if all((words or "") in every for words in (one.before, one.after))
+    ]
+    untrue += len(review.compared) - len(compared)
+    lists = {"clauses": clauses, "checks": checks, "risks": risks, "compared": compared}
+    return review.model_copy(update={name: tuple(one) for name, one in lists.items()}), untrue

@@ -1,0 +1,126 @@
+"""The typed answer of the team `contracts`."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from leadhand_teams.contracts.passages import Passage
+from leadhand_teams.contracts.verdicts import Verdict
+from leadhand_teams.shared.reading import Text
+from leadhand_teams.shared.statements import Statement
+
+Severity = Literal["high", "medium", "low"]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Quote(_Model):
+    """Words of a contract: `text` is the file's text from `start` to `end`."""
+
+    text: str
+    start: int
+    end: int
+    ref: str
+    """`file#section` where the section is known, else `file!page` or `file:line`."""
+    place: str
+    """The page or line, also where `ref` is a section."""
+
+
+class Document(_Model):
+    """A contract that was read."""
+
+    file: str
+    title: str
+    kind: Literal["nda", "services", "other"]
+    characters: int
+    problems: tuple[str, ...] = ()
+    """What a reader must know before relying on the rest."""
+
+
+class Clause(_Model):
+    """A category of clause in a contract."""
+
+    contract: str
+    category: str
+    """As CUAD names it."""
+    present: bool
+    quotes: tuple[Quote, ...] = ()
+    """In the order of the text."""
+    answer: str | None = None
+    """The value that it sets, for example the law; `Yes` if it sets none; None if absent."""
+
+
+class Check(_Model):
+    """A rule of a playbook and what a contract says on it."""
+
+    contract: str
+    rule: str
+    statement: str
+    verdict: Verdict
+    concern: bool
+    """Whether the verdict is against the reader's side."""
+    quotes: tuple[Quote, ...] = ()
+    """Best first; of `not_mentioned`, the nearest passages."""
+    why: str = ""
+    severity: Severity = "medium"
+    question: str = ""
+
+
+class Risk(_Model):
+    """What a lawyer should look at."""
+
+    contract: str
+    title: str
+    severity: Severity
+    ref: str | None
+    """The clause; None if it is missing."""
+    question: str
+    quote: Quote | None = None
+    basis: str
+    """The rule that it comes from."""
+
+
+class Change(_Model):
+    """A difference to an earlier version."""
+
+    contract: str
+    category: str
+    """As CUAD names it, else the heading of the section."""
+    kind: Literal["added", "dropped", "loosened", "tightened", "reworded"]
+    """`reworded`, in the list of that name only: nothing tells a direction."""
+    before: str | None = None
+    after: str | None = None
+    ref_before: str | None = None
+    ref_after: str | None = None
+    why: str = ""
+    """Which limit or word makes it looser or tighter."""
+
+
+class Review(_Model):
+    """What contracts contain, how they stand to a playbook, what to ask, and what changed."""
+
+    contracts: tuple[Document, ...] = ()
+    playbook: str | None = None
+    side: str | None = None
+    """For whom the contracts were read."""
+    clauses: tuple[Clause, ...] = ()
+    checks: tuple[Check, ...] = ()
+    risks: tuple[Risk, ...] = ()
+    compared: tuple[Change, ...] = ()
+    reworded: tuple[Change, ...] = ()
+    versions: tuple[str, ...] = ()
+    """The earlier and the later file that were compared, pair after pair."""
+    added: tuple[Statement, ...] = ()
+    """Statements of a model whose quotes are in the text."""
+    removed: int = 0
+    """Statements of a model whose quotes are not."""
+
+
+def quote(text: Text, passage: Passage) -> Quote:
+    """A passage of a text, with its place."""
+    page = text.page(passage.start)
+    place = f"page {page}" if page else f"line {text.line(passage.start)}"
+    ref = f"{text.name}#{passage.section}" if passage.section else text.ref(passage.start)
+    return Quote(text=passage.text, start=passage.start, end=passage.end, ref=ref, place=place)

@@ -1,0 +1,108 @@
+"""Playbooks: rules in YAML that contracts are checked against; docs/teams/contracts.md has more."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import cast
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+
+from leadhand.errors import InputError
+from leadhand_teams.contracts.clauses import categories
+from leadhand_teams.contracts.limits import limits
+from leadhand_teams.contracts.output import Severity
+from leadhand_teams.contracts.verdicts import Verdict, statements
+from leadhand_teams.contracts.wording import packaged
+
+PACKAGED = ("nda", "services")
+
+
+class Rule(BaseModel):
+    """A category of clause that must be there, must not or has limits; or wording."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    statement: str
+    """What the rule expects of the contract, as a sentence."""
+    must: str | None = None
+    must_not: str | None = None
+    within: str | None = None
+    """A category; `max`, `min` or `one_of` are its limits."""
+    max: str | None = None
+    min: str | None = None
+    one_of: tuple[str, ...] = ()
+    wording: tuple[str, ...] = ()
+    """Regular expressions, one of which must match the clause or, without one, a passage."""
+    concern: Mapping[str, tuple[Verdict, ...]] | None = None
+    """By side, which verdicts are against it; default: all but the one that the rule expects."""
+    severity: Severity = "medium"
+    question: str = ""
+    """What to ask the lawyer if it is a concern."""
+
+    @property
+    def category(self) -> str | None:
+        """The category of clause that the rule is about."""
+        return self.must or self.must_not or self.within
+
+    @model_validator(mode="after")
+    def _checked(self) -> "Rule":
+        if self.category is not None and self.category not in categories():
+            raise ValueError(f"no category {self.category!r}; there are {', '.join(categories())}")
+        if bool(self.within) != bool(self.max or self.min or self.one_of):
+            raise ValueError("`within` needs `max`, `min` or `one_of`, and they need `within`")
+        for limit in filter(None, (self.max, self.min)):
+            if not limits(limit):
+                raise ValueError(f"{limit!r} is no period, sum or percentage")
+        for pattern in self.wording:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
+        return self
+
+
+class Playbook(BaseModel):
+    """Rules, and the sides for which they can be read."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    sides: Mapping[str, tuple[str, ...]] = {"customer": ("client",), "supplier": ("vendor",)}
+    """Each with other words of a request that choose it; the first is the default."""
+    rules: tuple[Rule, ...] = Field(min_length=1)
+
+    def is_trained(self, rule: Rule) -> bool:
+        """Whether the verdict on a rule comes from trained weights."""
+        return self.name == "nda" and rule.category is None and rule.id in statements()
+
+    def side(self, request: str) -> str:
+        """The side that a request names, else the first."""
+        before = r"\b(?:for|as|from|protect\w*|we are|i am|we're|side of)\b[^.]{0,40}\b"
+        for side, others in self.sides.items():
+            named = "|".join(map(re.escape, (side, *others)))
+            if re.search(rf"{before}(?:{named})\b", request, re.IGNORECASE):
+                return side
+        return next(iter(self.sides))
+
+    def is_concern(self, rule: Rule, verdict: Verdict, side: str) -> bool:
+        """Whether a verdict is against a side."""
+        if rule.concern is not None:
+            return verdict in rule.concern.get(side, ())
+        return verdict == "contradicted" or (verdict == "not_mentioned" and not rule.must_not)
+
+
+@cache
+def ready_made(name: str) -> Playbook:
+    """One of the playbooks that come with the team."""
+    return Playbook.model_validate(packaged(f"playbooks/{name}.yaml"))
+
+
+def parsed(text: str, name: str) -> Playbook:
+    """A playbook out of YAML. Raises `InputError` that names every problem."""
+    try:
+        loaded = cast("JsonValue", yaml.safe_load(text))
+        return Playbook.model_validate({"name": name, **loaded} if isinstance(loaded, dict) else {})
+    except (yaml.YAMLError, ValidationError) as error:
+        raise InputError(f"the playbook {name} can't be used: {error}") from error

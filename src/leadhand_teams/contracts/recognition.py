@@ -1,0 +1,103 @@
+"""Trained recognisers of passages: linear models over words and cues.
+
+`benchmarks/teams/contract_clauses.py` and `contract_statements.py` make their weights.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain, pairwise
+
+from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
+
+from leadhand_teams.contracts.passages import Passage
+from leadhand_teams.contracts.wording import packaged
+
+CUE_SCALE = 0.5
+"""What a matched cue counts beside the words, whose squares add up to 1."""
+_WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?|\d+|[$%€£]")
+
+Cues = Sequence[re.Pattern[str]]
+
+
+class Recogniser(BaseModel):
+    """Weights of one category: the sum over a passage is the logarithm of its odds."""
+
+    model_config = ConfigDict(frozen=True)
+
+    bias: float
+    grams: Mapping[str, float]
+    cues: tuple[float, ...]
+    present: float = 0.0
+    """The least odds of the best passage for the category to count as present."""
+    quote: float = 0.0
+    """The least odds of a passage that is quoted."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A passage with its words counted once for all recognisers."""
+
+    passage: Passage
+    grams: frozenset[str]
+    plain: str
+    """Lower case, on one line: what cues are matched with."""
+
+    @classmethod
+    def of(cls, passage: Passage) -> "Seen":
+        """The passage with its words, pairs of words and heading."""
+        return cls(
+            passage,
+            frozenset(grams(passage.text, passage.heading)),
+            re.sub(r"\s+", " ", passage.text.lower()),
+        )
+
+
+def words(text: str) -> list[str]:
+    """Lower-case words in order; every number is `#`, a genitive loses its ending."""
+    found = _WORD.findall(text.lower())
+    return ["#" if word.isdigit() else re.split("['’]", word)[0] for word in found]
+
+
+def grams(text: str, heading: str = "") -> set[str]:
+    """The words and pairs of words of a passage, and the words of its heading behind `h:`."""
+    own = words(text)
+    pairs = map(" ".join, pairwise(own))
+    return {*own, *pairs, *(f"h:{word}" for word in words(heading))}
+
+
+def matched(seen: Seen, cues: Cues) -> list[int]:
+    """Which of these cues a passage matches, by their positions."""
+    return [index for index, cue in enumerate(cues) if cue.search(seen.plain)]
+
+
+def log_odds(seen: Seen, recogniser: Recogniser, cues: Cues, *, least: float = -math.inf) -> float:
+    """The score of a passage; below `least` it is only an upper bound, found without the cues."""
+    weights = recogniser.grams
+    total = sum(weights[gram] for gram in seen.grams & weights.keys())
+    score = recogniser.bias + total / math.sqrt(max(1, len(seen.grams)))
+    highest = score + CUE_SCALE * sum(weight for weight in recogniser.cues if weight > 0)
+    if highest < least:
+        return highest
+    return score + CUE_SCALE * sum(recogniser.cues[index] for index in matched(seen, cues))
+
+
+@cache
+def cues_of(name: str) -> Mapping[str, Cues]:
+    """The cues of a packaged file, a list for each key; groups under a key follow each other."""
+    kind = TypeAdapter(dict[str, dict[str, list[str]] | list[str]])
+    listed = kind.validate_python(packaged(name))
+    flat = {
+        key: value if isinstance(value, list) else list(chain.from_iterable(value.values()))
+        for key, value in listed.items()
+    }
+    return {key: [re.compile(cue) for cue in cues] for key, cues in flat.items()}
+
+
+@cache
+def recognisers(name: str) -> Mapping[str, Recogniser]:
+    """The recognisers of a packaged file of weights."""
+    loaded = TypeAdapter(dict[str, JsonValue]).validate_python(packaged(name))
+    return TypeAdapter(dict[str, Recogniser]).validate_python(loaded["recognisers"])

@@ -1,0 +1,74 @@
+"""Ranks what a lawyer should look at in a contract: rules of concern, blanks, contradictions."""
+
+from collections.abc import Iterable, Sequence
+
+from leadhand_teams.contracts.checks import check
+from leadhand_teams.contracts.documents import Contract
+from leadhand_teams.contracts.jurisdictions import jurisdictions
+from leadhand_teams.contracts.output import Check, Clause, Quote, Risk, Severity
+from leadhand_teams.contracts.playbook import ready_made
+
+RANK: dict[Severity, int] = {"high": 0, "medium": 1, "low": 2}
+_BEFORE = {
+    "entailed": "Agreed: ",
+    "contradicted": "Against the playbook: ",
+    "not_mentioned": "Missing: ",
+}
+
+
+def rank(
+    contract: Contract, clauses: Sequence[Clause], checks: Sequence[Check]
+) -> tuple[Risk, ...]:
+    """Risks of one contract, the most severe first, each passage and each missing clause once."""
+    name = contract.text.name
+    general = check(contract, ready_made("general"), "any")
+    is_nda = contract.kind == "nda"  # few limit liability
+    found = [_risk(one, _BEFORE[one.verdict]) for one in checks if one.concern]
+    found += [
+        _risk(one, "") for one in general if one.concern and not (is_nda and one.rule == "no-cap")
+    ]
+    for clause, one, other in contradictions(clauses):
+        title = f"{clause.category}: {one.ref} and {other.ref} disagree"
+        found.append(
+            Risk(
+                contract=name, title=title, severity="high", ref=other.ref, quote=other,
+                question="Which of the two is meant?", basis="contradiction",
+            )
+        )  # fmt: skip
+    for problem in contract.problems:
+        question = "Is this the text that will be signed?"
+        found.append(
+            Risk(
+                contract=name, title=problem, severity="medium", ref=contract.text.ref(),
+                question=question, basis=problem,
+            )
+        )  # fmt: skip
+    kept: dict[object, Risk] = {}
+    for risk in sorted(found, key=lambda one: RANK[one.severity]):
+        kept.setdefault(risk.quote.start if risk.quote else risk.basis, risk)
+    return tuple(kept.values())
+
+
+def contradictions(clauses: Iterable[Clause]) -> list[tuple[Clause, Quote, Quote]]:
+    """Clauses whose quotes choose different laws, with two places that disagree."""
+    found: list[tuple[Clause, Quote, Quote]] = []
+    for clause in clauses:
+        if clause.category == "Governing Law":
+            named = [(one, set(law)) for one in clause.quotes if (law := jurisdictions(one.text))]
+            found += [
+                (clause, named[0][0], one) for one, law in named[1:] if not law & named[0][1]
+            ][:1]
+    return found
+
+
+def _risk(check: Check, before: str) -> Risk:
+    quote = check.quotes[0] if check.quotes and check.verdict != "not_mentioned" else None
+    return Risk(
+        contract=check.contract,
+        title=f"{before}{check.statement}".rstrip("."),
+        severity=check.severity,
+        ref=quote.ref if quote else None,
+        question=check.question,
+        quote=quote,
+        basis=check.rule,
+    )
