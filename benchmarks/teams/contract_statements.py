@@ -23,7 +23,7 @@ from leadhand_teams.contracts.verdicts import (
     EVIDENCE,
     UNKNOWN,
     VERDICTS,
-    Statement,
+    StatementWeights,
     Verdict,
     groups,
     signals,
@@ -185,7 +185,7 @@ def train() -> None:
             for part, one in fitted.items()
         }
         weights["verdicts"] = _verdict_weights(model, number, len(task.names))
-        made[name] = Statement.model_validate(weights).model_dump(exclude_defaults=True)
+        made[name] = StatementWeights.model_validate(weights).model_dump(exclude_defaults=True)
         print(name, flush=True)
     WEIGHTS.parent.mkdir(exist_ok=True)
     WEIGHTS.write_text(json.dumps({"source": SOURCE, "statements": made}, separators=(",", ":")))

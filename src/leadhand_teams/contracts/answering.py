@@ -10,7 +10,7 @@ from leadhand.contracts.answer import Gap, Source
 from leadhand.extension.roles import Conflict, Synthesis, TaskResult
 from leadhand_teams.contracts.documents import contract
 from leadhand_teams.contracts.drafts import Job, review_of
-from leadhand_teams.contracts.output import Quote, Review
+from leadhand_teams.contracts.output import ContractQuote, ContractReview
 from leadhand_teams.contracts.report import report
 from leadhand_teams.contracts.risks import RANK, contradictions
 from leadhand_teams.shared.reading import Text
@@ -50,7 +50,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     )
 
 
-def _part(result: TaskResult) -> Review | None:
+def _part(result: TaskResult) -> ContractReview | None:
     try:
         return review_of(result.result.output) if result.result else None
     except ValidationError:
@@ -73,13 +73,13 @@ def _added(result: TaskResult) -> Sequence[Statement]:
         return ()
 
 
-def _merged(parts: Sequence[Review]) -> Review:
+def _merged(parts: Sequence[ContractReview]) -> ContractReview:
     """One review: lists joined, names listed once."""
     lists = ("contracts", "clauses", "checks", "risks", "compared", "reworded", "versions")
     joined = {
         name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in lists
     }
-    review = Review().model_copy(update=joined)
+    review = ContractReview().model_copy(update=joined)
     return review.model_copy(
         update={
             "playbook": ", ".join(dict.fromkeys(p.playbook for p in parts if p.playbook)) or None,
@@ -89,13 +89,13 @@ def _merged(parts: Sequence[Review]) -> Review:
     )
 
 
-def _true(review: Review, texts: Sequence[Text]) -> tuple[Review, int]:
+def _true(review: ContractReview, texts: Sequence[Text]) -> tuple[ContractReview, int]:
     """The review without quotes that are not in their texts, and how many those were."""
     by_name = {text.name: text.text for text in texts}
     every = "\0".join(by_name.values())
     untrue = 0
 
-    def kept(contract: str, quotes: Sequence[Quote]) -> tuple[Quote, ...]:
+    def kept(contract: str, quotes: Sequence[ContractQuote]) -> tuple[ContractQuote, ...]:
         nonlocal untrue
         text = by_name.get(contract, "")
         true = tuple(one for one in quotes if text[one.start : one.end] == one.text)

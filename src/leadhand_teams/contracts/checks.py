@@ -7,19 +7,19 @@ from leadhand_teams.contracts.clauses import find, value_limits
 from leadhand_teams.contracts.documents import Contract
 from leadhand_teams.contracts.jurisdictions import jurisdictions
 from leadhand_teams.contracts.limits import limits
-from leadhand_teams.contracts.output import Check, Quote, quote
-from leadhand_teams.contracts.playbook import Playbook, Rule
+from leadhand_teams.contracts.output import ContractQuote, RuleVerdict, quote
+from leadhand_teams.contracts.playbook import Playbook, PlaybookRule
 from leadhand_teams.contracts.verdicts import Verdict, judged
 
 MAX_QUOTES = 3
 
-Found = tuple[Verdict, Sequence[Quote], str]
+Found = tuple[Verdict, Sequence[ContractQuote], str]
 """A verdict, its quotes, best first, and why."""
 
 
-def check(contract: Contract, playbook: Playbook, side: str) -> tuple[Check, ...]:
+def check(contract: Contract, playbook: Playbook, side: str) -> tuple[RuleVerdict, ...]:
     """The verdict of a contract on each rule, and whether it is against the reader's side."""
-    checks: list[Check] = []
+    checks: list[RuleVerdict] = []
     for rule in playbook.rules:
         if playbook.is_trained(rule):
             verdict, passages = judged(contract.seen, rule.id)
@@ -27,7 +27,7 @@ def check(contract: Contract, playbook: Playbook, side: str) -> tuple[Check, ...
         else:
             verdict, quotes, why = _found(contract, rule)
         checks.append(
-            Check(
+            RuleVerdict(
                 contract=contract.text.name,
                 rule=rule.id,
                 statement=rule.statement,
@@ -42,7 +42,7 @@ def check(contract: Contract, playbook: Playbook, side: str) -> tuple[Check, ...
     return tuple(checks)
 
 
-def _found(contract: Contract, rule: Rule) -> Found:
+def _found(contract: Contract, rule: PlaybookRule) -> Found:
     if rule.category is None:
         passages = [one.passage for one in contract.seen if _matches(rule, one.passage.text)]
         quotes = [quote(contract.text, passage) for passage in passages]
@@ -60,14 +60,14 @@ def _found(contract: Contract, rule: Rule) -> Found:
     return "entailed", (*worded, *(one for one in clause.quotes if one not in worded)), ""
 
 
-def _within(rule: Rule, quotes: Sequence[Quote]) -> Found:
+def _within(rule: PlaybookRule, quotes: Sequence[ContractQuote]) -> Found:
     if rule.one_of:
         for one in quotes:
             names = " ".join(jurisdictions(one.text)) or one.text
             if not any(re.search(allowed, names, re.IGNORECASE) for allowed in rule.one_of):
                 return "contradicted", (one,), f"it says {names[:80]}"
         return "entailed", quotes, ""
-    fitting: list[Quote] = []
+    fitting: list[ContractQuote] = []
     for bound, sign, word in ((rule.max, 1, "at most"), (rule.min, -1, "at least")):
         for allowed in limits(bound)[:1] if bound else ():
             for one in quotes:
@@ -84,6 +84,6 @@ def _within(rule: Rule, quotes: Sequence[Quote]) -> Found:
     return "entailed", fitting, ""
 
 
-def _matches(rule: Rule, text: str) -> bool:
+def _matches(rule: PlaybookRule, text: str) -> bool:
     patterns = rule.wording
     return not patterns or any(re.search(one, text, re.IGNORECASE) for one in patterns)

@@ -10,7 +10,7 @@ from leadhand_teams.contracts.documents import Contract
 from leadhand_teams.contracts.jurisdictions import jurisdictions
 from leadhand_teams.contracts.limits import Kind, Limit, limits, nearest
 from leadhand_teams.contracts.output import Clause, quote
-from leadhand_teams.contracts.passages import Passage
+from leadhand_teams.contracts.passages import ContractPassage
 from leadhand_teams.contracts.recognition import cues_of, log_odds, matched, recognisers
 from leadhand_teams.contracts.wording import packaged, wording
 from leadhand_teams.shared import values
@@ -59,7 +59,7 @@ def _clause(contract: Contract, category: str) -> Clause:
     )
 
 
-def _chosen(contract: Contract, category: str) -> list[Passage]:
+def _chosen(contract: Contract, category: str) -> list[ContractPassage]:
     cues = cues_of("cues.yaml")[category]
     weights = recognisers("weights/clauses.json").get(category)
     if weights is None:
@@ -104,12 +104,12 @@ def _values() -> Mapping[str, _Value]:
     return TypeAdapter(dict[str, _Value]).validate_python(packaged("values.yaml"))
 
 
-def _front(contract: Contract, category: str) -> tuple[list[Passage], str | None]:
+def _front(contract: Contract, category: str) -> tuple[list[ContractPassage], str | None]:
     """What the beginning of a contract says of itself."""
     beginning = [one.passage for one in contract.seen if one.passage.start < 4000]
     if category == "Document Name":
         title, start = contract.title, contract.text.text.find(contract.title)
-        return [Passage(title, start, start + len(title), None, "")] * (start >= 0), title
+        return [ContractPassage(title, start, start + len(title), None, "")] * (start >= 0), title
     if category == "Parties":
         found = [(one, _parties(one.text)) for one in beginning]
         names = dict.fromkeys(name for _, parties in found for name in parties)

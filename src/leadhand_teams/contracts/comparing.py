@@ -9,8 +9,8 @@ from rapidfuzz import fuzz, process
 from leadhand_teams.contracts.clauses import FRONT, find
 from leadhand_teams.contracts.documents import Contract
 from leadhand_teams.contracts.limits import tightened
-from leadhand_teams.contracts.output import Change, Clause, quote
-from leadhand_teams.contracts.passages import Passage
+from leadhand_teams.contracts.output import Clause, VersionChange, quote
+from leadhand_teams.contracts.passages import ContractPassage
 from leadhand_teams.contracts.wording import wording
 
 SAME = 60.0
@@ -21,7 +21,7 @@ _LOOSER_IF_MORE = frozenset({"Cap On Liability", "License Grant"})
 _NUMBERING = re.compile(r"^\W*(?:section|article|clause)?\s*(?:[\d.]+|\(?[a-z])[.)\s]\s*")
 
 
-def compare(before: Contract, after: Contract) -> tuple[Change, ...]:
+def compare(before: Contract, after: Contract) -> tuple[VersionChange, ...]:
     """What differs in `after`, in its order, then what `before` alone has."""
     old, new = _passages(before), _passages(after)
     known_old, known_new = {_key(one) for one in old}, {_key(one) for one in new}
@@ -37,14 +37,16 @@ def compare(before: Contract, after: Contract) -> tuple[Change, ...]:
 
 def _change(
     before: Contract,
-    old: Passage | None,
+    old: ContractPassage | None,
     after: Contract,
-    new: Passage | None,
+    new: ContractPassage | None,
     clauses: Sequence[Clause],
-) -> Change:
+) -> VersionChange:
     passage = new or old
     category = _category(passage, clauses) if passage else ""
-    change = Change(contract=after.text.name, category=category, kind="added" if new else "dropped")
+    change = VersionChange(
+        contract=after.text.name, category=category, kind="added" if new else "dropped"
+    )
     if old and new:
         score, why = direction(category, old.text, new.text)
         kind = "tightened" if score > 0 else "loosened" if score < 0 else "reworded"
@@ -77,17 +79,19 @@ def direction(category: str, before: str, after: str) -> tuple[int, str]:
     return moved, "; ".join(told)
 
 
-def _passages(contract: Contract) -> list[Passage]:
+def _passages(contract: Contract) -> list[ContractPassage]:
     found = [one.passage for one in contract.seen]
     return [one for one in found if one.end - one.start >= MIN_CHARACTERS]
 
 
-def _key(passage: Passage) -> str:
+def _key(passage: ContractPassage) -> str:
     """The words without numbering, so that a moved or renumbered clause is not a change."""
     return " ".join(re.findall(r"\w+", _NUMBERING.sub("", passage.text.lower())))
 
 
-def _pairs(old: Sequence[Passage], new: Sequence[Passage]) -> dict[Passage, Passage]:
+def _pairs(
+    old: Sequence[ContractPassage], new: Sequence[ContractPassage]
+) -> dict[ContractPassage, ContractPassage]:
     """By new passage, the old one that it is a version of; the most similar are paired first."""
     choices = [_key(one) for one in old]
     ranked = [
@@ -97,14 +101,14 @@ def _pairs(old: Sequence[Passage], new: Sequence[Passage]) -> dict[Passage, Pass
             _key(one), choices, scorer=fuzz.token_sort_ratio, score_cutoff=SAME, limit=5
         )
     ]
-    pairs: dict[Passage, Passage] = {}
+    pairs: dict[ContractPassage, ContractPassage] = {}
     for _, i, j in sorted(ranked, reverse=True):
         if new[i] not in pairs and old[j] not in pairs.values():
             pairs[new[i]] = old[j]
     return pairs
 
 
-def _category(passage: Passage, clauses: Sequence[Clause]) -> str:
+def _category(passage: ContractPassage, clauses: Sequence[Clause]) -> str:
     """The category of clause that a passage is quoted for, else its heading."""
     for clause in clauses:
         if clause.category not in FRONT and any(q.start == passage.start for q in clause.quotes):

@@ -1,4 +1,4 @@
-"""What the workers of the team do by code: each returns a part of a `Review` as JSON."""
+"""What the workers of the team do by code: each returns a part of a `ContractReview` as JSON."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from leadhand_teams.contracts.checks import check
 from leadhand_teams.contracts.clauses import find
 from leadhand_teams.contracts.comparing import compare
 from leadhand_teams.contracts.documents import Contract, contract, reading
-from leadhand_teams.contracts.output import Document, Review
+from leadhand_teams.contracts.output import ContractReview, ReadContract
 from leadhand_teams.contracts.playbook import parsed, ready_made
 from leadhand_teams.contracts.risks import rank
 
@@ -32,7 +32,7 @@ def clauses(handoff: Handoff) -> Result | Escalated:
         return found
     one = found[0]
     listed = find(one, job.categories)
-    document = Document(
+    document = ReadContract(
         file=one.text.name,
         title=one.title,
         kind=one.kind,
@@ -40,7 +40,7 @@ def clauses(handoff: Handoff) -> Result | Escalated:
         problems=one.problems,
     )
     return _result(
-        Review(contracts=(document,), clauses=listed),
+        ContractReview(contracts=(document,), clauses=listed),
         f"{sum(c.present for c in listed)} of {len(listed)} clauses found in {one.text.name}",
         [c.quotes[0].ref for c in listed if c.quotes],
     )
@@ -57,7 +57,7 @@ def compliance(handoff: Handoff) -> Result | Escalated:
     checks = check(found[0], book, job.side)
     concerns = sum(one.concern for one in checks)
     return _result(
-        Review(playbook=book.name, side=job.side, checks=checks),
+        ContractReview(playbook=book.name, side=job.side, checks=checks),
         f"{concerns} of {len(checks)} rules of {book.name} are a concern in {job.names[0]}",
         [one.quotes[0].ref for one in checks if one.quotes],
     )
@@ -73,7 +73,7 @@ def risk(handoff: Handoff) -> Result | Escalated:
         kinds = [one.kind for one in changes]
         told = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
         return _result(
-            Review(
+            ContractReview(
                 compared=tuple(one for one in changes if one.kind != "reworded"),
                 reworded=tuple(one for one in changes if one.kind == "reworded"),
                 versions=job.names,
@@ -89,17 +89,17 @@ def risk(handoff: Handoff) -> Result | Escalated:
     )
     high = sum(one.severity == "high" for one in risks)
     return _result(
-        Review(risks=risks),
+        ContractReview(risks=risks),
         f"{len(risks)} risks in {job.names[0]}, {high} of them high",
         [one.ref for one in risks if one.ref],
     )
 
 
-def review_of(output: JsonValue) -> Review | None:
+def review_of(output: JsonValue) -> ContractReview | None:
     """What code put into the output of a task, without what a model added."""
     if not isinstance(output, dict):
         return None
-    return Review.model_validate({k: v for k, v in output.items() if k != "added"})
+    return ContractReview.model_validate({k: v for k, v in output.items() if k != "added"})
 
 
 def _read(handoff: Handoff) -> tuple[Job, list[Contract] | Escalated]:
@@ -116,6 +116,6 @@ def _read(handoff: Handoff) -> tuple[Job, list[Contract] | Escalated]:
     return job, found
 
 
-def _result(review: Review, summary: str, evidence: Sequence[str]) -> Result:
+def _result(review: ContractReview, summary: str, evidence: Sequence[str]) -> Result:
     output = review.model_dump(mode="json", exclude_defaults=True)
     return Result(output=output, summary=summary, evidence=list(dict.fromkeys(evidence))[:50])

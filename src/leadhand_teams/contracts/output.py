@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from leadhand_teams.contracts.passages import Passage
+from leadhand_teams.contracts.passages import ContractPassage
 from leadhand_teams.contracts.verdicts import Verdict
 from leadhand_teams.shared.reading import Text
 from leadhand_teams.shared.statements import Statement
@@ -16,7 +16,7 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class Quote(_Model):
+class ContractQuote(_Model):
     """Words of a contract: `text` is the file's text from `start` to `end`."""
 
     text: str
@@ -28,7 +28,7 @@ class Quote(_Model):
     """The page or line, also where `ref` is a section."""
 
 
-class Document(_Model):
+class ReadContract(_Model):
     """A contract that was read."""
 
     file: str
@@ -46,13 +46,13 @@ class Clause(_Model):
     category: str
     """As CUAD names it."""
     present: bool
-    quotes: tuple[Quote, ...] = ()
+    quotes: tuple[ContractQuote, ...] = ()
     """In the order of the text."""
     answer: str | None = None
     """The value that it sets, for example the law; `Yes` if it sets none; None if absent."""
 
 
-class Check(_Model):
+class RuleVerdict(_Model):
     """A rule of a playbook and what a contract says on it."""
 
     contract: str
@@ -61,7 +61,7 @@ class Check(_Model):
     verdict: Verdict
     concern: bool
     """Whether the verdict is against the reader's side."""
-    quotes: tuple[Quote, ...] = ()
+    quotes: tuple[ContractQuote, ...] = ()
     """Best first; of `not_mentioned`, the nearest passages."""
     why: str = ""
     severity: Severity = "medium"
@@ -77,12 +77,12 @@ class Risk(_Model):
     ref: str | None
     """The clause; None if it is missing."""
     question: str
-    quote: Quote | None = None
+    quote: ContractQuote | None = None
     basis: str
     """The rule that it comes from."""
 
 
-class Change(_Model):
+class VersionChange(_Model):
     """A difference to an earlier version."""
 
     contract: str
@@ -98,18 +98,18 @@ class Change(_Model):
     """Which limit or word makes it looser or tighter."""
 
 
-class Review(_Model):
+class ContractReview(_Model):
     """What contracts contain, how they stand to a playbook, what to ask, and what changed."""
 
-    contracts: tuple[Document, ...] = ()
+    contracts: tuple[ReadContract, ...] = ()
     playbook: str | None = None
     side: str | None = None
     """For whom the contracts were read."""
     clauses: tuple[Clause, ...] = ()
-    checks: tuple[Check, ...] = ()
+    checks: tuple[RuleVerdict, ...] = ()
     risks: tuple[Risk, ...] = ()
-    compared: tuple[Change, ...] = ()
-    reworded: tuple[Change, ...] = ()
+    compared: tuple[VersionChange, ...] = ()
+    reworded: tuple[VersionChange, ...] = ()
     versions: tuple[str, ...] = ()
     """The earlier and the later file that were compared, pair after pair."""
     added: tuple[Statement, ...] = ()
@@ -118,9 +118,11 @@ class Review(_Model):
     """Statements of a model whose quotes are not."""
 
 
-def quote(text: Text, passage: Passage) -> Quote:
+def quote(text: Text, passage: ContractPassage) -> ContractQuote:
     """A passage of a text, with its place."""
     page = text.page(passage.start)
     place = f"page {page}" if page else f"line {text.line(passage.start)}"
     ref = f"{text.name}#{passage.section}" if passage.section else text.ref(passage.start)
-    return Quote(text=passage.text, start=passage.start, end=passage.end, ref=ref, place=place)
+    return ContractQuote(
+        text=passage.text, start=passage.start, end=passage.end, ref=ref, place=place
+    )

@@ -37,7 +37,7 @@ _CUT = (
 
 
 @dataclass(frozen=True)
-class Passage:
+class ContractPassage:
     """A sentence of a contract, or a part of a long one: at most `MAX_QUOTE` characters."""
 
     text: str
@@ -51,9 +51,9 @@ class Passage:
     """Whether it is a heading and nothing else."""
 
 
-def passages(text: str) -> tuple[Passage, ...]:
+def passages(text: str) -> tuple[ContractPassage, ...]:
     """All passages in order; they do not overlap and leave out white space only."""
-    found: list[Passage] = []
+    found: list[ContractPassage] = []
     section: str | None = None
     letter = heading = ""
     for start, end in _pieces(text):
@@ -70,7 +70,7 @@ def passages(text: str) -> tuple[Passage, ...]:
             heading = title
         place = f"{section}{letter}" if section else None
         only = bool(title) and len(piece.strip(" .:#*-–—\n")) <= len(title) + 12
-        found.append(Passage(piece, start, end, place, heading, only))
+        found.append(ContractPassage(piece, start, end, place, heading, only))
     return tuple(found)
 
 

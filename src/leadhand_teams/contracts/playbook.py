@@ -18,7 +18,7 @@ from leadhand_teams.contracts.wording import packaged
 PACKAGED = ("nda", "services")
 
 
-class Rule(BaseModel):
+class PlaybookRule(BaseModel):
     """A category of clause that must be there, must not or has limits; or wording."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -47,7 +47,7 @@ class Rule(BaseModel):
         return self.must or self.must_not or self.within
 
     @model_validator(mode="after")
-    def _checked(self) -> "Rule":
+    def _checked(self) -> "PlaybookRule":
         if self.category is not None and self.category not in categories():
             raise ValueError(f"no category {self.category!r}; there are {', '.join(categories())}")
         if bool(self.within) != bool(self.max or self.min or self.one_of):
@@ -71,9 +71,9 @@ class Playbook(BaseModel):
     name: str
     sides: Mapping[str, tuple[str, ...]] = {"customer": ("client",), "supplier": ("vendor",)}
     """Each with other words of a request that choose it; the first is the default."""
-    rules: tuple[Rule, ...] = Field(min_length=1)
+    rules: tuple[PlaybookRule, ...] = Field(min_length=1)
 
-    def is_trained(self, rule: Rule) -> bool:
+    def is_trained(self, rule: PlaybookRule) -> bool:
         """Whether the verdict on a rule comes from trained weights."""
         return self.name == "nda" and rule.category is None and rule.id in statements()
 
@@ -86,7 +86,7 @@ class Playbook(BaseModel):
                 return side
         return next(iter(self.sides))
 
-    def is_concern(self, rule: Rule, verdict: Verdict, side: str) -> bool:
+    def is_concern(self, rule: PlaybookRule, verdict: Verdict, side: str) -> bool:
         """Whether a verdict is against a side."""
         if rule.concern is not None:
             return verdict in rule.concern.get(side, ())

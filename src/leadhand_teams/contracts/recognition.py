@@ -12,7 +12,7 @@ from itertools import chain, pairwise
 
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
 
-from leadhand_teams.contracts.passages import Passage
+from leadhand_teams.contracts.passages import ContractPassage
 from leadhand_teams.contracts.wording import packaged
 
 CUE_SCALE = 0.5
@@ -40,13 +40,13 @@ class Recogniser(BaseModel):
 class Seen:
     """A passage with its words counted once for all recognisers."""
 
-    passage: Passage
+    passage: ContractPassage
     grams: frozenset[str]
     plain: str
     """Lower case, on one line: what cues are matched with."""
 
     @classmethod
-    def of(cls, passage: Passage) -> "Seen":
+    def of(cls, passage: ContractPassage) -> "Seen":
         """The passage with its words, pairs of words and heading."""
         return cls(
             passage,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from leadhand import Answer
-from leadhand_teams.contracts.output import Quote, Review
+from leadhand_teams.contracts.output import ContractQuote, ContractReview
 from leadhand_teams.shared.report import Block, Items, QuoteBlock, Report, Section, TableBlock
 
 _VERDICTS = {"entailed": "yes", "contradicted": "contradicted", "not_mentioned": "not mentioned"}
@@ -17,14 +17,16 @@ _FOOTER = (
 
 def files(answer: Answer) -> Mapping[str, str | bytes]:
     """`report.html` and `report.md`."""
-    review = Review.model_validate(answer.output or {})
+    review = ContractReview.model_validate(answer.output or {})
     took = answer.metrics
     saved = f"In parallel: {took.makespan_s:.1f} s; one by one: {took.sequential_s:.1f} s."
     made = report(review, answer.request, [gap.why for gap in answer.gaps], saved)
     return {"report.html": made.html(), "report.md": made.markdown()}
 
 
-def report(review: Review, request: str, gaps: Sequence[str] = (), saved: str = "") -> Report:
+def report(
+    review: ContractReview, request: str, gaps: Sequence[str] = (), saved: str = ""
+) -> Report:
     """The report of a review."""
     every = (*review.clauses, *review.checks, *review.risks, *review.compared)
     names = list(dict.fromkeys(one.contract for one in every))
@@ -45,7 +47,7 @@ def report(review: Review, request: str, gaps: Sequence[str] = (), saved: str = 
     )
 
 
-def _lead(review: Review) -> list[str]:
+def _lead(review: ContractReview) -> list[str]:
     lines: list[str] = []
     if review.risks:
         high = [one for one in review.risks if one.severity == "high"]
@@ -68,7 +70,7 @@ def _lead(review: Review) -> list[str]:
     return lines
 
 
-def _quoted(listed: Iterable[tuple[Quote, str]]) -> list[Block]:
+def _quoted(listed: Iterable[tuple[ContractQuote, str]]) -> list[Block]:
     return [
         QuoteBlock(one.text, f"{one.ref}, {one.place}, characters {one.start} to {one.end}", about)
         for one, about in listed
@@ -82,7 +84,7 @@ def _sections(
     return [*found, *([Section(under, quotes)] if quotes else [])]
 
 
-def _risks(review: Review) -> list[Section]:
+def _risks(review: ContractReview) -> list[Section]:
     many = len({one.contract for one in review.risks}) > 1
     rows = [
         (
@@ -98,7 +100,7 @@ def _risks(review: Review) -> list[Section]:
     return _sections("Risks", [table] if rows else [], "The clauses behind the risks", quotes)
 
 
-def _changes(review: Review) -> list[Section]:
+def _changes(review: ContractReview) -> list[Section]:
     if not review.versions:
         return []
     changed = (*review.compared, *review.reworded)
@@ -124,12 +126,12 @@ def _changes(review: Review) -> list[Section]:
     return _sections(title, [table] if rows else [], "The words that changed", quotes)
 
 
-def _checks(review: Review) -> list[Section]:
+def _checks(review: ContractReview) -> list[Section]:
     ordered = sorted(review.checks, key=lambda one: not one.concern)
     shown = {(one.contract, one.quote.start) for one in review.risks if one.quote}
     many = len({one.contract for one in ordered}) > 1
     rows: list[tuple[str, ...]] = []
-    quotes: list[tuple[Quote, str]] = []
+    quotes: list[tuple[ContractQuote, str]] = []
     for one in ordered:
         best = one.quotes[0] if one.quotes and one.verdict != "not_mentioned" else None
         rule = f"{one.contract}: {one.rule}" if many else one.rule
@@ -142,7 +144,7 @@ def _checks(review: Review) -> list[Section]:
     return _sections(title, [table] if rows else [], under, _quoted(quotes))
 
 
-def _clauses(review: Review) -> list[Section]:
+def _clauses(review: ContractReview) -> list[Section]:
     present = [one for one in review.clauses if one.present]
     absent = [f"{one.category} ({one.contract})" for one in review.clauses if not one.present]
     rows = [

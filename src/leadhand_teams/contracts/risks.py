@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from leadhand_teams.contracts.checks import check
 from leadhand_teams.contracts.documents import Contract
 from leadhand_teams.contracts.jurisdictions import jurisdictions
-from leadhand_teams.contracts.output import Check, Clause, Quote, Risk, Severity
+from leadhand_teams.contracts.output import Clause, ContractQuote, Risk, RuleVerdict, Severity
 from leadhand_teams.contracts.playbook import ready_made
 
 RANK: dict[Severity, int] = {"high": 0, "medium": 1, "low": 2}
@@ -17,7 +17,7 @@ _BEFORE = {
 
 
 def rank(
-    contract: Contract, clauses: Sequence[Clause], checks: Sequence[Check]
+    contract: Contract, clauses: Sequence[Clause], checks: Sequence[RuleVerdict]
 ) -> tuple[Risk, ...]:
     """Risks of one contract, the most severe first, each passage and each missing clause once."""
     name = contract.text.name
@@ -49,9 +49,9 @@ def rank(
     return tuple(kept.values())
 
 
-def contradictions(clauses: Iterable[Clause]) -> list[tuple[Clause, Quote, Quote]]:
+def contradictions(clauses: Iterable[Clause]) -> list[tuple[Clause, ContractQuote, ContractQuote]]:
     """Clauses whose quotes choose different laws, with two places that disagree."""
-    found: list[tuple[Clause, Quote, Quote]] = []
+    found: list[tuple[Clause, ContractQuote, ContractQuote]] = []
     for clause in clauses:
         if clause.category == "Governing Law":
             named = [(one, set(law)) for one in clause.quotes if (law := jurisdictions(one.text))]
@@ -61,7 +61,7 @@ def contradictions(clauses: Iterable[Clause]) -> list[tuple[Clause, Quote, Quote
     return found
 
 
-def _risk(check: Check, before: str) -> Risk:
+def _risk(check: RuleVerdict, before: str) -> Risk:
     quote = check.quotes[0] if check.quotes and check.verdict != "not_mentioned" else None
     return Risk(
         contract=check.contract,

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, JsonValue, TypeAdapter
 
-from leadhand_teams.contracts.passages import Passage
+from leadhand_teams.contracts.passages import ContractPassage
 from leadhand_teams.contracts.recognition import Recogniser, Seen, cues_of, log_odds, matched
 from leadhand_teams.contracts.wording import packaged
 
@@ -24,7 +24,7 @@ UNKNOWN = -7.0
 """The odds where no recogniser could be trained."""
 
 
-class Statement(BaseModel):
+class StatementWeights(BaseModel):
     """The weights of one statement."""
 
     bears: Recogniser
@@ -34,7 +34,7 @@ class Statement(BaseModel):
     """For each verdict, the weights of `signals` and a constant."""
 
 
-def judged(seen: Sequence[Seen], statement: str) -> tuple[Verdict, tuple[Passage, ...]]:
+def judged(seen: Sequence[Seen], statement: str) -> tuple[Verdict, tuple[ContractPassage, ...]]:
     """The verdict of an NDA on a statement, with the passages that bear on it, best first."""
     weights, cues = statements()[statement], cues_of("statements.yaml")[statement]
     bearing = [log_odds(one, weights.bears, cues) for one in seen]
@@ -91,7 +91,7 @@ def groups(statement: str) -> tuple[str, ...]:
 
 
 @cache
-def statements() -> Mapping[str, Statement]:
+def statements() -> Mapping[str, StatementWeights]:
     """The weights of all statements by their ids."""
     loaded = TypeAdapter(dict[str, JsonValue]).validate_python(packaged("weights/statements.json"))
-    return TypeAdapter(dict[str, Statement]).validate_python(loaded["statements"])
+    return TypeAdapter(dict[str, StatementWeights]).validate_python(loaded["statements"])

@@ -7,17 +7,17 @@ from leadhand import Answer, Plan, Supervisor
 from leadhand.contracts.task import Batch, PlanRequest
 from leadhand.errors import LeadhandError
 from leadhand.teams.loader import load, ready_made
-from leadhand_teams.contracts.output import Review
+from leadhand_teams.contracts.output import ContractReview
 from leadhand_teams.contracts.planning import plan
 
 FOLDER = ready_made()["contracts"]
 SAMPLES = FOLDER / "samples"
 
 
-def reviewed(request: str, *paths: Path) -> tuple[Answer, Review]:
+def reviewed(request: str, *paths: Path) -> tuple[Answer, ContractReview]:
     """The answer of a run, and its output."""
     answer = Supervisor(load("contracts")).run_sync(request, inputs=list(paths))
-    return answer, Review.model_validate(answer.output or {})
+    return answer, ContractReview.model_validate(answer.output or {})
 
 
 def planned(request: str, *paths: Path) -> Plan:
