@@ -121,7 +121,8 @@ def greedy(weights: Floats, book: Book) -> Shares | None:
 def deviation(weights: Floats, shares: Shares, prices: Floats) -> float:
     """The root of the mean squared difference between weights and parts of what is invested."""
     invested = shares * prices
-    return float(np.sqrt(np.mean((weights - invested / (invested.sum() or 1)) ** 2)))
+    parts = invested / (invested.sum() or 1)
+    return float(np.sqrt(np.mean((weights / (weights.sum() or 1) - parts) ** 2)))
 
 
 def optimal(

@@ -6,7 +6,7 @@ import numpy as np
 
 from leadhand.tools.text import counted
 from leadhand_teams.portfolio import measures
-from leadhand_teams.portfolio.inputs import Material
+from leadhand_teams.portfolio.inputs import HandedIn
 from leadhand_teams.portfolio.measures import Floats, falls, measured, path
 from leadhand_teams.portfolio.output import (
     AssetFacts,
@@ -25,7 +25,7 @@ POINTS = 400
 """Points of a figure's line, at most."""
 
 
-def asset_facts(given: Material) -> list[AssetFacts]:
+def asset_facts(given: HandedIn) -> list[AssetFacts]:
     """What the prices say about each asset, 252 rows a year."""
     of = measures.market(given.levels, days=252)
     found: list[AssetFacts] = []
@@ -50,7 +50,7 @@ def asset_facts(given: Material) -> list[AssetFacts]:
 
 
 def risk_facts(
-    given: Material, policy: Policy | None, weights: Sequence[Weight] | None
+    given: HandedIn, policy: Policy | None, weights: Sequence[Weight] | None
 ) -> RiskFacts:
     """Measures and scenarios of what is held and, if there are weights, of what would be."""
     policy = policy or Policy(target="hrp")

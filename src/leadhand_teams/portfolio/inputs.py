@@ -36,7 +36,7 @@ class Lot(NamedTuple):
     ref: str
 
 
-class Material(NamedTuple):
+class HandedIn(NamedTuple):
     """All that was handed in."""
 
     assets: list[str]
@@ -55,7 +55,7 @@ class Material(NamedTuple):
     """Files that could not be read or used, and mistakes of policies."""
 
 
-def material(paths: Sequence[str]) -> Material:
+def material(paths: Sequence[str]) -> HandedIn:
     """What the files have; they are read again only if they have changed."""
     stamps = [(path, Path(path).stat().st_mtime_ns) for path in paths if Path(path).exists()]
     with _READING:  # tasks that start together read once
@@ -63,7 +63,7 @@ def material(paths: Sequence[str]) -> Material:
 
 
 @lru_cache(maxsize=4)
-def _material(stamps: tuple[tuple[str, int], ...]) -> Material:
+def _material(stamps: tuple[tuple[str, int], ...]) -> HandedIn:
     reading = read([path for path, _ in stamps])
     issues: list[str] = []
     conflicts: list[str] = []
@@ -87,7 +87,7 @@ def _material(stamps: tuple[tuple[str, int], ...]) -> Material:
             place = f"{asset}: held at {own[0].ref}, no price in any file"
             conflicts.append(f"{place}: it is not counted and stays as it is")
     notes = [f"{table.name}: {note}" for table in reading.tables for note in table.notes]
-    return Material(assets, dates, levels, lots, cash, policies, issues + notes, conflicts, unread)
+    return HandedIn(assets, dates, levels, lots, cash, policies, issues + notes, conflicts, unread)
 
 
 def _prices(

@@ -1,5 +1,6 @@
 """Returns, volatility, falls and correlation, from prices: dates by assets, nan for none."""
 
+from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +44,11 @@ def market(prices: Floats, *, days: float) -> Market:
     A covariance that no portfolio could have, which pairs of different periods may give, is
     replaced by the nearest that is possible (negative eigenvalues become zero).
     """
-    levels = filled(prices)
+    with import_module("threadpoolctl").threadpool_limits(1):
+        return _market(filled(prices), days)
+
+
+def _market(levels: Floats, days: float) -> Market:
     returns = levels[1:] / levels[:-1] - 1
     known = ~np.isnan(returns)
     flags = known.astype(np.float64)

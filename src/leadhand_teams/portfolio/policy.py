@@ -5,7 +5,15 @@ import re
 from typing import Annotated, Literal, Self, cast, get_args
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 MAX_CHARS = 200_000
 """A longer policy is refused."""
@@ -71,12 +79,17 @@ class Band(_Data):
 class Fees(_Data):
     """What an order costs."""
 
-    rate: Part = 0.0
+    rate: Part = Field(0.0, validation_alias=AliasChoices("rate", "proportional"))
     """A part of its value."""
     bps: Money = 0.0
     """The same in hundredths of a percent."""
-    fixed: Money = 0.0
-    minimum: Money = 0.0
+    fixed: Money = Field(
+        0.0, validation_alias=AliasChoices("fixed", "flat", "per_order", "per_trade")
+    )
+    minimum: Money = Field(0.0, validation_alias=AliasChoices("minimum", "min"))
+
+
+NO_FEES = Fees.model_validate({})
 
 
 class Cash(_Data):
@@ -108,7 +121,8 @@ def _fees(value: object) -> object:
 
 
 def _weights(value: dict[str, object]) -> object:
-    """A number is the target of a band."""
+    """A number is the target of a band; cash is what the others leave."""
+    value = {asset: one for asset, one in value.items() if asset.casefold() != "cash"}
     numbers = {asset: {"target": one} for asset, one in value.items() if isinstance(one, str)}
     return value | numbers
 
@@ -151,7 +165,9 @@ class Policy(_Data):
         Cash,
         BeforeValidator(lambda one: {"amount": one} if isinstance(one, (str, float, int)) else one),
     ] = Cash()
-    fees: Annotated[Fees, BeforeValidator(_fees)] = Fees()
+    fees: Annotated[Fees, BeforeValidator(_fees)] = Field(
+        default_factory=lambda: Fees.model_validate({})
+    )
     min_trade: Money = 0.0
     max_turnover: Part | None = None
     """The largest half of all orders' value, as a part of the portfolio's."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from leadhand_teams.portfolio.allocating import Book, Shares, greedy, optimal
-from leadhand_teams.portfolio.inputs import Lot, Material
+from leadhand_teams.portfolio.inputs import HandedIn, Lot
 from leadhand_teams.portfolio.measures import Floats, Market, filled, market
 from leadhand_teams.portfolio.output import Constraint, Order, Rebalanced, Weight
 from leadhand_teams.portfolio.policy import Policy
@@ -28,13 +28,13 @@ class Setting(NamedTuple):
         return float(self.prices @ self.held) + self.cash
 
 
-def setting(given: Material, policy: Policy) -> Setting:
+def setting(given: HandedIn, policy: Policy) -> Setting:
     """All assets with prices that the policy may hold or the user holds."""
-    listed = set(policy.weights) | set(given.lots)
-    kept = [n for n, one in enumerate(given.assets) if not policy.weights or one in listed]
+    listed = [one for one in [*policy.weights, *given.lots] if one in given.assets]
+    assets = list(dict.fromkeys(listed)) if policy.weights else given.assets
+    kept = [given.assets.index(asset) for asset in assets]
     levels = given.levels[:, kept]
     recent = levels if policy.lookback is None else levels[-policy.lookback - 1 :]
-    assets = [given.assets[n] for n in kept]
     lots = [given.lots.get(asset, []) for asset in assets]
     held = np.array([sum(lot.shares for lot in one) for one in lots], dtype=np.int64)
     cash = given.cash if given.cash is not None else policy.cash.amount or 0.0
@@ -42,7 +42,7 @@ def setting(given: Material, policy: Policy) -> Setting:
     return Setting(assets, of, filled(levels)[-1], held, lots, cash)
 
 
-def rebalanced(given: Material, policy: Policy) -> Rebalanced:
+def rebalanced(given: HandedIn, policy: Policy) -> Rebalanced:
     """The orders, weights, cash and constraints; without orders if no weights meet the policy."""
     if not given.assets:
         return _refused("prices", "no prices were handed in: add a CSV with dates and prices")
@@ -188,6 +188,8 @@ def _shares(
         )
         least = np.where(free, np.maximum(low, target - step), low)
         most = np.where(free, np.minimum(high, target + step), high)
+    if not into:  # What the target leaves in cash stays there.
+        book = book._replace(reserve=max(book.reserve, book.value * (1 - float(target.sum()))))
     if policy.allocation == "greedy" and not into:
         found = greedy(target, book)
         if found is not None and book.within(found, least, most):
@@ -242,7 +244,7 @@ def _bands(
 
 
 def _orders(
-    given: Material, of: Setting, policy: Policy, book: Book, shares: Shares, target: Floats
+    given: HandedIn, of: Setting, policy: Policy, book: Book, shares: Shares, target: Floats
 ) -> list[Order]:
     """Sales first, as their money pays for what is bought."""
     fees, after = book.fees(shares), book.weights(shares)
@@ -271,7 +273,7 @@ def _orders(
 
 
 def _lots(
-    lots: list[Lot], count: int, price: float, given: Material, policy: Policy
+    lots: list[Lot], count: int, price: float, given: HandedIn, policy: Policy
 ) -> tuple[float | None, list[str]]:
     """The tax of selling `count` shares, and which: those with the least tax a share first."""
     rates = policy.taxes

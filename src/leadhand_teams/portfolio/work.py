@@ -6,7 +6,7 @@ from pydantic import BaseModel, JsonValue
 
 from leadhand import Escalated, Handoff, Result
 from leadhand.tools.text import counted
-from leadhand_teams.portfolio.inputs import Material, material
+from leadhand_teams.portfolio.inputs import HandedIn, material
 from leadhand_teams.portfolio.output import AssetFacts, Compared, Falls, Rebalanced, Scenario
 
 
@@ -98,6 +98,6 @@ def _result(found: BaseModel, summary: str, missing: object) -> Result:
     return Result(output=found.model_dump(mode="json"), summary=summary, missing=lines)
 
 
-def _no_prices(given: Material) -> str:
+def _no_prices(given: HandedIn) -> str:
     why = f" ({'; '.join(given.unread[:5])})" if given.unread else ""
     return f"no prices were found: hand in a CSV with a date column and a column an asset{why}"

@@ -33,7 +33,7 @@ def test_numbers_are_read_as_people_write_them() -> None:
         ("target: min_vol", "target: it should be 'min_volatility'"),
         ("bounds: [0, 1]", "target: it is missing: add one of min_volatility"),
         ("target: hrp\ncsah: 5", "csah: unknown key: did you mean cash?"),
-        ("target: hrp\nfees: {flat: 2}", "fees.flat: unknown key: known are rate, bps"),
+        ("target: hrp\nfees: {stamp: 2}", "fees.stamp: unknown key: known are rate, bps"),
         ("target: hrp\nfees: 5", "fees: 5 is more than an order: write fees: {fixed: 5}"),
         ("target: hrp\nbounds: [0.1]", "bounds: write the least and the largest weight"),
         ("target: hrp\ncash: much", "cash.amount: 'much' is not a number: write 0.6 or 60 %"),
