@@ -96,7 +96,7 @@ def test_the_first_way_that_works_is_named_and_remembered(
     tmp_path: Path, scripted: ScriptedServer
 ) -> None:
     rules: list[Mapping[str, Json]] = [
-        {"match": {"tool": "final_answer"}, "reply": {"text": "Paris, I believe."}},
+        {"match": {"tool": "propose_plan"}, "reply": {"text": "Paris, I believe."}},
         {
             "match": {"tool": "add"},
             "reply": {
@@ -111,7 +111,7 @@ def test_the_first_way_that_works_is_named_and_remembered(
     assert ended.status == 0
     words = " ".join(ended.out.split())
     assert "✓ tool call called with valid arguments, as text" in words
-    assert "✓ answer in a form every field there, as `native`; as `tool` it answered in" in words
+    assert "✓ answer in a form a plan, as `native`; as `tool` it answered in" in words
     assert "LEADHAND_ANSWERS=native saves finding that out" in words
     assert "✓ context length 16,384 tokens, as its server says" in words
     (kept,) = json.loads((tmp_path / "models.json").read_text()).values()
@@ -127,7 +127,7 @@ def test_the_first_way_that_works_is_named_and_remembered(
             None,
             "as `tool` it wrote without end: 299 tokens in 60 s, 5.0 a second; as `native`",
         ),
-        (50.0, None, "as `tool` it wrote without end, at 49 tokens a second; as `native` it wrote"),
+        (50.0, None, "as `tool` it wrote without end, at 50 tokens a second; as `native` it wrote"),
     ],
 )
 def test_a_model_without_end_is_told_from_a_slow_one_by_its_tokens_a_second(

@@ -215,7 +215,7 @@ def test_an_answer_without_end_is_cut_off_and_its_object_counts(
     assert ways(model_server) == ["tool", "native"]  # the next one is put so that it ends
     assert [call.error for call in calls] == [None, None]
     assert calls[0].estimated
-    assert 400 < calls[0].output_tokens < 1_000
+    assert 300 <= calls[0].output_tokens < 1_000
     assert calls[0].input_tokens > 0
     assert [body.get("stream") for body in model_server.requests()] == [True, True]
 
@@ -227,7 +227,7 @@ def test_what_an_endpoint_said_before_a_cut_is_not_all_that_was_used(
     model_server.configure(script=endless, tokens_per_s=50_000)
     _, calls = asked(form(), model=ANTHROPIC)
     assert calls[0].estimated
-    assert 400 < calls[0].output_tokens < 1_000
+    assert 300 <= calls[0].output_tokens < 1_000
     assert calls[0].input_tokens == 41
 
 

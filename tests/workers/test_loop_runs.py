@@ -101,14 +101,23 @@ def test_what_is_no_answer_is_named_in_the_gap(
     assert any(one in done.gap and one in done.answer.answer for one in named)
 
 
-def test_arguments_nested_without_end_are_refused_and_named(
+def test_arguments_nested_without_end_are_refused_and_named(model_server: ScriptedServer) -> None:
+    """F06"""
+    nested: Json = [{"name": "final_answer", "arguments": '{"answer":' * 20_000}]
+    model_server.configure(script=[{"reply": {"tool_calls": nested}}])
+    done = run(team())
+    assert "final_answer are not valid JSON" in done.gap
+    assert model_server.stats().requests == 3
+
+
+def test_arguments_of_brackets_without_end_are_cut_off_in_a_way_that_is_set_too(
     model_server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """F06"""
     monkeypatch.setenv("LEADHAND_ANSWERS", "tool")
     model_server.configure(faults={"deep_arguments": 1.0})
     done = run(team())
-    assert "final_answer are not valid JSON" in done.gap
+    assert "its answer was cut off: it had no end" in done.gap
     assert model_server.stats().requests == 3
 
 

@@ -44,7 +44,7 @@ class Asking:
     given: ModelRequestParameters
     settings: ModelSettings | None
     end: Endless | None = None
-    """What watches the answer of this try for its end; None if the model is known to end."""
+    """What watches this try for its end; None if the model is known to end such an answer."""
     streams: bool = True
     """Whether it may be streamed, which some servers can't."""
     _limit: int | None = None
@@ -74,7 +74,7 @@ class Asking:
         if form is None:
             return self.given, self.settings
         self._way = self._set or habits.way
-        if habits.endless or not (habits.works or self._set):
+        if habits.endless or not habits.ends(self._way, form.size):
             self.end = Endless() if self.streams and self.connection.can_stream else None
         given = self.given
         if self._set is not None or self._way != habits.ways[0]:
@@ -105,6 +105,9 @@ class Asking:
         if "max_tokens" in settings or habits.max_tokens == 0:
             return self.settings
         self._wanted = form.tokens * (2 if self._thinks(settings) else 1)
+        last = messages[-2] if len(messages) > 1 else None
+        if isinstance(last, ModelResponse) and last.finish_reason == "length":
+            self._doubled = True  # the answer to repair was asked for with double
         self._wanted *= 2 if self._doubled else 1
         bounds = [self._wanted]
         context = self.connection.context_tokens
@@ -162,28 +165,34 @@ class Asking:
         form, habits = self._form, self.connection.habits
         if form is None or self._way is None:
             return None
-        cut = self.end is not None and self.end.cut
-        way, unended = self._way, cut or response.finish_reason == "length"
-        if cut:
+        cut, way = self.end is not None and self.end.cut, self._way
+        at_limit = response.finish_reason == "length"
+        complete = _is_complete(response, form)
+        without_end = cut or (at_limit and (complete or Endless().seen(0, response.text or "")))
+        if without_end:
             habits.wrote_without_end()
-        if _is_complete(response, form):
-            if cut and self._set is None:
-                habits.failed(way)  # the next request is put so that it ends
+        if complete:
+            if without_end and self._set is None:
+                habits.failed(way, form.size)  # the next request is put so that it ends
             elif self._set is None and _has_output(response, form):
-                habits.succeeded(way)
+                habits.succeeded(way, form.size)
+            elif not without_end and not habits.ends(way, form.size):
+                habits.has_ended(way, form.size)
             return None
-        if unended and not cut and not self._doubled and self._limit == self._wanted:
+        if at_limit and not without_end:
+            if self._doubled or self._limit != self._wanted:
+                return None
             self._doubled = True
             said = (
                 f"its answer was cut off at {self._limit:,} tokens, so it may write twice as many"
             )
             return Failure("unstructured", said, usage=usage)
-        if self._set is not None or (not unended and (response.tool_calls or form.words)):
+        if self._set is not None or (not without_end and (response.tool_calls or form.words)):
             return None
-        after = habits.failed(way)
+        after = habits.failed(way, form.size)
         if after is None:
             return None
-        why = "it wrote without end" if unended else "it answered in words"
+        why = "it wrote without end" if without_end else "it answered in words"
         return Failure("unstructured", f"{why} as `{way}`, so `{after}` is tried", usage=usage)
 
 

@@ -229,7 +229,6 @@ class Caller:
             wait_s = 0.0 if differently else self._wait_s(connection, failure, number)
             in_time = asyncio.get_running_loop().time() + wait_s < patient_until_s
             more = number < MAX_TRIES or (in_time and not failure.absent)
-            more = more and failure.kind != "slow"
             again = differently or (transient and malformed < MAX_MALFORMED and more)
             retry_in_s = wait_s if again else None
             self._failed(question, connection, failure, started_s, queued_s, retry_in_s=retry_in_s)
@@ -242,7 +241,7 @@ class Caller:
                 if failure.kind != "overloaded":  # otherwise it waits because of the model's limit
                     pause.took(wait_s, wait_s)
             paused_s = pause.elapsed_s if failure.kind == "overloaded" else 0.0
-        if patient_until_s > since_s and failure.transient and failure.kind != "slow":
+        if patient_until_s > since_s and failure.transient:
             message = f"{failure.message} (tried for {_since(since_s):.3g} s)"
             failure = replace(failure, message=message)
         return failure

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 MAX_IDLE_CHARS = 2_000
 """Characters of white space, or of one repeated phrase, after which an answer is cut off."""
+MAX_BLANK_PIECES = 300
+"""So many pieces of white space in a row are as good: often a piece is one line break, and 2,000
+take a small model minutes."""
 _REPEATS = 3
 """A phrase is repeated if these characters have it at least so often."""
 _COMPARED = 64
@@ -21,13 +24,18 @@ class _Stretch:
     is_json: bool | None = None
     """Whether quotes in it mark strings; None before its first visible character."""
     quoted: bool = False
+    blanks: int = 0
+    """The pieces of white space at its end."""
     held: str = ""
     """A backslash at the end of a piece, which belongs to the next character."""
 
     def idles(self, piece: str) -> bool:
         if self.is_json is None and (visible := piece.lstrip()):
             self.is_json = visible[0] in _JSON
+        self.blanks = self.blanks + 1 if piece.isspace() and not self.quoted else 0
         self._add(self.held + piece)
+        if self.blanks == MAX_BLANK_PIECES:
+            return True
         tail = self.text = self.text[-MAX_IDLE_CHARS:]
         return len(tail) == MAX_IDLE_CHARS and (tail.isspace() or _repeats(tail))
 

@@ -68,7 +68,7 @@ class Failure:
     @property
     def transient(self) -> bool:
         """Whether the same call may succeed a moment later."""
-        return self.kind in ("overloaded", "unreachable", "slow", "malformed")
+        return self.kind in ("overloaded", "unreachable", "malformed")
 
 
 def request_failure(error: Exception) -> Failure:

@@ -9,7 +9,7 @@ import json
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast, get_args
 from urllib.parse import urlsplit
@@ -40,6 +40,9 @@ class Habits:
     """The way in which it is asked next, unless the team says which."""
     works: bool = False
     """Whether an answer in that way could be read."""
+    ended: dict[Answers, int] = field(default_factory=dict["Answers", int])
+    """By way, the characters of the largest schema whose answer came to its end. A model that ends
+    an answer of three fields may not end a plan."""
     endless: bool = False
     """Whether it wrote without end before."""
     max_tokens: int | None = None
@@ -54,20 +57,30 @@ class Habits:
     folder: Path | None = None
     place: str = ""
 
-    def succeeded(self, way: Answers) -> None:
-        """An answer in `way` could be read."""
-        self.unfit = 0
-        if not self.works or self.way != way:
-            self.way, self.works = way, True
-            self.keep()
+    def ends(self, way: Answers, size: int) -> bool:
+        """Whether an answer in `way` to a schema of `size` is known to end."""
+        return self.ended.get(way, 0) >= size
 
-    def failed(self, way: Answers) -> Answers | None:
+    def succeeded(self, way: Answers, size: int) -> None:
+        """An answer in `way` to a schema of `size` characters could be read."""
+        self.unfit = 0
+        if not (self.works and self.way == way and self.ends(way, size)):
+            self.way, self.works = way, True
+            self.has_ended(way, size)
+
+    def has_ended(self, way: Answers, size: int) -> None:
+        """An answer in `way` came to its end; a way that is set is not remembered."""
+        self.ended[way] = max(size, self.ended.get(way, 0))
+        self.keep()
+
+    def failed(self, way: Answers, size: int) -> Answers | None:
         """The way to try after one that failed; None if it is to be repaired in the same one."""
         if self.way != way:
             return self.way  # another call found it out meanwhile
         self.unfit += 1
         after = self.ways[self.ways.index(way) + 1 :] if way in self.ways else ()
-        if not after or (self.works and self.unfit < _MAX_UNFIT):
+        proven = self.works and self.ends(way, size)
+        if not after or (proven and self.unfit < _MAX_UNFIT):
             return None
         self.way, self.works, self.unfit = after[0], False, 0
         return self.way
@@ -90,8 +103,9 @@ class Habits:
             new.replace(self.folder / FILE)
 
     def _fields(self) -> dict[str, object]:
-        known = {"way": self.way if self.works else None, "endless": self.endless}
-        return {**known, "max_tokens": self.max_tokens, "at": time.time()}
+        known = {"way": self.way if self.works else None, "ended": self.ended}
+        more = {"endless": self.endless, "max_tokens": self.max_tokens}
+        return {**known, **more, "at": time.time()}
 
 
 _known: dict[tuple[Path | None, str], Habits] = {}
@@ -136,6 +150,12 @@ def _recall(habits: Habits) -> None:
     for way in habits.ways:
         if known.get("way") == way:
             habits.way, habits.works = way, True
+    sizes = known.get("ended")
+    for way, size in cast(
+        "dict[Answers, object]", sizes if isinstance(sizes, dict) else {}
+    ).items():
+        if type(size) is int:
+            habits.ended[way] = size
     habits.endless = known.get("endless") is True
     habits.max_tokens = most if type(most) is int and most >= 0 else None
 

@@ -11,6 +11,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 
 from leadhand.models.connections import send_as_built
 from leadhand.models.schemas import remember_schemas
+from leadhand.models.streams import as_stream, wants_stream
 
 _Object = dict[str, JsonValue]
 
@@ -23,7 +24,11 @@ def rehearsal_model(worker: str) -> OpenAIChatModel:
 
     def respond(request: httpx2.Request) -> httpx2.Response:
         asked = cast("_Object", json.loads(request.content))
-        return httpx2.Response(200, json=_completion(*_call(asked, worker)))
+        reply = json.dumps(_completion(*_call(asked, worker))).encode()
+        if not wants_stream(request.content):
+            return httpx2.Response(200, content=reply)
+        headers = {"content-type": "text/event-stream"}
+        return httpx2.Response(200, headers=headers, content=as_stream(request.url.path, reply))
 
     client = httpx2.AsyncClient(transport=httpx2.MockTransport(respond))
     sdk = AsyncOpenAI(
@@ -41,7 +46,7 @@ def _call(asked: _Object, worker: str) -> tuple[str, _Object]:
     if "propose_plan" in tools:
         task: _Object = {"worker": worker, "intent": "Write a note.", "depends_on": []}
         tasks: list[JsonValue] = [{"id": id, **task} for id in ("a", "b")]
-        return "propose_plan", {"tasks": tasks, "synthesis": "merge", "instruction": ""}
+        return "propose_plan", {"tasks": tasks}
     if "note" in tools and len(cast("list[JsonValue]", asked["messages"])) == 2:
         return "note", {"text": "A note."}
     ending: _Object = {"answer": "Done [a].", "summary": "Done.", "confidence": 90}

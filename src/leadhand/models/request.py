@@ -43,12 +43,18 @@ class CallRequest:
     alone: ToolDefinition | None = None
     """The output for a model that can't call `tools` because its answer has a format."""
     in_text: str | None = ""
-    """The text before the schema where the prompt has it and the model may call tools too. None:
-    no schema yet, because small models fill it in instead of calling tools."""
+    """The text that explains the answer where its schema may not be shown: `alone`, or beside
+    tools, where an empty one is the schema. None: nothing yet, because small models that see the
+    fields of an answer fill them in and call no tools."""
 
     @cached_property
     def model_settings(self) -> ModelSettings | None:
         return cast("ModelSettings", dict(self.settings)) if self.settings else None
+
+    @cached_property
+    def size(self) -> int:
+        """The characters of the schema, which tell a plan from a short form."""
+        return len(to_json(self.output.parameters_json_schema)) if self.output else 0
 
     @cached_property
     def parameters(self) -> ModelRequestParameters:
@@ -74,14 +80,18 @@ class CallRequest:
             return replace(asked, output_mode="tool") if output is not None else asked
         if not self.tools or calls_in_format:
             return replace(asked, output_mode=way, allow_text_output=True)
+        parts = list(asked.instruction_parts or ())
         if self.alone is not None:
+            # Not every server shows a model the schema of its answer.
+            parts.append(InstructionPart(self.in_text or ""))
             form = _object(self.alone)
             in_format = replace(asked, output_mode=way, allow_text_output=True)
-            return replace(in_format, function_tools=[], output_object=form)
-        parts = list(asked.instruction_parts or ())
+            return replace(
+                in_format, function_tools=[], output_object=form, instruction_parts=parts
+            )
         if self.in_text is not None:
             schema = to_json(output.parameters_json_schema).decode()
-            parts.append(InstructionPart(f"{self.in_text}\n\n{schema}".strip()))
+            parts.append(InstructionPart(self.in_text or schema))
         return ModelRequestParameters(
             function_tools=asked.function_tools, instruction_parts=parts or None
         )

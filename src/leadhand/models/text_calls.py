@@ -49,6 +49,12 @@ def with_calls(
     return replace(response, parts=[*others, *said])
 
 
+def call_among_words(text: str, offered: Collection[str]) -> str | None:
+    """The offered tool that a code block of a text calls, which is no call; None if none does."""
+    blocks = (_calls_in(block[1]) for block in _FENCE.finditer(text))
+    return next((name for calls in blocks for name, _ in calls if name in offered), None)
+
+
 def _calls_in(text: str) -> list[_Call]:
     """Empty if it has anything else."""
     if fenced := _FENCE.fullmatch(text):

@@ -11,7 +11,8 @@ from pydantic_ai.tools import ToolDefinition
 
 from leadhand.cli.doctor.command import Check
 from leadhand.contracts.role import Answers
-from leadhand.contracts.team import ModelSpec
+from leadhand.contracts.task import Plan
+from leadhand.contracts.team import ModelSpec, Team, Worker
 from leadhand.engine.recorder import Recorder, SystemClock
 from leadhand.errors import LeadhandError, ModelError
 from leadhand.journal import MemoryJournal
@@ -22,6 +23,8 @@ from leadhand.models.habits import VARIABLE, answers_of
 from leadhand.models.listing import learn_context
 from leadhand.models.structured import answer_in, arguments_of, first_message, object_schema
 from leadhand.models.text_calls import IN_TEXT
+from leadhand.planners.proposal import form, proposed
+from leadhand.plans.checks import check, errors_in
 from leadhand.tools.text import counted
 
 TIMEOUT_S = 60.0
@@ -41,14 +44,13 @@ _ADD = ToolDefinition(
     description="The sum of two whole numbers.",
     parameters_json_schema=object_schema(a={"type": "integer"}, b={"type": "integer"}),
 )
-_FORM = ToolDefinition(
-    name="final_answer",
-    description="Give your answer.",
-    parameters_json_schema=object_schema(
-        city={"type": "string"},
-        country={"type": "string"},
-        confidence={"type": "integer", "minimum": 0, "maximum": 100},
-    ),
+_TEAM = Team("trial", workers=[Worker("finder", "Finds facts"), Worker("writer", "Writes texts")])
+_FORM = form(_TEAM)
+"""As large as forms are: a model that ends a short one may write a plan without end."""
+_PLAN = (
+    "Don't answer the question: plan it, as one of the `tasks`, with a short `id`, the `intent`, "
+    "the `worker` (`finder` or `writer`), `depends_on` ([]), `done_when` (null), "
+    "`tolerates_missing` (false) and `limits` (null). Which city is the Eiffel Tower in?"
 )
 
 
@@ -102,11 +104,13 @@ class _Subject:
     spec: ModelSpec
     connection: Connection
     chars: int = 0
+    pieces: int = 0
+    """In how many pieces: a line break is often one, and a token."""
     began_s: float = 0.0
 
     def _speed(self) -> tuple[int, float]:
         """Tokens, and tokens a second."""
-        tokens = self.chars // BYTES_A_TOKEN
+        tokens = max(self.chars // BYTES_A_TOKEN, self.pieces)
         taken_s = asyncio.get_running_loop().time() - self.began_s
         return tokens, tokens / max(taken_s, 0.001)
 
@@ -131,14 +135,14 @@ class _Subject:
         return Check("tool call", False, wrong, fix)
 
     async def form(self) -> Check:
-        """An answer with given fields, in the first way that works."""
+        """A plan, in the first way that works."""
         failed: list[str] = []
         for way in self.connection.habits.ways:
             wrong = await self._wrong_form(way)
             if wrong is None:
-                self.connection.habits.succeeded(way)
+                self.connection.habits.succeeded(way, CallRequest("", output=_FORM).size)
                 set_it = f"; {VARIABLE}={way} saves finding that out" if failed else ""
-                said = "; ".join([f"every field there, as `{way}`", *failed])
+                said = "; ".join([f"a plan, as `{way}`", *failed])
                 return Check("answer in a form", True, said + set_it)
             failed.append(f"as `{way}` {wrong}")
         fix = "plans and typed answers need it: use a model that supports structured output"
@@ -148,20 +152,19 @@ class _Subject:
         settings = {"max_tokens": MAX_ANSWER_TOKENS}
         request = CallRequest(_INSTRUCTIONS, output=_FORM, answers=way, settings=settings)
         try:
-            response = await self._ask("Which city is the Eiffel Tower in?", request)
+            response = await self._ask(_PLAN, request)
         except _TooSlow as error:
             if error.endless:
                 return str(error)
             raise
-        data = answer_in(response, request).data
-        if data is None and response.finish_reason == "length":
+        if response.finish_reason == "length":
             return f"it wrote without end, at {self._speed()[1]:.0f} tokens a second"
+        data = answer_in(response, request).data
         if data is None:
             return "it answered in words, without the form"
-        if missing := [name for name in ("city", "country", "confidence") if name not in data]:
-            return f"its answer lacks {', '.join(missing)}"
-        whole = isinstance(data["confidence"], int)
-        return None if whole else "its `confidence` is not a whole number"
+        plan = proposed(data, _PLAN, _TEAM)
+        found = check(plan, _TEAM, author="model") if isinstance(plan, Plan) else plan
+        return next((f"it is no plan: {one.message}" for one in errors_in(found)), None)
 
     async def context(self) -> Check:
         """The context length, as the server or pydantic-ai states it, else measured."""
@@ -191,10 +194,11 @@ class _Subject:
         return _context(fits, f"at least {fits:,} tokens{why}")
 
     async def _ask(self, text: str, request: CallRequest) -> ModelResponse:
-        self.chars, self.began_s = 0, asyncio.get_running_loop().time()
+        self.chars, self.pieces, self.began_s = 0, 0, asyncio.get_running_loop().time()
 
         def hear(_: int, piece: str) -> None:
             self.chars += len(piece)
+            self.pieces += 1
 
         messages: list[ModelMessage] = [first_message(text, request)]
         try:
