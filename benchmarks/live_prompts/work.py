@@ -83,11 +83,11 @@ ROUTED = [
 CALLS = [
     ("What were the sales in Germany in March?", ("sales",), "41"),
     ("How many chairs are in stock?", ("stock",), "230"),
-    ("When is the next public holiday in Japan?", ("holiday",), "3 May"),
+    ("When is the next public holiday in Japan?", ("holiday",), "3 May|May 3"),
     ("Are desks in stock? Say how many.", ("stock",), "0"),
     ("What were the sales in France in March?", ("sales",), "52"),
     ("By how many euros did German sales differ between March and April?", ("sales",), "2"),
-    ("When is the next public holiday in Portugal?", ("holiday",), "25 April"),
+    ("When is the next public holiday in Portugal?", ("holiday",), "25 April|April 25"),
     ("How many lamps and how many chairs are in stock?", ("stock",), "14"),
     ("Were sales in March higher in Germany or in France?", ("sales",), "France"),
     ("How many lamps are in stock, and when is the next holiday in Japan?", ("stock", "holiday"),
@@ -95,9 +95,9 @@ CALLS = [
 ]  # fmt: skip
 TYPED: list[tuple[object, str, Callable[[object], bool]]] = [
     (Order, "Read the order: Please send two lamps by express.",
-     lambda it: it == {"product": "lamp", "quantity": 2, "express": True}),
+     lambda it: _singular(it) == {"product": "lamp", "quantity": 2, "express": True}),
     (Order, "Read the order: I'd like 12 chairs, no hurry.",
-     lambda it: it == {"product": "chair", "quantity": 12, "express": False}),
+     lambda it: _singular(it) == {"product": "chair", "quantity": 12, "express": False}),
     (Ticket, "Classify: I was charged twice, and I need the money back today!",
      lambda it: it == {"topic": "billing", "urgent": True}),
     (Ticket, "Classify: When will my parcel arrive? There is no hurry.",
@@ -115,7 +115,7 @@ TYPED: list[tuple[object, str, Callable[[object], bool]]] = [
 ]  # fmt: skip
 TEXTS = [
     ("Thank a customer for an order of two lamps, in one sentence.", "lamp"),
-    ("Say in one sentence that the shop is closed on 1 May.", "1 May"),
+    ("Say in one sentence that the shop is closed on 1 May.", "1 May|May 1"),
     ("Shorten to five words: The delivery of the ten desks will be late by two days.", "de"),
 ]
 ESCALATIONS = [
@@ -123,6 +123,11 @@ ESCALATIONS = [
     ("Invoice 17: chair, 80 euros. By which date does it have to be paid?", "ambiguous_input"),
     ("Write a poem about the sea.", "out_of_scope"),
 ]
+
+
+def _singular(order: object) -> object:
+    product = str(_field(order, "product")).removesuffix("s")
+    return {**order, "product": product} if isinstance(order, dict) else order  # pyright: ignore[reportUnknownVariableType]
 
 
 def _field(value: object, name: str) -> object:
@@ -226,12 +231,13 @@ async def call(lab: Lab, intent: str, tools: tuple[str, ...], expected: str) -> 
     called = {one.tool for one in seen if isinstance(one, events.ToolCalled) and not one.error}
     if not {*tools} <= called:
         return "no call" if not called else "a call is missing"
-    return "" if expected in str(_output(seen)) else "wrong answer"
+    said = str(_output(seen)).replace(",", "")
+    return "" if any(one in said for one in expected.split("|")) else "wrong answer"
 
 
 async def text(lab: Lab, intent: str, expected: str) -> str:
     output = _output(await _work(lab, WRITER, intent))
-    return "" if expected in str(output) else "wrong answer"
+    return "" if any(one in str(output) for one in expected.split("|")) else "wrong answer"
 
 
 async def typed(lab: Lab, output: object, intent: str, right: Callable[[object], bool]) -> str:

@@ -35,16 +35,17 @@ def test_the_request_goes_out_as_the_user_said_it_with_the_team_after_the_rules(
         + "\n\n- `search`: Finds passages in the reports"
         + "\n- `count`: Computes figures from the price table"
     )
-    assert said(asked, "user") == ["Compare copper and zinc\n\nInputs: two tables"]
+    text = "Plan this request:\n\nCompare copper and zinc\n\nInputs: two tables"
+    assert said(asked, "user") == [text]
     assert plan.goal == "Compare copper and zinc"
     assert {task.worker for task in plan.tasks} == {"search", "count"}
 
 
-def test_a_request_with_nothing_handed_in_is_all_that_the_user_message_says(
+def test_a_request_with_nothing_handed_in_is_all_that_is_to_be_planned(
     server: ScriptedServer,
 ) -> None:
     asyncio.run(planned(team()))
-    assert said(server.stats().bodies[0], "user") == [REQUEST.text]
+    assert said(server.stats().bodies[0], "user") == [f"Plan this request:\n\n{REQUEST.text}"]
 
 
 def test_only_the_team_can_be_named_and_nothing_but_a_plan_can_be_given(
@@ -57,7 +58,7 @@ def test_only_the_team_can_be_named_and_nothing_but_a_plan_can_be_given(
     tasks = mapping(mapping(mapping(parameters["tasks"])["items"])["properties"])
     assert function["name"] == "propose_plan"
     assert wire(server)[0]["tool_choice"] == "required"
-    assert list(parameters) == ["tasks", "instruction"]
+    assert list(parameters) == ["tasks"]
     assert {"id", "worker", "intent", "depends_on"} <= tasks.keys()
     assert mapping(tasks["worker"])["enum"] == ["search", "count"]
 

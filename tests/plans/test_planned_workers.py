@@ -111,7 +111,7 @@ def test_every_problem_of_described_workers_is_named_at_once() -> None:
     assert found == [
         "a worker can't be called 'Bad name\\n': use up to 50 letters, digits, - and _, beginning "
         "with a letter or digit",
-        "worker 'A' is in the team already: use that one, or choose another name",
+        "worker 'A' is in the team already: take it out of `workers`, its tasks stay",
         "a worker can't be called 'judge', which is reserved: choose another name",
         "worker 'Bad name\\n' has no instructions: say what it does, and for what it is not",
         "worker 'Bad name\\n' has the tool 'shell', which is not in the catalogue: there are "

@@ -108,7 +108,7 @@ def test_a_judge_that_names_an_unknown_task_has_to_repair_its_answer(
     assert run.answer.conflicts[0].taken == ("t1",)
     told = str(run.stats.bodies)
     assert "is not one of the tasks: t1, t2." in told
-    assert "not all of `winners` can be right." in told
+    assert "not all of `winners` can be right" in told
 
 
 def test_at_most_five_contradictions_are_judged_and_the_rest_are_open(

@@ -91,7 +91,7 @@ def test_a_call_that_a_tool_gave_is_not_made(model_server: ScriptedServer) -> No
 
 
 @pytest.mark.parametrize("way", ["native", "prompted"])
-def test_a_worker_with_tools_reads_the_schema_in_its_prompt_where_a_format_prevents_calls(
+def test_a_worker_with_tools_reads_the_fields_in_its_prompt_where_a_format_prevents_calls(
     model_server: ScriptedServer, way: Json
 ) -> None:
     model_server.configure(
@@ -103,8 +103,31 @@ def test_a_worker_with_tools_reads_the_schema_in_its_prompt_where_a_format_preve
         assert tools(body) == ["height", "escalate"]
         assert "response_format" not in body
     first, last = (said(body, "system")[-1] for body in bodies(model_server))
-    assert '"plan_impact"' not in first, "a small model would fill it in instead of calling tools"
-    assert '"plan_impact"' in last
+    assert "`evidence`" not in first, "a small model would fill it in instead of calling tools"
+    assert "`evidence`" in last
+    assert '"properties"' not in last, "a small model would copy the schema"
+
+
+def test_a_call_among_words_is_not_made_and_asked_for_alone(model_server: ScriptedServer) -> None:
+    asked = json.dumps({"name": "height", "arguments": {"building": "tower"}})
+    script = steps(
+        {"text": f"I look it up:\n```json\n{asked}\n```"}, {"text": asked}, final("324 m")
+    )
+    model_server.configure(script=script)
+    done = run(team(worker(tools=(height,))))
+    assert result(done) == "324 m"
+    assert "Write the call alone" in str(bodies(model_server)[1]["messages"])
+
+
+def test_an_escalation_beside_calls_waits_for_their_results(model_server: ScriptedServer) -> None:
+    early: list[Json] = [
+        {"name": "height", "arguments": {"building": "tower"}},
+        {"name": "escalate", "arguments": {"reason": "low_confidence", "message": "Unknown."}},
+    ]
+    model_server.configure(script=steps({"tool_calls": early}, final("324 m")))
+    done = run(team(worker(tools=(height,))))
+    assert result(done) == "324 m"
+    assert "look at their results first" in str(bodies(model_server)[1]["messages"])
 
 
 def test_an_answer_in_a_copy_of_its_schema_is_the_answer(model_server: ScriptedServer) -> None:

@@ -85,7 +85,8 @@ class ModelPlanner:
         before = earlier.shown(request.after, self.fence)
         around = self.level.shown(self.fence) if self.level is not None else ""
         known = f"Inputs: {inputs}" if inputs else ""
-        return joined(request.text, known, before, around, told(self.early))
+        asked = f"Plan this request:\n\n{request.text}"
+        return joined(asked, known, before, around, told(self.early))
 
     def _read(
         self, answer: StructuredAnswer, request: ports.PlanRequest, team: Team

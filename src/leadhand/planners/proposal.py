@@ -155,8 +155,8 @@ def task_fields(team: Team, after: Sequence[EarlierRun] = ()) -> dict[str, JsonV
     text: JsonValue = {"type": "string"}
     fields: dict[str, JsonValue] = {
         "id": text,
+        "intent": text,  # before the worker, so that models choose one for it
         "worker": {"type": "string", "enum": [worker.name for worker in team.workers]},
-        "intent": text,
         "depends_on": {"type": "array", "items": text},
         "done_when": _nullable(type="string"),
         "tolerates_missing": {"type": "boolean"},
@@ -197,11 +197,17 @@ def _worker_fields(factory: WorkerFactory) -> dict[str, JsonValue]:
 
 
 def form(
-    team: Team, after: Sequence[EarlierRun] = (), *, factory: WorkerFactory | None = None
+    team: Team,
+    after: Sequence[EarlierRun] = (),
+    *,
+    factory: WorkerFactory | None = None,
+    limits: bool = True,
 ) -> ToolDefinition:
     """The tool for `team` whose arguments are the proposed plan; with a `factory`, with workers
     before the tasks that name them."""
     tasks, workers = task_fields(team, after), dict[str, JsonValue]()
+    if not limits:
+        del tasks["limits"]
     if factory is not None:
         text: JsonValue = {"type": "string"}
         tasks["worker"] = {"anyOf": [tasks["worker"], text]} if team.workers else text
@@ -212,7 +218,6 @@ def form(
         "Propose the whole plan.",
         **workers,
         tasks={"type": "array", "items": object_schema(**tasks)},
-        instruction={"type": "string"},
     )
 
 
@@ -258,8 +263,8 @@ def proposed(
             task.task(with_artifacts=with_artifacts, may_break_down=team.subplanner is not None)
             for task in proposal.tasks
         ),
-        # Models are not asked for it, because they fill it in by habit. They can't override the
-        # team's own strategy, such as `last`.
+        # Models are asked for neither this nor an instruction, because they fill them in by habit.
+        # They can't override the team's own strategy, such as `last`.
         synthesis=(team.synthesis in STRATEGIES and proposal.synthesis) or team.synthesis,
         instruction=proposal.instruction,
         workers=tuple(PlannedWorker(**worker.model_dump()) for worker in described),

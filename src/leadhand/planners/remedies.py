@@ -139,7 +139,8 @@ class ModelRemedies:
             return plan_in(data, goal, self.team, with_artifacts=bool(self.after))
 
         instructions = joined(prompt(_PACKAGE, name), earlier.rules(self.after))
-        return await self._asked(instructions, form(self.team, self.after), text, read)
+        output = form(self.team, self.after, limits=False)  # models fill them in by habit
+        return await self._asked(instructions, output, text, read)
 
     async def _ask(self, name: str, text: str, **properties: JsonValue) -> Mapping[str, JsonValue]:
         output = output_tool("decide", "Give your decision.", **properties)

@@ -159,9 +159,9 @@ def _form(team: Team, after: Sequence[EarlierRun]) -> ToolDefinition:
         "decide_next",
         "Decide what is next.",
         reason={"type": "string"},
+        done={"type": "boolean"},  # before the tasks, so that a model that is not done starts some
         tasks={"type": "array", "items": object_schema(**fields)},
         ask_again={"type": "string", "enum": ["all", "first"]},
-        done={"type": "boolean"},
     )
 
 

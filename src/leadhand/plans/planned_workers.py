@@ -151,7 +151,7 @@ def _names(plan: Plan, team: Team) -> Iterator[str]:
                 "beginning with a letter or digit"
             )
         elif name in declared:
-            yield f"worker {label} is in the team already: use that one, or choose another name"
+            yield f"worker {label} is in the team already: take it out of `workers`, its tasks stay"
         elif name in _RESERVED:
             yield f"a worker can't be called {label}, which is reserved: choose another name"
         elif name in seen:

@@ -169,7 +169,10 @@ def read_judgement(answer: StructuredAnswer, task_ids: Collection[str]) -> Judge
     if unknown:
         raise BadAnswer(f"{unknown[0]!r} is not one of the tasks: {', '.join(task_ids)}.")
     if judged.contradict and set(judged.winners) == set(task_ids):
-        raise BadAnswer("The results contradict each other, so not all of `winners` can be right.")
+        raise BadAnswer(
+            "If the results contradict each other, not all of `winners` can be right: name those "
+            "that are, or none, or set `contradict` to false."
+        )
     if judged.contradict and judged.winners and not (judged.resolution or "").strip():
         raise BadAnswer("Say in `resolution` what to take as right, or leave `winners` empty.")
     return judged

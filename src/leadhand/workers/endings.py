@@ -19,7 +19,7 @@ from leadhand.contracts.outcome import (
     Usage,
 )
 from leadhand.models.forecast import BYTES_A_TOKEN
-from leadhand.models.prompts import prompt
+from leadhand.models.prompts import joined, prompt
 from leadhand.models.request import PLAN_TOKENS, CallRequest
 from leadhand.models.structured import BadAnswer, StructuredAnswer
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 # less than descriptions.
 _REASONS = ("out_of_scope", "ambiguous_input", "low_confidence")
 _NO = "no"
+_PACKAGE = "leadhand.workers"
 ESCALATE = ToolDefinition(
     name="escalate",
     description="If unable.",
@@ -83,9 +84,10 @@ class FinalAnswer:
         elif output is not None and output is not str:
             self._adapter = TypeAdapter(cast("type[object]", output))
             schema = cast("dict[str, JsonValue]", self._adapter.json_schema())
+        self._shown = "" if schema == _TEXT else f"The schema of `answer`: {json.dumps(schema)}"
         self.definition = _definition(schema)
         self.alone = _definition(schema, escalate={"type": "string", "enum": [_NO, *_REASONS]})
-        """The same for a model that can't call `escalate`: it says so here."""
+        """The same for a model that can't call `escalate`: it says so here, before it answers."""
 
     @property
     def is_text(self) -> bool:
@@ -101,6 +103,8 @@ class FinalAnswer:
     ) -> CallRequest:
         """`request` with the ways to end. The answer may take `tokens`."""
         uses_words = first and self.is_text and bool(tools)
+        shown = self._shown if tools else ""  # in a format the schema is enforced
+        said = prompt(_PACKAGE, "in_text" if tools else "alone"), prompt(_PACKAGE, "fields"), shown
         most = min(tokens, request.max_bytes / BYTES_A_TOKEN, PLAN_TOKENS)
         return replace(
             request,
@@ -109,7 +113,7 @@ class FinalAnswer:
             tokens=max(round(most), 1),
             words=self.is_text,
             alone=None if tools else self.alone,
-            in_text=None if uses_words else prompt("leadhand.workers", "in_text"),
+            in_text=None if uses_words else joined(*said),
         )
 
     def result(self, answer: StructuredAnswer, usage: Usage) -> Result:
@@ -194,21 +198,21 @@ def escalation_in(answer: StructuredAnswer, usage: Usage) -> Escalated | None:
     return escalation({**given, "partial": data.get("answer")}, usage)
 
 
-def _definition(schema: dict[str, JsonValue], **more: JsonValue) -> ToolDefinition:
+def _definition(schema: dict[str, JsonValue], **before: JsonValue) -> ToolDefinition:
     schema = dict(schema)
     # `$ref`s start at the root, which is now the tool's schema.
     shared = {name: schema.pop(name) for name in ("$defs", "definitions") if name in schema}
     parameters: dict[str, object] = {
         "type": "object",
         "properties": {
+            **before,
             "answer": schema,
             "summary": {"type": "string"},
             "confidence": {"type": "integer", "maximum": 100},
             "evidence": {"type": "array", "items": {"type": "string"}},
             "plan_impact": {"type": "string", "enum": ["none", *IMPACT_KINDS]},
-            **more,
         },
-        "required": ["answer", "summary", "confidence", "evidence", "plan_impact", *more],
+        "required": [*before, "answer", "summary", "confidence", "evidence", "plan_impact"],
         "additionalProperties": False,
     }
     return ToolDefinition(

@@ -32,6 +32,7 @@ from leadhand.models.structured import (
     reply,
     with_first_calls,
 )
+from leadhand.models.text_calls import call_among_words
 from leadhand.untrusted.fence import Fence
 from leadhand.workers import briefing
 from leadhand.workers.conversation import Conversation, StoredConversation
@@ -44,6 +45,8 @@ from leadhand.workers.wrappers import completed_or_escalated
 
 MAX_REFUSED_CALLS = 100
 """Refused tool calls of one response that stay in the conversation. Each costs time and tokens."""
+_TOO_EARLY = "This was not taken, because you called tools beside it: look at their results first."
+_AMONG_WORDS = "You wrote a call of `{}` among words, so it was not made. Write the call alone."
 DEFAULT_STEPS = 10
 
 
@@ -222,7 +225,14 @@ class _Attempt:
         final_calls = [call for call in response.tool_calls if self._is_final(call.tool_name)]
         if response.tool_calls and not final_calls:
             return []
+        only_escalates = {call.tool_name for call in final_calls} == {ESCALATE.name}
+        if only_escalates and len(final_calls) < len(response.tool_calls):
+            return [reply(call, _TOO_EARLY) for call in final_calls]
         try:
+            offered = [tool.name for tool in request.tools]
+            called = call_among_words(response.text or "", offered) if not final_calls else None
+            if called is not None and not self._said.repairs:
+                raise BadAnswer(_AMONG_WORDS.format(called))
             for call in final_calls:
                 if call.tool_name == ESCALATE.name:
                     arguments = arguments_of(call, max_bytes=request.max_bytes)

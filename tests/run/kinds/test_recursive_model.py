@@ -56,8 +56,10 @@ def test_a_nested_planner_sees_its_part_and_little_else() -> None:
     answer = ran(model, team(model, max_levels=1))
     assert answer.status == "complete"
     first, second = told(model)
-    assert first == REQUEST
-    assert second.startswith("Compare copper and zinc in Chile\n\nThis is one part of a larger")
+    assert first == f"Plan this request:\n\n{REQUEST}"
+    assert second.startswith(
+        "Plan this request:\n\nCompare copper and zinc in Chile\n\nThis is one part of a larger"
+    )
     assert "At most 169 tasks are left for it." in second
     assert f"Request: {REQUEST}\nBeside your part, `n0`: Find figure 0" in second
     assert "<data-" in second.partition("Request:")[0].rpartition("\n\n")[2]
