@@ -2,15 +2,15 @@
 
 import json
 import re
-import signal
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
-from tests.cli.program import leadhand, started
+from tests.cli.program import leadhand
 from tests.evals.desks import TEAM, desk
 from tests.programs import Ended
+from tests.team_folders import write_team
 
 
 @pytest.fixture
@@ -19,8 +19,8 @@ def folder(tmp_path: Path) -> Path:
     return desk(tmp_path)
 
 
-def program(*words: str, folder: Path) -> Ended:
-    return leadhand(*words, folder=folder, env={"LEADHAND_HOME": str(folder / "runs")})
+def program(*words: str, folder: Path, **env: str) -> Ended:
+    return leadhand(*words, folder=folder, env={"LEADHAND_HOME": str(folder / "runs"), **env})
 
 
 def test_each_level_is_scored_apart_and_what_failed_is_named(folder: Path) -> None:
@@ -55,7 +55,7 @@ def test_each_case_is_a_run_in_the_journal_and_is_not_run_twice(folder: Path) ->
     trials = found["teams"][0]["trials"]
     ids = [one for trial in trials for one in trial["run_ids"]]
     assert len(ids) == 8
-    kept = program("runs", "--json", folder=folder).out
+    kept = program("runs", "--evaluations", "--json", folder=folder).out
     assert all(one in kept for one in ids)
     assert "task count" not in program("show", trials[0]["run_ids"][0], folder=folder).out, (
         "only planned"
@@ -245,76 +245,77 @@ def test_what_is_worse_is_named_beside_a_report_for_a_program(folder: Path) -> N
     assert "worse: answer.status 100 % -> 0 %" in worse.err
 
 
+OTHER_CODE, OTHER_WORKER = TEAM.replace("upper()", "title()"), TEAM.replace('"Shouts"', '"Cries"')
+
+
 @pytest.mark.parametrize(
-    ("cases", "options"),
+    ("cases", "team", "options", "what"),
     [
-        ("- count b\n", ()),
-        ("- {request: shout a, routing: {primary: shout}}\n", ()),
-        ("- shout a\n", ("--fault", "shout=error")),
-        ("- shout a\n", ("--allow-writes",)),
+        ("- count b\n", TEAM, (), "the request"),
+        ("- {request: shout a, routing: {primary: shout}}\n", TEAM, (), "the case or the options"),
+        ("- shout a\n", TEAM, ("--fault", "shout=error"), "the case or the options"),
+        ("- shout a\n", TEAM, ("--allow-writes",), "the case or the options"),
+        ("- shout a\n", OTHER_CODE, (), "the team"),
+        ("- shout a\n", OTHER_WORKER, (), "the team"),
+        ("- shout a\n", TEAM, ("--model", "openai-chat:x"), "its models"),
     ],
 )
 def test_an_evaluation_does_not_go_on_with_what_was_measured_otherwise(
-    cases: str, options: tuple[str, ...], folder: Path
+    cases: str, team: str, options: tuple[str, ...], what: str, folder: Path
 ) -> None:
     desk(folder, "- shout a\n")
     eval_id = json.loads(program("eval", "desk.py", "--json", folder=folder).out)["id"]
-    desk(folder, cases)
-    refused = program("eval", "desk.py", "--resume", eval_id, *options, folder=folder)
+    desk(folder, cases, team)
+    words = ("eval", "desk.py", "--resume", eval_id, *options)
+    local = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
+    refused = program(*words, folder=folder, **local)
     assert refused.status == 2
-    assert "options are others than before: begin anew, without --resume" in refused.err
+    assert f"{what} changed: begin anew, without --resume" in refused.err
 
 
-def test_a_fault_in_the_text_points_to_its_event(folder: Path) -> None:
-    desk(folder, "- {request: shout a, synthesis: {uses: [count], conflicts: [dates]}}\n")
-    shown = program("eval", "desk.py", folder=folder).out
-    assert "synthesis.used 0 %: does not use 'count'" in shown
-    (seq,) = re.findall(r"first wrong: the synthesis \(event (\d+) of eval-", shown)
-    assert int(seq) > 0
+def test_a_fact_that_only_a_gap_states_is_missing(folder: Path) -> None:
+    (folder / "cases.yaml").write_text(
+        "- request: count these words\n"
+        "  faults: [{worker: 2, fails: timeout}]\n"
+        "  synthesis: {gaps: [shout], facts: [fault of the evaluation]}\n",
+        encoding="utf-8",
+    )
+    found = json.loads(program("eval", "desk.py", "--json", folder=folder).out)
+    (trial,) = found["teams"][0]["trials"]
+    values = {score["name"]: score["value"] for score in trial["scores"]}
+    assert (values["synthesis.gaps"], values["synthesis.facts"]) == (1, 0)
 
 
-def test_a_team_without_cases_says_how_to_name_some(folder: Path) -> None:
-    (folder / "cases.yaml").unlink()
-    refused = program("eval", "desk.py", folder=folder)
-    assert refused.status == 2
-    assert "no cases beside it: name a file of `- request: ...` with --cases" in refused.err
+def test_runs_of_evaluations_are_listed_if_they_are_asked_for(folder: Path) -> None:
+    desk(folder, "- {request: shout a, routing: {primary: shout}}\n- shout b\n")
+    found = json.loads(program("eval", "desk.py", "--json", folder=folder).out)
+    (planned, _) = found["teams"][0]["trials"]
+    assert planned["status"] == "planned"
+    left_out = "all runs are those of evaluations: --evaluations shows them\n"
+    assert program("runs", folder=folder).out == left_out
+    listed = program("runs", "--evaluations", folder=folder).out
+    assert ("planned" in listed, "waiting" in listed, listed.count("eval-")) == (True, False, 2)
+    program("run", "shout x", "--team", "desk.py", folder=folder)
+    (row,) = program("runs", folder=folder).out.splitlines()
+    assert row.startswith("run-")
 
 
-WAITS = """\
-import asyncio
-from pathlib import Path
-
-from leadhand import Handoff, Team, Worker
-
-
-async def work(handoff: Handoff) -> str:
-    with Path("worked.txt").open("a", encoding="utf-8") as file:
-        file.write(handoff.intent)
-    if handoff.intent == "b" and not Path("go").exists():
-        print("waits", flush=True)
-        await asyncio.Event().wait()
-    return handoff.intent
-
-
-team = Team("waits", workers=[Worker("work", "Works", run=work)])
-"""
-
-
-def test_an_evaluation_that_is_interrupted_goes_on_and_repeats_nothing(tmp_path: Path) -> None:
-    desk(tmp_path, "- a\n- b\n- c\n", WAITS)
-    env = {"LEADHAND_HOME": str(tmp_path / "runs")}
-    words = ("eval", "desk.py", "--at-once", "1")
-    with started(*words, folder=tmp_path, env=env) as running:
-        running.says("waits")
-        running.kill(signal.SIGINT)
-        ended = running.ended()
-    assert ended.status == 130
-    assert "[1/3] waits: case-1 passed" in ended.err
-    (eval_id,) = re.findall(r"--resume (eval-\S+) goes on", ended.err)
-    (tmp_path / "go").touch()
-    again = program(*words, "--json", "--resume", eval_id, folder=tmp_path)
-    assert again.status == 0, again.err
-    (team,) = json.loads(again.out)["teams"]
-    assert team["scores"]["passed"]["mean"] == 1
-    worked = (tmp_path / "worked.txt").read_text(encoding="utf-8")
-    assert worked == "abbc", "only what was in flight is done again"
+def test_several_teams_are_measured_on_the_cases_beside_each(tmp_path: Path) -> None:
+    for name, length in (("one", 3), ("two", 5)):
+        code = "def count(handoff):\n    return len(handoff.intent + ''.join(handoff.artifacts))\n"
+        solo = f"---\ndescription: Counts\nrun: {name}_code:count\n---\n"
+        team = write_team(tmp_path / name, f"name: {name}\nplanner: template\n", solo=solo)
+        (team / f"{name}_code.py").write_text(code, encoding="utf-8")
+        (team / "word.txt").write_text("copper", encoding="utf-8")
+        check = {"path": "", "type": "number", "at_least": length}
+        lines = [
+            {"request": "x" * length, "answer": {"output": length, "status": "complete"}},
+            {"request": "count it", "inputs": ["word.txt"], "answer": {"check": [check]}},
+        ]
+        text = "\n".join(json.dumps(one) for one in lines)
+        (team / "cases.jsonl").write_text(text, encoding="utf-8")
+    found = program("eval", "one", "two", "--json", folder=tmp_path)
+    assert found.status == 0, found.err
+    teams = json.loads(found.out)["teams"]
+    passed = [(one["team"], one["scores"]["passed"]["mean"]) for one in teams]
+    assert passed == [("one", 1), ("two", 1)]

@@ -120,6 +120,29 @@ def doctor(
     )
 
 
+@opt.command(teams_app, "try")
+def teams_try(
+    team: opt.Team,
+    limits: opt.LimitOptions,
+    output: opt.OutputOptions,
+    sample: Annotated[
+        str | None, typer.Option(help="A sample of the team; by default its first.", metavar="NAME")
+    ] = None,
+    out: opt.Out = None,
+    home: opt.Home = None,
+    trust: opt.Trust = False,
+) -> None:
+    """Run a team on its own sample, with a model if there is one, and write its report.
+
+    The report goes to `--out DIR`, by default `NAME-report` here. Says at the end what to type for
+    files of your own.
+    """
+    announce_team(team, quiet=output.quiet)
+    from leadhand.cli.run.samples import try_team
+
+    raise typer.Exit(try_team(team, sample, limits, output, out=out, home=home, trust=trust))
+
+
 stored_commands.add_to(app)
 app.add_typer(teams_app, name="teams", no_args_is_help=True)
 eval_commands.add_to(app)

@@ -7,10 +7,12 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+from leadhand.contracts.answer import Answer
 from leadhand.contracts.outcome import Result
 from leadhand.evals.cases import ExpectedAnswer, ExpectedSynthesis
 from leadhand.evals.outputs import output_scores, states
 from leadhand.evals.trials import CaseScore, Trial, share
+from leadhand.run.gaps import without_gaps
 from leadhand.synthesis.citations import REMOVED, check_citations
 
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w)")
@@ -37,7 +39,7 @@ def synthesis_scores(expected: ExpectedSynthesis, trial: Trial) -> Iterator[Case
     """What the answer's text says, and how it uses the results."""
     text = trial.answer.answer
     if expected.facts:
-        missing = missing_facts(expected, text)
+        missing = missing_facts(expected, trial.answer)
         yield share("synthesis.facts", missing, len(expected.facts), "lacks ")
     if expected.forbidden:
         said = [one for one in expected.forbidden if states(text, one)]
@@ -51,8 +53,9 @@ def synthesis_scores(expected: ExpectedSynthesis, trial: Trial) -> Iterator[Case
     yield from _gaps(expected, trial)
 
 
-def missing_facts(expected: ExpectedSynthesis, text: str) -> list[str]:
-    """The facts that the text does not state in these words."""
+def missing_facts(expected: ExpectedSynthesis, answer: Answer) -> list[str]:
+    """The facts that the text does not state in these words; what its gaps say does not count."""
+    text = without_gaps(answer.answer, answer.gaps, contact=answer.contact)
     facts = [(one,) if isinstance(one, str) else (*one,) for one in expected.facts]
     return [" or ".join(fact) for fact in facts if not any(states(text, one) for one in fact)]
 

@@ -44,7 +44,7 @@ def first_error(trial: Trial, scores: Sequence[CaseScore]) -> FirstError | None:
         expected = trial.case.synthesis if trial.work is None else None
         forbidden = expected.forbidden if expected else ()
         said = [one for one in forbidden if states(answer.answer, one)]
-        lost = missing_facts(expected, answer.answer) if expected else []
+        lost = missing_facts(expected, answer) if expected else []
         place, why = first_wrong(steps, said=said, lost=lost)
         why = why or f"{failed[0].name}: {failed[0].why}"
         ends = [one for one in steps if one.kind == "task"]

@@ -13,7 +13,7 @@ from leadhand.contracts.data import Record
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import ModelSpec, Team, Worker, model_name, uses_model
 from leadhand.evals.answers import missing_facts
-from leadhand.evals.trials import CaseScore, Trial, share
+from leadhand.evals.trials import ORIGIN, CaseScore, Trial, share
 from leadhand.models.choice import models_of
 from leadhand.ports import Journal
 from leadhand.supervisor import Supervisor
@@ -46,7 +46,7 @@ class AnswerJudge:
             return [*scores]
         found = [score for score in scores if score.name != "synthesis.facts"]
         if expected.facts:
-            missing = missing_facts(expected, trial.answer.answer)
+            missing = missing_facts(expected, trial.answer)
             said = [await self._verdict(trial, f"Does it state this: {one}?") for one in missing]
             lost = [one for one, yes in zip(missing, said, strict=True) if yes is not True]
             found.append(share("synthesis.facts", lost, len(expected.facts), "lacks "))
@@ -91,7 +91,7 @@ class AnswerJudge:
         )
         asked = blake2b(question.encode(), digest_size=4).hexdigest()
         name = f"{trial.answer.run_id}-judge-{asked}-{order[0]}"
-        answer = await supervisor.run(plan=plan, run_id=name, if_exists="join")
+        answer = await supervisor.run(plan=plan, run_id=name, if_exists="join", origin=ORIGIN)
         verdict = answer.output_as() if answer.status == "complete" else None
         return verdict.verdict if verdict is not None else "unsure"
 

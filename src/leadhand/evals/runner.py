@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from leadhand.contracts.budget import Budget
-from leadhand.contracts.events import ToolCalled
+from leadhand.contracts.events import RunStarted, ToolCalled
 from leadhand.contracts.ladder import RetryRules
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
@@ -21,6 +21,7 @@ from leadhand.errors import InputError, LeadhandError, RunExists
 from leadhand.evals.answers import answer_scores, synthesis_scores
 from leadhand.evals.cases import Case, ExpectedWork, Fault
 from leadhand.evals.first_error import first_error
+from leadhand.evals.identity import changed, team_origin
 from leadhand.evals.judging import AnswerJudge
 from leadhand.evals.planning import (
     distinct_score,
@@ -31,7 +32,7 @@ from leadhand.evals.planning import (
 )
 from leadhand.evals.preparation import REFUSED, SINGLE, prepared, single
 from leadhand.evals.report import TeamReport, TrialReport, team_report
-from leadhand.evals.trials import CaseScore, Scorer, Trial, scored_by
+from leadhand.evals.trials import ORIGIN, CaseScore, Scorer, Trial, scored_by
 from leadhand.evals.work import work_scores
 from leadhand.ports import Journal
 from leadhand.run.settings import StartArguments
@@ -222,16 +223,20 @@ async def _run(
         plan = Plan(goal=case.request, tasks=[task])
     # In a thread, because a command's way to set up a run may start an event loop of its own.
     supervisor, arguments = await asyncio.to_thread(contender.start, case, plan, run_id)
+    own = {"case": case.name, "digest": contender.digest(case, work)}
+    origin = {**ORIGIN, **own, **team_origin(contender.team)}
     given: StartArguments[object] = {
         **arguments,
         "run_id": run_id,
         "if_exists": "join",
-        "origin": {"command": "eval", "case": case.name, "digest": contender.digest(case, work)},
+        "origin": origin,
     }
     try:
         answer = await supervisor.run(case.request, **given)
     except RunExists as error:
-        why = "it, its place or the options are others than before: begin anew, without --resume"
+        log = await supervisor.journal.events(run_id)
+        before = next((one.origin for one in log if isinstance(one, RunStarted)), ORIGIN)
+        why = f"{changed(before, origin) or 'the request'} changed: begin anew, without --resume"
         raise InputError(f"case {case.name!r} can't go on with run {run_id}: {why}") from error
     log = await supervisor.journal.events(run_id)
     return Trial(case, supervisor.team, answer, log, work)
@@ -256,7 +261,7 @@ def _with_run(report: TrialReport, trial: Trial, scores: Sequence[CaseScore]) ->
         "cost_usd": sum(costs) if costs else None,
         "refused": (*dict.fromkeys((*report.refused, *refused)),),
         "first_error": report.first_error or first_error(trial, scores),
-        "status": report.status or answer.status,
+        "status": report.status or ("planned" if answer.status == "waiting" else answer.status),
     }
     if trial.work is None:
         changed |= {"speedup": metrics.speedup or None, "shape": shape_of(trial)}

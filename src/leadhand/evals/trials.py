@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pydantic import Field, ValidationError
+from pydantic import Field, JsonValue, ValidationError
 
 from leadhand.contracts import events
 from leadhand.contracts.answer import Answer
@@ -13,6 +13,8 @@ from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.evals.cases import Case, ExpectedWork
 
+ORIGIN: dict[str, JsonValue] = {"command": "eval"}
+"""The origin of all runs of evaluations, which `leadhand runs` leaves out by default."""
 TIMES = ("seconds", "speedup")
 PASSED = "passed"
 """The share of trials without a failed score."""

@@ -45,7 +45,7 @@ def run_command(options: RunCommandOptions) -> int:
         print_note("the plan is only the first round: its planner is not asked what is next")
     in_session = options.request is None and plan is None and may_ask(output)
     if options.out is not None:
-        from leadhand.cli.run.report import check_folder
+        from leadhand.cli.views.report import check_folder
 
         if in_session:
             raise InputError("--out is for one run: give a request as well")
@@ -61,7 +61,7 @@ def run_command(options: RunCommandOptions) -> int:
             answer = runs.answer(request, after, plan)
             status = print_answer(answer, storage, output)
             if options.out is not None and not answer.waiting:
-                from leadhand.cli.run.report import write_report
+                from leadhand.cli.views.report import write_report
 
                 write_report(answer, choice.team, options.out)
             return status

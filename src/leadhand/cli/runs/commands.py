@@ -76,21 +76,31 @@ class StoredRuns:
 def runs(
     context: typer.Context,
     limit: Annotated[int, typer.Option(help="Show at most this many.", min=1)] = 20,
+    evaluations: Annotated[
+        bool, typer.Option("--evaluations", help="Show the runs of `leadhand eval`, too.")
+    ] = False,
     home: Home = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """List the stored runs, the latest first. Exit status 0, also if there are none."""
+    """List the stored runs, the latest first, without those of evaluations.
+
+    Exit status 0, also if there are none.
+    """
     context.obj = home
     if context.invoked_subcommand is not None:
         return
     with StoredRuns(home) as kept:
-        found = kept.store.runs(limit=min(limit, sys.maxsize - 1) + 1)  # a database's most
+        most = min(limit, sys.maxsize - 1) + 1  # a database's
+        where = None if evaluations else _is_no_trial
+        found = kept.store.runs(limit=most, where=where)
         listed = found[:limit]
         if json:
             print_json([run.model_dump(mode="json") for run in listed])
         elif listed:
             _print_rows(listed)
+        elif where is not None and kept.store.runs(limit=1):
+            sys.stdout.write("all runs are those of evaluations: --evaluations shows them\n")
         else:
             sys.stdout.write(kept.empty)
     if len(found) > len(listed):
@@ -208,11 +218,12 @@ def show(
         from leadhand.cli.views.consoles import DataConsole
 
         if out is not None:
-            from leadhand.cli.run.report import write_report
-            from leadhand.cli.run.setup import TeamSetup
+            from leadhand.cli.views.report import write_report
+            from leadhand.teams.sources import team_of
 
             origin = history.state.origin
-            team = TeamSetup.of(origin).load() if origin.get("command") == "run" else None
+            name, folder = (str(origin.get(key) or "") for key in ("team", "folder"))
+            team = team_of(name, folder=folder) if origin.get("command") == "run" else None
             write_report(history.state.answer, team, out)
         else:
             show_answer(history.state.answer, DataConsole())
@@ -271,6 +282,16 @@ def trace(
     raise typer.Exit(_report_damage(found) or kept.damaged)
 
 
+def _is_no_trial(run: "RunSummary") -> bool:
+    return run.origin.get("command") != "eval"
+
+
+def _status(run: "RunSummary") -> str:
+    # A trial of routing or of the plan alone ends with the plan.
+    waits = run.status == "waiting" and not _is_no_trial(run)
+    return "planned" if waits else run.status
+
+
 def _print_rows(runs: "Sequence[RunSummary]") -> None:
     from leadhand.cli.home import cut
     from leadhand.trace.formatting import format_duration, format_price
@@ -280,7 +301,7 @@ def _print_rows(runs: "Sequence[RunSummary]") -> None:
         (
             safe(run.run_id),
             f"{run.started_at:%Y-%m-%d %H:%M}",
-            run.status,
+            _status(run),
             f"{run.completed:,}/{run.tasks:,}",
             format_duration(run.makespan_s) if run.makespan_s is not None else "",
             format_price(run.cost_usd) if run.cost_usd is not None else "",

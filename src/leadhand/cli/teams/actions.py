@@ -11,7 +11,6 @@ from rich.text import Text
 from leadhand.cli.added_commands import check_runnable
 from leadhand.cli.teams.document import document
 from leadhand.cli.teams.page import team_page
-from leadhand.cli.teams.samples import sample_of
 from leadhand.cli.views.consoles import print_line, print_note, print_page
 from leadhand.cli.views.terminal import print_json, safe, sentence
 from leadhand.errors import InputError
@@ -20,6 +19,7 @@ from leadhand.plans.team_checks import signature_problems, team_problems, team_w
 from leadhand.teams.importing import ImportProblems, import_team, plugins
 from leadhand.teams.installed import unusable_teams
 from leadhand.teams.loader import TeamInspection, find, inspect, ready_made, summary
+from leadhand.teams.samples import sample_of
 from leadhand.teams.saving import write_changed
 from leadhand.teams.scaffold import create
 from leadhand.teams.sources import python_team, team_of

@@ -8,15 +8,11 @@ import typer
 from leadhand.cli.options import (
     Home,
     Json,
-    LimitOptions,
-    Out,
-    OutputOptions,
     RunId,
     Team,
     Trust,
     command,
 )
-from leadhand.cli.run.first_line import announce_team
 
 teams_app = typer.Typer(
     help="Teams: list the ready-made ones, show one, check, create or import your own, get advice."
@@ -39,29 +35,6 @@ def teams_show(team: Team, json: Json = False, trust: Trust = False) -> None:
     from leadhand.cli.views.consoles import DataConsole
 
     show_team(team, DataConsole(), as_json=json, trust=trust)
-
-
-@command(teams_app, "try")
-def teams_try(
-    team: Team,
-    limits: LimitOptions,
-    output: OutputOptions,
-    sample: Annotated[
-        str | None, typer.Option(help="A sample of the team; by default its first.", metavar="NAME")
-    ] = None,
-    out: Out = None,
-    home: Home = None,
-    trust: Trust = False,
-) -> None:
-    """Run a team on its own sample, with a model if there is one, and write its report.
-
-    The report goes to `--out DIR`, by default `NAME-report` here. Says at the end what to type for
-    files of your own.
-    """
-    announce_team(team, quiet=output.quiet)
-    from leadhand.cli.teams.samples import try_team
-
-    raise typer.Exit(try_team(team, sample, limits, output, out=out, home=home, trust=trust))
 
 
 @command(teams_app, "copy")
