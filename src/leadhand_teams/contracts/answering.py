@@ -36,9 +36,8 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         )
         for clause, one, other in contradictions(review.clauses)
     ]
-    lost = [f"{one.task.intent}: {one.why or one.status}" for one in results if one not in done]
     return Synthesis(
-        answer=report(review, plan.goal, lost).markdown(title=False),
+        answer=report(review, plan.goal).markdown(title=False),
         output=review.model_dump(mode="json"),
         conflicts=tuple(conflicts),
         sources=tuple(

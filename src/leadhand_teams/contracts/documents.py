@@ -26,6 +26,8 @@ class Contract:
     """Its passages, without headings."""
     title: str
     kind: Kind
+    is_english: bool
+    """Whether it can be judged: rules and patterns are for English."""
     problems: tuple[str, ...]
     """What a reader must know before relying on the rest."""
 
@@ -58,16 +60,18 @@ def _contract(text: Text) -> Contract:
     if wording("nda").search(title) or len(wording("nda").findall(beginning)) > 1:
         kind = "nda"
     seen = tuple(Seen.of(one) for one in passages(text.text) if not one.is_heading)
-    return Contract(text, seen, title, kind, tuple(_problems(text)))
+    frequent = len(wording("english").findall(text.text[:20_000]))
+    is_english = frequent * 8 >= len(words(text.text[:20_000]))
+    problems = tuple(_problems(text, is_english))
+    return Contract(text, seen, title, kind, is_english, problems)
 
 
-def _problems(text: Text) -> list[str]:
+def _problems(text: Text, is_english: bool) -> list[str]:
     found: list[str] = []
-    length, listed = len(text.text.strip()), words(text.text[:20_000])
-    english = len(wording("english").findall(text.text[:20_000]))
+    length = len(text.text.strip())
     if length < MIN_CHARACTERS:
         found.append(f"{text.name} has only {length} characters of text: it may be a scan")
-    elif english * 8 < len(listed):
+    elif not is_english:
         found.append(f"{text.name} is not in English: rules are for English and may miss much")
     if blanks := len(wording("blank").findall(text.text)):
         found.append(f"{text.name} has blanks to fill in: {blanks}")

@@ -112,6 +112,9 @@ def _read(handoff: Handoff) -> tuple[Job, list[Contract] | Escalated]:
             why = unread[0].why if unread else "it has no text"
             message = f"{name} can't be read: {why}. Hand in a copy with text"
             return job, Escalated(reason="ambiguous_input", message=message)
+        if not one.is_english and handoff.to_agent != "clauses":
+            message = f"{name} is not in English, and the rules are for English"
+            return job, Escalated(reason="out_of_scope", message=message)
         found.append(one)
     return job, found
 

@@ -77,11 +77,13 @@ def plan(request: PlanRequest, team: Team) -> Plan:
 
 def _tasks(path: str, name: str, wanted: Work, request: str, books: Sequence[str]) -> list[Task]:
     tasks: list[Task] = []
-    if wanted.clauses:
+    if wanted.clauses or contract(path) is None:  # whose task says why it can't be read
         listed = ", ".join(wanted.categories) or "all categories"
         job = Job(names=(name,), categories=wanted.categories)
         intent = f"Find the clauses of {name} and quote them: {listed}"
         tasks.append(_task("clauses", "clauses", intent, [path], job))
+    if contract(path) is None:
+        return tasks
     if wanted.checks:
         book = playbook(path, request, books)
         job = Job(names=(name,), playbook=book.name, side=book.side(request))

@@ -63,6 +63,8 @@ def _lead(review: ContractReview) -> list[str]:
         rules = f"{concerns} of {len(review.checks)} rules of the playbook {review.playbook}"
         other = "name the other side in the request to read it for that side"
         lines.append(f"{rules} are a concern for the {review.side}; {other}.")
+    if not lines and not review.clauses:
+        return ["Nothing could be reviewed."]
     if not lines:
         present = [one for one in review.clauses if one.present]
         told = "; ".join(f"{c.category}: {c.answer} ({c.quotes[0].ref})" for c in present[:3])
@@ -123,7 +125,10 @@ def _changes(review: ContractReview) -> list[Section]:
                 quotes.append(QuoteBlock(text, ref, f"{one.category}, {one.kind}: {when}"))
     table = TableBlock(("change", "clause", "where", "why"), rows)
     title = f"Changes since {review.versions[0]}"
-    return _sections(title, [table] if rows else [], "The words that changed", quotes)
+    meaning = (
+        "Tightened: it binds more than before, for example by a shorter time or a lower limit."
+    )
+    return _sections(title, [meaning, table] if rows else [], "The words that changed", quotes)
 
 
 def _checks(review: ContractReview) -> list[Section]:
