@@ -1,7 +1,7 @@
 """The answer: one reply to the customer of what the workers found, and the ticket for a person."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
 from leadhand import Plan
@@ -18,8 +18,8 @@ from leadhand_teams.support.routing import DESK_OF, rerouted
 from leadhand_teams.support.runbooks import to_yaml
 
 T = TypeVar("T", bound=Data)
-NEAR: Final = 1.0
-"""A section with this score may bridge the time until a wish is fulfilled."""
+NEAR, MAYBE = 1.0, 1.7
+"""A section with this score may bridge the time until a wish is fulfilled, or may answer."""
 _FENCE: Final = re.compile(r"^[ ]{0,3}(```+|~~~+)(\w*).*?\n(.*?)^[ ]{0,3}\1[ \t]*$", re.M | re.S)
 
 
@@ -52,9 +52,10 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     unread = {
         one: None for each in (diagnosis, documented, escalation) if each for one in each.unread
     }
-    gaps = [Gap(task_id="", why=f"not read: {one}") for one in unread]
+    task = results[0].task.id if results else "documenter"
+    gaps = [Gap(task_id=task, why=f"not read: {one}") for one in unread]
     if not answered and not (escalation or diagnosis.ways):
-        gaps.append(Gap(task_id="", why="neither documents nor runbooks answer this"))
+        gaps.append(Gap(task_id=task, why="neither documents nor runbooks answer this"))
     return Synthesis(
         answer=f"{reply}\n{document(output).markdown(title=False)}",
         output=output.model_dump(mode="json"),
@@ -123,15 +124,17 @@ def _reply(
 ) -> str:
     """The reply to the customer."""
     first = [*_diagnosed(diagnosis)]
-    near = documented.sections and documented.sections[0].score >= NEAR
-    shown = documented.answered or (brief.kind == "feature" and near)
-    second = [*_documented(documented, near=not documented.answered)] if shown else []
+    feature = brief.kind == "feature"
+    score = documented.sections[0].score if documented.sections else 0.0
+    maybe = score >= (NEAR if feature else MAYBE) and (feature or not diagnosis.cause)
+    before = "" if documented.answered else "Until then: " if feature else "Perhaps this helps: "
+    second = [*_documented(documented, before)] if documented.answered or maybe else []
     parts = first + second if brief.route.primary != "documenter" else second + first
     if checked.kept:
         lines = [f"{one.text} (`{one.ref}`)" for one in checked.kept]
         parts.insert(0, Section("", [Items(lines)]))
     if made is not None and made.missing:
-        lead = "So that nobody has to ask you again, please add what you know of this:"
+        lead = "Please answer what you can of this, so that we need not ask again:"
         parts.append(Section("Please send us", [lead, Items(made.missing)]))
     lead = _lead(brief, diagnosis, documented, made)
     return Report(title="", lead=lead, sections=parts).markdown(title=False)
@@ -150,32 +153,42 @@ def _lead(
     if diagnosis.cause:
         decides = diagnosis.asking.question if diagnosis.asking else ""
         which = f" One answer tells which: {decides}" if decides else ""
-        return [f"The likely cause: {diagnosis.cause}{which}"]
+        person = [f"A person is needed as well: {made.why_a_person}"] if made is not None else []
+        return [f"The likely cause: {diagnosis.cause}{which}", *person]
     if diagnosis.asking is not None or diagnosis.steps:
         return ["These steps narrow it down."]
-    searched = "documents and runbooks" if diagnosis.own or documented.own else "documents"
-    return [f"Our {searched} do not answer this, so I pass it on to a person who can."]
+    if brief.kind == "bug":
+        return ["Nothing that we have on record explains this yet, so a person has to look at it."]
+    return ["Our documents do not answer this, so I pass it on to a person who can."]
 
 
 def _diagnosed(found: Diagnosis) -> Iterator[Section]:
     if found.steps:
-        yield Section("What to do", [Items([*found.steps], numbered=True)])
+        yield Section("What to do", [_listed(found.steps, numbered=True)])
     if found.asking is not None:
         question, branches = found.asking.question, found.asking.branches
-        yield Section("Which of these is it?", [question, Items(branches)])
+        yield Section("Which of these is it?", [question, _listed(branches)])
     pitfalls = dict.fromkeys(one for way in found.ways for one in way.pitfalls)
     if pitfalls:
-        yield Section("Watch out", [Items([*pitfalls])])
+        yield Section("Watch out", [_listed(pitfalls)])
 
 
-def _documented(found: Documented, *, near: bool) -> Iterator[Section]:
+def _listed(lines: Iterable[str], *, numbered: bool = False) -> Markdown:
+    """Lines of a runbook, which are Markdown, as a list."""
+    shown = [
+        (f"{n}." if numbered else "-", " ".join(one.split())) for n, one in enumerate(lines, 1)
+    ]
+    return Markdown("\n".join(f"{mark} {one[:1].upper()}{one[1:]}" for mark, one in shown))
+
+
+def _documented(found: Documented, before: str) -> Iterator[Section]:
     best = found.sections[0]
     blocks: list[Block] = [*_blocks(found.text), *(CodeBlock(one) for one in found.code)]
     links = [f"[{label}]({address})" for label, address in found.links if address not in found.text]
     blocks += [Markdown("See also: " + ", ".join(links))] if links else []
     where = " › ".join((*found.path, best.title))
     yield Section(
-        f"Until then: {best.title}" if near else best.title,
+        before + best.title,
         [*blocks, f"From {where} (`{best.ref}`)."],
     )
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from leadhand import Handoff, Result
 from leadhand_teams.support.findings import Documented, brief_of
-from leadhand_teams.support.library import Library, library_of
+from leadhand_teams.support.library import SupportLibrary, library_of
 from leadhand_teams.support.output import FoundSection
 from leadhand_teams.support.retrieval import ANSWERS_FROM
 from leadhand_teams.support.words import stems
@@ -28,11 +28,11 @@ def explain(handoff: Handoff) -> Result:
         output=found.model_dump(mode="json"),
         summary=f"“{best.title}” ({best.ref}) answers it." if best else "No section answers it.",
         confidence=80 if best else 20,
-        evidence=[one.ref for one in found.sections],
+        evidence=[best.ref] if best else [],
     )
 
 
-def documented(request: str, library: Library) -> Documented:
+def documented(request: str, library: SupportLibrary) -> Documented:
     """The sections that fit a request best, and the part of the best that says most about it."""
     ranked = library.index.ranked(request)
     found = Documented(

@@ -86,14 +86,15 @@ def _title(said: Sequence[str], kind: str) -> str:
     title = title if len(title) <= 80 else title[:80].rsplit(" ", 1)[0] + " …"
     before = {"feature": "Feature request: ", "bug": "Problem: "}.get(kind, "Question: ")
     said_so = re.match(r"feature request|feature:|bug\b|\[|problem", title, re.IGNORECASE)
-    return ("" if said_so else before) + title[:1].upper() + title[1:]
+    is_name = re.match(r"\w+[._]", title) is not None
+    return ("" if said_so else before) + (title if is_name else title[:1].upper() + title[1:])
 
 
 def missing_from(
     text: str, kind: str, known: Mapping[str, Sequence[str]] | None = None
 ) -> tuple[str, ...]:
     """What an engineer, or a person who plans the product, will ask and the request lacks."""
-    asked = cast("dict[str, dict[str, str]]", DATA["asked"])[kind]
+    asked = cast("dict[str, dict[str, str]]", DATA["asked"])[needs_person(text) or kind]
     known = known or {"environment": environment(text), "steps": (), "evidence": ()}
     return tuple(
         question

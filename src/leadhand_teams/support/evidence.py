@@ -44,7 +44,8 @@ def signs(text: str, source: str) -> list[Sign]:
     for what, code in cast("list[tuple[str, str]]", DATA["codes"]):
         for match in compiled(code).finditer(text):
             sign = Sign(text=f"{what} {match['code']}", ref=ref(match.start()))
-            found += [sign] if not any(match["code"] in one.text for one in found) else []
+            codes = [one.text for one in found if one.kind == "code"]
+            found += [sign] if not any(match["code"] in one for one in codes) else []
     return found[:_MOST]
 
 

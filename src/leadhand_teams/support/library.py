@@ -32,7 +32,7 @@ _HEADING: Final = 120
 
 
 @dataclass
-class Library:
+class SupportLibrary:
     """What was read from the files handed in, or what comes with the team. Do not change it."""
 
     sections: list[DocSection] = field(default_factory=list[DocSection])
@@ -97,27 +97,29 @@ class Library:
             self.sections.append(section)
 
 
-def library_of(paths: Sequence[str]) -> Library:
+def library_of(paths: Sequence[str]) -> SupportLibrary:
     """What is in the files at these paths; without documents and runbooks, the team's own."""
-    given = _read(tuple((path, _state(Path(path))) for path in paths)) if paths else Library()
+    given = (
+        _read(tuple((path, _state(Path(path))) for path in paths)) if paths else SupportLibrary()
+    )
     if given.sections or given.runbooks:
         return given
     own = own_library()
     return _with_own(own, given) if given.logs or given.notes else own
 
 
-def _with_own(own: Library, given: Library) -> Library:
-    both = Library(own.sections, own.runbooks, given.logs, notes=given.notes, own=True)
+def _with_own(own: SupportLibrary, given: SupportLibrary) -> SupportLibrary:
+    both = SupportLibrary(own.sections, own.runbooks, given.logs, notes=given.notes, own=True)
     both.__dict__["index"] = own.index  # the same sections
     return both
 
 
 @lru_cache(1)
-def own_library() -> Library:
+def own_library() -> SupportLibrary:
     """The documents and runbooks that come with the team."""
     with as_file(files("leadhand_teams.support") / "knowledge") as folder:
         found = _read(((str(folder), 0),), OWN)
-    return Library(found.sections, found.runbooks, own=True)
+    return SupportLibrary(found.sections, found.runbooks, own=True)
 
 
 @lru_cache(1)
@@ -128,9 +130,9 @@ def signatures() -> tuple[Runbook, ...]:
 
 
 @lru_cache(16)
-def _read(paths: tuple[tuple[str, int], ...], prefix: str = "") -> Library:
+def _read(paths: tuple[tuple[str, int], ...], prefix: str = "") -> SupportLibrary:
     inputs = Inputs.of([Path(path) for path, _ in paths])
-    found = Library()
+    found = SupportLibrary()
     found.notes += [f"{one.name}: {one.why}" for one in inputs.skipped if one.why != HIDDEN]
     for document in Documents(inputs).read_each(inputs.files):
         if isinstance(document, Document):

@@ -7,7 +7,7 @@ from leadhand.extension.roles import PlanRequest
 from leadhand_teams.support.evidence import signs
 from leadhand_teams.support.findings import Brief
 from leadhand_teams.support.library import library_of
-from leadhand_teams.support.routing import TrainedRouter, routed
+from leadhand_teams.support.routing import AnyRouter, routed
 from leadhand_teams.support.troubleshooter import evidence_of
 
 SURE = 0.75
@@ -28,7 +28,7 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     text = request.text
     evidence = evidence_of(text, library_of(paths)) if paths else signs(text, "request")
     trained = team.trained_router
-    guess = trained.guess(text) if isinstance(trained, TrainedRouter) else None
+    guess = trained.guess(text) if isinstance(trained, AnyRouter) else None
     found = routed(text, evidence, guess)
     payload = Brief(request=text, kind=found.kind, route=found.route).model_dump(mode="json")
     workers = [found.route.primary, *filter(None, [found.route.secondary])]

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from leadhand import Answer
 from leadhand_teams.shared.report import Items, Markdown, Report, Section, TableBlock
 from leadhand_teams.support.output import SupportAnswer, Ticket
+from leadhand_teams.support.retrieval import ANSWERS_FROM
 
 
 def files(answer: Answer) -> Mapping[str, str | bytes]:
@@ -33,19 +34,26 @@ def document(
     """The answer for the desk; with `reply` the whole page, else what comes below the reply."""
     route = found.route
     beside = f", beside {route.secondary}" if route.secondary else ""
-    sections = [Section("Reply to the customer", [Markdown(found.reply)])] if reply else []
-    lead = [f"A {found.kind}, answered by {route.primary}{beside}."] if reply else []
+    sections = (
+        [Section("Reply to the customer", [Markdown(found.reply.replace("\n## ", "\n### "))])]
+        if reply
+        else []
+    )
+    person = f", severity {found.ticket.severity}: a person is needed" if found.ticket else ""
+    lead = [found.reply.partition("\n")[0], f"Kind: {found.kind}{person}."] if reply else []
     sections += [Section("Ticket for a person", [*_ticket(found.ticket)])] if found.ticket else []
     if found.signs:
         rows = [(one.text, one.place, f"{one.times}", one.meaning, one.ref) for one in found.signs]
-        columns = ("What", "Where or when", "Times", "Known as", "Found in")
+        columns = ("What", "Where or when", "Times", "Known as", "RankedSection in")
         sections.append(
             Section("What went wrong, by the request and logs", [TableBlock(columns, rows)])
         )
     if found.sections:
-        rows = [(one.title, f"{one.score:.2f}", one.ref) for one in found.sections]
+        answers = found.sections[0].score >= ANSWERS_FROM
+        shown = found.sections[: None if answers else 3]
+        rows = [(one.title, f"{one.score:.2f}", one.ref) for one in shown]
         table = TableBlock(("Section", "Score", "Place"), rows)
-        which = "Sections found" if found.answered else "Nearest sections, none of which answers"
+        which = "Sections found" if answers else "Nearest sections, none of which answers"
         sections.append(Section(which, [table]))
     footer = [f"Routed to {route.primary}{beside}, {route.confidence:.0%}: {route.why}.{times}"]
     if found.own_knowledge:

@@ -7,6 +7,7 @@ question. The factors were set by hand on the questions of two manuals: `benchma
 """
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from leadhand_teams.support.words import carrying, content, corrected, stems
 ANSWERS_FROM: Final = 2.8
 """A section with at least this score answers the question."""
 MOST: Final = 5
+_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+_MOST_SENTENCES: Final = 6
 _PASSAGE: Final = 40
 """Words in a passage; passages overlap by half."""
 PAIRS, TITLE, PROBLEM, TICKET = 1.0, 1.0, 0.5, 1.0
@@ -36,7 +39,7 @@ class PastTicket:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RankedSection:
     """A section, and how well it answers."""
 
     section: DocSection
@@ -56,8 +59,8 @@ class _Bm25:
                 self.places[word].append((at, times))
 
     def weight(self, word: str) -> float:
-        """How rare a word is."""
-        has = len(self.places[word]) if word in self.places else 0
+        """How rare a word is; one that no text has counts as if one had."""
+        has = max(1, len(self.places.get(word, ())))
         return math.log(1 + (self._count - has + 0.5) / (has + 0.5))
 
     def scores(self, words: Iterable[str]) -> defaultdict[int, float]:
@@ -110,8 +113,20 @@ class SectionIndex:
         """The words that carry a question, each once, with slips corrected."""
         return [*dict.fromkeys(corrected(content(text), self._whole.places))]
 
-    def ranked(self, question: str, most: int = MOST) -> list[Found]:
-        """The sections that share words with the question, the best first."""
+    def ranked(self, question: str, most: int = MOST) -> list[RankedSection]:
+        """The sections that fit the question, or one of its sentences, best; the best first."""
+        asked = [
+            one for one in _SENTENCES.split(question)[:_MOST_SENTENCES] if len(self.words(one)) > 1
+        ]
+        best: dict[int, float] = {}
+        for one in dict.fromkeys((question, *asked)):
+            for at, score in self._scores(one).items():
+                best[at] = max(best.get(at, score), score)
+        ranked = sorted(best.items(), key=lambda one: (-one[1], one[0]))[:most]
+        return [RankedSection(self.sections[at], round(score, 2)) for at, score in ranked]
+
+    def _scores(self, question: str) -> dict[int, float]:
+        """The score of each section that shares words with a question."""
         words = self.words(question)
         total = sum(map(self._whole.weight, words)) or 1.0
         best: defaultdict[int, float] = defaultdict(float)
@@ -134,8 +149,7 @@ class SectionIndex:
                 scores[at] += PROBLEM if problem else -PROBLEM / 2
         for at, alike in self._alike(asked).items():
             scores[at] += TICKET * alike**3
-        ranked = sorted(scores.items(), key=lambda one: (-one[1], one[0]))[:most]
-        return [Found(self.sections[at], round(score, 2)) for at, score in ranked]
+        return scores
 
     def _share(self, part: frozenset[str], asked: frozenset[str]) -> float:
         """How much of the weight of a title's words was asked for."""

@@ -143,6 +143,8 @@ def read_runbooks(text: str, ref: str) -> tuple[Runbook, ...]:
     try:
         if re.search(r"^\s*(?:- )?nodes:", text, re.MULTILINE) is None:
             raise Unusable("it is no runbook: it has no `nodes`")
+        if re.search(r"[\[{]{20}", text):
+            raise Unusable("it is not YAML that can be read: it is nested too deep")
         if re.search(r"(?:[:\[,-]|^)\s*[&*]\w", text, re.MULTILINE):
             raise Unusable("it has anchors or aliases, which runbooks do not need")
         data: object = yaml.safe_load(text)

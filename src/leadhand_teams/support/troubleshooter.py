@@ -1,16 +1,23 @@
 """The troubleshooter: from errors, codes and symptoms to a cause, steps and pitfalls."""
 
-from leadhand import Handoff, Result
+from leadhand import Escalated, Handoff, Result
 from leadhand_teams.support.evidence import signs
 from leadhand_teams.support.findings import Diagnosis, brief_of
-from leadhand_teams.support.library import Library, library_of, signatures
+from leadhand_teams.support.library import SupportLibrary, library_of, signatures
 from leadhand_teams.support.output import Sign
 from leadhand_teams.support.runbooks import Symptoms, walk
+from leadhand_teams.support.words import carrying, stems
+
+UNCLEAR = "the request does not say what happens, in which program and when"
 
 
-def diagnose(handoff: Handoff) -> Result:
+def diagnose(handoff: Handoff) -> Result | Escalated:
     """The worker's draft."""
-    found = diagnosis(brief_of(handoff).request, library_of(handoff.artifacts))
+    request = brief_of(handoff).request
+    found = diagnosis(request, library_of(handoff.artifacts))
+    if not found.ways and not found.signs and len(carrying(stems(request))) < 3:
+        partial = Result(output=found.model_dump(mode="json"))
+        return Escalated(reason="ambiguous_input", message=UNCLEAR, partial=partial)
     asked = found.asking.question if found.asking else ""
     return Result(
         output=found.model_dump(mode="json"),
@@ -20,13 +27,13 @@ def diagnose(handoff: Handoff) -> Result:
     )
 
 
-def evidence_of(request: str, library: Library) -> list[Sign]:
+def evidence_of(request: str, library: SupportLibrary) -> list[Sign]:
     """What went wrong by a request and the logs that came with it."""
     found = signs(request, "request")
     return found + [sign for log in library.logs for sign in signs(log.text, log.name)]
 
 
-def diagnosis(request: str, library: Library) -> Diagnosis:
+def diagnosis(request: str, library: SupportLibrary) -> Diagnosis:
     """What is wrong by a request and the logs that came with it, and what to do."""
     evidence = evidence_of(request, library)
     symptoms = Symptoms("\n".join((request, *(one.text for one in evidence))))

@@ -38,14 +38,14 @@ def corrected(found: Sequence[str], known: Collection[str]) -> list[str]:
 
     Numbers and names with digits stay as they are: 404 is not 403.
     """
-    return [one if one in known or not one.isalpha() else _nearest(one, known) for one in found]
+    return [one if one in known else _nearest(one, known) for one in found]
 
 
 def _nearest(word: str, known: Collection[str]) -> str:
     """The known stem that is so close to be meant, or means the same; else the word."""
     if (same := _SAME.get(word, "")) in known:
         return same
-    most = 0 if len(word) < 5 else 1 if len(word) < 8 else 2
+    most = 0 if len(word) < 5 or not word.isalpha() else 1 if len(word) < 8 else 2
     close = [
         (OSA.distance(word, one, score_cutoff=most), one)
         for one in known
