@@ -173,7 +173,7 @@ def _bars(found: Rebalanced) -> Drawing | None:
     rows = [
         (label, 100 * (weight or 0.0))
         for one in largest
-        for label, weight in ((one.asset, one.before), ("after", one.after))
+        for label, weight in ((one.asset, one.before), ("after the orders", one.after))
     ]
     if not rows:
         return None
