@@ -1,96 +1,68 @@
-"""The writer without a model: puts the findings of the others together in one report.
+"""The answer as Markdown and as a page: the answer, its figures, quotes, query and doubts."""
 
-It rewords, weighs and leaves out nothing: that would take a model.
-"""
+from collections.abc import Mapping
+from typing import Final
 
-import json
-from collections.abc import Sequence
-
-from pydantic import JsonValue
-
-from leadhand import Handoff, Result
-from leadhand.contracts.outcome import Digest
-from leadhand.tools.text import counted, grouped_by_reason, joined_names
-from leadhand_teams.research.findings import Findings, findings_in
-from leadhand_teams.research.quoting import block, inline
-from leadhand_teams.research.word_forms import asks_for_texts, request_in
-
-_NOTE = (
-    "*No model was used: passages were picked and figures computed by code. Nothing was "
-    "interpreted: what it means is for the reader to judge.*"
+from leadhand import Answer
+from leadhand_teams.research.output import ResearchAnswer
+from leadhand_teams.shared import values
+from leadhand_teams.shared.figures import Drawing, bars
+from leadhand_teams.shared.report import (
+    Block,
+    CodeBlock,
+    Items,
+    QuoteBlock,
+    Report,
+    Section,
+    TableBlock,
 )
 
+_FOOTER: Final = "Figures are computed by code; quotations are the words of the files."
 
-def write(handoff: Handoff) -> Result:
-    """One report of all findings; other results are quoted verbatim."""
-    read = {id: findings_in(output) for id, output in handoff.inputs.items()}
-    findings = [one for one in read.values() if one is not None]
-    others = {id: handoff.inputs[id] for id, one in read.items() if one is None}
-    sources = [one for one in findings if one.about == "sources"]
-    tables = [one for one in findings if one.about == "tables"]
-    parts = [f"# {inline(request_in(handoff.intent))}"]
-    parts += [part for one in (*tables, *sources) for part in one.answer]
-    parts.append(_NOTE)
-    parts += _part("What the sources say", sources)
-    parts += _part("What the tables show", tables)
-    for id, output in others.items():
-        parts += [f"## Result of {inline(id)}", block(_text(output))]
-    missing = _missing(findings, handoff.context)
-    if missing:
-        parts += ["## What was not found or not read", "\n".join(missing)]
-    return Result(
-        output="\n\n".join(parts),
-        summary=f"A report of {counted(len(handoff.inputs), 'finding')}, put together by code.",
-        missing=_not_found(handoff.intent, findings),
+
+def files(answer: Answer) -> Mapping[str, str | bytes]:
+    """The files of a finished run."""
+    made = report(answer.request, ResearchAnswer.model_validate(answer.output))
+    return {"report.html": made.html(), "report.md": made.markdown()}
+
+
+def report(question: str, made: ResearchAnswer, *, is_file: bool = True) -> Report:
+    """The report of an answer; one that is no file stands beside the run's gaps."""
+    sections: list[Section] = []
+    if made.doubts:
+        sections.append(Section("What is uncertain", [Items(made.doubts)]))
+    if made.figures is not None:
+        blocks: list[Block] = [TableBlock(made.figures.columns, made.figures.rows)]
+        if drawn := _bars(made):
+            blocks.append(drawn)
+        sections.append(Section("Figures", blocks))
+    quotes: list[Block] = [QuoteBlock(one.quote, one.ref) for one in made.citations if one.quote]
+    if quotes:
+        sections.append(Section("From the files", quotes))
+    also: list[Block] = [QuoteBlock(one.quote, one.ref) for one in (*made.also, *made.added)]
+    if also:
+        sections.append(Section("Also in the files", also))
+    if made.sql:
+        sections.append(Section("How it was computed", [CodeBlock(made.sql, "sql")]))
+    if made.notes:
+        sections.append(Section("How the tables were read", [Items(made.notes)]))
+    return Report(
+        title=question,
+        lead=[made.answer],
+        sections=sections,
+        missing=made.unread if is_file else (),
+        missing_first=bool(made.unread) and not made.answered,
+        footer=[_FOOTER] if is_file else [],
     )
 
 
-def _not_found(intent: str, findings: Sequence[Findings]) -> tuple[str, ...]:
-    """What the request asks for and no input has."""
-    if findings and not any(one.found for one in findings):
-        return ("no input is relevant to the request",)
-    sources = [one for one in findings if one.about == "sources"]
-    if sources and not any(one.found for one in sources) and asks_for_texts(request_in(intent)):
-        groups = [group for one in findings for group in one.groups]
-        if groups:
-            return (f"no document that was handed in mentions {joined_names(groups)}",)
-        return ("no document that was handed in says anything on this",)
-    return ()
-
-
-def _text(output: JsonValue) -> str:
-    return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
-
-
-def _part(title: str, findings: Sequence[Findings]) -> list[str]:
-    parts: list[str] = []
-    for one in findings:
-        mark = "- " if len(one.lead) > 1 else ""
-        parts.append("\n".join(f"{mark}{line}" for line in one.lead))
-        for section in one.sections:
-            parts += [f"### {section.title}", section.body]
-    parts = [part for part in parts if part]
-    return [f"## {title}", *parts] if parts else []
-
-
-def _missing(findings: Sequence[Findings], context: Sequence[Digest]) -> list[str]:
-    lines: list[str] = []
-    unknown = [
-        word
-        for word in dict.fromkeys(word for one in findings for word in one.unknown)
-        if all(word in one.unknown for one in findings)
-    ]
-    if unknown:
-        words = joined_names([f'"{inline(word)}"' for word in unknown], most=12)
-        lines.append(f"- Found nowhere, in documents or tables: {words}.")
-    lines += [
-        f"- {inline(one.task_id)} has no result: {inline(one.why_missing)}"
-        for one in context
-        if one.why_missing
-    ]
-    # The answer itself lists the other gaps.
-    gaps = [(gap.name, gap.why) for one in findings for gap in one.gaps if gap.by_choice]
-    return lines + [
-        f"- {inline(names, max_chars=1_000)}: {inline(why)}"
-        for names, why in grouped_by_reason(gaps)
-    ]
+def _bars(made: ResearchAnswer) -> Drawing | None:
+    figures = made.figures
+    if figures is None or len(figures.columns) != 2 or not 3 <= len(figures.rows) <= 40:
+        return None
+    rows = [(row[0], value) for row in figures.rows if (value := values.number(row[1])) is not None]
+    if len(rows) != len(figures.rows):
+        return None
+    title = f"{figures.columns[1]} by {figures.columns[0]}"
+    listed = ", ".join(f"{name} {values.number_text(value)}" for name, value in rows[:12])
+    return bars(title, rows, alternative=listed, unit=made.unit)

@@ -10,14 +10,14 @@ import json
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import Final, cast
 
-from leadhand.tools.files import Document, Documents, FileKind, InputFile, Inputs, decoded
+from leadhand.tools.files import NOT_READ, Document, Documents, FileKind, InputFile, Inputs, decoded
 from leadhand.tools.text import UnreadFile, size_text
 from leadhand_teams.shared.grids import csv_tables, json_tables, sheet_tables, text_tables
 from leadhand_teams.shared.tables import DataTable
@@ -95,6 +95,18 @@ class Reading:
     """What was not read, or not completely, and why."""
     files: tuple[str, ...] = ()
     """All that were listed."""
+    lines: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """The lines of plain text, CSV and JSON files."""
+
+    def line(self, ref: str) -> str | None:
+        """The line at a place such as `file:3`, of a plain file."""
+        name, _, number = ref.rpartition(":")
+        lines = self.lines.get(name, ())
+        return (
+            lines[int(number) - 1].strip()
+            if number.isdigit() and int(number) <= len(lines)
+            else None
+        )
 
     def text(self, name: str) -> Text | None:
         """The text of the file `name`, or with this id."""
@@ -107,13 +119,18 @@ def read(paths: Iterable[str | Path]) -> Reading:
     texts: list[Text] = []
     tables: list[DataTable] = []
     unread = list(inputs.skipped)
-    parsed = [file for file in inputs.files if file.kind not in _PLAIN]
+    lines: dict[str, Sequence[str]] = {}
+    unread += [UnreadFile(file.name, NOT_READ) for file in inputs.of_kind("other")]
+    parsed = [file for file in inputs.files if file.kind not in (*_PLAIN, "other")]
     documents = Documents(inputs).read_each(parsed)
     for file in inputs.files:
+        if file.kind == "other":
+            continue
         if file.kind in _PLAIN:
             text = _plain(inputs, file, unread)
             if text is None:
                 continue
+            lines[file.name] = text.text.split("\n")
         else:
             found = next(documents)
             if not isinstance(found, Document):
@@ -123,7 +140,8 @@ def read(paths: Iterable[str | Path]) -> Reading:
                 unread.append(UnreadFile(file.name, found.cut))
             text = _readable(found) if file.kind == "pdf" else _of(found)
         _add(file, text, texts, tables)
-    return Reading(tuple(texts), tuple(tables), tuple(unread), tuple(f.name for f in inputs.files))
+    names = tuple(file.name for file in inputs.files)
+    return Reading(tuple(texts), tuple(tables), tuple(unread), names, lines)
 
 
 def _add(file: InputFile, text: Text, texts: list[Text], tables: list[DataTable]) -> None:

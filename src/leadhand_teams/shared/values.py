@@ -106,7 +106,7 @@ _PERIODS: Final = (
 )  # fmt: skip
 _ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
 _MONTHS_OF: Final = {"year": 12, "half": 6, "quarter": 3, "month": 1}
-_NAMED_MONTHS: Final = [names.split()[0].capitalize() for names in _MONTH_NAMES]
+MONTH_NAMES: Final = [names.split()[0].capitalize() for names in _MONTH_NAMES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class Period:
             case "quarter":
                 return f"Q{(self.start.month + 2) // 3} {self.start.year}"
             case "month":
-                return f"{_NAMED_MONTHS[self.start.month - 1]} {self.start.year}"
+                return f"{MONTH_NAMES[self.start.month - 1]} {self.start.year}"
 
 
 def number(text: str, mark: DecimalMark | None = None) -> float | None:
@@ -210,7 +210,7 @@ def unit_of(text: str) -> str | None:
     """The currency's code, or `%`, in `text`, which is a number or a column's name."""
     if _FAST.fullmatch(text):
         return None
-    if re.search(r"%|\bpercent|\bpct\b", text, re.IGNORECASE):
+    if re.search(r"%|percent|(?<![a-z])pct(?![a-z])", text, re.IGNORECASE):
         return "%"
     found = re.search(_CURRENCY, text) or re.search(_CURRENCY, text, re.IGNORECASE)
     return _code(found[0]) if found else None
@@ -311,7 +311,7 @@ def amount_text(value: float, unit: str | None = None, *, digits: int | None = N
 
 def date_text(value: dt.date) -> str:
     """`3 April 2025`."""
-    return f"{value.day} {_NAMED_MONTHS[value.month - 1]} {value.year}"
+    return f"{value.day} {MONTH_NAMES[value.month - 1]} {value.year}"
 
 
 def _bare(text: str) -> str:

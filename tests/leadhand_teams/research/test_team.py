@@ -10,14 +10,13 @@ def test_the_folder_has_no_problem_and_no_warning() -> None:
     assert (inspection.problems, inspection.warnings) == ((), ())
 
 
-def test_workers_share_no_tools_and_the_writer_has_none() -> None:
+def test_workers_share_no_tools() -> None:
     team = inspect("research").team
     assert team is not None
     tools = {worker.name: set(map(str, worker.tools)) for worker in team.workers}
     assert tools == {
         "researcher": {"list_files", "search_files", "read_file", "search_web", "read_page"},
         "analyst": {"list_tables", "query", "calculate"},
-        "writer": set(),
     }
     assert team.shared_tools == ()
 
@@ -27,16 +26,6 @@ def test_a_description_fits_the_line_that_a_planner_sees() -> None:
     assert team is not None
     assert all(len(worker.description) <= 110 for worker in team.workers)
     assert all(len(worker.instructions) > 500 for worker in team.workers)
-
-
-def test_its_plan_without_a_model_is_figures_then_a_search_and_then_the_report() -> None:
-    team = inspect("research").team
-    assert team is not None
-    assert [(one.worker, one.depends_on, one.tolerates_missing) for one in team.template] == [
-        ("analyst", (), False),
-        ("researcher", ("tables",), True),
-        ("writer", ("sources", "tables"), True),
-    ]
 
 
 def test_it_is_a_folder_that_can_be_copied_and_changed(tmp_path: Path) -> None:

@@ -1,0 +1,372 @@
+"""Runs the SQL of a question over typed tables, and says in words what it gives."""
+
+import datetime as dt
+import json
+from collections import Counter
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from leadhand.tools.files import Inputs
+from leadhand.tools.scratch import scratch_folder
+from leadhand.tools.sql import Cell, Row, SqlTools
+from leadhand_teams.research.grammar import Ask, Filter, is_falling
+from leadhand_teams.research.schema import View
+from leadhand_teams.research.statements import ROW, aggregate, statement
+from leadhand_teams.shared import values
+from leadhand_teams.shared.values import Period, amount_text
+
+TIE = 1e-9
+_Two = tuple[str, float | None, float | None]
+"""A group and its figures before and after."""
+
+
+@dataclass(slots=True)
+class Computed:
+    """What the tables answer."""
+
+    sentence: str
+    """Empty if they have no answer."""
+    value: float | str | None
+    unit: str | None
+    sql: str
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    """The figures behind it, for a table."""
+    cited: Sequence[int] = ()
+    """The first rows of the asked table that it rests on."""
+    subjects: Sequence[str] = ()
+    """The groups that the answer is about."""
+    doubts: list[str] = field(default_factory=list[str])
+    not_found: list[str] = field(default_factory=list[str])
+
+
+@contextmanager
+def database(views: Sequence[View]) -> Generator[SqlTools]:
+    """The typed tables in a database of their own."""
+    with scratch_folder("leadhand-tables-") as folder:
+        for view in views:
+            _write(view, folder / f"{view.sql_name}.jsonl")
+        with SqlTools(Inputs.of([folder])) as tools:
+            yield tools
+
+
+def compute(ask: Ask, question: str) -> Computed:
+    """The answer of the tables to `ask`. Raises `RequestFailed`."""
+    used = [ask.view, *(one.one.table for one in ask.joins)]
+    made = statement(ask)
+    with database(used) as tools:
+        rows, numbers = tools.select([made.sql, made.rows_sql])
+    cited = [int(str(row[0])) for row in numbers]
+    found = _answer(ask, rows, question)
+    found.sql = made.sql
+    found.cited = cited
+    found.doubts = [*ask.doubts, *found.doubts]
+    if not numbers or not found.sentence:
+        found.sentence, found.value = "", None
+        found.not_found = _named(ask)
+    return found
+
+
+def _write(view: View, path: Path) -> None:
+    with path.open("w", encoding="utf-8") as stream:
+        for n in range(len(view.source)):
+            row = {c.name: _json(c.cells[n]) for c in view.source.columns}
+            stream.write(json.dumps({**row, ROW: n}) + "\n")
+
+
+def _json(cell: float | dt.date | Period | str | None) -> float | str | None:
+    match cell:
+        case Period():
+            return cell.start.isoformat()
+        case dt.date():
+            return cell.isoformat()
+        case float() if cell.is_integer() and abs(cell) < 1e15:
+            return int(cell)
+        case _:
+            return cell
+
+
+def _answer(ask: Ask, rows: Sequence[Row], question: str) -> Computed:
+    match ask.kind:
+        case "share":
+            return _share(ask, rows)
+        case "growth" if not (ask.date and ask.date.is_series):
+            return Computed("", None, None, "")
+        case "growth" if not ask.periods[1:]:
+            return _growth(ask, _compared(rows), question)
+        case "growth":
+            two = [(str(row[0]), _float(row[1]), _float(row[2])) for row in rows]
+            first, last = sorted((ask.periods[0], ask.periods[-1]), key=lambda one: one.start)
+            return _growth(ask, (two, first.label, last.label), question)
+        case "difference" if len(ask.periods) >= 2:
+            return _change(ask, rows)
+        case "difference":
+            return _difference(ask, rows)
+        case "max" | "min" | "ranking":
+            return _ordered(ask, rows)
+        case "count":
+            count = _float(rows[0][0]) if rows else None
+            return _single(ask, count, None, f"{_what(ask)}")
+        case "mean" | "median" | "sum":
+            return _aggregated(ask, rows)
+        case "value":
+            return _cells(ask, rows)
+
+
+def _single(ask: Ask, value: float | None, unit: str | None, what: str) -> Computed:
+    if value is None:
+        return Computed("", None, None, "")
+    shown = amount_text(value, unit)
+    return Computed(f"{shown}: {what}{_scope(ask)}.", value, unit, "")
+
+
+def _share(ask: Ask, rows: Sequence[Row]) -> Computed:
+    part, whole = (_float(rows[0][0]) or 0.0, _float(rows[0][1])) if rows else (0.0, None)
+    if not whole or not ask.filters:
+        return Computed("", None, None, "")
+    value = part / whole * 100
+    unit = ask.measure.column.unit if ask.measure else None
+    figures = f"{amount_text(part, unit)} of {amount_text(whole, unit)}"
+    sentence = f"{amount_text(value, '%')} ({figures}): share of {_what(ask)}{_scope(ask)}."
+    return Computed(sentence, value, "%", "")
+
+
+def _compared(rows: Sequence[Row]) -> tuple[list[_Two], str, str]:
+    """Of each group its figures of the first and the last year, or month, that are whole."""
+    by_name: dict[str, dict[str, float]] = {}
+    for name, period, figure in rows:
+        if period is not None and (value := _float(figure)) is not None:
+            by_name.setdefault(str(name), {})[str(period)] = value
+    periods = sorted({period for one in by_name.values() for period in one})
+    months = Counter(period[:4] for period in periods)
+    full = [year for year, count in months.items() if count == max(months.values())]
+    if len(periods) < 2:
+        return [], "", ""
+    if len(full) < 2:
+        first, last = periods[0], periods[-1]
+    else:
+        first, last = full[0], full[-1]
+    found = [(name, _total(one, first), _total(one, last)) for name, one in by_name.items()]
+    return found, _period_text(first), _period_text(last)
+
+
+def _total(one: Mapping[str, float], start: str) -> float | None:
+    figures = [value for period, value in one.items() if period.startswith(start)]
+    return sum(figures) if figures else None
+
+
+def _period_text(text: str) -> str:
+    found = values.period(text)
+    return found.label if found else text
+
+
+def _growth(ask: Ask, compared: tuple[list[_Two], str, str], question: str) -> Computed:
+    rows, first, last = compared
+    unit = ask.measure.column.unit if ask.measure else None
+    rates = [
+        (name, before, after, (after / before - 1) * 100)
+        for name, before, after in rows
+        if before and after is not None and before > 0
+    ]
+    if not rates:
+        return Computed("", None, None, "")
+    falling = is_falling(question)
+    if ask.group is None or len(rates) == 1:
+        name, before, after, rate = rates[0]
+        verb = "grew" if rate > 0 else "fell" if rate < 0 else "did not change"
+        by = f" by {amount_text(abs(rate), '%')}" if rate else ""
+        span = (
+            f"from {amount_text(before, unit)} in {first} to {amount_text(after, unit)} in {last}"
+        )
+        sentence = f"{_capital(_what(ask))}{_scope(ask)} {verb}{by}, {span}."
+        return Computed(sentence, rate, "%", "", subjects=[name] if name else [])
+    least = ask.is_lowest or any(word in question.lower() for word in ("slowest", "least"))
+    rates.sort(key=lambda one: one[3] if falling != least else -one[3])
+    best = [one for one in rates if abs(one[3] - rates[0][3]) < TIE]
+    shown = [one for one in rates if one[3] < 0] if falling and not least else best
+    names = [one[0] for one in (shown or best)]
+    name, before, after, rate = (shown or best)[0]
+    verb = "fell" if rate < 0 else "grew"
+    how = "most" if falling else "least" if least else "fastest"
+    figures = f"{amount_text(before, unit)} in {first} to {amount_text(after, unit)} in {last}"
+    figures += f" ({rate:+.1f} %)"
+    sentence = f"{_names(names)} {verb} {how}: {_what(ask)}{_scope(ask)} from {figures}."
+    if falling and rate >= 0:
+        sentence = f"None fell: {name} grew least, by {amount_text(rate, '%')}."
+    elif not falling and not least and rate < 0:
+        sentence = f"None grew: {name} fell least, by {amount_text(-rate, '%')}."
+    table = [
+        [n, amount_text(b, unit), amount_text(a, unit), amount_text(r, "%")]
+        for n, b, a, r in rates[:50]
+    ]
+    columns = (ask.group.name, first, last, "change")
+    return Computed(sentence, _names(names), None, "", columns, table, (), names)
+
+
+def _change(ask: Ask, rows: Sequence[Row]) -> Computed:
+    unit = ask.measure.column.unit if ask.measure else None
+    if not rows or (before := _float(rows[0][1])) is None or (after := _float(rows[0][2])) is None:
+        return Computed("", None, None, "")
+    value = after - before
+    verb = "rose" if value > 0 else "fell" if value < 0 else "did not change"
+    by = f" by {amount_text(abs(value), unit)}" if value else ""
+    span = f"from {amount_text(before, unit)} to {amount_text(after, unit)}"
+    return Computed(f"{_capital(_what(ask))}{_scope(ask)} {verb}{by}, {span}.", value, unit, "")
+
+
+def _difference(ask: Ask, rows: Sequence[Row]) -> Computed:
+    found = [(str(row[0]), value) for row in rows if (value := _float(row[1])) is not None]
+    if len(found) != 2:
+        return Computed("", None, None, "")
+    found.sort(key=lambda pair: -pair[1])
+    unit = ask.measure.column.unit if ask.measure else None
+    (more, high), (less, low) = found
+    figures = f"{more} {amount_text(high, unit)}, {less} {amount_text(low, unit)}"
+    sentence = f"{amount_text(high - low, unit)} more for {more} than for {less} ({figures})."
+    return Computed(sentence, high - low, unit, "", subjects=[more, less])
+
+
+def _ordered(ask: Ask, rows: Sequence[Row]) -> Computed:
+    found = [(_label(ask, row[0]), row[1]) for row in rows if row[1] is not None]
+    if not found:
+        return Computed("", None, None, "")
+    unit = ask.measure.column.unit if ask.measure else None
+    is_date = ask.measure is not None and ask.measure.role == "date"
+    shown = [[name, _shown(cell, unit)] for name, cell in found]
+    head = ask.group.name if ask.group else (ask.view.label.name if ask.view.label else "")
+    columns = (head, _what(ask))
+    first = found[0][1]
+    best = [name for name, cell in found if cell == first]
+    word = "lowest" if ask.is_lowest else "highest"
+    word = ("earliest" if ask.is_lowest else "latest") if is_date else word
+    if ask.kind == "ranking":
+        limit = ask.limit or len(found)
+        names = [name for name, _ in found[:limit]]
+        listed = "; ".join(f"{name} ({cell})" for name, cell in shown[:limit][:20])
+        sentence = f"By {_what(ask)}{_scope(ask)}, {word} first: {listed}."
+        return Computed(sentence, ", ".join(names), None, "", columns, shown, (), names)
+    number = _float(first)
+    if ask.group is None or (ask.is_figure and number is not None):
+        who = f" ({_names(best[:5])})" if best[0] else ""
+        sentence = f"{_shown(first, unit)}{who}: the {word} {_what(ask)}{_scope(ask)}."
+        return Computed(sentence, number, unit, "", columns, shown, (), best)
+    doubts = [f"{len(best)} have the same {_what(ask)}."] if len(best) > 1 else []
+    if (
+        ask.measure is not None
+        and ask.measure.role == "rate"
+        and any(len(row) > 2 and (_float(row[2]) or 1) > 1 for row in rows)
+    ):
+        doubts.append(f"{_capital(_what(ask))} can't be added up: means of the rows are compared.")
+    has = "have" if len(best) > 1 else "has"
+    sentence = f"{_names(best)} {has} the {word} {_what(ask)}{_scope(ask)}: {_shown(first, unit)}."
+    return Computed(sentence, _names(best), None, "", columns, shown, (), best, doubts)
+
+
+def _aggregated(ask: Ask, rows: Sequence[Row]) -> Computed:
+    unit = ask.measure.column.unit if ask.measure else None
+    figure = aggregate(ask).partition("(")[0]
+    word = {"avg": "average ", "sum": "total ", "median": "median ", "count": "number of "}[figure]
+    if rows and len(rows[0]) == 3 and isinstance(rows[0][0], str):
+        shown = [[str(row[0]), _shown(row[1], unit)] for row in rows]
+        listed = "; ".join(f"{name} {cell}" for name, cell in shown[:12])
+        columns = (ask.group.name if ask.group else "", f"{word}{_what(ask)}")
+        sentence = f"{_capital(word)}{_what(ask)}{_scope(ask)}: {listed}."
+        return Computed(sentence, listed, unit, "", columns, shown)
+    value = _float(rows[0][0]) if rows else None
+    found = _single(ask, value, unit, f"{word}{_what(ask)}")
+    count, filled = (int(_float(cell) or 0) for cell in rows[0][1:3]) if rows else (0, 0)
+    if ask.kind == "sum" and figure == "avg" and count > 1:
+        found.doubts.append(
+            f"{_capital(_what(ask))} can't be added up; this is the mean of the rows."
+        )
+    elif filled < count:
+        found.doubts.append(f"{count - filled} of {count} rows have no figure and are left out.")
+    return found
+
+
+def _cells(ask: Ask, rows: Sequence[Row]) -> Computed:
+    given = [
+        (str(row[0]) if row[0] is not None else "", row[1]) for row in rows if row[1] is not None
+    ]
+    what = ask.measure or ask.attribute or ask.group
+    if not given or what is None or what in [one.field for one in ask.filters]:
+        return Computed("", None, None, "")
+    if not (ask.filters or ask.periods):
+        return Computed("", None, None, "")
+    unit = what.column.unit
+    different = list(dict.fromkeys(_shown(cell, unit) for _, cell in given))
+    if what.column.kind == "number" and len(given) > 1:
+        figures = [value for _, cell in given if (value := _float(cell)) is not None]
+        is_rate = what.role == "rate"
+        value = sum(figures) / (len(figures) if is_rate else 1)
+        found = _single(ask, value, unit, f"{'average' if is_rate else 'total'} {_what(ask)}")
+        if is_rate and len(different) > 1:
+            found.doubts.append(f"{len(given)} rows fit; this is the mean of their figures.")
+        return found
+    if what.column.kind == "number":
+        value = _float(given[0][1])
+        return _single(ask, value, unit, _what(ask))
+    if len(different) > 20:
+        return Computed("", None, None, "")
+    sentence = f"{_names(different)}: {what.name}{_scope(ask)}."
+    doubts = [f"{len(different)} rows fit."] if len(different) > 1 else []
+    return Computed(sentence, _names(different), None, "", subjects=different, doubts=doubts)
+
+
+def _what(ask: Ask) -> str:
+    if ask.measure is not None:
+        return ask.measure.name.replace("_", " ")
+    return "rows" if ask.kind in ("count", "share") else "number of rows"
+
+
+def _scope(ask: Ask) -> str:
+    """The rows that were counted, in words."""
+    parts = [_filter_text(one) for one in ask.filters]
+    parts += [one.label for one in ask.periods] if ask.kind not in ("growth", "difference") else []
+    if ask.kind == "difference" and len(ask.periods) >= 2:
+        parts.append(f"{ask.periods[0].label} to {ask.periods[-1].label}")
+    parts += [values.MONTH_NAMES[month - 1] for month in ask.months]
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _filter_text(one: Filter) -> str:
+    texts = " or ".join(one.texts[:5]) + (" or others" if len(one.texts) > 5 else "")
+    return f"{one.field.name} with “{one.word}”" if one.word else f"{one.field.name} {texts}"
+
+
+def _named(ask: Ask) -> list[str]:
+    parts = [text for one in ask.filters for text in ([one.word] if one.word else one.texts)]
+    parts += [one.text for one in ask.periods]
+    return [" with ".join(parts)] if len(parts) > 1 else parts
+
+
+def _label(ask: Ask, cell: Cell) -> str:
+    text = "" if cell is None else str(cell)
+    if ask.group is not None and ask.group.role == "date" and ask.grain == "month":
+        return Period("month", dt.date.fromisoformat(f"{text}-01")).label
+    return text
+
+
+def _shown(cell: Cell, unit: str | None) -> str:
+    number = _float(cell)
+    if number is not None:
+        return amount_text(number, unit)
+    text = str(cell)
+    try:
+        return values.date_text(dt.date.fromisoformat(text[:10]))
+    except ValueError:
+        return text
+
+
+def _float(cell: Cell) -> float | None:
+    return float(cell) if isinstance(cell, int | float) and not isinstance(cell, bool) else None
+
+
+def _names(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

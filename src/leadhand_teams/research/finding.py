@@ -1,0 +1,167 @@
+"""The drafts of the two workers: what tables compute, and what texts say."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from leadhand import Handoff, Result
+from leadhand.tools.sql import RequestFailed
+from leadhand_teams.research import asking, contents
+from leadhand_teams.research.computing import Computed, compute
+from leadhand_teams.research.grammar import Ask
+from leadhand_teams.research.output import CitedWords, FigureTable, ResearchFinding
+from leadhand_teams.research.schema import View, views
+from leadhand_teams.research.texts import TextLibrary
+from leadhand_teams.research.words import naming, words_of
+from leadhand_teams.shared.reading import Reading, read
+
+_WHY: Final = re.compile(r"[,;.]?\s*\b(?:and|but)?,?\s*(?:what do .* say about )?\bwhy\b", re.I)
+_COMPARES: Final = re.compile(r"\b(?:differ\w*|compar\w+|change[sd]?|between|versus|vs)\b", re.I)
+_SAYS: Final = re.compile(r"\b(?:sa(?:y|ys|id)|mention\w*|wr(?:ite|ites|ote)|summar\w+)\b", re.I)
+
+
+NAMES_UNREAD: Final = "names what was not read"
+"""The payload of the task whose result does."""
+
+
+def question_in(handoff: Handoff) -> str:
+    """The question at the end of a task's intent."""
+    return handoff.intent.partition(": ")[2] or handoff.intent
+
+
+def work_out(handoff: Handoff) -> Result:
+    """What the tables among the handoff's files answer."""
+    return _result(of_tables(question_in(handoff), read(handoff.artifacts)), handoff)
+
+
+def find(handoff: Handoff) -> Result:
+    """What the texts among the handoff's files answer."""
+    subjects: list[str] = []
+    for output in handoff.inputs.values():
+        if isinstance(output, dict) and output.get("sentence"):
+            subjects += ResearchFinding.model_validate({**output, "added": None}).subjects
+    return _result(of_texts(question_in(handoff), read(handoff.artifacts), subjects), handoff)
+
+
+def _result(found: ResearchFinding, handoff: Handoff) -> Result:
+    return Result(
+        output=found.model_dump(mode="json"),
+        summary=found.sentence or "Nothing was found.",
+        evidence=tuple(f"[{one.ref}]" for one in found.citations),
+        missing=found.unread if handoff.payload == NAMES_UNREAD else (),
+    )
+
+
+def asks_why(question: str) -> bool:
+    """Whether a reason is asked for."""
+    return _WHY.search(question) is not None
+
+
+def of_tables(question: str, reading: Reading) -> ResearchFinding:
+    """What the tables answer."""
+    unread = _unread(reading)
+    tables = views(reading.tables)
+    if contents.is_asked(question):
+        return contents.of(tables, unread)
+    asked = _before_why(question)
+    asks = asking.read(asked, tables) if asked else []
+    known = _known(tables)
+    unknown = tuple(word.text for word in naming(words_of(question)) if word.stem not in known)
+    good = [ask for ask in asks if not ask.unknown]
+    if not good:
+        unknown = tuple(asks[0].unknown) if asks else unknown
+        return ResearchFinding(unknown=unknown, unread=unread)
+    try:
+        found = compute(good[0], asked)
+        if not found.sentence and len(good) > 1:
+            other = compute(good[1], asked)
+            found, good = (other, good[1:]) if other.sentence else (found, good)
+        _doubt_of_others(found, good, asked)
+    except RequestFailed as error:
+        return ResearchFinding(
+            not_found=(f"the tables could not be queried: {error}",), unread=unread
+        )
+    return ResearchFinding(
+        sentence=found.sentence,
+        value=found.value,
+        unit=found.unit,
+        citations=_cited(found, good[0], reading),
+        sql=found.sql,
+        figures=FigureTable(
+            columns=tuple(found.columns), rows=tuple(tuple(row) for row in found.rows)
+        ) if found.rows else None,
+        subjects=tuple(found.subjects),
+        doubts=tuple(found.doubts),
+        not_found=tuple(found.not_found),
+        notes=_notes(good[0]),
+        unread=unread,
+    )  # fmt: skip
+
+
+def of_texts(question: str, reading: Reading, subjects: Sequence[str] = ()) -> ResearchFinding:
+    """What the texts answer; `subjects` are what the tables single out."""
+    unread = _unread(reading)
+    library = TextLibrary(reading.texts)
+    if not library.texts:
+        return ResearchFinding(unread=unread)
+    known = _known(views(reading.tables))
+    found = library.compare(question) if _COMPARES.search(question) else None
+    if found is None or not found.sentence:
+        found = library.fact(question, about=subjects, why=asks_why(question), known=known)
+    if not found.sentence and _SAYS.search(question):
+        found = library.passages(question, known=known)
+    return ResearchFinding(
+        sentence=found.sentence,
+        value=found.value,
+        citations=tuple(CitedWords(ref=ref, quote=quote) for ref, quote in found.quotes),
+        doubts=tuple(found.doubts),
+        not_found=tuple(found.not_found),
+        unknown=tuple(w.text for w in naming(words_of(question)) if not library.knows(w.stem)),
+        unread=unread,
+    )
+
+
+def _before_why(question: str) -> str:
+    """The part of a question that tables may answer."""
+    found = _WHY.search(question)
+    if found is None:
+        return question
+    return question[: found.start()].strip() + "?" if found.start() > 10 else ""
+
+
+def _known(tables: Sequence[View]) -> frozenset[str]:
+    """The stems of all names in the tables."""
+    found = {stem for view in tables for stem in view.stems}
+    fields = [field for view in tables for field in view.fields]
+    found |= {stem for field in fields for stem in (*field.stems, *field.unit_stems)}
+    return frozenset(found | {stem for f in fields for named in f.named for stem in named})
+
+
+def _doubt_of_others(found: Computed, good: Sequence[Ask], question: str) -> None:
+    """Say so if another table, as good as the first, gives another answer."""
+    first = good[0]
+    for other in good[1:3]:
+        same = other.explained == first.explained and len(other.joins) == len(first.joins)
+        if found.sentence and same and other.view is not first.view:
+            also = compute(other, question)
+            if also.sentence and also.value != found.value:
+                found.doubts.append(f"{other.view.source.name} says otherwise: {also.sentence}")
+
+
+def _cited(found: Computed, ask: Ask, reading: Reading) -> tuple[CitedWords, ...]:
+    places = [(ask.view, row) for row in found.cited] + [(j.one.table, 0) for j in ask.joins]
+    cited: list[CitedWords] = []
+    for view, row in places:
+        line, text = reading.line(view.ref(row)) or "", view.text(row)
+        has_row = all(part in line for part in text.split(" | ")[:2])
+        cited.append(CitedWords(ref=view.ref(row), quote=line if has_row else text))
+    return tuple(cited)
+
+
+def _notes(ask: Ask) -> tuple[str, ...]:
+    used = [ask.view, *(one.one.table for one in ask.joins)]
+    return tuple(f"{view.source.name}: {note}" for view in used for note in view.notes)
+
+
+def _unread(reading: Reading) -> tuple[str, ...]:
+    return tuple(f"{one.name}: {one.why}" for one in reading.unread if one.why != "hidden")

@@ -1,0 +1,162 @@
+"""The answer of a run: figures computed in DuckDB, texts beside them, and what models add."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from benchmarks.research.folders import FOLDERS
+from benchmarks.research.forms import write
+from pydantic import JsonValue
+
+from leadhand import InputError, Plan, Result, Supervisor, Task, Team
+from leadhand.contracts.answer import Answer
+from leadhand.extension import load
+from leadhand.extension.roles import Batch, PlanRequest, TaskResult
+from leadhand_teams.research.answering import answer, combined
+from leadhand_teams.research.finding import of_tables, of_texts
+from leadhand_teams.research.output import ResearchAnswer, ResearchFinding
+from leadhand_teams.research.planning import plan
+from leadhand_teams.research.report import files
+from leadhand_teams.shared.reading import read
+
+FOLDER = {one.name: one for one in FOLDERS}
+TEAM: Team[JsonValue] = load("research")
+
+
+@pytest.fixture(scope="module")
+def startup(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("startup")
+    write(FOLDER["startup"], path)
+    return path
+
+
+def asked(question: str, path: Path) -> ResearchAnswer:
+    reading = read([path])
+    found = of_tables(question, reading)
+    return combined(question, found, of_texts(question, reading, found.subjects))
+
+
+def run(question: str, path: Path) -> Answer:
+    return Supervisor(TEAM).run_sync(question, inputs=[path])
+
+
+def test_a_run_answers_which_and_why_over_tables_and_notes(startup: Path) -> None:
+    answer = run("Which plan grew fastest, and why?", startup)
+    made = ResearchAnswer.model_validate(answer.output)
+    assert (answer.status, made.answered, made.value) == ("complete", True, "Enterprise")
+    assert answer.answer.startswith("Enterprise grew fastest: mrr from 12,000")
+    assert "audit log" in made.answer
+    assert made.sql
+    assert made.sql in answer.answer
+    assert {one.ref.partition(":")[0] for one in made.citations} == {"mrr.csv", "board.md"}
+    written = files(answer)
+    assert set(written) == {"report.html", "report.md"}
+    assert "audit log" in str(written["report.html"])
+
+
+def test_what_is_in_no_file_comes_first_and_the_run_is_partial(startup: Path) -> None:
+    answer = run("How many customers does the Gold plan have?", startup)
+    made = ResearchAnswer.model_validate(answer.output)
+    assert (answer.status, made.answered, made.not_found) == ("partial", False, ("Gold",))
+    assert made.answer == "Not in your files: “Gold”."
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("What share of the MRR did Team have in June 2025?", 12_570 / 38_430 * 100),
+        ("What was the churn of Basic in 2024?", 6.1),
+        ("What is the total churn in 2024?", 3.1),
+    ],
+)
+def test_figures_are_computed_and_rates_are_not_summed(
+    startup: Path, question: str, value: float
+) -> None:
+    made = asked(question, startup)
+    assert made.value == pytest.approx(value)
+    assert made.unit == "%"
+    assert bool(made.doubts) == ("total" in question)
+
+
+def test_a_role_that_no_row_has_is_not_given_to_another_person(tmp_path: Path) -> None:
+    write(FOLDER["staff"], tmp_path)
+    made = asked("Who is the head of Human Resources?", tmp_path)
+    assert (made.answered, made.value) == (False, None)
+    made = asked("How many days of paid leave do employees have?", tmp_path)
+    assert made.value == "28"
+    assert [one.ref for one in made.citations] == ["handbook.md:5"]
+
+
+def test_a_profile_of_the_tables_is_shown_only_if_it_is_asked_for(tmp_path: Path) -> None:
+    write(FOLDER["german"], tmp_path)
+    made = asked("Which columns are there?", tmp_path)
+    assert made.figures is not None
+    assert ("umsatz.csv", "Filiale", "text") in [row[:3] for row in made.figures.rows]
+    assert asked("What is the total Umsatz?", tmp_path).figures is None
+
+
+def planned(question: str, *paths: Path) -> list[tuple[str, tuple[str, ...]]]:
+    batches = {"inputs": [Batch(tuple(map(str, paths)))]} if paths else {}
+    made = plan(PlanRequest(question, batches), TEAM)
+    return [(task.worker, tuple(task.depends_on)) for task in made.tasks]
+
+
+def test_the_plan_has_the_workers_that_the_question_and_files_need(startup: Path) -> None:
+    both, table = [startup / name for name in ("mrr.csv", "board.md")], startup / "mrr.csv"
+    assert planned("Which plan grew fastest?", *both) == [("analyst", ()), ("researcher", ())]
+    assert planned("Which plan grew, and why?", *both)[1] == ("researcher", ("tables",))
+    assert planned("Which plan grew fastest?", table) == [("analyst", ())]
+    assert planned("Who supplies?", startup / "pricing.pdf") == [("researcher", ())]
+
+
+def test_without_readable_files_there_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no file that was handed in can be read"):
+        planned("What?", tmp_path)
+
+
+def result(worker: str, path: Path, added: JsonValue) -> TaskResult:
+    """A worker's draft that found nothing, with what its model added."""
+    task = Task(id=worker, worker=worker, intent="x", artifacts=[str(path)])
+    output: dict[str, JsonValue] = {**ResearchFinding(unknown=("x",)).model_dump(mode="json")}
+    return TaskResult(task, worker, "completed", Result(output={**output, "added": added}), None)
+
+
+def answered(results: Sequence[TaskResult]) -> ResearchAnswer:
+    made = answer(Plan(goal="What?", tasks=[one.task for one in results]), results)
+    return ResearchAnswer.model_validate(made.output)
+
+
+def test_a_models_query_is_run_again_and_its_figures_must_be_there(startup: Path) -> None:
+    sql = "SELECT max(mrr) FROM mrr"
+    right: JsonValue = {"answer": "The highest MRR is 22,880.", "sql": sql}
+    made = answered([result("analyst", startup / "mrr.csv", right)])
+    assert (made.answered, made.value, made.sql) == (True, 22_880, sql)
+    assert made.doubts
+    wrong: list[JsonValue] = [
+        {"answer": "It is 99,999.", "sql": sql},
+        {"answer": "It is 22,880.", "sql": "DROP TABLE mrr"},
+        {"answer": "It is 22,880.", "sql": ""},
+        "nonsense",
+    ]
+    for added in wrong:
+        assert not answered([result("analyst", startup / "mrr.csv", added)]).answered
+
+
+def test_a_models_statement_is_kept_if_its_quote_is_in_the_file(startup: Path) -> None:
+    def said(quote: str) -> JsonValue:
+        text = "Two engineers are hired."
+        return {"statements": [{"text": text, "ref": "board.md:7", "quote": quote}]}
+
+    made = answered([result("researcher", startup, said("We hire two engineers in autumn."))])
+    assert (made.answered, made.answer) == (True, "Two engineers are hired.")
+    made = answered([result("researcher", startup, said("We hire nine engineers in spring."))])
+    assert not made.answered
+    assert made.notes
+
+
+def test_the_answer_stands_any_subset_of_results(startup: Path) -> None:
+    task = Task(id="a", worker="analyst", intent="x")
+    lost = TaskResult(task, "analyst", "failed", None, "it failed")
+    assert not answered([lost]).answered
+    made = answer(Plan(goal="What?", tasks=[task]), [])
+    assert ResearchAnswer.model_validate(made.output).answer == "Not in your files."
