@@ -4,8 +4,21 @@ import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from shutil import which
+
+import pytest
 
 _DATE = "2024-01-02T03:04:05+00:00"
+
+
+def note_git(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file in `folder` that gets a line for each git process that is started from now on."""
+    git, started = folder / "bin" / "git", folder / "started"
+    git.parent.mkdir()
+    git.write_text(f'#!/bin/sh\necho >> {started}\nexec {which("git")} "$@"\n')
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{git.parent}:{os.environ['PATH']}")
+    return started
 
 
 class Repo:

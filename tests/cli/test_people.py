@@ -43,6 +43,17 @@ class House:
         assert not before or (len(before) == 1 and before[0].startswith("reading run-")), ended.err
         assert why in error
 
+    def editor(self, *lines: str) -> dict[str, str]:
+        """The setting of an editor in which these lines make another `text` of the file's."""
+        editor = self.folder / "editor.py"
+        head = (
+            "import pathlib, sys",
+            "file = pathlib.Path(sys.argv[1])",
+            "text = file.read_text()",
+        )
+        editor.write_text("\n".join((*head, *lines, "file.write_text(text)")))
+        return {"VISUAL": f"{sys.executable} {editor}"}
+
     def at_terminal(self, *arguments: str, env: dict[str, str] | None = None) -> Terminal:
         """The same, in a terminal."""
         return Terminal(
@@ -177,17 +188,11 @@ def test_f46_a_plan_of_ones_own_is_binding_unless_amend_is_given(house: House) -
 
 def test_somebody_at_the_terminal_edits_and_approves_the_plan_and_answers(house: House) -> None:
     """F29"""
-    editor = house.folder / "editor.py"
-    editor.write_text(
-        "import pathlib, sys\n"
-        "file = pathlib.Path(sys.argv[1])\n"
-        "text = file.read_text()\n"
-        "first = 'north' in text\n"
-        "file.write_text(text.replace('north', 'süd')[:-6] if first else text + '  ]\\n}\\n')\n"
-    )
+    change = "text.replace('north', 'süd')[:-6] if 'north' in text else text + '  ]\\n}\\n'"
+    env = house.editor(f"text = {change}")
     with house.at_terminal(
         "run", "--team", "desk", "--plan", "plan.json", "--approve", "plan,escalation",
-        env={"VISUAL": f"{sys.executable} {editor}"},
+        env=env,
     ) as terminal:  # fmt: skip
         terminal.shows("paint the north wall")
         terminal.shows("[a]pprove, [e]dit or [r]efuse? ")
@@ -212,16 +217,11 @@ def test_somebody_at_the_terminal_edits_and_approves_the_plan_and_answers(house:
 def test_f11_a_plan_edited_to_name_unknown_workers_is_refused_before_it_is_approved(
     house: House,
 ) -> None:
-    editor = house.folder / "editor.py"
-    editor.write_text(
-        "import pathlib, sys\n"
-        "file = pathlib.Path(sys.argv[1])\n"
-        "text = file.read_text()\n"
-        "broken = text.replace('painter', 'nobody').replace('clerk', 'ghost')\n"
-        "mended = text.replace('nobody', 'clerk').replace('ghost', 'clerk')\n"
-        "file.write_text(broken if 'painter' in text else mended)\n"
+    env = house.editor(
+        "broken = text.replace('painter', 'nobody').replace('clerk', 'ghost')",
+        "mended = text.replace('nobody', 'clerk').replace('ghost', 'clerk')",
+        "text = broken if 'painter' in text else mended",
     )
-    env = {"VISUAL": f"{sys.executable} {editor}"}
     run = ("run", "--team", "desk", "--plan", "plan.json", "--approve", "plan")
     house.runs("--approve", "plan")
     for command in (("answer", "last"), run):

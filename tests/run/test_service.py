@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand import Budget, InputError, JournalError, Supervisor, Team, Worker
+from leadhand import Answer, Budget, InputError, JournalError, Supervisor, Team, Worker
 from leadhand.contracts.events import RunFinished, RunResumed, RunStopped
 from leadhand.contracts.outcome import Handoff
 from leadhand.errors import RunInterrupted
@@ -37,12 +37,19 @@ class Gate:
 ONE = plan(task("t1"))
 
 
-async def interrupted(home: Path, run_id: str, *, name: str = "gate") -> None:
-    """Leave a run that was interrupted in a folder."""
-    gate = Gate()
+async def at_work(
+    gate: Gate, home: Path | None = None, run_id: str = RUN, *, name: str = "gate"
+) -> tuple[Supervisor, asyncio.Task[Answer]]:
+    """A supervisor with a run whose worker is at the gate."""
     supervisor = gate.supervisor(home, name=name)
     running = asyncio.create_task(supervisor.run(plan=ONE, run_id=run_id))
     await gate.begun.wait()
+    return supervisor, running
+
+
+async def interrupted(home: Path, run_id: str, *, name: str = "gate") -> None:
+    """Leave a run that was interrupted in a folder."""
+    supervisor, running = await at_work(Gate(), home, run_id, name=name)
     await supervisor.shutdown(grace_s=0)
     with pytest.raises(RunInterrupted):
         await running
@@ -87,10 +94,7 @@ async def test_a_shutdown_interrupts_all_callers_and_another_supervisor_goes_on(
 
 
 async def test_a_run_that_ends_within_the_grace_period_gives_its_answer() -> None:
-    gate = Gate()
-    supervisor = gate.supervisor(None)
-    running = asyncio.create_task(supervisor.run(plan=ONE, run_id=RUN))
-    await gate.begun.wait()
+    supervisor, running = await at_work(gate := Gate())
     asyncio.get_running_loop().call_later(5, gate.open.set)
     await supervisor.shutdown(grace_s=9)
     assert asyncio.get_running_loop().time() < 6
@@ -99,10 +103,7 @@ async def test_a_run_that_ends_within_the_grace_period_gives_its_answer() -> Non
 
 
 async def test_a_shutdown_that_cancels_has_every_run_answer() -> None:
-    gate = Gate()
-    supervisor = gate.supervisor(None)
-    running = asyncio.create_task(supervisor.run(plan=ONE, run_id=RUN))
-    await gate.begun.wait()
+    supervisor, running = await at_work(Gate())
     await supervisor.shutdown(grace_s=0, mode="cancel")
     answer = await running
     assert (answer.status, answer.gaps[0].why) == ("cancelled", "the supervisor was shut down")
@@ -118,20 +119,14 @@ async def test_two_shutdowns_at_once_end_the_same_calls(steps: int) -> None:
             await asyncio.sleep(0)
         await supervisor.shutdown(grace_s=0)
 
-    gate = Gate()
-    supervisor = gate.supervisor(None)
-    running = asyncio.create_task(supervisor.run(plan=ONE))
-    await gate.begun.wait()
+    supervisor, running = await at_work(Gate())
     await asyncio.gather(supervisor.shutdown(grace_s=0), later(supervisor))
     with pytest.raises(RunInterrupted):
         await running
 
 
 async def test_a_caller_that_is_cancelled_itself_is_not_interrupted() -> None:
-    gate = Gate()
-    supervisor = gate.supervisor(None)
-    running = asyncio.create_task(supervisor.run(plan=ONE, run_id=RUN))
-    await gate.begun.wait()
+    _, running = await at_work(Gate())
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
@@ -270,10 +265,7 @@ async def test_a_run_that_was_interrupted_before_it_had_a_plan_is_cancelled(tmp_
 
 
 async def test_a_run_of_this_supervisor_is_told_to_stop_before_anything_is_awaited() -> None:
-    gate = Gate()
-    supervisor = gate.supervisor(None)
-    running = asyncio.create_task(supervisor.run(plan=ONE, run_id=RUN))
-    await gate.begun.wait()
+    supervisor, running = await at_work(Gate())
     await supervisor.handle(RUN).cancel("told")
     answer = await running
     assert (answer.status, answer.gaps[0].why) == ("cancelled", "told")

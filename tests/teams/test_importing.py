@@ -1,7 +1,6 @@
 """`teams import`: crewAI projects and folders of Markdown subagents become teams that run."""
 
 import dataclasses
-import sys
 from pathlib import Path
 from textwrap import dedent
 
@@ -80,12 +79,6 @@ class Reports:
     def crew(self) -> Crew:
         return Crew(agents=self.agents, tasks=self.tasks, process=Process.sequential)
 """
-
-
-@pytest.fixture(autouse=True)
-def own_import_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Remove folders that a test made importable."""
-    monkeypatch.setattr(sys, "path", list(sys.path))
 
 
 def write_crew(folder: Path, agents: str = AGENTS, tasks: str = TASKS, crew: str = CREW) -> Path:

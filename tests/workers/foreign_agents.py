@@ -5,7 +5,7 @@ their own there.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -30,13 +30,29 @@ def library(name: str) -> Any:
     return import_module(name)
 
 
-def langgraph(weigh: Weigh) -> object:
-    """A graph of a model's call, a tool and another call, with a model behind HTTP."""
-    module, messages = library("langgraph.graph"), library("langchain_core.messages")
+def asking_chat_model(generate: Callable[[list[Any]], Awaitable[object]]) -> Any:
+    """A graph's node that asks a model of LangChain; `generate` gives the model's message."""
     outputs = library("langchain_core.outputs")
     base: Any = library("langchain_core.language_models.chat_models").BaseChatModel
 
-    async def generate(_self: object, given: list[Any], **_: object) -> Any:
+    async def generated(_self: object, given: list[Any], **_: object) -> Any:
+        message = await generate(given)
+        return outputs.ChatResult(generations=[outputs.ChatGeneration(message=message)])
+
+    own = {"_agenerate": generated, "_generate": None, "_llm_type": "scripted"}
+    model = type("Scripted", (base,), {**own, "__module__": __name__})()
+
+    async def call(state: Any) -> object:
+        return {"messages": [await model.ainvoke(state["messages"])]}
+
+    return call
+
+
+def langgraph(weigh: Weigh) -> object:
+    """A graph of a model's call, a tool and another call, with a model behind HTTP."""
+    module, messages = library("langgraph.graph"), library("langchain_core.messages")
+
+    async def generate(given: list[Any]) -> object:
         from openai import AsyncOpenAI
 
         roles = {"ai": "assistant"}
@@ -49,18 +65,13 @@ def langgraph(weigh: Weigh) -> object:
             "output_tokens": used.completion_tokens,
             "total_tokens": used.total_tokens,
         }
-        message = messages.AIMessage(
+        return messages.AIMessage(
             reply.choices[0].message.content or "",
             usage_metadata=counts,
             response_metadata={"model_name": reply.model},
         )
-        return outputs.ChatResult(generations=[outputs.ChatGeneration(message=message)])
 
-    own = {"_agenerate": generate, "_generate": None, "_llm_type": "scripted"}
-    model = type("Scripted", (base,), {**own, "__module__": __name__})()
-
-    async def call(state: Any) -> object:
-        return {"messages": [await model.ainvoke(state["messages"])]}
+    call = asking_chat_model(generate)
 
     async def use(state: object) -> object:
         return {"messages": [messages.HumanMessage(weigh())]}

@@ -11,7 +11,7 @@ from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Ou
 from leadhand.threads import DaemonThreads
 from leadhand.workers.function import FunctionWorker
 from tests.patience import HANG_S
-from tests.workers.worker_samples import echo, echo_async, escalate, fail, make_handoff
+from tests.workers.worker_samples import echo, echo_async, escalate, fail, make_handoff, message_of
 
 pytestmark = pytest.mark.wall_clock
 
@@ -26,13 +26,6 @@ def output_of(function: Callable[[Handoff], object]) -> object:
     outcome = run(function)
     assert isinstance(outcome, Completed), outcome
     return outcome.result.output
-
-
-def message_of(outcome: Outcome) -> str:
-    """The message of a failure."""
-    assert isinstance(outcome, Failed), outcome
-    assert outcome.kind == "error"
-    return outcome.message
 
 
 class Custom(BaseException):

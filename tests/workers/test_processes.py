@@ -15,17 +15,10 @@ from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Re
 from leadhand.workers.processes import ProcessPool, ProcessWorker
 from tests.workers import worker_samples as samples
 from tests.workers.process_ids import assert_gone, is_there, said, wait_for
-from tests.workers.worker_samples import BOUND_S, make_handoff
+from tests.workers.worker_samples import BOUND_S, make_handoff, message_of
 
 T = TypeVar("T")
 Function = Callable[..., object]
-
-
-def message_of(outcome: Outcome) -> str:
-    """The message of a failure."""
-    assert isinstance(outcome, Failed), outcome
-    assert outcome.kind == "error"
-    return outcome.message
 
 
 class Bench:

@@ -14,7 +14,7 @@ from typing import cast
 
 from pydantic import BaseModel
 
-from leadhand.contracts.outcome import Escalated, Handoff, Result
+from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome, Result
 from leadhand.workers.processes import ProcessPool
 
 BOUND_S = 300
@@ -32,6 +32,13 @@ def make_handoff(intent: str = "do it", *, task_id: str = "t1") -> Handoff:
         intent=intent,
         return_to="lead",
     )
+
+
+def message_of(outcome: Outcome) -> str:
+    """The message of a failure."""
+    assert isinstance(outcome, Failed), outcome
+    assert outcome.kind == "error"
+    return outcome.message
 
 
 def echo(handoff: Handoff) -> str:

@@ -3,11 +3,9 @@
 import ast
 import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
-from shutil import which
 
 import pytest
 
@@ -15,7 +13,7 @@ from leadhand.errors import InputError, ToolError
 from leadhand_teams.review.change import Change, Hunk
 from leadhand_teams.review.folder import SnapshotLimits
 from leadhand_teams.review.snapshot import write_snapshot
-from tests.repositories import Repo
+from tests.repositories import Repo, note_git
 
 
 @pytest.fixture
@@ -367,11 +365,7 @@ class TestSize:
     def test_many_files_take_no_more_git_processes_than_one(
         self, repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        git = tmp_path / "bin" / "git"
-        git.parent.mkdir()
-        git.write_text(f'#!/bin/sh\necho >> {tmp_path}/started\nexec {which("git")} "$@"\n')
-        git.chmod(0o755)
-        monkeypatch.setenv("PATH", f"{git.parent}:{os.environ['PATH']}")
+        noted = note_git(tmp_path, monkeypatch)
 
         def started(count: int) -> int:
             shape = "x = 1\n" * 25
@@ -380,9 +374,9 @@ class TestSize:
                 (f"{count} before", dict.fromkeys(names, shape * 2)),
                 (f"{count} after", dict.fromkeys(names, f"{shape}y = {count}\n{shape}")),
             )
-            (tmp_path / "started").write_text("")
+            noted.write_text("")
             change = write_snapshot(tmp_path / f"{count} files", repo=repo.folder)
             assert len(change.files) == count
-            return (tmp_path / "started").read_text().count("\n")
+            return noted.read_text().count("\n")
 
         assert started(300) == started(1) > 0

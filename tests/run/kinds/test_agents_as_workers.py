@@ -15,7 +15,7 @@ from leadhand.testing import run_virtual
 from tests.handles import resumed
 from tests.run.kinds.kinds import KINDS, REQUEST, Kind, ask, endpoint, supervisor, team
 from tests.run.resuming.story import RUN, Stops, kept
-from tests.workers.foreign_agents import library
+from tests.workers.foreign_agents import asking_chat_model, library
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the library
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -24,25 +24,16 @@ EVERY_KIND = pytest.mark.parametrize("kind", KINDS, ids=str)
 def graph(calls: list[str], *, hangs: bool = False) -> object:
     """A graph of one model call, which is noted in `calls`."""
     module, messages = library("langgraph.graph"), library("langchain_core.messages")
-    outputs = library("langchain_core.outputs")
-    base: Any = library("langchain_core.language_models.chat_models").BaseChatModel
 
-    async def generate(_self: object, given: list[Any], **_: object) -> Any:
+    async def generate(given: list[Any]) -> object:
         calls.append(given[-1].text)
         if hangs:
             await asyncio.Event().wait()
         counts = {"input_tokens": 7, "output_tokens": 2, "total_tokens": 9}
-        said = messages.AIMessage(f"Figures for {given[-1].text}", usage_metadata=counts)
-        return outputs.ChatResult(generations=[outputs.ChatGeneration(message=said)])
-
-    own = {"_agenerate": generate, "_generate": None, "_llm_type": "scripted"}
-    model = type("Scripted", (base,), {**own, "__module__": __name__})()
-
-    async def call(state: Any) -> object:
-        return {"messages": [await model.ainvoke(state["messages"])]}
+        return messages.AIMessage(f"Figures for {given[-1].text}", usage_metadata=counts)
 
     builder = module.StateGraph(module.MessagesState)
-    builder.add_node("only", call)
+    builder.add_node("only", asking_chat_model(generate))
     builder.add_edge(module.START, "only")
     return builder.compile()
 

@@ -1,9 +1,7 @@
 """What the history lens reports about lines that come back, with real git."""
 
 import json
-import os
 from pathlib import Path
-from shutil import which
 
 import pytest
 
@@ -12,7 +10,7 @@ from leadhand.tools.git.repository import open_repository
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.lenses.history import RULES, review
 from tests.leadhand_teams.review.changes import make_change, only, run_lens
-from tests.repositories import Repo
+from tests.repositories import Repo, note_git
 
 LOGIN = """\
 class Login:
@@ -206,11 +204,7 @@ class TestReintroduced:
     def test_more_commits_take_no_more_git_processes(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        git = tmp_path / "bin" / "git"
-        git.parent.mkdir()
-        git.write_text(f'#!/bin/sh\necho >> {tmp_path}/started\nexec {which("git")} "$@"\n')
-        git.chmod(0o755)
-        monkeypatch.setenv("PATH", f"{git.parent}:{os.environ['PATH']}")
+        noted = note_git(tmp_path, monkeypatch)
         broken, fixed = ({"app/a.py": f"def f(x):\n{line}    return x\n"}
                          for line in ("", "    if x is None: raise Refused(x)\n"))  # fmt: skip
 
@@ -218,9 +212,9 @@ class TestReintroduced:
             others = [(f"Fix {n}", fixed | {"app/b.py": f"V = {n}\n"}) for n in range(commits)]
             past = Past(tmp_path / str(commits))
             past.repo.commits(("Add", broken), ("Fix a crash", fixed), *others)
-            (tmp_path / "started").write_text("")
+            noted.write_text("")
             assert only(past.review(broken)).rule == "history/reverted-fix"
-            return (tmp_path / "started").read_text().count("\n")
+            return noted.read_text().count("\n")
 
         assert started(300) == started(3) > 0
 
