@@ -1,0 +1,95 @@
+"""Plans by the request: market, price, schedule and copy side by side, as far as files allow."""
+
+import datetime as dt
+import re
+from typing import Final
+
+from pydantic import JsonValue
+
+from leadhand import Plan, Task, Team
+from leadhand.contracts.task import PlanRequest
+from leadhand.errors import InputError
+from leadhand_teams.launch.material import LaunchFiles, material_of
+from leadhand_teams.shared.values import dates
+
+_WORDS: Final = {
+    "market": r"market\w*|size|segment\w*|competitor\w*|rivals?|markt\w*|wettbewerb\w*",
+    "elasticity": r"elastic\w*|pric\w+ (?:move|affect|change|influence)\w*|sales react|demand",
+    "survey": r"survey\w*|westendorp|willing\w*|respondents?|umfrage\w*",
+    "economics": r"cost\w*|margin\w*|break-?\s?even|profit\w*|economics|kosten|marge",
+    "schedule": r"schedul\w*|timeline|dates?|deadline|when|critical path|calendar|termin\w*",
+    "copy": r"copy|texts?|ads?|posts?|channels?|slogan\w*|headline\w*|email\w*|anzeige\w*",
+}
+"""Words that ask for each part."""
+_PRICE: Final = r"pric\w+|preis\w*"
+_WORKERS: Final = {
+    "market": ("market", "Size up the market: segments, and the competitors' prices."),
+    "elasticity": ("pricing", "Work out how sales react to price, with and without each control."),
+    "survey": ("pricing", "Work out what prices the survey suggests."),
+    "economics": ("pricing", "Work out margin and break-even."),
+    "schedule": ("scheduler", "Place all tasks backwards from {date}, and find the critical path."),
+    "copy": ("copywriter", "Write for each channel within its limit, from the given facts alone."),
+}
+
+
+def plan(request: PlanRequest, team: Team) -> Plan:
+    """A task for each part that the request asks for and that the files allow; else for all parts.
+
+    Raises `InputError` if nothing in the files is for a launch.
+    """
+    paths = tuple(path for batch in request.batches.get("inputs", ()) for path in batch.artifacts)
+    material = material_of(paths) if paths else LaunchFiles()
+    possible, today = possible_parts(material), dt.date.today()
+    launch = launch_date(request.text, material)
+    if not possible:
+        raise InputError(
+            "the launch team found nothing to work on: hand in sales (price, units), a survey, "
+            "costs, competitors' prices, segments, tasks (task, days, depends on) or product facts"
+        )
+    asked = [part for part, words in _WORDS.items() if _has(request.text, words)]
+    if _has(request.text, _PRICE) and not {"elasticity", "survey"} & set(asked):
+        asked += ["elasticity", "survey", "economics"]
+    parts = [part for part in possible if part in asked] or possible
+    tasks: list[Task] = []
+    for part in parts:
+        worker, intent = _WORKERS[part]
+        day = launch or today
+        payload: dict[str, JsonValue] = {"part": part, "launch": day.isoformat()}
+        payload["today"] = today.isoformat()
+        if part != "schedule" or launch is not None:
+            intent = intent.format(date=day.isoformat())
+            tasks.append(
+                Task(id=part, worker=worker, intent=intent, payload=payload, artifacts=paths)
+            )
+    if not tasks:
+        raise InputError("say on which date the launch is: `launch on 5 October 2026`")
+    return Plan(goal=request.text, tasks=tasks)
+
+
+def _has(text: str, words: str) -> bool:
+    return re.search(rf"\b(?:{words})\b", text, re.IGNORECASE) is not None
+
+
+def possible_parts(material: LaunchFiles) -> list[str]:
+    """What the files allow, in the order of the report."""
+    given = {
+        "market": material.market or material.ladder is not None,
+        "elasticity": material.sales is not None,
+        "survey": material.survey is not None,
+        "economics": {"cost", "price"} & set(material.figures),
+        "schedule": material.tasks is not None,
+        "copy": material.facts,
+    }
+    return [part for part, there in given.items() if there]
+
+
+def launch_date(request: str, material: LaunchFiles) -> dt.date | None:
+    """The first date in the request; else the one that a text calls the launch date."""
+    if found := dates(request):
+        return found[0].value
+    for text in material.texts:
+        if (line := re.search(r"(?im)^\W*launch (?:date|day|on)\W+(.+)$", text.text)) and (
+            found := dates(line[1])
+        ):
+            return found[0].value
+    return None

@@ -1,0 +1,60 @@
+"""Tasks are placed backwards from the launch, as late as the date allows."""
+
+import datetime as dt
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leadhand_teams.launch.schedule import LaunchTask, back, cycle_in, placed, working_days
+
+FRIDAY = dt.date(2026, 10, 2)
+MONDAY = dt.date(2026, 10, 5)
+
+
+def test_the_critical_path_ends_on_the_working_day_before_the_launch() -> None:
+    tasks = [
+        LaunchTask("tooling", 5),
+        LaunchTask("photos", 2, ("tooling",)),
+        LaunchTask("pilot", 3, ("tooling",)),
+        LaunchTask("shop", 1, ("photos", "pilot")),
+    ]
+    found = {one.task.name: one for one in placed(tasks, MONDAY)}
+    assert found["shop"].start == found["shop"].end == FRIDAY
+    assert (found["pilot"].start, found["pilot"].end) == (
+        dt.date(2026, 9, 29),
+        dt.date(2026, 10, 1),
+    )
+    assert found["tooling"].start == dt.date(2026, 9, 22)
+    assert {name for name, one in found.items() if one.critical} == {"tooling", "pilot", "shop"}
+    assert found["photos"].slack == 1
+
+
+def test_weekends_are_not_worked() -> None:
+    assert back(MONDAY, 1) == FRIDAY
+    assert back(MONDAY, 6) == dt.date(2026, 9, 25)
+    assert working_days(dt.date(2026, 9, 25), MONDAY) == 6
+    assert working_days(MONDAY, FRIDAY) == 0
+
+
+def test_tasks_that_wait_for_each_other_are_named() -> None:
+    assert cycle_in([LaunchTask("a", 1, ("b",)), LaunchTask("b", 1)]) == []
+    circle = cycle_in([LaunchTask("a", 1, ("b",)), LaunchTask("b", 1, ("a",))])
+    assert set(circle) == {"a", "b"}
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.sets(st.integers(0, 9))), min_size=1, max_size=10))
+def test_no_task_begins_before_what_it_depends_on_has_ended(
+    drawn: list[tuple[int, set[int]]],
+) -> None:
+    tasks = [
+        LaunchTask(str(n), days, tuple(str(one) for one in sorted(needs) if one < n))
+        for n, (days, needs) in enumerate(drawn)
+    ]
+    found = {one.task.name: one for one in placed(tasks, MONDAY)}
+    for one in found.values():
+        assert one.slack >= 0
+        assert one.end < MONDAY or not one.task.days
+        for name in one.task.depends_on:
+            if one.task.days and found[name].task.days:
+                assert found[name].end < one.start
+    assert any(one.critical for one in found.values())
