@@ -22,13 +22,13 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     """The typed answer and its report, from whatever results there are."""
     found = _choice(plan)
     opinions = {one.task.id: said for one in results if (said := _opinion(one))}
-    experts = {task: one for task, one in opinions.items() if one.expert is not None}
-    found.opinions = sorted(experts.values(), key=lambda one: one.expert != found.expert)
+    experts = {task: one for task, one in opinions.items() if one.field is not None}
+    found.opinions = sorted(experts.values(), key=lambda one: one.field != found.expert)
     pairs = {(d.one.ref, d.other.ref): d for one in opinions.values() for d in one.disagreements}
     found.disagreements = [*pairs.values()]
     _add(found, results)
     asked = [one for one in (found.expert, found.secondary) if one is not None]
-    answering = {one.expert for one in found.opinions if one.answered}
+    answering = {one.field for one in found.opinions if one.answered}
     found.answered = bool(asked) and answering >= {*asked}
     found.answer = "\n\n".join(_lines(found))
     found.citations = [cited for one in found.opinions for cited in one.citations]
@@ -42,7 +42,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     gaps += [f"contradiction: {_both(one)}" for one in found.disagreements if not one.settled]
     first = next(iter(opinions), "experts")
     return Synthesis(
-        answer=report(plan.goal, found).markdown(title=False),
+        answer=report(plan.goal, found, alone=False).markdown(title=False),
         output=cast("JsonValue", found.model_dump(mode="json")),
         confidence=found.confidence,
         conflicts=tuple(_conflict(one, opinions) for one in found.disagreements),
@@ -75,8 +75,9 @@ def _opinion(one: TaskResult) -> ExpertOpinion | None:
 def _lines(found: Answered) -> Iterator[str]:
     """The answer in a sentence for each expert, labelled, and where documents differ."""
     for one in found.opinions:
-        said = f"{one.answer} ({one.citations[0].ref})" if one.answered else "not in the documents."
-        yield f"{str(one.expert).capitalize()}: {said}"
+        said = "not in the documents." if one.files else "there are no documents to answer from."
+        said = f"{one.answer} ({one.citations[0].ref})" if one.answered else said
+        yield f"{str(one.field).capitalize()}: {said}"
     for one in found.disagreements:
         if one.settled:
             yield f"{one.other.ref} differs ({one.what}), but {one.one.ref} holds. {one.why}"

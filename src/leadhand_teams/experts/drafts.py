@@ -1,5 +1,6 @@
 """What each expert does by code: finds the places that answer its question, and quotes them."""
 
+import re
 import threading
 from collections.abc import Sequence
 from functools import lru_cache
@@ -13,7 +14,7 @@ from leadhand_teams.experts.fields import EXPERTS, Expert
 from leadhand_teams.experts.finding import FoundAnswer, asked, citation, find
 from leadhand_teams.experts.output import ExpertOpinion
 from leadhand_teams.experts.sentences import Library, QuotableLine, library
-from leadhand_teams.experts.words import check, patterns
+from leadhand_teams.experts.words import check, pattern, patterns
 from leadhand_teams.shared.reading import read
 
 _MOST_STEPS: Final = 12
@@ -71,7 +72,7 @@ def moderate(handoff: Handoff) -> Result:
 
 def opinion_on(question: str, paths: Sequence[str], expert: Expert) -> ExpertOpinion:
     """What the documents say on a question, as this expert reads them."""
-    opinion = ExpertOpinion(expert=expert, question=question, checks=[check(expert)])
+    opinion = ExpertOpinion(field=expert, question=question, checks=[check(expert)])
     opinion.ask = f"Which documents should the {expert} expert answer from? Use --input."
     if not paths:
         return opinion
@@ -81,18 +82,24 @@ def opinion_on(question: str, paths: Sequence[str], expert: Expert) -> ExpertOpi
         return opinion.model_copy(update={"ask": str(error)})
     opinion.files = len(known.reading.files)
     opinion.unread = [f"{one.name}: {one.why}" for one in known.reading.unread]
-    if known.left_out:
-        opinion.unread.append(f"{known.left_out:,} sentences beyond {len(known.sentences):,}")
+    if known.is_cut:
+        opinion.unread.append(f"what comes after the first {len(known.sentences):,} sentences")
     findings = find(question, known, expert)
     opinion.disagreements = [*findings.disagreements]
     computed = figure(question, known) if expert == "financial" else None
-    opinion.answered = findings.answers or computed is not None
+    years = {*re.findall(r"\b(?:19|20)\d\d\b", question)} if expert == "financial" else set[str]()
+    if years and findings.answers and not any(y in findings.found[0].sentence.text for y in years):
+        findings = findings._replace(answers=False)  # of another year
+    advice = pattern("advice").search(question) is not None
+    opinion.answered = not advice and (findings.answers or computed is not None)
     text, cited = computed or _answer(question, findings, known)
     opinion.answer = text if opinion.answered else ""
     opinion.citations = [citation(one) for one in cited]
     opinion.checks += _beside(cited, known, expert)
     opinion.to_reader = [citation(one) for one in known.to_reader[:_MOST_TO_READER]]
     opinion.ask = None if opinion.answered else _ask_back(findings, known)
+    if advice:
+        opinion.ask = "The experts give no advice: what should they look up in the documents?"
     return opinion
 
 
@@ -124,15 +131,15 @@ def _beside(cited: Sequence[QuotableLine], known: Library, expert: Expert) -> li
     """What else in the cited sections needs a look, each kind once."""
     places = {(one.file, one.heading) for one in cited} | {(one.file, "") for one in cited}
     found: list[str] = []
-    for what, pattern in patterns("beside", expert).items():
+    for what, words in patterns("beside", expert).items():
         anywhere = what.endswith("applies")
         near = (
             one
             for one in known.sentences
             if (one.file, "" if anywhere else one.heading) in places
             and one not in cited
-            and one.row is None
-            and pattern.search(one.text)
+            and not one.cells
+            and words.search(one.text)
         )
         found += [f"Check {what}: “{one.text[:200]}” ({one.ref})" for one in [*near][:1]]
     return found

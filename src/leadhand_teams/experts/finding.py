@@ -12,12 +12,14 @@ from leadhand.tools.files import content_words
 from leadhand_teams.experts.fields import Expert
 from leadhand_teams.experts.output import Citation, Disagreement
 from leadhand_teams.experts.sentences import Library, QuotableLine
-from leadhand_teams.experts.words import digits, noise, pattern, patterns, same
+from leadhand_teams.experts.words import digits, pattern, patterns, same, stems_of
 from leadhand_teams.shared import values
 from leadhand_teams.shared.search import Index, stem, terms
 
 ANSWERS_FROM: Final = 0.6
 """A sentence answers if it has this share of the question's words, weighed by their rarity."""
+FITTING_FROM: Final = 0.5
+"""The same if it has the amount or time that is asked for."""
 SURE_FROM: Final = 0.75
 """The same if no document has some of the question's words."""
 BESIDE_FROM: Final = 0.8
@@ -61,25 +63,36 @@ def asked(question: str) -> str:
 
 def find(question: str, known: Library, expert: Expert | None) -> FoundAnswer:
     """The sentences that answer `question`, best first."""
-    words, kind = _meant(question), asked(question)
-    items = [(same(one.heading), same(one.text)) for one in known.sentences]
+    kind, items = asked(question), [(same(o.heading), same(o.text)) for o in known.sentences]
+    every = {word for heading, body in items for word in f"{heading} {body}".split()}
+    words = [(word, {*same(word).split()}) for word in meant(question) if not word.isdigit()]
+    new = [word for word, stems in words if not stems <= every]
+    unknown = [word for word in new if stem(word) not in stems_of("generic")]
+    words = [(word, stems) for word, stems in words if word in unknown or word not in new]
     found: list[Found] = []
-    for hit in Index(items).search(same(" ".join(words)), _CANDIDATES):
+    index = Index(items)
+    for hit in index.search(same(" ".join(word for word, _ in words)), _CANDIDATES):
         sentence = known.sentences[hit.item]
         score = hit.score * (0.3 + hit.share) * (_FITS if _fits(kind, sentence) else 1.0)
         own = expert is not None and known.fields.get(sentence.file) == expert
         found.append(Found(sentence, score * (_OWN_FIELD if own else 1.0), hit.share))
     found.sort(key=lambda one: -one.score)
-    stems = [{*f"{heading} {body}".split()} for heading, body in items]
-    unknown = [word for word in words if not any({*same(word).split()} & each for each in stems)]
     best = _best(found)
-    answers = bool(best) and best[0].share >= (SURE_FROM if unknown else ANSWERS_FROM)
-    if best and not answers and expert == "legal" and kind == "permission":
+    answers = False
+    if best:
+        body = {*same(best[0].sentence.text).split()}
+        here = [stems for word, stems in words if word not in new]
+        rarity = [sum(map(index.rarity, stems)) for stems in here]
+        said = sum(weight for stems, weight in zip(here, rarity, strict=True) if stems & body)
+        is_here = best[0].sentence.is_item or said >= 0.4 * sum(rarity)
+        is_fit = kind in ("amount", "time") and _fits(kind, best[0].sentence)
+        least = SURE_FROM if unknown else FITTING_FROM if is_fit else ANSWERS_FROM
+        answers = is_here and best[0].share >= least
+        answers = answers and (is_fit or not pattern("quantity").search(question))
         # A clause that forbids subletting answers for a room and a company that it does not name.
-        about = {*same(words[0]).split()}
-        is_rare = 0 < sum(about <= each for each in stems) <= _RARE
-        answers = is_rare and about <= {*same(best[0].sentence.text).split()}
-        answers = answers and _fits(kind, best[0].sentence)
+        is_clause = expert == "legal" and kind == "permission" and _fits(kind, best[0].sentence)
+        rare = bool(here) and sum(here[0] <= {*text.split()} for _, text in items) <= _RARE
+        answers = answers or (is_clause and rare and said >= sum(rarity) and words[0][0] not in new)
     disagreements = [*_disagreements(kind, found, known)] if answers else []
     return FoundAnswer(best, answers, unknown, disagreements)
 
@@ -94,8 +107,8 @@ def _fits(kind: str, sentence: QuotableLine) -> bool:
     text = digits(sentence.text)
     if kind == "amount":
         return re.search(r"\d", text) is not None
-    if kind == "time":
-        return bool(pattern("duration").search(text) or values.periods(text))
+    if kind == "time" and (pattern("duration").search(text) or values.periods(text)):
+        return True
     fitting = patterns("answers").get(kind)
     return sentence.is_item if kind == "steps" else bool(fitting and fitting.search(text))
 
@@ -118,7 +131,7 @@ def _disagreements(kind: str, found: Sequence[Found], known: Library) -> Iterabl
     seen = {best.file}
     for other in found[1:]:
         two = other.sentence
-        if two.file in seen or other.share < 0.75 * found[0].share or best.row or two.row:
+        if two.file in seen or other.share < 0.5 * found[0].share or best.cells or two.cells:
             continue
         if what := _difference(kind, best.text, two.text):
             seen.add(two.file)
@@ -127,7 +140,7 @@ def _disagreements(kind: str, found: Sequence[Found], known: Library) -> Iterabl
 
 def _difference(kind: str, one: str, two: str) -> str:
     """In what two sentences on the same differ; empty if they do not."""
-    words = [{*same(text).split()} - noise() for text in (one, two)]
+    words = [{*same(text).split()} - stems_of("noise") for text in (one, two)]
     if len(words[0] & words[1]) < 0.5 * min(map(len, words)):
         return ""
     negated = [pattern("negation").search(text) is not None for text in (one, two)]
@@ -180,9 +193,9 @@ def _date(file: str, known: Library) -> str:
     return next((one.value.isoformat() for at in places for one in values.dates(at)), "")
 
 
-def _meant(question: str) -> list[str]:
+def meant(question: str) -> list[str]:
     """The words of a question that carry its meaning, as written; all words if none do."""
     content = {word.lower() for word in content_words(question)}
-    words = [*dict.fromkeys(re.findall(r"[^\W_]+", question))]
-    meant = [w for w in words if w.lower() in content and len(w) > 1 and stem(w) not in noise()]
-    return meant or words
+    words = [*dict.fromkeys(re.findall(r"[^\W_]+(?:-[^\W_]+)*", question))]
+    said = [w for w in words if len(w) > 1 and content & {*w.lower().split("-")}]
+    return [word for word in said if stem(word) not in stems_of("noise")] or words

@@ -31,7 +31,7 @@ class ExpertOpinion(BaseModel):
 
     model_config = ConfigDict(extra="ignore")  # `added` is the model's
 
-    expert: Expert | None = None
+    field: Expert | None = None
     """`None`: of the moderator."""
     question: str
     """The part of the request that is for this expert."""

@@ -23,8 +23,8 @@ def files(answer: Answer) -> Mapping[str, str | bytes]:
     return {"report.html": page.html(), "report.md": page.markdown()}
 
 
-def report(request: str, found: Answered, *, saved: str = "") -> Report:
-    """What is handed on."""
+def report(request: str, found: Answered, *, saved: str = "", alone: bool = True) -> Report:
+    """What is handed on; not `alone`, it is within an answer that has its gaps already."""
     rows = [
         [cited.ref, cited.quote, *(state if one.settled else ["open"])]
         for one in found.disagreements
@@ -34,7 +34,7 @@ def report(request: str, found: Answered, *, saved: str = "") -> Report:
     sections: dict[str, list[Block]] = {
         "The documents contradict each other": [TableBlock(["Place", "Words", ""], rows)],
         **{
-            f"{str(one.expert).capitalize()}: the places in your documents": [
+            f"{str(one.field).capitalize()}: the places in your documents": [
                 QuoteBlock(cited.quote, cited.ref, about=cited.heading) for cited in one.citations
             ]
             for one in found.opinions
@@ -57,7 +57,7 @@ def report(request: str, found: Answered, *, saved: str = "") -> Report:
         about=f"{request[:300]} ({count}; {experts} expert)",
         lead=found.answer.split("\n\n") if found.answer else [],
         sections=[Section(title, blocks) for title, blocks in sections.items() if blocks],
-        missing=missing,
+        missing=missing if alone else (),
         missing_first=not found.answered,
         footer=[NO_ADVICE, *([left_out] if found.removed else []), *([saved] if saved else [])],
     )

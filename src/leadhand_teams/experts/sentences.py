@@ -1,18 +1,20 @@
 """Splits what was read into sentences, list items and table rows, each with its place. Pure."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, islice
 from typing import Final
 
 from leadhand_teams.experts.fields import EXPERTS, Expert, weights
 from leadhand_teams.experts.words import pattern
+from leadhand_teams.shared import values
 from leadhand_teams.shared.reading import Reading, Text
 from leadhand_teams.shared.tables import DataTable
 
 MAX_SENTENCES: Final = 30_000
-"""Sentences in all; the answer says how many more there are."""
+"""Sentences in all; the answer says if there are more."""
 MAX_CHARS: Final = 900
 _FIELD_SENTENCES: Final = 60
 """Sentences from the top that decide what field a document is of."""
@@ -23,7 +25,9 @@ _HEADING: Final = re.compile(
     re.IGNORECASE,
 )
 _ITEM: Final = re.compile(rf"[ \t]*(?:[-*•–] |{_NUMBER} )")
-_CELLS: Final = re.compile(r"\s{2,}|\t")
+_ROW: Final = re.compile(r"[^\d(]{3,60}(?:\s+\(?[-–]?\d[\d.,]*\)?%?){1,6}|.*\S(?:\s{2,}|\t)\S.*")
+_NUMBERS: Final = re.compile(r"\(?-?\d[\d.,]*\)?(?=\s|$)")
+_YEARS: Final = re.compile(r"\D{0,12}(?:(?:19|20)\d\d\D{0,12}){1,6}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +42,10 @@ class QuotableLine:
     """The headings above it, the nearest last."""
     is_item: bool = False
     """Whether it is an item of a list or a numbered step."""
-    row: tuple[DataTable, int] | None = None
-    """The table and the index of the row."""
+    cells: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Of a row of figures: its numbers by the names of their columns."""
+    title: str = ""
+    """Of such a row: what it is about."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +56,8 @@ class Library:
     sentences: tuple[QuotableLine, ...]
     to_reader: tuple[QuotableLine, ...]
     """Instructions to the reader: neither followed nor used as an answer."""
-    left_out: int
-    """How many sentences were too many."""
+    is_cut: bool
+    """Whether there are more sentences."""
 
     @cached_property
     def fields(self) -> dict[str, Expert | None]:
@@ -67,21 +73,31 @@ class Library:
 
 def library(reading: Reading) -> Library:
     """All sentences and rows of what was read."""
-    found = [sentence for text in reading.texts for sentence in _of_text(text)]
     names = {text.name for text in reading.texts}
     # The lines of a table within a text are sentences already.
-    found += [row for one in reading.tables if one.file not in names for row in _of_table(one)]
-    kept, left_out = found[:MAX_SENTENCES], max(0, len(found) - MAX_SENTENCES)
+    rows = (row for one in reading.tables if one.file not in names for row in _of_table(one))
+    every = chain((sentence for text in reading.texts for sentence in _of_text(text)), rows)
+    kept = [*islice(every, MAX_SENTENCES)]
     hostile = [one for one in kept if pattern("to_reader").search(one.text)]
     calm = [one for one in kept if one not in hostile] if hostile else kept
-    return Library(reading, tuple(calm), tuple(hostile), left_out)
+    return Library(reading, tuple(calm), tuple(hostile), next(every, None) is not None)
 
 
 def _of_text(text: Text) -> Iterator[QuotableLine]:
     above = [text.title] if text.title else []
+    years: list[str] = []
     for begin, end in _blocks(text):
         block = text.text[begin:end]
         line = " ".join(block.split())
+        if _YEARS.fullmatch(line):
+            years = re.findall(r"(?:19|20)\d\d", line)
+            continue
+        if _ROW.fullmatch(line) and (cells := _figures(line, years)):
+            title = line[: next(_NUMBERS.finditer(line)).start()].strip()
+            heads = " > ".join([*above, " ".join(years)])
+            ref = text.ref(begin)
+            yield QuotableLine(line, ref, text.name, heads, cells=cells, title=title)
+            continue
         if heading := _heading(line):
             level = len(line) - len(line.lstrip("#")) or 2
             above = [*above[: level - 1], heading][-3:]
@@ -101,7 +117,7 @@ def _blocks(text: Text) -> Iterator[tuple[int, int]]:
     at = 0
     for line in text.text.splitlines(keepends=True):
         bare = line.strip()
-        alone = bare.startswith(("#", "|")) or len(_CELLS.split(bare)) > 1
+        alone = bare.startswith(("#", "|")) or bool(_ROW.fullmatch(bare) or _YEARS.fullmatch(bare))
         starts = alone or not bare or _ITEM.match(line) or at in text.page_starts
         if begin is not None and (starts or _is_title(text.text[begin:at].strip())):
             yield begin, at
@@ -125,7 +141,7 @@ def _is_title(line: str) -> bool:
 def _heading(line: str) -> str | None:
     match = _HEADING.fullmatch(line)
     heading = (match["marked"] or match["plain"]).strip() if match else ""
-    is_heading = match and (match["marked"] or heading[:1].isupper() or heading[:1].isdigit())
+    is_heading = match and (match["marked"] or re.match(r"[^\W_a-zß-ÿ]|§", heading))
     return heading if is_heading and len(heading.split()) <= 10 else None
 
 
@@ -143,8 +159,21 @@ def _sentences(block: str) -> Iterator[tuple[int, int]]:
 
 
 def _of_table(table: DataTable) -> Iterator[QuotableLine]:
+    texts = [one for one in table.columns if one.kind == "text"]
     for row in range(len(table)):
-        cells = [(one.name, one.texts[row]) for one in table.columns if one.texts[row]]
-        words = "; ".join(f"{name}: {cell}" for name, cell in cells)
-        heading = table.sheet or ""
-        yield QuotableLine(words[:MAX_CHARS], table.ref(row), table.file, heading, row=(table, row))
+        written = [(one.name, one.texts[row]) for one in table.columns if one.texts[row]]
+        words = "; ".join(f"{name}: {cell}" for name, cell in written)[:MAX_CHARS]
+        numbers = ((one.name, one.numbers[row]) for one in table.columns)
+        cells = {name: number for name, number in numbers if number is not None}
+        title = next((one.texts[row] for one in texts if one.texts[row]), "")
+        yield QuotableLine(
+            words, table.ref(row), table.file, table.sheet or "", cells=cells, title=title
+        )
+
+
+def _figures(line: str, years: list[str]) -> dict[str, float]:
+    """The numbers of a row in a text, by the years above it; empty if they don't fit."""
+    found = [values.number(one[0].strip("()")) for one in _NUMBERS.finditer(line)]
+    signs = [-1 if one[0].startswith("(") else 1 for one in _NUMBERS.finditer(line)]
+    pairs = [(year, sign * n) for year, sign, n in zip(years, signs, found, strict=False) if n]
+    return dict(pairs) if len(found) == len(years) == len(pairs) else {}

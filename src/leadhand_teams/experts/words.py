@@ -42,9 +42,9 @@ def digits(text: str) -> str:
 
 
 @cache
-def noise() -> frozenset[str]:
-    """The stems of words that say how something is asked."""
-    return frozenset(map(stem, _words()["noise"].split()))
+def stems_of(name: str) -> frozenset[str]:
+    """The stems of the words of `noise` or `generic`."""
+    return frozenset(map(stem, _words()[name].split()))
 
 
 @cache

@@ -134,7 +134,8 @@ def _names_columns(row: Sequence[str], after: Sequence[Sequence[str]]) -> bool:
             is_period = values.period(cell) is not None or values.date(cell) is not None
             if not is_period or (below and all(values.period(one) is not None for one in below)):
                 return False
-    return any(kind_of(cell) == "text" for cell in row if cell)
+    # The column of what the rows are often has no name.
+    return not row[0] or any(kind_of(cell) == "text" for cell in row if cell)
 
 
 def _end(rows: Sequence[tuple[int, list[str]]], start: int) -> int:

@@ -48,11 +48,11 @@ def test_steps_are_given_in_full_and_in_order(tmp_path: Path) -> None:
 def test_figures_of_tables_are_compared_by_code(tmp_path: Path) -> None:
     found = asked(tmp_path, "financial", "How did revenue and operating profit change in 2025?")
     assert found.answer == (
-        "Revenue 2025: 1,250 after 2024: 1,000 (+250, +25.0 %); "
-        "Operating profit 2025: 90 after 2024: 100 (-10, -10.0 %)"
+        "Revenue: 1,250 in 2025 after 1,000 in 2024 (+250, +25.0 %); "
+        "Operating profit: 90 in 2025 after 100 in 2024 (-10, -10.0 %)"
     )
     assert [cited.ref for cited in found.citations] == ["accounts.csv:2", "accounts.csv:3"]
-    assert asked(tmp_path, "financial", "Revenue in 2024?").answer == "Revenue 2024: 1,000"
+    assert asked(tmp_path, "financial", "Revenue in 2024?").answer == "Revenue: 1,000 in 2024"
 
 
 def test_contradictions_are_named_with_both_places_and_stay_open(tmp_path: Path) -> None:
@@ -80,7 +80,6 @@ def test_a_document_that_says_that_it_replaces_the_other_holds(tmp_path: Path) -
     [
         ("medical", "What is the maximum daily dose of ibuprofen?", "ibuprofen"),
         ("medical", "Can I take Veltrax with alcohol?", "alcohol"),
-        ("legal", "Should I sue the supplier?", "sue"),
         ("financial", "How high was the goodwill in 2025?", "goodwill"),
     ],
 )
@@ -92,6 +91,26 @@ def test_what_is_not_in_the_documents_is_asked_back(
     assert found.answer == ""
     assert found.ask is not None
     assert f"“{word}”" in found.ask
+
+
+def test_no_advice_is_given(tmp_path: Path) -> None:
+    found = asked(tmp_path, "medical", "Should I stop taking Veltrax?")
+    assert (found.answered, found.answer) == (False, "")
+    assert found.ask == "The experts give no advice: what should they look up in the documents?"
+
+
+def test_figures_in_a_text_are_read_by_the_years_above_them(tmp_path: Path) -> None:
+    lines = "Income statement", "2025 2024", "Revenue 1,200 1,000", "Costs (700) (800)", "Notes"
+    (tmp_path / "accounts.txt").write_text("\n".join(lines), encoding="utf-8")
+    found = opinion_on("How did costs change?", [str(tmp_path)], "financial")
+    assert found.answer == "Costs: -700 in 2025 after -800 in 2024 (+100, +12.5 %)"
+    assert found.citations[0].quote == "Costs (700) (800)"
+
+
+def test_columns_without_years_are_quoted_and_not_compared(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("Item,Plan,Actual\nRevenue,10,12\n", encoding="utf-8")
+    found = opinion_on("Did revenue increase?", [str(tmp_path)], "financial")
+    assert found.answer == "“Item: Revenue; Plan: 10; Actual: 12”"
 
 
 def test_instructions_in_a_document_are_neither_followed_nor_an_answer(tmp_path: Path) -> None:

@@ -39,6 +39,12 @@ def test_a_header_below_a_title_is_found_and_the_total_is_not_a_row() -> None:
     assert table.notes == ("Line 7: totals, not counted as data.",)
 
 
+def test_a_header_may_have_dates_alone_above_figures_whose_rows_have_names() -> None:
+    table = one(csv_tables("a.csv", ",31 Dec 2025,31 Dec 2024\nCash,5430,3210\nEquity,26,21\n"))
+    assert [column.name for column in table.columns] == ["column 1", "31 Dec 2025", "31 Dec 2024"]
+    assert column(table, "31 Dec 2024").numbers == (3210, 21)
+
+
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
 def test_any_delimiter_is_found(mark: str) -> None:
     text = f'name{mark}price\n"a{mark}b"{mark}1.5\nc{mark}2\n'
