@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from leadhand_teams.experts.finding import meant
-from leadhand_teams.experts.sentences import Library, QuotableLine
+from leadhand_teams.experts.sentences import KnownLines, QuotableLine
 from leadhand_teams.experts.tools import change
 from leadhand_teams.experts.words import pattern, same, stems_of
 from leadhand_teams.shared import values
@@ -14,7 +14,7 @@ _MOST_ROWS: Final = 6
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
 
 
-def figure(question: str, known: Library) -> tuple[str, list[QuotableLine]] | None:
+def figure(question: str, known: KnownLines) -> tuple[str, list[QuotableLine]] | None:
     """The answer in the rows that the question is about, with them; `None` if it asks for more."""
     changes = pattern("change").search(question) is not None
     said = [one for one in meant(question) if not pattern("change").search(one)]

@@ -13,7 +13,7 @@ from leadhand_teams.experts.accounts import figure
 from leadhand_teams.experts.fields import EXPERTS, Expert
 from leadhand_teams.experts.finding import FoundAnswer, asked, citation, find
 from leadhand_teams.experts.output import ExpertOpinion
-from leadhand_teams.experts.sentences import Library, QuotableLine, library
+from leadhand_teams.experts.sentences import KnownLines, QuotableLine, library
 from leadhand_teams.experts.words import check, pattern, patterns
 from leadhand_teams.shared.reading import read
 
@@ -22,7 +22,7 @@ _MOST_TO_READER: Final = 5
 _lock = threading.Lock()
 
 
-def known_documents(paths: Sequence[str]) -> Library:
+def known_documents(paths: Sequence[str]) -> KnownLines:
     """The sentences of the files and folders at `paths`, read once. Raises `InputError`."""
     files = [
         file
@@ -35,7 +35,7 @@ def known_documents(paths: Sequence[str]) -> Library:
 
 
 @lru_cache(4)
-def _library(paths: tuple[str, ...], states: tuple[tuple[int, int], ...]) -> Library:
+def _library(paths: tuple[str, ...], states: tuple[tuple[int, int], ...]) -> KnownLines:
     return library(read(paths))
 
 
@@ -103,7 +103,9 @@ def opinion_on(question: str, paths: Sequence[str], expert: Expert) -> ExpertOpi
     return opinion
 
 
-def _answer(question: str, findings: FoundAnswer, known: Library) -> tuple[str, list[QuotableLine]]:
+def _answer(
+    question: str, findings: FoundAnswer, known: KnownLines
+) -> tuple[str, list[QuotableLine]]:
     """The direct answer, and the sentences that it rests on."""
     found = [one.sentence for one in findings.found]
     if found and asked(question) == "steps" and found[0].is_item:
@@ -127,7 +129,7 @@ def _list_of(item: QuotableLine, among: Sequence[QuotableLine]) -> list[Quotable
     return [*among[first:last]]
 
 
-def _beside(cited: Sequence[QuotableLine], known: Library, expert: Expert) -> list[str]:
+def _beside(cited: Sequence[QuotableLine], known: KnownLines, expert: Expert) -> list[str]:
     """What else in the cited sections needs a look, each kind once."""
     places = {(one.file, one.heading) for one in cited} | {(one.file, "") for one in cited}
     found: list[str] = []
@@ -145,7 +147,7 @@ def _beside(cited: Sequence[QuotableLine], known: Library, expert: Expert) -> li
     return found
 
 
-def _ask_back(findings: FoundAnswer, known: Library) -> str:
+def _ask_back(findings: FoundAnswer, known: KnownLines) -> str:
     if not known.sentences:
         return "No text could be read in these files. Which other documents are there?"
     if findings.unknown:

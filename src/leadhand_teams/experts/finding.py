@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from leadhand.tools.files import content_words
 from leadhand_teams.experts.fields import Expert
 from leadhand_teams.experts.output import Citation, Disagreement
-from leadhand_teams.experts.sentences import Library, QuotableLine
+from leadhand_teams.experts.sentences import KnownLines, QuotableLine
 from leadhand_teams.experts.words import digits, pattern, patterns, same, stems_of
 from leadhand_teams.shared import values
 from leadhand_teams.shared.search import Index, stem, terms
@@ -35,7 +35,7 @@ _RARE: Final = 3
 _TOP_CHARS: Final = 2_000
 
 
-class Found(NamedTuple):
+class FoundLine(NamedTuple):
     """A sentence that has words of the question."""
 
     sentence: QuotableLine
@@ -47,7 +47,7 @@ class Found(NamedTuple):
 class FoundAnswer(NamedTuple):
     """What the documents say on a question."""
 
-    found: Sequence[Found]
+    found: Sequence[FoundLine]
     """Best first."""
     answers: bool
     """Whether the best one answers."""
@@ -61,7 +61,7 @@ def asked(question: str) -> str:
     return next((kind for kind, one in patterns("asked").items() if one.search(question)), "fact")
 
 
-def find(question: str, known: Library, expert: Expert | None) -> FoundAnswer:
+def find(question: str, known: KnownLines, expert: Expert | None) -> FoundAnswer:
     """The sentences that answer `question`, best first."""
     kind, items = asked(question), [(same(o.heading), same(o.text)) for o in known.sentences]
     every = {word for heading, body in items for word in f"{heading} {body}".split()}
@@ -69,13 +69,13 @@ def find(question: str, known: Library, expert: Expert | None) -> FoundAnswer:
     new = [word for word, stems in words if not stems <= every]
     unknown = [word for word in new if stem(word) not in stems_of("generic")]
     words = [(word, stems) for word, stems in words if word in unknown or word not in new]
-    found: list[Found] = []
+    found: list[FoundLine] = []
     index = Index(items)
     for hit in index.search(same(" ".join(word for word, _ in words)), _CANDIDATES):
         sentence = known.sentences[hit.item]
         score = hit.score * (0.3 + hit.share) * (_FITS if _fits(kind, sentence) else 1.0)
         own = expert is not None and known.fields.get(sentence.file) == expert
-        found.append(Found(sentence, score * (_OWN_FIELD if own else 1.0), hit.share))
+        found.append(FoundLine(sentence, score * (_OWN_FIELD if own else 1.0), hit.share))
     found.sort(key=lambda one: -one.score)
     best = _best(found)
     answers = False
@@ -113,9 +113,9 @@ def _fits(kind: str, sentence: QuotableLine) -> bool:
     return sentence.is_item if kind == "steps" else bool(fitting and fitting.search(text))
 
 
-def _best(found: Sequence[Found]) -> list[Found]:
+def _best(found: Sequence[FoundLine]) -> list[FoundLine]:
     """The first, and further ones that are nearly as good and say something else."""
-    kept: list[Found] = []
+    kept: list[FoundLine] = []
     for one in found:
         if len(kept) == MOST_QUOTES or one.score < BESIDE_FROM * found[0].score:
             break
@@ -125,7 +125,9 @@ def _best(found: Sequence[Found]) -> list[Found]:
     return kept
 
 
-def _disagreements(kind: str, found: Sequence[Found], known: Library) -> Iterable[Disagreement]:
+def _disagreements(
+    kind: str, found: Sequence[FoundLine], known: KnownLines
+) -> Iterable[Disagreement]:
     """The best sentence against those of other documents on the same."""
     best = found[0].sentence
     seen = {best.file}
@@ -168,7 +170,7 @@ def _quantities(text: str) -> dict[str, set[float]]:
     return found
 
 
-def _judged(what: str, one: QuotableLine, two: QuotableLine, known: Library) -> Disagreement:
+def _judged(what: str, one: QuotableLine, two: QuotableLine, known: KnownLines) -> Disagreement:
     """The contradiction; settled if exactly one document says that it replaces or rules."""
     says = pattern("prevails").search
     claims = {s.file: s for s in reversed(known.sentences) if says(s.text)}
@@ -186,7 +188,7 @@ def _judged(what: str, one: QuotableLine, two: QuotableLine, known: Library) -> 
     return Disagreement(what=what, one=citation(one), other=citation(two), why=why)
 
 
-def _date(file: str, known: Library) -> str:
+def _date(file: str, known: KnownLines) -> str:
     """The first date of a document, of its name else of its top; empty if there is none."""
     text = known.reading.text(file)
     places = (file, text.text[:_TOP_CHARS] if text else "")

@@ -49,7 +49,7 @@ class QuotableLine:
 
 
 @dataclass(frozen=True)
-class Library:
+class KnownLines:
     """The sentences of the documents."""
 
     reading: Reading
@@ -71,7 +71,7 @@ class Library:
         return found
 
 
-def library(reading: Reading) -> Library:
+def library(reading: Reading) -> KnownLines:
     """All sentences and rows of what was read."""
     names = {text.name for text in reading.texts}
     # The lines of a table within a text are sentences already.
@@ -80,7 +80,7 @@ def library(reading: Reading) -> Library:
     kept = [*islice(every, MAX_SENTENCES)]
     hostile = [one for one in kept if pattern("to_reader").search(one.text)]
     calm = [one for one in kept if one not in hostile] if hostile else kept
-    return Library(reading, tuple(calm), tuple(hostile), next(every, None) is not None)
+    return KnownLines(reading, tuple(calm), tuple(hostile), next(every, None) is not None)
 
 
 def _of_text(text: Text) -> Iterator[QuotableLine]:

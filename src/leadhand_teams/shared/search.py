@@ -2,6 +2,7 @@
 
 import math
 import re
+import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ K1: Final = 1.2
 B: Final = 0.75
 """The parameters and the formula: Robertson and Zaragoza, The Probabilistic Relevance Framework."""
 _WORD: Final = re.compile(r"[^\W_]+")
+_stemming = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,8 @@ def passages(texts: Sequence[Text]) -> list[tuple[Text, Passage]]:
 @lru_cache(100_000)
 def stem(word: str, language: str = "english") -> str:
     """The stem of a word, in lower case."""
-    return _stemmer(language)(word.lower())
+    with _stemming:  # a stemmer keeps the word in itself, and workers run in threads
+        return _stemmer(language)(word.lower())
 
 
 @cache
