@@ -7,9 +7,10 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+from leadhand.contracts import events
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.outcome import Result
-from leadhand.evals.cases import ExpectedAnswer, ExpectedSynthesis
+from leadhand.evals.cases import ExpectedAnswer, ExpectedSynthesis, ExpectedWork
 from leadhand.evals.outputs import output_scores, states
 from leadhand.evals.trials import CaseScore, Trial, share
 from leadhand.run.gaps import without_gaps
@@ -22,7 +23,6 @@ _CITED = re.compile(r"\[([^\[\]\n]{1,400})\](?!\()")
 
 
 def answer_scores(expected: ExpectedAnswer | None, trial: Trial) -> Iterator[CaseScore]:
-    """Whether the answer has the status and the data that are expected."""
     answer = trial.answer
     wanted = expected.status if expected else None
     tolerated = ("complete", "partial") if trial.case.faults else ("complete",)
@@ -36,7 +36,6 @@ def answer_scores(expected: ExpectedAnswer | None, trial: Trial) -> Iterator[Cas
 
 
 def synthesis_scores(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]:
-    """What the answer's text says, and how it uses the results."""
     text = trial.answer.answer
     if expected.facts:
         missing = missing_facts(expected, trial.answer)
@@ -61,7 +60,6 @@ def missing_facts(expected: ExpectedSynthesis, answer: Answer) -> list[str]:
 
 
 def _citations(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]:
-    """Whether what is cited exists, and says what it is cited for."""
     results, plan = trial.results, trial.plan
     known = {task.id for task in plan.tasks} | {*results} if plan else {*results}
     text = trial.answer.answer
@@ -95,7 +93,6 @@ def supports(sources: Sequence[Result], sentence: str) -> bool:
 
 
 def text_of(result: Result) -> str:
-    """All that a result says."""
     output = result.output
     text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
     text = text.replace("\\n", "\n")
@@ -107,7 +104,6 @@ def _words(text: str) -> set[str]:
 
 
 def _used(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]:
-    """Whether the text uses the results: those that are named, else those of all last tasks."""
     tasks, results = trial.plan.tasks if trial.plan else (), trial.results
     text = trial.answer.answer
     needed = {id for task in tasks for id in task.depends_on}
@@ -131,7 +127,6 @@ def _cited(text: str) -> set[str]:
 
 
 def _gaps(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]:
-    """Whether the answer says what is missing."""
     answer = trial.answer
     workers = {task.id: task.worker for task in answer.tasks}
     known = {name for gap in answer.gaps for name in (gap.task_id, workers.get(gap.task_id, ""))}
@@ -140,3 +135,24 @@ def _gaps(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]:
     if expected.gaps or answer.gaps:
         total = len(expected.gaps) + len(answer.gaps)
         yield share("synthesis.gaps", lost, total, "does not state ")
+
+
+def work_scores(expected: ExpectedWork, trial: Trial) -> Iterator[CaseScore]:
+    result = next(iter(trial.results.values()), None)
+    escalated = [one for one in trial.own if isinstance(one, events.TaskEscalated)]
+    if result is not None:
+        yield from output_scores("workers", expected, result.output)
+    elif expected.model_fields_set & {"output", "check"}:
+        failed = [one for one in trial.own if isinstance(one, events.TaskFailed)]
+        why = next((one.message for one in (*failed, *escalated)), "it has no result")
+        yield CaseScore(name="workers.output", value=0.0, why=why)
+    called = {event.tool for event in trial.own if isinstance(event, events.ToolCalled)}
+    wrong = [f"{name} was not called" for name in expected.must_call if name not in called]
+    wrong += [f"{name} was called" for name in expected.must_not_call if name in called]
+    if total := len(expected.must_call) + len(expected.must_not_call):
+        yield share("workers.tools", wrong, total)
+    if (wanted := expected.escalates) is not None:
+        reasons = [one.reason for one in escalated]
+        right = bool(reasons) == wanted if isinstance(wanted, bool) else wanted in reasons
+        said = f"it handed the task back: {reasons[0]}" if reasons else "it handed nothing back"
+        yield CaseScore(name="workers.escalated", value=float(right), why="" if right else said)

@@ -32,8 +32,6 @@ Fact = Annotated[str, AfterValidator(_sound)]
 
 
 class ExpectedRouting(Record, extra="forbid"):
-    """Which workers get the request."""
-
     primary: str | None
     """The worker of the first task; None: no worker, the router abstains."""
     secondary: Many[str] | None = None
@@ -41,8 +39,6 @@ class ExpectedRouting(Record, extra="forbid"):
 
 
 class GoldTask(Record, extra="forbid"):
-    """A task of a plan that is known to be right."""
-
     id: str
     worker: str = ""
     """Empty: any worker."""
@@ -93,24 +89,18 @@ class Assertion(Record, extra="forbid"):
 
 
 class ExpectedOutput(Record, extra="forbid"):
-    """What is expected of an output, as data."""
-
     output: JsonValue = None
-    """The golden value, as in `Assertion.equals`."""
     tolerance: float = Field(default=0.0, ge=0)
     check: Many[Assertion] = ()
 
 
 class ExpectedWork(ExpectedOutput):
-    """What one worker does with a task of its own, without the others."""
-
     worker: str
     intent: str = ""
     """Empty: the request."""
     payload: JsonValue = None
     artifacts: Many[str] = ()
     must_call: Many[str] = ()
-    """Names of tools."""
     must_not_call: Many[str] = ()
     escalates: bool | EscalationReason | None = None
     """Whether it hands the task back, or for which reason; None: not scored."""
@@ -127,19 +117,14 @@ class RubricItem(Record, extra="forbid"):
 
 
 class ExpectedAnswer(ExpectedOutput):
-    """What is expected of the answer document."""
-
     status: Literal["complete", "partial", "failed"] | None = None
 
 
 class ExpectedSynthesis(Record, extra="forbid"):
-    """What is expected of the answer's text, and how it uses the results."""
-
     facts: Many[Fact | Annotated[Many[Fact], Field(min_length=1)]] = ()
     """Each has to be in the text, in any case; of a list one is enough. `/.../` is a regular
     expression."""
     forbidden: Many[Fact] = ()
-    """None of them may be in the text."""
     cites: bool = False
     """Whether the text has to cite tasks; wrong citations count in any case."""
     uses: Many[str] = ()
@@ -160,8 +145,6 @@ class Fault(Record, extra="forbid"):
 
 
 class Case(Record, extra="forbid"):
-    """A request, and what is expected of a team that gets it."""
-
     name: str = ""
     request: str = Field(min_length=1)
     inputs: Many[str] = ()

@@ -20,8 +20,6 @@ Verdict = Literal["better", "worse", "same", "unknown"]
 
 
 class Figure(Record):
-    """A mean over cases and repeats."""
-
     mean: float
     low: float | None = None
     """The 95 % interval; None if there are too few trials."""
@@ -30,8 +28,6 @@ class Figure(Record):
 
 
 class FigureChange(Record):
-    """One figure now and before, over the cases that both have."""
-
     name: str
     before: float
     now: float

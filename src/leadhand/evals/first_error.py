@@ -19,12 +19,9 @@ _OF_PLAN = ("routing.", "plan.")
 
 
 class LogStep(NamedTuple):
-    """One step of a run or of another log of agents."""
-
     who: str | None
     kind: StepKind
     text: str
-    """What was said, returned, or reported as an error."""
     failed: bool = False
     task_id: str | None = None
     seq: int = 0
@@ -84,7 +81,6 @@ def first_wrong(
 
 
 def steps_of(trial: Trial) -> Iterator[LogStep]:
-    """The steps of a run, in the order in which they happened."""
     workers: dict[str, str] = {}
     for event in trial.own:
         seq = event.seq

@@ -17,12 +17,10 @@ _STYLE = (
 
 
 def percent(value: float) -> str:
-    """A share, as a reader wants it."""
     return f"{100 * value:.0f} %"
 
 
 def amount(name: str, value: float) -> str:
-    """A figure, in the unit of its name."""
     match name:
         case "seconds":
             return format_duration(value)
@@ -129,7 +127,6 @@ def _team(
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table; empty without rows."""
     lines = [("th", head), *(("td", row) for row in rows)]
     cells = (
         "".join(f"<{kind}>{html.escape(safe_block(one))}" for one in line) for kind, line in lines

@@ -24,23 +24,17 @@ matter unless the question is about them. If the text does not decide it, you ar
 
 
 class JudgeVerdict(Record):
-    """What the judge says about one question."""
-
     why: str
-    """The words of the answer that decide it."""
     verdict: Literal["yes", "no", "unsure"]
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerJudge:
-    """Asks a model about answers."""
-
     model: ModelSpec
     journal: Journal | None = None
     deadline_s: float | None = 120.0
 
     async def scores(self, trial: Trial, scores: Sequence[CaseScore]) -> list[CaseScore]:
-        """The scores of a trial, with those that need a reader."""
         expected = trial.case.synthesis
         if expected is None or trial.work is not None:
             return [*scores]

@@ -88,7 +88,6 @@ def _leaves(value: JsonValue) -> int:
 
 
 def _failures(check: Assertion, output: JsonValue) -> Iterator[str]:
-    """Why an assertion does not hold; nothing if it does."""
     where, value = check.path or "the output", output
     for part in filter(None, check.path.split(".")):
         if isinstance(value, dict) and part in value:

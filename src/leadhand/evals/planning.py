@@ -26,10 +26,7 @@ PlanNode = Task | GoldTask
 
 
 class GraphMatch(NamedTuple):
-    """How a graph of tasks compares with a gold graph."""
-
     nodes: float
-    """F1 of the tasks."""
     edges: float
     """F1 of the dependencies between matched tasks."""
     pairs: Mapping[str, str]
@@ -37,7 +34,6 @@ class GraphMatch(NamedTuple):
 
 
 def compared(gold: Sequence[PlanNode], found: Sequence[PlanNode]) -> GraphMatch:
-    """The F1 scores of `found` against `gold`."""
     rated: list[tuple[float, int, int, int]] = []
     for i, one in enumerate(gold):
         for j, other in enumerate(found):
@@ -85,7 +81,6 @@ def depth(tasks: Sequence[PlanNode]) -> int:
 
 
 def routing_scores(expected: ExpectedRouting, trial: Trial) -> Iterator[CaseScore]:
-    """Whether the right workers got the request, and no other."""
     given = workers_of(trial)
     first = given[0] if given else None
     to = f"it went to {first!r}" if first else "no worker got it"
@@ -101,12 +96,10 @@ def routing_scores(expected: ExpectedRouting, trial: Trial) -> Iterator[CaseScor
 
 
 def workers_of(trial: Trial) -> list[str]:
-    """The workers that got the request, the first one first."""
     return [*dict.fromkeys(task.worker for task in trial.plan.tasks)] if trial.plan else []
 
 
 def plan_scores(expected: ExpectedPlan, trial: Trial) -> Iterator[CaseScore]:
-    """Whether there is a valid plan, at once or after repairs, and how good it is."""
     plan = trial.plan
     rejected = [
         event
@@ -140,7 +133,6 @@ def plan_scores(expected: ExpectedPlan, trial: Trial) -> Iterator[CaseScore]:
 
 
 def asked_planner(trial: Trial) -> bool:
-    """Whether a model wrote the plan."""
     return any(isinstance(one, events.ModelCalled) and one.role == "planner" for one in trial.own)
 
 
@@ -177,7 +169,6 @@ def shape_of(trial: Trial) -> PlanShape | None:
 
 
 def distinct_score(mine: PlanShape, others: Sequence[PlanShape]) -> CaseScore:
-    """Whether the plan is unlike those of all unlike requests."""
     for other in others:
         alike = fuzz.token_sort_ratio(mine.request.casefold(), other.request.casefold())
         if alike < ALIKE and mine.tasks == other.tasks:

@@ -46,7 +46,6 @@ def prepared(
 
 
 def _check_workers(team: Team, case: Case) -> None:
-    """Raises `InputError` if the case is about a worker that the team does not have."""
     named = [work.worker for work in case.workers]
     if case.routing is not None:
         named += [case.routing.primary or "", *(case.routing.secondary or ())]
@@ -112,7 +111,6 @@ def _name_of(fault: Fault, team: Team, case: Case) -> str:
 
 
 def _failing(worker: Worker, kind: FaultKind, message: str) -> Worker:
-    """A worker in the place of `worker`, all of whose attempts fail so."""
     kept = ("output", "input", "fallback", "role", "limits")
     fields = {name: getattr(worker, name) for name in kept}
     return Worker(worker.name, worker.description, run=_failing_work(kind, message), **fields)
@@ -130,7 +128,6 @@ def _failing_work(kind: FaultKind, message: str) -> Callable[[Handoff], Outcome]
 
 
 def _writing(worker: Worker) -> Worker:
-    """The worker, which may change something unless it says that it does not."""
     return worker if worker.read_only else dataclasses.replace(worker, read_only=False)
 
 

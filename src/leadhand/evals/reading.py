@@ -15,13 +15,11 @@ from leadhand.evals.cases import Case
 
 SUFFIXES = (".jsonl", ".yaml", ".yml")
 MAX_BYTES = 20 * 1024 * 1024
-"""The largest file that is read."""
 MAX_VALUES = 1_000_000
 """How many values a YAML file may have, where each alias counts as what it stands for."""
 _LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader  # ten times as fast
 _EVALUATORS = TypeAdapter(Many[str | dict[str, JsonValue]])
 NAMES = ("cases.jsonl", "cases.yaml", "cases.yml", "cases")
-"""What the cases of a team are called, beside its definition."""
 
 
 def read_cases(place: str | Path) -> list[Case]:
@@ -75,7 +73,6 @@ def _text(file: Path) -> str:
 
 
 def _entries(file: Path) -> Iterator[tuple[str, object]]:
-    """The cases of a file as data, each with its place."""
     text = _text(file)
     if file.suffix == ".jsonl":
         for number, line in enumerate(text.split("\n"), start=1):
@@ -119,7 +116,6 @@ def _bound(data: object) -> None:
 
 
 def _evaluators(given: object, where: object) -> list[tuple[str, JsonValue]]:
-    """The name of each evaluator, and its first argument."""
     try:
         rows = _EVALUATORS.validate_python(given or ())
     except ValidationError:

@@ -79,7 +79,6 @@ class Exchanges:
         await self._stack.aclose()
 
     def team(self, team: Team) -> Team:
-        """The team, whose models are recorded or replayed."""
         named = {f"worker {one.name!r}": one.instructions for one in team.workers}
         named |= {name: one.instructions for name, one in team.roles.items()}
         self._instructions |= {name: text for name, text in named.items() if text}
@@ -88,7 +87,6 @@ class Exchanges:
         return with_changed_models(team, self.model)
 
     def model(self, spec: ModelSpec) -> ModelSpec:
-        """The model, recorded or replayed."""
         if spec is None:
             return None
         if self.replays:
@@ -97,7 +95,6 @@ class Exchanges:
         return ExchangedModel(self._connections.to(spec).model, self)
 
     def save(self, model: str, said: Asked, response: ModelResponse) -> None:
-        """Add an exchange to the file."""
         row = {"model": model, **said._asdict(), "response": dump_response(response)}
         with self._file.open("a", encoding="utf-8") as file:
             file.write(self._redact(json.dumps(row)) + "\n")
@@ -114,7 +111,6 @@ class Exchanges:
         return load_response(found.popleft() if len(found) > 1 else found[0])
 
     def said(self, messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> Asked:
-        """What a request says."""
 
         def own(text: str) -> str:
             return _OWN.sub("...", self._redact(text))
@@ -135,7 +131,6 @@ class Exchanges:
             raise InputError(f"the recording {self._file} no longer fits: {shown}{more}")
 
     def _difference(self, said: Asked) -> str:
-        """What a request says that no recorded one does."""
         known = [name for name, text in self._instructions.items() if text in said.instructions]
         who = next(iter(known), f"the role that calls {' or '.join(said.tools)}")
         alike = [one for one in self._responses if one.tools == said.tools]
@@ -171,7 +166,6 @@ class ExchangedModel(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        """The model's response, or the recorded one. Raises `InputError` if there is none."""
         said = self._exchanges.said(messages, model_request_parameters)
         if self._exchanges.replays:
             return self._exchanges.find(said)

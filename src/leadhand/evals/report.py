@@ -15,8 +15,6 @@ from leadhand.evals.trials import COSTS, PASSED, TIMES, CaseScore
 
 
 class FirstError(Record):
-    """Where a failed trial first went wrong."""
-
     task_id: str | None
     """None: in the plan, or in the synthesis."""
     worker: str | None = None
@@ -29,8 +27,6 @@ class FirstError(Record):
 
 
 class TrialReport(Record):
-    """One case, run once."""
-
     case: str
     repeat: int
     """From 1."""
@@ -52,22 +48,17 @@ class TrialReport(Record):
     first_error: FirstError | None = None
     shape: PlanShape | None = Field(default=None, exclude=True)
     error: str | None = None
-    """Why the case could not be run."""
 
     @property
     def passed(self) -> bool:
-        """Whether no score failed."""
         return self.error is None and not any(score.failed for score in self.scores)
 
     @property
     def title(self) -> str:
-        """The case, and which repeat of it."""
         return self.case if self.repeat == 1 else f"{self.case} #{self.repeat}"
 
 
 class TeamReport(Record):
-    """What was found about one team."""
-
     team: str
     engine: Engine
     scores: dict[str, Figure]
@@ -79,8 +70,6 @@ class TeamReport(Record):
 
 
 class EvalReport(Record):
-    """An evaluation."""
-
     id: str
     teams: tuple[TeamReport, ...]
 
@@ -96,7 +85,6 @@ class EvalReport(Record):
 
 
 def team_report(team: str, trials: Sequence[TrialReport]) -> TeamReport:
-    """The figures of a team's trials."""
     routes = Counter(one.routed for one in trials if one.routed is not None)
     names = sorted({score.name for one in trials for score in one.scores})
     return TeamReport(

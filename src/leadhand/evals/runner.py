@@ -10,7 +10,8 @@ import datetime as dt
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
+
+from pydantic import JsonValue
 
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.events import RunStarted, ToolCalled
@@ -18,7 +19,7 @@ from leadhand.contracts.ladder import RetryRules
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, LeadhandError, RunExists
-from leadhand.evals.answers import answer_scores, synthesis_scores
+from leadhand.evals.answers import answer_scores, synthesis_scores, work_scores
 from leadhand.evals.cases import Case, ExpectedWork, Fault
 from leadhand.evals.first_error import first_error
 from leadhand.evals.identity import changed, team_origin
@@ -33,20 +34,16 @@ from leadhand.evals.planning import (
 from leadhand.evals.preparation import REFUSED, SINGLE, prepared, single
 from leadhand.evals.report import TeamReport, TrialReport, team_report
 from leadhand.evals.trials import ORIGIN, CaseScore, Scorer, Trial, scored_by
-from leadhand.evals.work import work_scores
 from leadhand.ports import Journal
-from leadhand.run.settings import StartArguments
+from leadhand.run.settings import StartArguments, digest_of
 from leadhand.supervisor import Supervisor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalSettings:
-    """How cases are run."""
-
     repeat: int = 1
     """How often each case is run."""
     at_once: int = 4
-    """Runs at the same time."""
     deadline_s: float | None = 600.0
     """Of each run."""
     budget: Budget | None = None
@@ -63,15 +60,12 @@ SetUp = Callable[[Case, str], tuple[Supervisor, StartArguments[object]]]
 
 @dataclass(frozen=True, slots=True)
 class TeamContender:
-    """A team as a supervisor runs it."""
-
     team: Team
     settings: EvalSettings = EvalSettings()
     journal: Journal | None = None
     as_single: bool = False
     """Whether one worker does everything, without a planner."""
     set_up: SetUp | None = None
-    """How the team's own command sets up a case."""
 
     @property
     def name(self) -> str:
@@ -120,12 +114,13 @@ class TeamContender:
         apart: dict[str, object] = {"faults": (), "routing": None, "plan": None, "workers": ()}
         return prepared(single(self.team), case.model_copy(update=apart), allow_writes=writes)
 
-    def digest(self, case: Case, work: ExpectedWork | None) -> str:
-        """Of all but expectations that a run of the case depends on, and is not of the team."""
+    def origin(self, case: Case, work: ExpectedWork | None) -> dict[str, JsonValue]:
+        """Digests of all but expectations that a run of the case depends on."""
         given = work and (work.worker, work.intent, work.payload, work.artifacts)
         how = (self.as_single, self.settings.faults, self.settings.allow_writes)
         said = (how, case.ends_with_plan, case.inputs, case.tools, case.faults, given)
-        return blake2b(repr(said).encode(), digest_size=8).hexdigest()
+        own = {"case": case.name, "digest": digest_of(repr(said))}
+        return {**ORIGIN, **own, **team_origin(self.team)}
 
 
 Progress = Callable[[str, TrialReport, int, int], None]
@@ -190,7 +185,6 @@ async def _trial(
     scorers: Sequence[Scorer],
     judge: AnswerJudge | None,
 ) -> TrialReport:
-    """One case, run once: by the team, and by each worker that is scored alone."""
     report = TrialReport(case=case.name, repeat=repeat)
     works = [None, *case.workers] if case.has_whole_run else case.workers
     try:
@@ -210,7 +204,6 @@ async def _trial(
 async def _run(
     contender: TeamContender, case: Case, work: ExpectedWork | None, run_id: str
 ) -> Trial:
-    """A run of the team, or of one worker alone."""
     plan = None
     if work is not None:
         task = Task(
@@ -223,8 +216,7 @@ async def _run(
         plan = Plan(goal=case.request, tasks=[task])
     # In a thread, because a command's way to set up a run may start an event loop of its own.
     supervisor, arguments = await asyncio.to_thread(contender.start, case, plan, run_id)
-    own = {"case": case.name, "digest": contender.digest(case, work)}
-    origin = {**ORIGIN, **own, **team_origin(contender.team)}
+    origin = contender.origin(case, work)
     given: StartArguments[object] = {
         **arguments,
         "run_id": run_id,
@@ -243,7 +235,6 @@ async def _run(
 
 
 def _with_run(report: TrialReport, trial: Trial, scores: Sequence[CaseScore]) -> TrialReport:
-    """The report with the scores and costs of one of the case's runs added."""
     answer, metrics, routing = trial.answer, trial.answer.metrics, trial.case.routing
     costs = [one for one in (report.cost_usd, metrics.cost_usd) if one is not None]
     refused = [
@@ -271,7 +262,6 @@ def _with_run(report: TrialReport, trial: Trial, scores: Sequence[CaseScore]) ->
 
 
 def _distinct(trials: Sequence[TrialReport]) -> Iterator[TrialReport]:
-    """The trials, with a score for plans that are the same for unlike requests."""
     for trial in trials:
         others = [one.shape for one in trials if one.shape and one.case != trial.case]
         if trial.shape is not None and others:
@@ -282,7 +272,6 @@ def _distinct(trials: Sequence[TrialReport]) -> Iterator[TrialReport]:
 
 
 def scores_of(trial: Trial, scorers: Sequence[Scorer] = ()) -> Iterator[CaseScore]:
-    """All scores of a trial that code gives."""
     case = trial.case
     if trial.work is not None:
         for score in work_scores(trial.work, trial):

@@ -19,11 +19,9 @@ class GuardedToolset(WrapperToolset[ToolContext]):
 
     given: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     reads: bool = False
-    """Whether all its tools only read."""
 
     @property
     def id(self) -> str | None:
-        """That of the toolset, by which it is granted and shared."""
         return self.wrapped.id
 
     async def call_tool(
@@ -33,7 +31,6 @@ class GuardedToolset(WrapperToolset[ToolContext]):
         ctx: RunContext[ToolContext],
         tool: ToolsetTool[ToolContext],
     ) -> object:
-        """The result of the call, or what stands in for it."""
         if name in self.given:
             return self.given[name]
         hints = cast("object", (tool.tool_def.metadata or {}).get("annotations"))
@@ -44,7 +41,6 @@ class GuardedToolset(WrapperToolset[ToolContext]):
 
 
 def guarded_toolset(tool: object, given: Mapping[str, JsonValue], *, reads: bool) -> GuardedToolset:
-    """The toolset, or a single `Tool` of pydantic-ai, guarded."""
     if isinstance(tool, Tool):
         toolset: AbstractToolset[ToolContext] = FunctionToolset(
             [cast("Tool[ToolContext]", tool)], max_retries=0, id=tool.name

@@ -24,8 +24,6 @@ FIGURES = (PASSED, *COSTS)
 
 
 class CaseScore(Record):
-    """One figure about a trial."""
-
     name: str
     """`level.figure`, such as `plan.edges`."""
     value: float | None = Field(default=None, ge=0, le=1)
@@ -37,7 +35,6 @@ class CaseScore(Record):
 
     @property
     def failed(self) -> bool:
-        """Whether the trial fails because of it."""
         return self.value is not None and self.value < self.bar
 
 
@@ -49,7 +46,6 @@ class Trial:
     team: Team
     answer: Answer
     log: Sequence[events.Event]
-    """The events of the run."""
     work: ExpectedWork | None = None
     """What is expected of the worker that got the request alone; None: the team got it."""
 

@@ -49,7 +49,6 @@ _KINDS: dict[str, FaultKind] = {kind: kind for kind in get_args(FaultKind)}
 def eval_command(
     teams: Sequence[str], measure: MeasureOptions, cases: Path | None, baseline: Path | None
 ) -> int:
-    """Evaluate the teams, print the report, and return the exit status."""
     before = EvalReport.read(baseline) if baseline is not None else None
     with RunStorage(measure.home, new=True) as storage:
         rows: list[tuple[TeamContender, Sequence[Case]]] = [
@@ -77,7 +76,6 @@ def eval_command(
 def compare_command(
     file: Path, teams: Sequence[str], measure: MeasureOptions, *, single: bool
 ) -> int:
-    """Run the cases with both, print the figures side by side, and return the exit status."""
     if len(teams) + single != 2:
         raise InputError("compare needs two: --team TEAM --single, or --team A --team B")
     cases = read_cases(file)

@@ -26,8 +26,6 @@ _NO_LIMITS = opt.LimitOptions()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureOptions:
-    """The options of both commands."""
-
     repeat: Annotated[
         int, typer.Option(help="Run each case so often.", metavar="COUNT", min=1, max=1_000)
     ] = 1
@@ -65,7 +63,6 @@ class MeasureOptions:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add `eval` and `compare` to `app`."""
     opt.command(app, "eval")(evaluate)
     opt.command(app)(compare)
 

@@ -15,14 +15,12 @@ _SHOWN_TRIALS = 20
 
 
 def show_trial(team: str, trial: TrialReport, done: int, total: int, console: Console) -> None:
-    """Print one line of progress."""
     said = "passed" if trial.passed else f"failed: {next(iter(failures(trial)), '')}"
     text = f"[{done}/{total}] {team}: {trial.title} {said} ({trial.seconds:.1f} s)"
     print_line(console, sentence(text))
 
 
 def show_report(team: TeamReport, console: Console) -> None:
-    """Print a team's figures, and what was wrong with the trials that failed."""
     trials = counted(len(team.trials), "trial")
     print_line(console, sentence(f"{team.team}: {trials}, engine {team.engine}"))
     rows = {**team.scores, **{name: one for name, one in team.costs.items() if one.mean}}
@@ -44,7 +42,6 @@ def show_report(team: TeamReport, console: Console) -> None:
 
 
 def show_changes(team: str, changed: Sequence[FigureChange], console: Console) -> None:
-    """Print what is better or worse than the baseline."""
     told = [one for one in changed if one.verdict in ("better", "worse")]
     for one in told:
         moved = f"{amount(one.name, one.before)} -> {amount(one.name, one.now)}"
@@ -59,7 +56,6 @@ def show_changes(team: str, changed: Sequence[FigureChange], console: Console) -
 def show_comparison(
     one: TeamReport, other: TeamReport, changed: Sequence[FigureChange], console: Console
 ) -> None:
-    """Print the figures of two side by side, and where they differ beyond noise."""
     verdicts = {change.name: change.verdict for change in changed}
     print_line(console, f"{'':<24}  {safe(one.team):>18}  {safe(other.team):>18}")
     figures = [{**each.scores, **each.costs} for each in (one, other)]
