@@ -18,7 +18,7 @@ from leadhand.teams.notes import Notes
 _WIDTH = 100
 
 Keys = Mapping[str, Value]
-"""New values of keys. `None` removes a key; a mapping replaces only the keys that it has."""
+"""New values of keys. `None` removes a key, also in a mapping, which keeps its other keys."""
 
 
 def fill_new(folder: Path, write: Callable[[Path], None]) -> Path:
@@ -94,6 +94,8 @@ def _merged(values: Keys, changes: Keys) -> dict[str, Value]:
         before = values.get(key)
         if isinstance(value, dict) and isinstance(before, dict):
             value = value | {own: kept for own, kept in before.items() if own not in value}
+            new[key] = cast("Value", {own: one for own, one in value.items() if one is not None})
+            continue
         new[key] = value
     return {key: value for key, value in new.items() if value is not None}
 
@@ -111,7 +113,8 @@ def _with_key(text: str, key: str, change: Value, value: Value) -> str:
         for own in [name for name in reversed(inner) if name in change]:
             del lines[inner[own][0] : inner[own][1]]
         indent = " " * node.start_mark.column
-        lines.insert(start + 1, "".join(f"{indent}{line}" for line in _yaml_lines(change)))
+        kept: dict[str, Value] = {name: one for name, one in change.items() if one is not None}
+        lines.insert(start + 1, "".join(f"{indent}{line}" for line in _yaml_lines(kept)))
     else:
         lines[start:end] = [] if value is None else _yaml_lines({key: value})
     return "".join(lines)

@@ -111,7 +111,8 @@ def freeze_run(
     frozen, notes = freeze(run, team, runs_of(kept.store, team)[0])
     entries: list[Value] = [_written(entry) for entry in frozen.template]
     synthesis, file = frozen.template_synthesis, into / TEAM_FILE
-    planner: Value = {"kind": "template", "synthesis": synthesis, "template": entries}
+    code: dict[str, Value] = {"run": None} if team.planner.run is not None else {}
+    planner: Value = {"kind": "template", "synthesis": synthesis, "template": entries, **code}
     write_changed(source, into, {"planner": planner}, {})
     lines = [
         f"the plan of run {safe(state.run_id)!r}, as it was accepted first, is now the template of "
