@@ -20,7 +20,7 @@ Found = tuple[Verdict, Sequence[ContractQuote], str]
 def check(contract: Contract, playbook: Playbook, side: str) -> tuple[RuleVerdict, ...]:
     """The verdict of a contract on each rule, and whether it is against the reader's side."""
     checks: list[RuleVerdict] = []
-    for rule in playbook.rules:
+    for rule in playbook.every:
         if playbook.is_trained(rule):
             verdict, passages = judged(contract.seen, rule.id)
             quotes, why = [quote(contract.text, one) for one in passages], ""

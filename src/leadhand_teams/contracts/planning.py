@@ -120,7 +120,8 @@ def playbook(path: str, request: str, books: Sequence[str]) -> Playbook:
         if re.search(rf"\bplaybook\W+(?:called\W+)?{name}\b|\b{name} playbook\b", request, re.I):
             return ready_made(name)
     found = contract(path)
-    return ready_made("nda" if found is not None and found.kind == "nda" else "services")
+    kind = found.kind if found is not None else "other"
+    return ready_made("commercial" if kind == "other" else kind)
 
 
 def versions(paths: Sequence[str]) -> list[tuple[str, str]]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import cast
+from typing import Literal, cast
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
@@ -15,7 +15,7 @@ from leadhand_teams.contracts.output import Severity
 from leadhand_teams.contracts.verdicts import Verdict, statements
 from leadhand_teams.contracts.wording import packaged
 
-PACKAGED = ("nda", "services")
+PACKAGED = ("nda", "services", "commercial")
 
 
 class PlaybookRule(BaseModel):
@@ -69,13 +69,22 @@ class Playbook(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
+    extends: Literal["nda", "services", "commercial"] | None = None
+    """A playbook that comes with the team, whose rules are this one's too."""
     sides: Mapping[str, tuple[str, ...]] = {"customer": ("client",), "supplier": ("vendor",)}
     """Each with other words of a request that choose it; the first is the default."""
     rules: tuple[PlaybookRule, ...] = Field(min_length=1)
 
+    @property
+    def every(self) -> tuple[PlaybookRule, ...]:
+        """Its rules and those of the playbook that it extends."""
+        return (*self.rules, *(ready_made(self.extends).every if self.extends else ()))
+
     def is_trained(self, rule: PlaybookRule) -> bool:
         """Whether the verdict on a rule comes from trained weights."""
-        return self.name == "nda" and rule.category is None and rule.id in statements()
+        return (
+            "nda" in (self.name, self.extends) and rule.category is None and rule.id in statements()
+        )
 
     def side(self, request: str) -> str:
         """The side that a request names, else the first."""

@@ -151,7 +151,13 @@ def _checks(review: ContractReview) -> list[Section]:
 
 def _clauses(review: ContractReview) -> list[Section]:
     present = [one for one in review.clauses if one.present]
-    absent = [f"{one.category} ({one.contract})" for one in review.clauses if not one.present]
+    absent: dict[str, list[str]] = {}
+    quoted: dict[tuple[str, int], tuple[ContractQuote, list[str]]] = {}
+    for one in review.clauses:
+        if not one.present:
+            absent.setdefault(one.contract, []).append(one.category)
+        for quote in one.quotes:
+            quoted.setdefault((one.contract, quote.start), (quote, []))[1].append(one.category)
     rows = [
         (
             one.contract,
@@ -165,12 +171,10 @@ def _clauses(review: ContractReview) -> list[Section]:
     if rows:
         blocks.append(TableBlock(("contract", "clause", "value", "where"), rows))
     if absent:
-        blocks += ["Not found; check those that matter in the text:", Items(absent)]
+        lines = [f"{contract}: {', '.join(names)}" for contract, names in absent.items()]
+        blocks += ["Not found; check those that matter in the text:", Items(lines)]
     shown = {(one.contract, one.quote.start) for one in review.risks if one.quote}
     quotes = _quoted(
-        (quote, one.category)
-        for one in present
-        for quote in one.quotes
-        if (one.contract, quote.start) not in shown
+        (quote, "; ".join(names)) for key, (quote, names) in quoted.items() if key not in shown
     )
     return _sections("Clauses", blocks, "Quotes of clauses, beside those above", quotes)

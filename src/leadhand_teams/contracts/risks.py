@@ -19,14 +19,16 @@ _BEFORE = {
 def rank(
     contract: Contract, clauses: Sequence[Clause], checks: Sequence[RuleVerdict]
 ) -> tuple[Risk, ...]:
-    """Risks of one contract, the most severe first, each passage and each missing clause once."""
+    """Risks of one contract, the most severe first; what the playbook said is not said again."""
     name = contract.text.name
-    general = check(contract, ready_made("general"), "any")
-    is_nda = contract.kind == "nda"  # few limit liability
     found = [_risk(one, _BEFORE[one.verdict]) for one in checks if one.concern]
-    found += [
-        _risk(one, "") for one in general if one.concern and not (is_nda and one.rule == "no-cap")
-    ]
+    known = {risk.basis for risk in found}
+    places = {risk.quote.start for risk in found if risk.quote}
+    for one in check(contract, ready_made("general"), "any"):
+        at = one.quotes[0].start if one.quotes else None
+        is_new = one.rule not in known and at not in places
+        if one.concern and is_new and (contract.kind != "nda" or one.rule != "liability-cap"):
+            found.append(_risk(one, ""))
     for clause, one, other in contradictions(clauses):
         title = f"{clause.category}: {one.ref} and {other.ref} disagree"
         found.append(
@@ -43,10 +45,7 @@ def rank(
                 question=question, basis=problem,
             )
         )  # fmt: skip
-    kept: dict[object, Risk] = {}
-    for risk in sorted(found, key=lambda one: RANK[one.severity]):
-        kept.setdefault(risk.quote.start if risk.quote else risk.basis, risk)
-    return tuple(kept.values())
+    return tuple(sorted(found, key=lambda one: RANK[one.severity]))
 
 
 def contradictions(clauses: Iterable[Clause]) -> list[tuple[Clause, ContractQuote, ContractQuote]]:

@@ -106,6 +106,9 @@ def test_a_playbook_of_the_user_is_used_and_a_wrong_one_is_named(tmp_path: Path)
     assert found["law"] == ("contradicted", "it says England Wales")
     assert found["pay"] == ("entailed", "")
     assert found["insured"] == ("contradicted", "£1,000,000, at least £5,000,000 allowed")
+    book.write_text(f"extends: commercial\n{book.read_text()}")
+    _, extended = reviewed("Check it against the playbook", _NEW, book)
+    assert {"law", "mutual-cap"} <= {one.rule for one in extended.checks}
     book.write_text("rules: [{id: a, statement: b, must: Nonsense}]")
     assert "no category 'Nonsense'" in refused("Check it against the playbook", _NEW, book)
 
