@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
 from leadhand import Plan
-from leadhand.extension.roles import Gap, Source, Synthesis, TaskResult
+from leadhand.extension.roles import Conflict, Gap, Source, Synthesis, TaskResult
 from leadhand_teams.shared.reading import Text
 from leadhand_teams.shared.report import Block, CodeBlock, Items, Markdown, Report, Section
 from leadhand_teams.shared.statements import Added, Checked, check
@@ -66,6 +66,17 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
             for ref in one.result.evidence
         ),
         gaps=tuple(gaps),
+        conflicts=tuple(
+            Conflict(
+                task_ids=("documenter",),
+                kind="contradiction",
+                about=documented.sections[0].title,
+                why=" / ".join(
+                    f"{ref}: {text}" for ref, text in zip(one.refs, one.texts, strict=True)
+                ),
+            )
+            for one in documented.contradictions
+        ),
     )
 
 
@@ -185,6 +196,11 @@ def _documented(found: Documented, before: str) -> Iterator[Section]:
     best = found.sections[0]
     blocks: list[Block] = [*_blocks(found.text), *(CodeBlock(one) for one in found.code)]
     links = [f"[{label}]({address})" for label, address in found.links if address not in found.text]
+    blocks += [
+        f"Our documents say two things here: “{one.texts[0]}” (`{one.refs[0]}`) and "
+        f"“{one.texts[1]}” (`{one.refs[1]}`). Please ask before you rely on either."
+        for one in found.contradictions
+    ]
     blocks += [Markdown("See also: " + ", ".join(links))] if links else []
     where = " › ".join((*found.path, best.title))
     yield Section(

@@ -1,18 +1,23 @@
 """The documenter: the section that answers, in its own words, with its code and its links."""
 
 import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import Final
 
 from leadhand import Handoff, Result
-from leadhand_teams.support.findings import Documented, brief_of
+from leadhand_teams.support.findings import Disagreement, Documented, brief_of
 from leadhand_teams.support.library import SupportLibrary, library_of
 from leadhand_teams.support.output import FoundSection
 from leadhand_teams.support.retrieval import ANSWERS_FROM
+from leadhand_teams.support.sections import DocSection
 from leadhand_teams.support.words import stems
 
 _WHOLE: Final = 2_000
 """A section of at most so many characters is shown whole."""
 _PART: Final = 900
+_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
+_FITS, _ALIKE, _MOST_SENTENCES = 0.6, 0.7, 100
 _BLOCK: Final = re.compile(
     r"^[ ]{0,3}(```+|~~~+).*?^[ ]{0,3}\1[ \t]*$|[^\n.!?]+(?:[.!?](?=\S)[^\n.!?]*)*[.!?\n]*\s*",
     re.MULTILINE | re.DOTALL,
@@ -47,11 +52,32 @@ def documented(request: str, library: SupportLibrary) -> Documented:
     )
     if not ranked:
         return found
+    fitting = [one.section for one in ranked if one.score >= _FITS * ranked[0].score]
     best = ranked[0].section
     shown = part_of(best.text, set(library.index.words(request)))
     code = tuple(one for one in best.code[:3] if one not in shown)
-    more = {"path": best.path, "text": shown, "code": code, "links": best.links[:5]}
+    more: dict[str, object] = {
+        "path": best.path,
+        "text": shown,
+        "code": code,
+        "links": best.links[:5],
+    }
+    more |= {"contradictions": tuple(contradictions(fitting))}
     return found.model_copy(update=more)
+
+
+def contradictions(sections: Sequence[DocSection]) -> Iterator[Disagreement]:
+    """Sentences of two sections with nearly the same words and other numbers."""
+    said = [
+        (one, sentence, frozenset(_NUMBER.sub("", sentence.casefold()).split()))
+        for one in sections
+        for sentence in re.split(r"(?<=[.!?])\s+|\n+", one.text)
+        if _NUMBER.search(sentence)
+    ]
+    for (one, first, words), (other, second, others) in combinations(said[:_MOST_SENTENCES], 2):
+        alike = len(words & others) >= _ALIKE * len(words | others) and len(words) >= 4
+        if one.ref != other.ref and alike and _NUMBER.findall(first) != _NUMBER.findall(second):
+            yield Disagreement(refs=(one.ref, other.ref), texts=(first.strip(), second.strip()))
 
 
 def part_of(text: str, words: set[str]) -> str:

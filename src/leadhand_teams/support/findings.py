@@ -44,6 +44,13 @@ class Diagnosis(Data):
         return next((one for one in self.ways if one.question), None)
 
 
+class Disagreement(Data):
+    """What two sections say otherwise."""
+
+    refs: tuple[str, str]
+    texts: tuple[str, str]
+
+
 class Documented(Data):
     """Of the documenter."""
 
@@ -58,6 +65,7 @@ class Documented(Data):
     """Code examples of the section that are not in `text`."""
     links: tuple[tuple[str, str], ...] = ()
     """What its addresses are called, and the addresses."""
+    contradictions: tuple[Disagreement, ...] = ()
     searched: int = 0
     """Sections."""
     unread: tuple[str, ...] = ()

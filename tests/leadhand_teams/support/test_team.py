@@ -175,6 +175,24 @@ def test_a_hostile_document_is_quoted_and_never_followed(tmp_path: Path) -> None
     assert "![" not in found.reply
 
 
+def test_documents_that_contradict_each_other_are_a_conflict_with_both_places(
+    tmp_path: Path,
+) -> None:
+    for name, days in (("new", 14), ("old", 7)):
+        text = f"# Invite a colleague\n\nThe invitation of a colleague is valid for {days} days.\n"
+        (tmp_path / f"{name}.md").write_text(text)
+    topics = ("password", "language", "export", "sync", "alarm", "report")
+    more = (f"## Change the {one}\n\nOpen the settings of the {one}.\n" for one in topics)
+    (tmp_path / "more.md").write_text("\n".join(more))
+    answer, found = run("How do I invite a colleague, and is the invitation valid?", tmp_path)
+    (conflict,) = answer.conflicts
+    assert (
+        "new.md#invite-a-colleague: The invitation of a colleague is valid for 14" in conflict.why
+    )
+    assert "old.md#invite-a-colleague: The invitation of a colleague is valid for 7" in conflict.why
+    assert "Our documents say two things here" in found.reply
+
+
 def test_another_worker_takes_over_from_one_that_fails() -> None:
     def fails(handoff: Handoff) -> Result:
         raise ValueError("the index is damaged")
