@@ -26,7 +26,11 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     held = check(chain.from_iterable(map(_added, done)), texts)
     review = review.model_copy(update={"added": held.kept, "removed": len(held.removed)})
     first = plan.tasks[0].id
-    gaps = [Gap(task_id=first, why=f"{untrue} quotes left out: not in the text")] if untrue else []
+    gaps = (
+        [Gap(task_id=first, why=f"{untrue} left out: their quotes are not in the text")]
+        if untrue
+        else []
+    )
     owners = {one.file: task for task, part in parts.items() for one in part.contracts}
     conflicts = [
         Conflict(
@@ -89,32 +93,23 @@ def _merged(parts: Sequence[ContractReview]) -> ContractReview:
 
 
 def _true(review: ContractReview, texts: Sequence[Text]) -> tuple[ContractReview, int]:
-    """The review without quotes that are not in their texts, and how many those were."""
+    """The review without what quotes words that are not in its text, and how much that was."""
     by_name = {text.name: text.text for text in texts}
     every = "\0".join(by_name.values())
-    untrue = 0
 
-    def kept(contract: str, quotes: Sequence[ContractQuote]) -> tuple[ContractQuote, ...]:
-        nonlocal untrue
+    def holds(contract: str, *quotes: ContractQuote | None) -> bool:
         text = by_name.get(contract, "")
-        true = tuple(one for one in quotes if text[one.start : one.end] == one.text)
-        untrue += len(quotes) - len(true)
-        return true
+        return all(text[one.start : one.end] == one.text for one in quotes if one)
 
-    clauses = [
-        one.model_copy(update={"quotes": quotes, "present": bool(quotes)})
-        for one in review.clauses
-        for quotes in (kept(one.contract, one.quotes),)
-    ]
-    checks = [
-        one.model_copy(update={"quotes": kept(one.contract, one.quotes)}) for one in review.checks
-    ]
-    risks = [one for one in review.risks if not one.quote or kept(one.contract, [one.quote])]
-    compared = [
-        one
-        for one in review.compared
-        if all((words or "") in every for words in (one.before, one.after))
-    ]
-    untrue += len(review.compared) - len(compared)
-    lists = {"clauses": clauses, "checks": checks, "risks": risks, "compared": compared}
-    return review.model_copy(update={name: tuple(one) for name, one in lists.items()}), untrue
+    kept = {
+        "clauses": tuple(one for one in review.clauses if holds(one.contract, *one.quotes)),
+        "checks": tuple(one for one in review.checks if holds(one.contract, *one.quotes)),
+        "risks": tuple(one for one in review.risks if holds(one.contract, one.quote)),
+        "compared": tuple(
+            one
+            for one in review.compared
+            if all((words or "") in every for words in (one.before, one.after))
+        ),
+    }
+    untrue = sum(len(getattr(review, name)) - len(one) for name, one in kept.items())
+    return review.model_copy(update=kept), untrue

@@ -67,7 +67,7 @@ def _risk(check: RuleVerdict, before: str) -> Risk:
         title=f"{before}{check.statement}".rstrip("."),
         severity=check.severity,
         ref=quote.ref if quote else None,
-        question=check.question,
+        question=check.question or "Is this acceptable?",
         quote=quote,
         basis=check.rule,
     )

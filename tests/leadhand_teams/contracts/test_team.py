@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.teams.loader import inspect
+from leadhand_teams.contracts.planning import versions
 from leadhand_teams.contracts.report import files
 from tests.leadhand_teams.contracts.reviews import SAMPLES, planned, refused, reviewed
 
@@ -111,6 +112,15 @@ def test_a_playbook_of_the_user_is_used_and_a_wrong_one_is_named(tmp_path: Path)
     assert {"law", "mutual-cap"} <= {one.rule for one in extended.checks}
     book.write_text("rules: [{id: a, statement: b, must: Nonsense}]")
     assert "no category 'Nonsense'" in refused("Check it against the playbook", _NEW, book)
+
+
+def test_files_whose_names_differ_in_their_version_are_versions_of_one_contract() -> None:
+    pair = ["in/lease_v10.docx", "in/lease_v2.docx", "in/nda.docx"]
+    assert versions(pair) == [("in/lease_v2.docx", "in/lease_v10.docx")]
+    assert versions(["new/lease.md", "old/lease.md"]) == [("old/lease.md", "new/lease.md")]
+    dated = ["a 2026-03-09.pdf", "a 2026-01-12.md"]
+    assert versions(dated) == [("a 2026-01-12.md", "a 2026-03-09.pdf")]
+    assert versions(["lease.md", "nda.md"]) == []
 
 
 def test_an_empty_folder_is_refused_in_one_line(tmp_path: Path) -> None:
