@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Final
 
 from leadhand import Handoff, Result
-from leadhand_teams.support.findings import Disagreement, Documented, brief_of
+from leadhand_teams.support.findings import Documented, SectionClash, brief_of
 from leadhand_teams.support.library import SupportLibrary, library_of
 from leadhand_teams.support.output import FoundSection
 from leadhand_teams.support.retrieval import ANSWERS_FROM
@@ -66,7 +66,7 @@ def documented(request: str, library: SupportLibrary) -> Documented:
     return found.model_copy(update=more)
 
 
-def contradictions(sections: Sequence[DocSection]) -> Iterator[Disagreement]:
+def contradictions(sections: Sequence[DocSection]) -> Iterator[SectionClash]:
     """Sentences of two sections with nearly the same words and other numbers."""
     said = [
         (one, sentence, frozenset(_NUMBER.sub("", sentence.casefold()).split()))
@@ -77,7 +77,7 @@ def contradictions(sections: Sequence[DocSection]) -> Iterator[Disagreement]:
     for (one, first, words), (other, second, others) in combinations(said[:_MOST_SENTENCES], 2):
         alike = len(words & others) >= _ALIKE * len(words | others) and len(words) >= 4
         if one.ref != other.ref and alike and _NUMBER.findall(first) != _NUMBER.findall(second):
-            yield Disagreement(refs=(one.ref, other.ref), texts=(first.strip(), second.strip()))
+            yield SectionClash(refs=(one.ref, other.ref), texts=(first.strip(), second.strip()))
 
 
 def part_of(text: str, words: set[str]) -> str:

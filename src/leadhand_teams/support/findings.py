@@ -44,7 +44,7 @@ class Diagnosis(Data):
         return next((one for one in self.ways if one.question), None)
 
 
-class Disagreement(Data):
+class SectionClash(Data):
     """What two sections say otherwise."""
 
     refs: tuple[str, str]
@@ -65,7 +65,7 @@ class Documented(Data):
     """Code examples of the section that are not in `text`."""
     links: tuple[tuple[str, str], ...] = ()
     """What its addresses are called, and the addresses."""
-    contradictions: tuple[Disagreement, ...] = ()
+    contradictions: tuple[SectionClash, ...] = ()
     searched: int = 0
     """Sections."""
     unread: tuple[str, ...] = ()
