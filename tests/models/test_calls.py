@@ -17,6 +17,7 @@ from tests.models.asking import (
     ANTHROPIC,
     ASKER,
     BOTH,
+    COLOUR,
     OPENAI,
     PLAIN,
     ask,
@@ -352,3 +353,10 @@ def test_a_call_that_takes_longer_than_a_call_may_is_not_repeated() -> None:
     assert str(asked.error).startswith("the model did not end its answer within 300 s: use a fast")
     assert asked.error is not None
     assert not asked.error.transient  # no rung sends it again as it is
+
+
+def test_a_way_in_which_an_answer_takes_too_long_is_left_for_the_next() -> None:
+    model = InProcess(latency_ms=400_000)
+    asked = run_virtual(ask(model.model, request=CallRequest("Answer.", output=COLOUR)))
+    assert [call.retry_in_s for call in asked.calls] == [0.0] * (len(asked.calls) - 1) + [None]
+    assert len(asked.calls) > 1

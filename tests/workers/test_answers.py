@@ -116,7 +116,7 @@ def test_a_call_among_words_is_not_made_and_asked_for_alone(model_server: Script
     model_server.configure(script=script)
     done = run(team(worker(tools=(height,))))
     assert result(done) == "324 m"
-    assert "Write the call alone" in str(bodies(model_server)[1]["messages"])
+    assert "Write it alone" in str(bodies(model_server)[1]["messages"])
 
 
 def test_an_escalation_beside_calls_waits_for_their_results(model_server: ScriptedServer) -> None:

@@ -132,7 +132,14 @@ class Asking:
 
     def asks_differently(self, failure: Failure) -> bool:
         """Whether the same request is put in another way after a failure."""
-        return failure.kind == "unstructured" or self._is_lowered(failure)
+        return failure.kind == "unstructured" or self._is_lowered(failure) or self._is_left(failure)
+
+    def _is_left(self, failure: Failure) -> bool:
+        """Whether a way is left in which an answer took too long: it may have had no end."""
+        form, way = self._form, self._way
+        if failure.kind != "slow" or form is None or way is None or self._set is not None:
+            return False
+        return self.connection.habits.failed(way, form.size) is not None
 
     def _thinks(self, settings: Mapping[str, object]) -> bool:
         profile, asked = self.connection.model.profile, settings.get("thinking")

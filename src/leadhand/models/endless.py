@@ -25,7 +25,6 @@ class _Stretch:
     """Whether quotes in it mark strings; None before its first visible character."""
     quoted: bool = False
     blanks: int = 0
-    """The pieces of white space at its end."""
     held: str = ""
     """A backslash at the end of a piece, which belongs to the next character."""
 

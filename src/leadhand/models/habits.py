@@ -41,8 +41,7 @@ class Habits:
     works: bool = False
     """Whether an answer in that way could be read."""
     ended: dict[Answers, int] = field(default_factory=dict["Answers", int])
-    """By way, the characters of the largest schema whose answer came to its end. A model that ends
-    an answer of three fields may not end a plan."""
+    """By way, the characters of the largest schema whose answer came to its end."""
     endless: bool = False
     """Whether it wrote without end before."""
     max_tokens: int | None = None

@@ -42,10 +42,9 @@ class CallRequest:
     """Whether an answer in words will do as well."""
     alone: ToolDefinition | None = None
     """The output for a model that can't call `tools` because its answer has a format."""
-    in_text: str | None = ""
+    in_text: str = ""
     """The text that explains the answer where its schema may not be shown: `alone`, or beside
-    tools, where an empty one is the schema. None: nothing yet, because small models that see the
-    fields of an answer fill them in and call no tools."""
+    tools, where an empty one is the schema."""
 
     @cached_property
     def model_settings(self) -> ModelSettings | None:
@@ -83,15 +82,14 @@ class CallRequest:
         parts = list(asked.instruction_parts or ())
         if self.alone is not None:
             # Not every server shows a model the schema of its answer.
-            parts.append(InstructionPart(self.in_text or ""))
+            parts.append(InstructionPart(self.in_text))
             form = _object(self.alone)
             in_format = replace(asked, output_mode=way, allow_text_output=True)
             return replace(
                 in_format, function_tools=[], output_object=form, instruction_parts=parts
             )
-        if self.in_text is not None:
-            schema = to_json(output.parameters_json_schema).decode()
-            parts.append(InstructionPart(self.in_text or schema))
+        schema = to_json(output.parameters_json_schema).decode()
+        parts.append(InstructionPart(self.in_text or schema))
         return ModelRequestParameters(
             function_tools=asked.function_tools, instruction_parts=parts or None
         )

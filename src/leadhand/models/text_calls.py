@@ -4,6 +4,7 @@ Text is a call only if it is nothing else, names offered tools, and did not come
 was given: a tool's output must not become a call.
 """
 
+import itertools
 import json
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -22,6 +23,7 @@ _MAX_TRIES = 20_000
 """Places of one text at which a JSON value may begin. In a text with more, anything may be."""
 _CHARS_A_TRY = 100
 """A value that ends badly counts as a try for each so many characters."""
+_MAX_LOOKED_AT = 20
 _MAX_ESCAPES = 4
 """How deep a call may be written into JSON strings of JSON strings."""
 
@@ -49,10 +51,22 @@ def with_calls(
     return replace(response, parts=[*others, *said])
 
 
-def call_among_words(text: str, offered: Collection[str]) -> str | None:
-    """The offered tool that a code block of a text calls, which is no call; None if none does."""
-    blocks = (_calls_in(block[1]) for block in _FENCE.finditer(text))
-    return next((name for calls in blocks for name, _ in calls if name in offered), None)
+def call_among_words(
+    response: ModelResponse, offered: Collection[str], messages: Sequence[ModelMessage]
+) -> str | None:
+    """What is wrong with an answer that calls an offered tool among words before any other call."""
+    said = [response, *(one for one in messages if isinstance(one, ModelResponse))]
+    if any(one.tool_calls for one in said):
+        return None
+    text = response.text or ""
+    for found in itertools.islice(_OBJECT.finditer(text), _MAX_LOOKED_AT):
+        try:
+            value, _ = cast("tuple[JsonValue, int]", _decoder.raw_decode(text, found.start()))
+        except (ValueError, RecursionError):
+            continue
+        if (call := _as_call(value)) is not None and call[0] in offered:
+            return f"You wrote a call of `{call[0]}` among words: it was not made. Write it alone."
+    return None
 
 
 def _calls_in(text: str) -> list[_Call]:

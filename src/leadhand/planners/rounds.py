@@ -18,8 +18,6 @@ from leadhand.untrusted.fence import Fence
 if TYPE_CHECKING:
     from leadhand.models.calls import Caller
 
-_NO_TASKS = "nothing has been started yet: put at least one task into `tasks`"
-
 
 class StepwisePlanner:
     def __init__(self, decider: Decider, recorder: Recorder) -> None:
@@ -47,7 +45,9 @@ class StepwisePlanner:
                 return (sound,)
             plan = plan_of(sound)
             found = _checked(plan, request, team)
-            messages = [problem.message for problem in found] if plan.tasks else [_NO_TASKS]
+            messages = [problem.message for problem in found]
+            if not plan.tasks:
+                messages = ["put at least one task into `tasks`: none runs yet"]
             if messages:
                 record_rejected(self._recorder, self.name, plan if plan.tasks else None, messages)
             return messages

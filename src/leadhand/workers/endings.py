@@ -103,8 +103,11 @@ class FinalAnswer:
     ) -> CallRequest:
         """`request` with the ways to end. The answer may take `tokens`."""
         uses_words = first and self.is_text and bool(tools)
-        shown = self._shown if tools else ""  # in a format the schema is enforced
-        said = prompt(_PACKAGE, "in_text" if tools else "alone"), prompt(_PACKAGE, "fields"), shown
+        said = [prompt(_PACKAGE, "in_text" if tools else "alone")]
+        if tools and not uses_words:
+            said.append(prompt(_PACKAGE, "in_text_answer"))
+        if not uses_words:  # a small model fills in the fields that it sees, and calls no tools
+            said += [prompt(_PACKAGE, "fields"), self._shown if tools else ""]
         most = min(tokens, request.max_bytes / BYTES_A_TOKEN, PLAN_TOKENS)
         return replace(
             request,
@@ -113,7 +116,7 @@ class FinalAnswer:
             tokens=max(round(most), 1),
             words=self.is_text,
             alone=None if tools else self.alone,
-            in_text=None if uses_words else joined(*said),
+            in_text=joined(*said),
         )
 
     def result(self, answer: StructuredAnswer, usage: Usage) -> Result:

@@ -46,7 +46,6 @@ from leadhand.workers.wrappers import completed_or_escalated
 MAX_REFUSED_CALLS = 100
 """Refused tool calls of one response that stay in the conversation. Each costs time and tokens."""
 _TOO_EARLY = "This was not taken, because you called tools beside it: look at their results first."
-_AMONG_WORDS = "You wrote a call of `{}` among words, so it was not made. Write the call alone."
 DEFAULT_STEPS = 10
 
 
@@ -230,9 +229,8 @@ class _Attempt:
             return [reply(call, _TOO_EARLY) for call in final_calls]
         try:
             offered = [tool.name for tool in request.tools]
-            called = call_among_words(response.text or "", offered) if not final_calls else None
-            if called is not None and not self._said.repairs:
-                raise BadAnswer(_AMONG_WORDS.format(called))
+            if wrong := call_among_words(response, offered, self._said.messages):
+                raise BadAnswer(wrong)
             for call in final_calls:
                 if call.tool_name == ESCALATE.name:
                     arguments = arguments_of(call, max_bytes=request.max_bytes)

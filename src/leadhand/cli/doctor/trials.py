@@ -105,7 +105,6 @@ class _Subject:
     connection: Connection
     chars: int = 0
     pieces: int = 0
-    """In how many pieces: a line break is often one, and a token."""
     began_s: float = 0.0
 
     def _speed(self) -> tuple[int, float]:
