@@ -144,7 +144,7 @@ def _reply(
     if checked.kept:
         lines = [f"{one.text} (`{one.ref}`)" for one in checked.kept]
         parts.insert(0, Section("", [Items(lines)]))
-    if made is not None and made.missing:
+    if made is not None and made.missing and not diagnosis.cause:
         lead = "Please answer what you can of this, so that we need not ask again:"
         parts.append(Section("Please send us", [lead, Items(made.missing)]))
     lead = _lead(brief, diagnosis, documented, made)
