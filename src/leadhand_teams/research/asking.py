@@ -6,7 +6,7 @@ from typing import Final
 
 from leadhand_teams.research.grammar import LEAST, MOST, NUMBERS, Ask, Filter, Grain, kind_of
 from leadhand_teams.research.schema import Field, View, join
-from leadhand_teams.research.words import Word, alike, is_doing, naming, words_of
+from leadhand_teams.research.words import Word, alike, is_doing, name_stems, naming, words_of
 from leadhand_teams.shared import values
 from leadhand_teams.shared.values import Period
 
@@ -23,6 +23,8 @@ _COMPARED: Final = re.compile(
     r"(?P<less>less than|fewer than|under|below|at most|up to|lower than)\s+$",
     re.IGNORECASE,
 )
+_MONEY: Final = frozenset(name_stems("revenue sales turnover amount income"))
+"""Columns that are taken first if a question names none."""
 _PLACES: Final = frozenset(
     ("city", "place", "location", "country", "region", "site", "office", "branch", "state")
 )
@@ -299,6 +301,7 @@ class _Reader:
         if made.measure or counts or made.kind not in ("growth", "max", "min", "ranking"):
             return
         found = [one for one in made.view.fields if one.role == "measure"]
+        found.sort(key=lambda one: not (one.column.unit or set(one.stems) & _MONEY))
         if found and (made.group or made.kind == "growth"):
             made.measure = found[0]
             if len(found) > 1:

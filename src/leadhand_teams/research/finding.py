@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from leadhand import Handoff, Result
-from leadhand.tools.sql import RequestFailed
+from leadhand.tools.files import Inputs
+from leadhand.tools.sql import RequestFailed, SqlTools, quoted_name
 from leadhand_teams.research import asking, contents
 from leadhand_teams.research.computing import Computed, compute
 from leadhand_teams.research.grammar import Ask
@@ -14,6 +17,7 @@ from leadhand_teams.research.schema import View, views
 from leadhand_teams.research.texts import TextLibrary
 from leadhand_teams.research.words import naming, words_of
 from leadhand_teams.shared.reading import Reading, read
+from leadhand_teams.shared.tables import typed
 
 _WHY: Final = re.compile(r"[,;.]?\s*\b(?:and|but)?,?\s*(?:what do .* say about )?\bwhy\b", re.I)
 _COMPARES: Final = re.compile(r"\b(?:differ\w*|compar\w+|change[sd]?|between|versus|vs)\b", re.I)
@@ -31,7 +35,8 @@ def question_in(handoff: Handoff) -> str:
 
 def work_out(handoff: Handoff) -> Result:
     """What the tables among the handoff's files answer."""
-    return _result(of_tables(question_in(handoff), read(handoff.artifacts)), handoff)
+    reading = _with_parquet(read(handoff.artifacts), handoff.artifacts)
+    return _result(of_tables(question_in(handoff), reading), handoff)
 
 
 def find(handoff: Handoff) -> Result:
@@ -41,6 +46,27 @@ def find(handoff: Handoff) -> Result:
         if isinstance(output, dict) and output.get("sentence"):
             subjects += ResearchFinding.model_validate({**output, "added": None}).subjects
     return _result(of_texts(question_in(handoff), read(handoff.artifacts), subjects), handoff)
+
+
+def _with_parquet(reading: Reading, paths: Sequence[str]) -> Reading:
+    """`reading` with the rows of Parquet files, which the database reads."""
+    inputs = Inputs.of([Path(path) for path in paths])
+    found = list(reading.tables)
+    files = {file.name for file in inputs.of_kind("parquet")}
+    if not files:
+        return reading
+    with SqlTools(inputs) as tools:
+        for table in tools.tables:
+            if table.file in files:
+                names = [column.name for column in table.columns]
+                cells = ", ".join(f"{quoted_name(name)}::VARCHAR" for name in names)
+                (rows,) = tools.select([f"SELECT {cells} FROM {table.name}"])
+                texts = [["" if cell is None else str(cell) for cell in row] for row in rows]
+                found.append(typed(table.file, names, [*enumerate(texts, 1)], decimal="."))
+                files.discard(table.file)
+    loaded = {file.name for file in inputs.of_kind("parquet")} - files
+    unread = [one for one in reading.unread if one.name not in loaded]
+    return replace(reading, tables=tuple(found), unread=tuple(unread))
 
 
 def _result(found: ResearchFinding, handoff: Handoff) -> Result:
@@ -142,6 +168,8 @@ def _doubt_of_others(found: Computed, good: Sequence[Ask], question: str) -> Non
     first = good[0]
     for other in good[1:3]:
         same = other.explained == first.explained and len(other.joins) == len(first.joins)
+        names = [one.measure.name.lower() if one.measure else "" for one in (first, other)]
+        same = same and names[0] == names[1]
         if found.sentence and same and other.view is not first.view:
             also = compute(other, question)
             if also.sentence and also.value != found.value:

@@ -18,12 +18,12 @@ WIDTH: Final = 720
 HEIGHT: Final = 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 44, 48
 _ROW: Final = 30
-_CHAR: Final = 7.0
+_CHAR: Final = 7.8
 """The width of a character, about."""
 _MAX_POINTS: Final = 400
 """Points of a line; longer ones are thinned."""
 STYLE: Final = """
-svg.figure { width: 100%; height: auto; max-width: 720px; display: block; }
+svg.figure { width: 100%; height: auto; max-width: 720px; min-width: 500px; display: block; }
 svg.figure text { fill: var(--ink, #1f2328); font: 13px system-ui, sans-serif; }
 svg.figure .title { font-size: 15px; font-weight: 600; }
 svg.figure .faint { fill: var(--faint, #59636e); font-size: 12px; }

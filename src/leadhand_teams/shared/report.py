@@ -60,7 +60,7 @@ code, pre { font: .875em ui-monospace, Menlo, Consolas, monospace; background: v
 code { padding: .1em .3em; border-radius: 4px; }
 pre { padding: .8rem 1rem; overflow-x: auto; border-radius: 6px; white-space: pre-wrap; }
 pre code { padding: 0; background: none; }
-figure { margin: 1.2rem 0; } a { color: var(--one); }
+figure { margin: 1.2rem 0; overflow-x: auto; } a { color: var(--one); }
 footer { margin-top: 2.5rem; padding-top: .75rem; border-top: 1px solid var(--line); }
 @media print { :root { --ink: #000; --faint: #444; --line: #bbb; --ground: #fff; --soft: #fff;
  --one: #0b62c4; --two: #b35900; --three: #1a7f5a; --four: #8250df; }
@@ -236,7 +236,9 @@ def _table_md(table: TableBlock) -> str:
 
 
 def _row_md(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(_md(' '.join(cell.split())) for cell in cells)} |"
+    # `50.8 %` at the start of a cell is no list.
+    shown = [cell if values.number(cell) is not None else _md(cell) for cell in cells]
+    return f"| {' | '.join(' '.join(cell.split()) for cell in shown)} |"
 
 
 def _table_html(table: TableBlock) -> str:

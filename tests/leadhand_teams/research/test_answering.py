@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import duckdb
 import pytest
 from benchmarks.research.folders import FOLDERS
 from benchmarks.research.forms import write
@@ -85,6 +86,13 @@ def test_a_role_that_no_row_has_is_not_given_to_another_person(tmp_path: Path) -
     made = asked("How many days of paid leave do employees have?", tmp_path)
     assert made.value == "28"
     assert [one.ref for one in made.citations] == ["handbook.md:5"]
+
+
+def test_a_parquet_file_is_a_table_too(tmp_path: Path) -> None:
+    copied = "COPY (SELECT 'North' AS region, 5 AS units UNION ALL SELECT 'South', 7) TO ?"
+    duckdb.execute(copied, [str(tmp_path / "units.parquet")])
+    made = ResearchAnswer.model_validate(run("Which region has most units?", tmp_path).output)
+    assert (made.value, made.unread) == ("South", ())
 
 
 def test_a_profile_of_the_tables_is_shown_only_if_it_is_asked_for(tmp_path: Path) -> None:

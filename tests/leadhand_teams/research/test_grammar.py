@@ -59,7 +59,7 @@ REVENUE = "revenue (EUR)"
         ("How many units of the desk lamp were sold?", "sum", "units", None, [("Desk Lamp",)]),
         ("Rank the regions by revenue", "ranking", REVENUE, "region", []),
         ("What are the two products with the highest revenue?", "ranking", REVENUE, "product", []),
-        ("Which region grew fastest?", "growth", "units", "region", []),
+        ("Which region grew fastest?", "growth", REVENUE, "region", []),
         ("What is the difference in units between North and South?", "difference", "units", None,
          [("North", "South")]),
         ("How much did revenue fall from 2024 to 2025?", "growth", REVENUE, None, []),
