@@ -257,3 +257,18 @@ def test_a_statement_of_a_model_is_kept_only_if_its_quote_is_in_the_section(
     assert ("Start in the bank accounts." in found.reply) is kept
     assert found.removed == (0 if kept else 1)
     assert "choose Renew consent" in found.reply
+
+
+def test_if_no_worker_can_answer_the_contact_is_the_last_word() -> None:
+    def fails(handoff: Handoff) -> Result:
+        raise ValueError("the index is damaged")
+
+    team = load("support")
+    broken = [replace(one, draft=fails, offline=fails) for one in team.workers]
+    answer, found = run(
+        "How do I set up a virtual environment?", team=replace(team, workers=broken)
+    )
+    assert answer.status in ("partial", "failed")
+    assert not found.answered
+    assert team.contact is not None
+    assert answer.answer.rstrip().endswith(team.contact)
