@@ -27,7 +27,7 @@ def _drafted(change: Callable[[dict[str, JsonValue]], None]) -> tuple[Plan, Task
         to_agent=task.worker,
         intent=task.intent,
         payload=task.payload,
-        artifacts=task.artifacts,
+        artifacts=tuple(task.artifacts),
         return_to="supervisor",
     )
     result = drafts.clauses(handoff)
