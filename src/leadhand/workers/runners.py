@@ -23,7 +23,6 @@ from leadhand.threads import DaemonThreads
 from leadhand.untrusted.fence import Fence
 from leadhand.workers import wrappers
 from leadhand.workers.context_data import ContextData
-from leadhand.workers.drafts import WithDraft
 from leadhand.workers.foreign import function_of
 from leadhand.workers.function import Function, FunctionWorker
 from leadhand.workers.nested import NestedWorker
@@ -223,6 +222,8 @@ class Runners:
     def _with_draft(
         self, worker: Worker, draft: Function, by_model: "ModelWorker | None" = None
     ) -> Runner:
+        from leadhand.workers.drafts import WithDraft  # most workers have none
+
         return WithDraft(by_model, self._by_code(worker, draft), self._offline_switch)
 
     def _tool(self, tool: object) -> object | None:
