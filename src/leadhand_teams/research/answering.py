@@ -36,7 +36,10 @@ class Query(BaseModel):
 def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     """The answer of a run of the team, of whatever results there are."""
     found = {one.task.worker: _finding(one) for one in results}
-    tables, texts = (found.get(name) or ResearchFinding() for name in ("analyst", "researcher"))
+    tables, texts = found.get("analyst"), found.get("researcher")
+    # What a kind of file that is not there does not know decides nothing.
+    tables = tables or ResearchFinding(unknown=texts.unknown if texts else ())
+    texts = texts or ResearchFinding(unknown=tables.unknown)
     made = combined(plan.goal, tables, texts)
     made = _with_models(made, results)
     gaps = (
@@ -91,11 +94,8 @@ def combined(question: str, tables: ResearchFinding, texts: ResearchFinding) -> 
 
 def _not_found(tables: ResearchFinding, texts: ResearchFinding) -> tuple[str, ...]:
     """What neither has; else what no row or passage has together."""
-    if tables.unknown and texts.unknown:
-        nowhere = tuple(word for word in tables.unknown if word in texts.unknown)
-        if nowhere:
-            return nowhere
-    return tables.not_found or texts.not_found or tables.unknown or texts.unknown
+    nowhere = tuple(word for word in tables.unknown if word in texts.unknown)
+    return nowhere or tables.not_found or texts.not_found
 
 
 def _finding(one: TaskResult) -> ResearchFinding | None:

@@ -23,6 +23,7 @@ _COMPARED: Final = re.compile(
     r"(?P<less>less than|fewer than|under|below|at most|up to|lower than)\s+$",
     re.IGNORECASE,
 )
+_UNITS: Final = frozenset(name_stems("units"))
 _MONEY: Final = frozenset(name_stems("revenue sales turnover amount income"))
 """Columns that are taken first if a question names none."""
 _PLACES: Final = frozenset(
@@ -278,6 +279,11 @@ class _Reader:
             and not any(len(one.texts) == 2 for one in made.filters)
         ):
             made.kind = "value"
+        if made.kind == "count" and made.measure is None and made.filters:
+            # "How many chairs": pieces are counted where the table has them, not its rows.
+            counted = not any(word.stem in made.view.stems for word in self.words)
+            pieces = [f for f in made.view.fields if f.role == "measure" and _UNITS & set(f.stems)]
+            made.measure = pieces[0] if pieces and counted else None
         if made.kind == "count" and made.measure is not None:
             made.kind = "sum"
         if made.kind == "median" and made.measure and "median" in made.measure.name.lower():

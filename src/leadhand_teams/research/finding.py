@@ -129,7 +129,8 @@ def of_texts(question: str, reading: Reading, subjects: Sequence[str] = ()) -> R
     unread = _unread(reading)
     library = TextLibrary(reading.texts)
     if not library.texts:
-        return ResearchFinding(unread=unread)
+        named = tuple(word.text for word in naming(words_of(question)))
+        return ResearchFinding(unknown=named, unread=unread)
     known = _known(views(reading.tables))
     found = library.compare(question) if _COMPARES.search(question) else None
     if found is None or not found.sentence:

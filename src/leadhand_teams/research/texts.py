@@ -27,6 +27,8 @@ _BREAK: Final = re.compile(
     r"\n[ \t]*\n+|(?<=[.!?])[ \t]*\n|(?<=[.!?])\s+(?=[\"“(]?[A-ZÄÖÜÉ\d])|"
     r"\n(?=\s*(?:[-*•#|]|\d+[.)]\s))|\n(?=[^\n:]{1,40}: )"
 )
+_NUMBERED: Final = re.compile(r"\d+(?:\.\d+)*[.)]?\s+\w[\w ]{0,40}\.?")
+"""A numbered heading: `3. Deposit.`"""
 _SHORT_FORM: Final = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|No|Nr|Art|Sec|approx|e\.g|i\.e|etc|vs|Inc|Ltd|Co|[A-Z]|\d{1,2}))\.$"
 )
@@ -148,6 +150,8 @@ class TextLibrary:
             )
         text = best.sentence.text
         value = None if why else _value(question, best.sentence, words)
+        if value is None and re.match(r"\s*who\b", question, re.IGNORECASE):
+            return Told("")
         doubts: list[str] = []
         if best.near:
             shown = ", ".join(f"“{word.text}”" for word in best.near)
@@ -285,7 +289,7 @@ def _sentences(source: Text) -> Iterable[TextSentence]:
     heading = ""
     texts = [source.text[a:b] for a, b in spans]
     for n, (a, b) in enumerate(spans):
-        if texts[n].startswith("#"):
+        if texts[n].startswith("#") or _NUMBERED.fullmatch(texts[n]):
             heading = texts[n].lstrip("# ")
             continue
         before = texts[n - 1] if n and not texts[n - 1].startswith("#") else ""
@@ -312,7 +316,9 @@ def _fits(question: str, one: TextSentence, why: bool) -> float:
     if re.search(r"how (?:many|much|long|high|large|often)|\b(?:price|cost|rate|fee|rent)\b", low):
         return 1.0 if any(True for _ in values.amounts(text)) or _number_word(text) else 0.0
     if re.search(r"\bwhom?\b|\bwhose\b", low):
-        return 1.0 if _names(text) else 0.0
+        asked = {w.stem for w in words_of(question)}
+        named = [{w.stem for w in words_of(name)} for _, _, name in _names(text)]
+        return 1.0 if any(stems - asked for stems in named) else 0.0
     return 0.0
 
 
@@ -335,7 +341,7 @@ def _value(question: str, one: TextSentence, words: Sequence[Word]) -> str | Non
         asked = {w.stem for w in words}
         found = [
             (a, b, name) for a, b, name in _names(text)
-            if not {w.stem for w in words_of(name)} & asked
+            if {w.stem for w in words_of(name)} - asked
         ]  # fmt: skip
     if not found or not places:
         return None
@@ -344,6 +350,7 @@ def _value(question: str, one: TextSentence, words: Sequence[Word]) -> str | Non
 
 def _names(text: str) -> list[tuple[int, int, str]]:
     found = [(m.start(), m.end(), m[0].rstrip(" .,&")) for m in _NAME.finditer(text)]
+    found = [f for f in found if not (f[2].isupper() and len(f[2]) < 4)]
     return [f for f in found if f[0] > 0 or " " in f[2]]
 
 

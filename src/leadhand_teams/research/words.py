@@ -21,7 +21,7 @@ rise rose risen
 shrink shrank shrunk
 fall fell fallen
 sink sank sunk
-revenue turnover sale sell
+revenue turnover sale
 customer client
 employee staff worker people person headcount colleague
 city town
