@@ -33,6 +33,7 @@ EXTRAS = {
     "agents": "agno",
     "router": "sklearn",
     "otel": "opentelemetry.exporter.otlp.proto.http",
+    "teams": "ucumvert",
     "bedrock": "boto3",
     "cohere": "cohere",
     "google": "google.genai",
