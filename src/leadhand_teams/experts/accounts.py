@@ -44,7 +44,7 @@ def _row(row: QuotableLine, years: Sequence[str], changes: bool) -> str:
         before, after = _shown(by_year[before], old), _shown(by_year[after], new)
         return f"{row.title}: {after} after {before} ({by})"
     if len(by_year) < len(row.cells):
-        return f"“{row.text}”"
+        return f"“{row.quote}”"
     asked = [by_year[year] for year in years if year in by_year] or [*row.cells]
     return f"{row.title}: " + "; ".join(_shown(name, row.cells[name]) for name in asked)
 

@@ -8,7 +8,7 @@ from pydantic import JsonValue, ValidationError
 from leadhand import Plan
 from leadhand.contracts.answer import Conflict, Gap, Source
 from leadhand.extension.roles import Synthesis, TaskResult
-from leadhand_teams.experts.fields import EXPERTS, Expert
+from leadhand_teams.experts.fields import EXPERTS
 from leadhand_teams.experts.output import Answered, Disagreement, ExpertOpinion
 from leadhand_teams.experts.report import report
 from leadhand_teams.shared.reading import Text
@@ -56,13 +56,12 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
 
 
 def _choice(plan: Plan) -> Answered:
-    """The experts that the plan names; of a plan of others those that it has tasks for."""
-    for task in plan.tasks:
-        if isinstance(task.payload, dict) and "confidence" in task.payload:
-            return Answered.model_validate({**task.payload, "question": None})
-    named = [expert for expert in EXPERTS if any(task.worker == expert for task in plan.tasks)]
+    """The experts that the plan has tasks for, and how sure it is of them."""
+    named = dict.fromkeys(task.worker for task in plan.tasks if task.worker in EXPERTS)
     first, second, *_ = [*named, None, None]
-    return Answered(expert=cast("Expert | None", first), secondary=cast("Expert | None", second))
+    payloads = (task.payload for task in plan.tasks if isinstance(task.payload, dict))
+    sure = next((one["confidence"] for one in payloads if "confidence" in one), 0)
+    return Answered.model_validate({"expert": first, "secondary": second, "confidence": sure})
 
 
 def _opinion(one: TaskResult) -> ExpertOpinion | None:

@@ -4,6 +4,7 @@ import re
 import threading
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Final, cast
 
@@ -11,7 +12,7 @@ from leadhand import Handoff, Result
 from leadhand.errors import InputError
 from leadhand_teams.experts.accounts import figure
 from leadhand_teams.experts.fields import EXPERTS, Expert
-from leadhand_teams.experts.finding import FoundAnswer, asked, citation, find
+from leadhand_teams.experts.finding import FoundAnswer, asked, find
 from leadhand_teams.experts.output import ExpertOpinion
 from leadhand_teams.experts.sentences import KnownLines, QuotableLine, library
 from leadhand_teams.experts.words import check, pattern, patterns
@@ -24,12 +25,8 @@ _lock = threading.Lock()
 
 def known_documents(paths: Sequence[str]) -> KnownLines:
     """The sentences of the files and folders at `paths`, read once. Raises `InputError`."""
-    files = [
-        file
-        for path in map(Path, paths)
-        for file in (sorted(path.rglob("*")) if path.is_dir() else [path])
-    ]
-    states = [one.stat() for one in files if one.exists()]
+    files = [file for path in map(Path, paths) for file in (path, *sorted(path.rglob("*")))]
+    states = (file.stat() for file in files if file.exists())
     with _lock:
         return _library(tuple(paths), tuple((one.st_mtime_ns, one.st_size) for one in states))
 
@@ -42,9 +39,9 @@ def _library(paths: tuple[str, ...], states: tuple[tuple[int, int], ...]) -> Kno
 def draft(handoff: Handoff) -> Result:
     """What the documents say, as the expert with the worker's name reads them."""
     expert: Expert = next(one for one in EXPERTS if one == handoff.to_agent)
-    payload: object = handoff.payload
-    given = cast("dict[str, object]", payload) if isinstance(payload, dict) else {}
-    opinion = opinion_on(str(given.get("question") or handoff.intent), handoff.artifacts, expert)
+    given: object = handoff.payload
+    payload = cast("dict[str, object]", given) if isinstance(given, dict) else {}
+    opinion = opinion_on(str(payload.get("question", handoff.intent)), handoff.artifacts, expert)
     return Result(
         output=opinion.model_dump(mode="json"),
         summary=(opinion.answer or opinion.ask or "")[:600],
@@ -61,11 +58,8 @@ def moderate(handoff: Handoff) -> Result:
         "of the field, and hand in the documents that should answer it with --input."
     )
     pairs = {(d.one.ref, d.other.ref): d for one in found for d in one.disagreements}
-    opinion = ExpertOpinion(
-        question=handoff.intent,
-        disagreements=[*pairs.values()],
-        ask=None if found else ask,
-    )
+    opinion = ExpertOpinion(question=handoff.intent, disagreements=[*pairs.values()])
+    opinion.ask = None if found else ask
     summary = f"{len(pairs)} contradictions" if found else ask
     return Result(output=opinion.model_dump(mode="json"), summary=summary)
 
@@ -88,15 +82,15 @@ def opinion_on(question: str, paths: Sequence[str], expert: Expert) -> ExpertOpi
     opinion.disagreements = [*findings.disagreements]
     computed = figure(question, known) if expert == "financial" else None
     years = {*re.findall(r"\b(?:19|20)\d\d\b", question)} if expert == "financial" else set[str]()
-    if years and findings.answers and not any(y in findings.found[0].sentence.text for y in years):
+    if years and findings.answers and not any(y in findings.found[0].sentence.quote for y in years):
         findings = findings._replace(answers=False)  # of another year
     advice = pattern("advice").search(question) is not None
     opinion.answered = not advice and (findings.answers or computed is not None)
     text, cited = computed or _answer(question, findings, known)
     opinion.answer = text if opinion.answered else ""
-    opinion.citations = [citation(one) for one in cited]
+    opinion.citations = [*cited]
     opinion.checks += _beside(cited, known, expert)
-    opinion.to_reader = [citation(one) for one in known.to_reader[:_MOST_TO_READER]]
+    opinion.to_reader = [*known.to_reader[:_MOST_TO_READER]]
     opinion.ask = None if opinion.answered else _ask_back(findings, known)
     if advice:
         opinion.ask = "The experts give no advice: what should they look up in the documents?"
@@ -109,41 +103,29 @@ def _answer(
     """The direct answer, and the sentences that it rests on."""
     found = [one.sentence for one in findings.found]
     if found and asked(question) == "steps" and found[0].is_item:
-        steps = _list_of(found[0], known.sentences)[:_MOST_STEPS]
-        return " ".join(step.text for step in steps), steps
+        together = groupby(known.sentences, lambda one: (one.is_item, one.heading))
+        lists = ([*lines] for _, lines in together)
+        steps = next(lines for lines in lists if found[0] in lines)[:_MOST_STEPS]
+        return " ".join(step.quote for step in steps), steps
     # What another document replaces is no answer any more.
     holding = {one.one.ref for one in findings.disagreements if one.settled}
     found = [one for one in known.sentences if one.ref in holding] + [
         one for one in found if one.ref not in holding
     ]
-    return f"“{found[0].text}”" if found else "", found
-
-
-def _list_of(item: QuotableLine, among: Sequence[QuotableLine]) -> list[QuotableLine]:
-    """The items of the list that an item is in."""
-    first = last = among.index(item)
-    while first and among[first - 1].is_item and among[first - 1].heading == item.heading:
-        first -= 1
-    while last < len(among) and among[last].is_item and among[last].heading == item.heading:
-        last += 1
-    return [*among[first:last]]
+    return f"“{found[0].quote}”" if found else "", found
 
 
 def _beside(cited: Sequence[QuotableLine], known: KnownLines, expert: Expert) -> list[str]:
     """What else in the cited sections needs a look, each kind once."""
-    places = {(one.file, one.heading) for one in cited} | {(one.file, "") for one in cited}
+    files, places = {one.file for one in cited}, {(one.file, one.heading) for one in cited}
+    here = [one for one in known.sentences if one.file in files and not one.cells]
     found: list[str] = []
     for what, words in patterns("beside", expert).items():
-        anywhere = what.endswith("applies")
-        near = (
-            one
-            for one in known.sentences
-            if (one.file, "" if anywhere else one.heading) in places
-            and one not in cited
-            and not one.cells
-            and words.search(one.text)
-        )
-        found += [f"Check {what}: “{one.text[:200]}” ({one.ref})" for one in [*near][:1]]
+        for one in here:
+            is_near = what.endswith("applies") or (one.file, one.heading) in places
+            if is_near and one not in cited and words.search(one.quote):
+                found.append(f"Check {what}: “{one.quote[:200]}” ({one.ref})")
+                break
     return found
 
 

@@ -97,7 +97,7 @@ def weights(text: str) -> dict[str, float]:
     """How much the words of a text speak for each field."""
     found, heavy = _field_words(text), dict[str, float]()
     for field in (*EXPERTS, OTHER):
-        kinds = [*found[field].values()] if field in found else []
+        kinds = [*found.get(field, {}).values()]
         heavy[field] = sum(min(kinds.count(one) * _WEIGHTS[one], _MOST[one]) for one in _WEIGHTS)
     code = len({*_CODE.findall(text[:_MAX_CHARS])})
     heavy["technical"] += 1.5 * min(code, 3)

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from leadhand.tools.files import content_words
 from leadhand_teams.experts.fields import Expert
-from leadhand_teams.experts.output import Citation, Disagreement
+from leadhand_teams.experts.output import Disagreement
 from leadhand_teams.experts.sentences import KnownLines, QuotableLine
 from leadhand_teams.experts.words import digits, pattern, patterns, same, stems_of
 from leadhand_teams.shared import values
@@ -63,7 +63,7 @@ def asked(question: str) -> str:
 
 def find(question: str, known: KnownLines, expert: Expert | None) -> FoundAnswer:
     """The sentences that answer `question`, best first."""
-    kind, items = asked(question), [(same(o.heading), same(o.text)) for o in known.sentences]
+    kind, items = asked(question), [(same(o.heading), same(o.quote)) for o in known.sentences]
     every = {word for heading, body in items for word in f"{heading} {body}".split()}
     words = [(word, {*same(word).split()}) for word in meant(question) if not word.isdigit()]
     new = [word for word, stems in words if not stems <= every]
@@ -80,7 +80,7 @@ def find(question: str, known: KnownLines, expert: Expert | None) -> FoundAnswer
     best = _best(found)
     answers = False
     if best:
-        body = {*same(best[0].sentence.text).split()}
+        body = {*same(best[0].sentence.quote).split()}
         here = [stems for word, stems in words if word not in new]
         rarity = [sum(map(index.rarity, stems)) for stems in here]
         said = sum(weight for stems, weight in zip(here, rarity, strict=True) if stems & body)
@@ -97,14 +97,9 @@ def find(question: str, known: KnownLines, expert: Expert | None) -> FoundAnswer
     return FoundAnswer(best, answers, unknown, disagreements)
 
 
-def citation(sentence: QuotableLine) -> Citation:
-    """A sentence as a citation."""
-    return Citation(ref=sentence.ref, quote=sentence.text, heading=sentence.heading)
-
-
 def _fits(kind: str, sentence: QuotableLine) -> bool:
     """Whether a sentence has what is asked for."""
-    text = digits(sentence.text)
+    text = digits(sentence.quote)
     if kind == "amount":
         return re.search(r"\d", text) is not None
     if kind == "time" and (pattern("duration").search(text) or values.periods(text)):
@@ -119,8 +114,8 @@ def _best(found: Sequence[FoundLine]) -> list[FoundLine]:
     for one in found:
         if len(kept) == MOST_QUOTES or one.score < BESIDE_FROM * found[0].score:
             break
-        words = {*terms(one.sentence.text)}
-        if all(len(words & {*terms(k.sentence.text)}) < 0.8 * len(words) for k in kept):
+        words = {*terms(one.sentence.quote)}
+        if all(len(words & {*terms(k.sentence.quote)}) < 0.8 * len(words) for k in kept):
             kept.append(one)
     return kept
 
@@ -135,7 +130,7 @@ def _disagreements(
         two = other.sentence
         if two.file in seen or other.share < 0.5 * found[0].share or best.cells or two.cells:
             continue
-        if what := _difference(kind, best.text, two.text):
+        if what := _difference(kind, best.quote, two.quote):
             seen.add(two.file)
             yield _judged(what, best, two, known)
 
@@ -173,19 +168,17 @@ def _quantities(text: str) -> dict[str, set[float]]:
 def _judged(what: str, one: QuotableLine, two: QuotableLine, known: KnownLines) -> Disagreement:
     """The contradiction; settled if exactly one document says that it replaces or rules."""
     says = pattern("prevails").search
-    claims = {s.file: s for s in reversed(known.sentences) if says(s.text)}
+    claims = {s.file: s for s in reversed(known.sentences) if says(s.quote)}
     claim = claims.get(one.file) or claims.get(two.file)
     if claim and {one.file, two.file} - claims.keys():
         one, two = (one, two) if claim.file == one.file else (two, one)
-        why = f"{claim.file} says so: “{claim.text}” ({claim.ref})"
-        return Disagreement(
-            what=what, one=citation(one), other=citation(two), settled=True, why=why
-        )
+        why = f"{claim.file} says so: “{claim.quote}” ({claim.ref})"
+        return Disagreement(what=what, one=one, other=two, settled=True, why=why)
     why = "Neither document says that it replaces the other."
     dates = [_date(of.file, known) for of in (one, two)]
     if all(dates) and dates[0] != dates[1]:
         why += f" {(one, two)[dates[1] > dates[0]].file} is dated later ({max(dates)})."
-    return Disagreement(what=what, one=citation(one), other=citation(two), why=why)
+    return Disagreement(what=what, one=one, other=two, why=why)
 
 
 def _date(file: str, known: KnownLines) -> str:

@@ -1,18 +1,22 @@
 """The typed answer of the team, and what each expert hands to it."""
 
+from dataclasses import dataclass
+
 from pydantic import BaseModel, ConfigDict
 
 from leadhand_teams.experts.fields import Expert
 from leadhand_teams.shared.statements import Statement
 
 
-class Citation(BaseModel):
-    """The words of a document."""
+@dataclass(frozen=True)
+class Citation:
+    """The words of a document: a sentence, a list item, or a row of a table."""
 
     ref: str
     quote: str
-    """Verbatim but for line breaks; a table's row with the names of its columns."""
+    """Verbatim, on one line; of a table's row its filled cells with their columns."""
     heading: str = ""
+    """The headings above it, the nearest last."""
 
 
 class Disagreement(BaseModel):

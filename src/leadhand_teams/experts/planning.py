@@ -1,9 +1,6 @@
 """Plans by the request: the experts that it is for, each with its part of the question."""
 
 from collections.abc import Sequence
-from typing import Final
-
-from pydantic import JsonValue
 
 from leadhand import Plan, Task, Team
 from leadhand.contracts.task import PlanRequest
@@ -12,32 +9,30 @@ from leadhand_teams.experts.fields import Expert, FieldChoice, choose, weights
 from leadhand_teams.experts.finding import find
 from leadhand_teams.experts.words import pattern
 
-MODERATOR: Final = "moderator"
-
 
 def plan(request: PlanRequest, team: Team) -> Plan:
     """A task for one expert or two, or one that asks back. Raises `InputError`."""
     paths = [path for batch in request.batches.get("inputs", ()) for path in batch.artifacts]
     choice = _choice(request.text, team.trained_router, paths)
     chosen: list[Expert] = [one for one in (choice.expert, choice.secondary) if one is not None]
-    told: dict[str, JsonValue] = {
-        "expert": choice.expert,
-        "secondary": choice.secondary,
-        "confidence": round(choice.confidence),
-    }
-    tasks: list[Task] = []
-    for expert, part in parts_of(request.text, chosen).items():
-        intent, payload = f"Answer from the documents: {part}", {**told, "question": part}
-        tasks.append(
-            Task(id=expert, worker=expert, intent=intent, payload=payload, artifacts=tuple(paths))
+    confidence = round(choice.confidence)
+    tasks = [
+        Task(
+            id=expert,
+            worker=expert,
+            intent=f"Answer from the documents: {part}",
+            payload={"confidence": confidence, "question": part},
+            artifacts=tuple(paths),
         )
+        for expert, part in _parts(request.text, chosen).items()
+    ]
     if len(tasks) != 1:
         what = "Judge where the experts contradict each other" if tasks else "Ask what is meant"
         judge = Task(
-            id=MODERATOR,
-            worker=MODERATOR,
+            id="moderator",
+            worker="moderator",
             intent=f"{what}: {request.text}",
-            payload=told,
+            payload={"confidence": confidence},
             depends_on=tuple(task.id for task in tasks),
             tolerates_missing=True,
         )
@@ -45,7 +40,7 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     return Plan(goal=request.text, tasks=tasks)
 
 
-def parts_of(question: str, chosen: Sequence[Expert]) -> dict[Expert, str]:
+def _parts(question: str, chosen: Sequence[Expert]) -> dict[Expert, str]:
     """The part of the question that is for each expert; the whole if it can't be split."""
     parts: dict[Expert, list[str]] = {expert: [] for expert in chosen}
     for part in filter(None, map(str.strip, pattern("parts").split(question))):
@@ -64,7 +59,7 @@ def _choice(question: str, router: object, paths: Sequence[str]) -> FieldChoice:
     if choice.expert is None and paths and max(weights(question).values()) <= 1:
         known = known_documents(paths)
         findings = find(question, known, None)
-        if findings.answers and not findings.unknown:
-            field = known.fields.get(findings.found[0].sentence.file)
-            return FieldChoice(field, None, 70.0) if field else choice
+        is_found = findings.answers and not findings.unknown
+        if is_found and (field := known.fields[findings.found[0].sentence.file]):
+            return FieldChoice(field, None, 70.0)
     return choice

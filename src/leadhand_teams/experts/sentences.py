@@ -8,6 +8,7 @@ from itertools import chain, islice
 from typing import Final
 
 from leadhand_teams.experts.fields import EXPERTS, Expert, weights
+from leadhand_teams.experts.output import Citation
 from leadhand_teams.experts.words import pattern
 from leadhand_teams.shared import values
 from leadhand_teams.shared.reading import Reading, Text
@@ -31,15 +32,10 @@ _YEARS: Final = re.compile(r"\D{0,12}(?:(?:19|20)\d\d\D{0,12}){1,6}")
 
 
 @dataclass(frozen=True, eq=False)
-class QuotableLine:
-    """A sentence, a list item, or a row of a table."""
+class QuotableLine(Citation):
+    """What a document has on a line, as far as answers are found by it."""
 
-    text: str
-    """Verbatim, on one line; of a table's row its filled cells with their columns."""
-    ref: str
-    file: str
-    heading: str = ""
-    """The headings above it, the nearest last."""
+    file: str = ""
     is_item: bool = False
     """Whether it is an item of a list or a numbered step."""
     cells: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -64,7 +60,7 @@ class KnownLines:
         """The field of each file: that of most words at its top."""
         found: dict[str, Expert | None] = {}
         for file in dict.fromkeys(one.file for one in self.sentences):
-            of = [f"{one.heading} {one.text}" for one in self.sentences if one.file == file]
+            of = [f"{one.heading} {one.quote}" for one in self.sentences if one.file == file]
             heavy = weights(" ".join(of[:_FIELD_SENTENCES]))
             best = max(EXPERTS, key=heavy.__getitem__)
             found[file] = best if heavy[best] else None
@@ -78,7 +74,7 @@ def library(reading: Reading) -> KnownLines:
     rows = (row for one in reading.tables if one.file not in names for row in _of_table(one))
     every = chain((sentence for text in reading.texts for sentence in _of_text(text)), rows)
     kept = [*islice(every, MAX_SENTENCES)]
-    hostile = [one for one in kept if pattern("to_reader").search(one.text)]
+    hostile = [one for one in kept if pattern("to_reader").search(one.quote)]
     calm = [one for one in kept if one not in hostile] if hostile else kept
     return KnownLines(reading, tuple(calm), tuple(hostile), next(every, None) is not None)
 
@@ -96,7 +92,7 @@ def _of_text(text: Text) -> Iterator[QuotableLine]:
             title = line[: next(_NUMBERS.finditer(line)).start()].strip()
             heads = " > ".join([*above, " ".join(years)])
             ref = text.ref(begin)
-            yield QuotableLine(line, ref, text.name, heads, cells=cells, title=title)
+            yield QuotableLine(ref, line, heads, text.name, cells=cells, title=title)
             continue
         if heading := _heading(line):
             level = len(line) - len(line.lstrip("#")) or 2
@@ -108,7 +104,7 @@ def _of_text(text: Text) -> Iterator[QuotableLine]:
             if any(mark.isalnum() for mark in words):
                 where = text.ref(begin + first)
                 heads = " > ".join(dict.fromkeys(above))
-                yield QuotableLine(words[:MAX_CHARS], where, text.name, heads, is_item)
+                yield QuotableLine(where, words[:MAX_CHARS], heads, text.name, is_item)
 
 
 def _blocks(text: Text) -> Iterator[tuple[int, int]]:
@@ -166,14 +162,12 @@ def _of_table(table: DataTable) -> Iterator[QuotableLine]:
         numbers = ((one.name, one.numbers[row]) for one in table.columns)
         cells = {name: number for name, number in numbers if number is not None}
         title = next((one.texts[row] for one in texts if one.texts[row]), "")
-        yield QuotableLine(
-            words, table.ref(row), table.file, table.sheet or "", cells=cells, title=title
-        )
+        ref, heading = table.ref(row), table.sheet or ""
+        yield QuotableLine(ref, words, heading, table.file, cells=cells, title=title)
 
 
 def _figures(line: str, years: list[str]) -> dict[str, float]:
     """The numbers of a row in a text, by the years above it; empty if they don't fit."""
-    found = [values.number(one[0].strip("()")) for one in _NUMBERS.finditer(line)]
-    signs = [-1 if one[0].startswith("(") else 1 for one in _NUMBERS.finditer(line)]
-    pairs = [(year, sign * n) for year, sign, n in zip(years, signs, found, strict=False) if n]
-    return dict(pairs) if len(found) == len(years) == len(pairs) else {}
+    found = [value for one in _NUMBERS.findall(line) if (value := values.number(one))]
+    fits = len(_NUMBERS.findall(line)) == len(years) == len(found)
+    return dict(zip(years, found, strict=True)) if fits else {}
