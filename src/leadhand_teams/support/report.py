@@ -44,7 +44,7 @@ def document(
     sections += [Section("Ticket for a person", [*_ticket(found.ticket)])] if found.ticket else []
     if found.signs:
         rows = [(one.text, one.place, f"{one.times}", one.meaning, one.ref) for one in found.signs]
-        columns = ("What", "Where or when", "Times", "Known as", "RankedSection in")
+        columns = ("What", "Where or when", "Times", "Known as", "Found in")
         sections.append(
             Section("What went wrong, by the request and logs", [TableBlock(columns, rows)])
         )
