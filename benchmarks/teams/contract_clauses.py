@@ -75,7 +75,7 @@ def figures(quotes: Quotes, data: Corpus, category: str) -> tuple[float, float]:
     tp = wrong = right_quotes = all_quotes = found = golds = 0
     for document, chosen in quotes.items():
         gold: list[Span] = data.rows[document]["spans"].get(category, [])
-        places = [(data.seen[i].passage.start, data.seen[i].passage.end) for i in chosen]
+        places = [(data.seen[i].start, data.seen[i].end) for i in chosen]
         tp += bool(chosen and gold)
         wrong += bool(chosen) != bool(gold)
         right_quotes += sum(any(hits(place, (a, b)) for a, b in gold) for place in places)
@@ -167,7 +167,7 @@ def _law(data: Corpus, quotes: Quotes) -> float:
         if gold is None:
             continue
         asked += 1
-        found = [jurisdictions(data.seen[i].passage.text) for i in chosen]
+        found = [jurisdictions(data.seen[i].text) for i in chosen]
         answer = "; ".join(dict.fromkeys(name for names in found for name in names))
         right += answer.lower() == gold.lower()
     return right / asked

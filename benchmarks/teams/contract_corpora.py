@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from sklearn.feature_selection import chi2
 from sklearn.linear_model import LogisticRegression
 
-from leadhand_teams.contracts.passages import MAX_QUOTE, passages
-from leadhand_teams.contracts.recognition import CUE_SCALE, Cues, Recogniser, Seen, matched
+from leadhand_teams.contracts.passages import MAX_QUOTE, ContractPassage, passages
+from leadhand_teams.contracts.recognition import CUE_SCALE, Cues, Recogniser, matched
 
 WORKLOADS = Path(os.environ.get("LEADHAND_WORKLOADS", "../shared/workloads")) / "teams"
 LEAST_DOCUMENTS = 4
@@ -39,7 +39,7 @@ class Corpus:
     """Documents as passages, with a matrix of their words."""
 
     rows: Sequence[dict]
-    seen: Sequence[Seen]
+    seen: Sequence[ContractPassage]
     document: np.ndarray
     """Which document each passage is of."""
     vocabulary: Sequence[str]
@@ -63,7 +63,7 @@ class Corpus:
         """Which passages hit one of their document's spans."""
         return np.array(
             [
-                any(hits((s.passage.start, s.passage.end), (a, b)) for a, b in spans[d])
+                any(hits((s.start, s.end), (a, b)) for a, b in spans[d])
                 for s, d in zip(self.seen, self.document, strict=True)
             ]
         )
@@ -78,7 +78,7 @@ def corpus(folder: str) -> Corpus:
         for passage in passages(row["text"]):
             if passage.is_heading:
                 continue
-            seen.append(Seen.of(passage))
+            seen.append(passage)
             document.append(number)
     counts = Counter(gram for one in seen for gram in one.grams)
     vocabulary = sorted(gram for gram, count in counts.items() if count >= LEAST_DOCUMENTS)

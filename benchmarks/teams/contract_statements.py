@@ -149,9 +149,7 @@ def measure() -> None:
                     continue
                 quotes = [
                     any(hits((p.start, p.end), (a, b)) for a, b in task.evidence(document, name))
-                    for p in (
-                        data.seen[i].passage for i in task.best(scores, name, document)[:EVIDENCE]
-                    )
+                    for p in (data.seen[i] for i in task.best(scores, name, document)[:EVIDENCE])
                 ]
                 asked, first, among_three = asked + 1, first + quotes[0], among_three + any(quotes)
     print("| | accuracy | F1 of contradicted |\n|---|---|---|")

@@ -22,7 +22,7 @@ def check(contract: Contract, playbook: Playbook, side: str) -> tuple[RuleVerdic
     checks: list[RuleVerdict] = []
     for rule in playbook.every:
         if playbook.is_trained(rule):
-            verdict, passages = judged(contract.seen, rule.id)
+            verdict, passages = judged(contract.passages, rule.id)
             quotes, why = [quote(contract.text, one) for one in passages], ""
         else:
             verdict, quotes, why = _found(contract, rule)
@@ -44,7 +44,7 @@ def check(contract: Contract, playbook: Playbook, side: str) -> tuple[RuleVerdic
 
 def _found(contract: Contract, rule: PlaybookRule) -> Found:
     if rule.category is None:
-        passages = [one.passage for one in contract.seen if _matches(rule, one.passage.text)]
+        passages = [one for one in contract.passages if _matches(rule, one.text)]
         quotes = [quote(contract.text, passage) for passage in passages]
         return ("entailed" if quotes else "not_mentioned"), quotes, ""
     clause = find(contract, [rule.category])[0]

@@ -63,14 +63,14 @@ def _chosen(contract: Contract, category: str) -> list[ContractPassage]:
     cues = cues_of("cues.yaml")[category]
     weights = recognisers("weights/clauses.json").get(category)
     if weights is None:
-        return [one.passage for one in contract.seen if matched(one, cues[:1])][:MAX_QUOTES]
-    scores = [log_odds(one, weights, cues, least=weights.quote) for one in contract.seen]
+        return [one for one in contract.passages if matched(one, cues[:1])][:MAX_QUOTES]
+    scores = [log_odds(one, weights, cues, least=weights.quote) for one in contract.passages]
     best = max(range(len(scores)), key=scores.__getitem__, default=None)
     if best is None or scores[best] < weights.present:
         return []
     above = [index for index, score in enumerate(scores) if score >= weights.quote] or [best]
     ranked = sorted(above, key=lambda index: -scores[index])[:MAX_QUOTES]
-    return [contract.seen[index].passage for index in sorted(ranked)]
+    return [contract.passages[index] for index in sorted(ranked)]
 
 
 def answer(category: str, quotes: Sequence[str]) -> str:
@@ -106,7 +106,7 @@ def _values() -> Mapping[str, _Value]:
 
 def _front(contract: Contract, category: str) -> tuple[list[ContractPassage], str | None]:
     """What the beginning of a contract says of itself."""
-    beginning = [one.passage for one in contract.seen if one.passage.start < 4000]
+    beginning = [one for one in contract.passages if one.start < 4000]
     if category == "Document Name":
         title, start = contract.title, contract.text.text.find(contract.title)
         return [ContractPassage(title, start, start + len(title), None, "")] * (start >= 0), title

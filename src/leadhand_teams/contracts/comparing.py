@@ -80,8 +80,7 @@ def direction(category: str, before: str, after: str) -> tuple[int, str]:
 
 
 def _passages(contract: Contract) -> list[ContractPassage]:
-    found = [one.passage for one in contract.seen]
-    return [one for one in found if one.end - one.start >= MIN_CHARACTERS]
+    return [one for one in contract.passages if one.end - one.start >= MIN_CHARACTERS]
 
 
 def _key(passage: ContractPassage) -> str:

@@ -6,8 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from leadhand_teams.contracts.passages import passages
-from leadhand_teams.contracts.recognition import Seen, words
+from leadhand_teams.contracts.passages import ContractPassage, passages, words
 from leadhand_teams.contracts.wording import wording
 from leadhand_teams.shared.reading import Reading, Text, read
 
@@ -22,8 +21,8 @@ class Contract:
     """A contract as it was read."""
 
     text: Text
-    seen: tuple[Seen, ...]
-    """Its passages, without headings."""
+    passages: tuple[ContractPassage, ...]
+    """Without headings."""
     title: str
     kind: Kind
     is_english: bool
@@ -59,11 +58,11 @@ def _contract(text: Text) -> Contract:
     kind: Kind = "services" if wording("services").search(beginning) else "other"
     if wording("nda").search(title) or len(wording("nda").findall(beginning)) > 1:
         kind = "nda"
-    seen = tuple(Seen.of(one) for one in passages(text.text) if not one.is_heading)
+    found = tuple(one for one in passages(text.text) if not one.is_heading)
     frequent = len(wording("english").findall(text.text[:20_000]))
     is_english = frequent * 8 >= len(words(text.text[:20_000]))
     problems = tuple(_problems(text, is_english))
-    return Contract(text, seen, title, kind, is_english, problems)
+    return Contract(text, found, title, kind, is_english, problems)
 
 
 def _problems(text: Text, is_english: bool) -> list[str]:

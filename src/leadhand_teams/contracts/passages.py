@@ -6,6 +6,8 @@ Offsets count Unicode characters of the text as it is: nothing is normalised her
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 from leadhand_teams.contracts.wording import wording
 
@@ -27,6 +29,7 @@ _OPENING = re.compile(
     r"|\(?(?P<letter>[a-zA-Z]|[ivx]{1,5})[.)])"
     r"(?=[\s:.]|$)"
 )
+_WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?|\d+|[$%€£]")
 _LIST_START = re.compile(rf"(?:{_ENUMERATOR}|[•·▪–—*-])\s")
 _CUT = (
     re.compile(r";\s+(?:and\s+|or\s+)?|:\s+(?=\(?[a-z0-9]{1,3}[.)])"),
@@ -49,6 +52,24 @@ class ContractPassage:
     """The words of the heading above it; empty if there is none."""
     is_heading: bool = False
     """Whether it is a heading and nothing else."""
+
+    @cached_property
+    def plain(self) -> str:
+        """Lower case, on one line."""
+        return re.sub(r"\s+", " ", self.text.lower())
+
+    @cached_property
+    def grams(self) -> frozenset[str]:
+        """Its words and pairs of words, and the words of its heading behind `h:`."""
+        own = words(self.text)
+        pairs = map(" ".join, pairwise(own))
+        return frozenset((*own, *pairs, *(f"h:{word}" for word in words(self.heading))))
+
+
+def words(text: str) -> list[str]:
+    """Lower-case words in order; every number is `#`, a genitive loses its ending."""
+    found = _WORD.findall(text.lower())
+    return ["#" if word.isdigit() else re.split("['’]", word)[0] for word in found]
 
 
 def passages(text: str) -> tuple[ContractPassage, ...]:

@@ -6,9 +6,8 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from itertools import chain, pairwise
+from itertools import chain
 
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
 
@@ -17,7 +16,6 @@ from leadhand_teams.contracts.wording import packaged
 
 CUE_SCALE = 0.5
 """What a matched cue counts beside the words, whose squares add up to 1."""
-_WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?|\d+|[$%€£]")
 
 Cues = Sequence[re.Pattern[str]]
 
@@ -36,52 +34,22 @@ class Recogniser(BaseModel):
     """The least odds of a passage that is quoted."""
 
 
-@dataclass(frozen=True)
-class Seen:
-    """A passage with its words counted once for all recognisers."""
-
-    passage: ContractPassage
-    grams: frozenset[str]
-    plain: str
-    """Lower case, on one line: what cues are matched with."""
-
-    @classmethod
-    def of(cls, passage: ContractPassage) -> "Seen":
-        """The passage with its words, pairs of words and heading."""
-        return cls(
-            passage,
-            frozenset(grams(passage.text, passage.heading)),
-            re.sub(r"\s+", " ", passage.text.lower()),
-        )
-
-
-def words(text: str) -> list[str]:
-    """Lower-case words in order; every number is `#`, a genitive loses its ending."""
-    found = _WORD.findall(text.lower())
-    return ["#" if word.isdigit() else re.split("['’]", word)[0] for word in found]
-
-
-def grams(text: str, heading: str = "") -> set[str]:
-    """The words and pairs of words of a passage, and the words of its heading behind `h:`."""
-    own = words(text)
-    pairs = map(" ".join, pairwise(own))
-    return {*own, *pairs, *(f"h:{word}" for word in words(heading))}
-
-
-def matched(seen: Seen, cues: Cues) -> list[int]:
+def matched(passage: ContractPassage, cues: Cues) -> list[int]:
     """Which of these cues a passage matches, by their positions."""
-    return [index for index, cue in enumerate(cues) if cue.search(seen.plain)]
+    return [index for index, cue in enumerate(cues) if cue.search(passage.plain)]
 
 
-def log_odds(seen: Seen, recogniser: Recogniser, cues: Cues, *, least: float = -math.inf) -> float:
+def log_odds(
+    passage: ContractPassage, recogniser: Recogniser, cues: Cues, *, least: float = -math.inf
+) -> float:
     """The score of a passage; below `least` it is only an upper bound, found without the cues."""
     weights = recogniser.grams
-    total = sum(weights[gram] for gram in seen.grams & weights.keys())
-    score = recogniser.bias + total / math.sqrt(max(1, len(seen.grams)))
+    total = sum(weights[gram] for gram in passage.grams & weights.keys())
+    score = recogniser.bias + total / math.sqrt(max(1, len(passage.grams)))
     highest = score + CUE_SCALE * sum(weight for weight in recogniser.cues if weight > 0)
     if highest < least:
         return highest
-    return score + CUE_SCALE * sum(recogniser.cues[index] for index in matched(seen, cues))
+    return score + CUE_SCALE * sum(recogniser.cues[index] for index in matched(passage, cues))
 
 
 @cache

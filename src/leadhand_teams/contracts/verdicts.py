@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import BaseModel, JsonValue, TypeAdapter
 
 from leadhand_teams.contracts.passages import ContractPassage
-from leadhand_teams.contracts.recognition import Recogniser, Seen, cues_of, log_odds, matched
+from leadhand_teams.contracts.recognition import Recogniser, cues_of, log_odds, matched
 from leadhand_teams.contracts.wording import packaged
 
 Verdict = Literal["entailed", "contradicted", "not_mentioned"]
@@ -34,29 +34,31 @@ class StatementWeights(BaseModel):
     """For each verdict, the weights of `signals` and a constant."""
 
 
-def judged(seen: Sequence[Seen], statement: str) -> tuple[Verdict, tuple[ContractPassage, ...]]:
+def judged(
+    passages: Sequence[ContractPassage], statement: str
+) -> tuple[Verdict, tuple[ContractPassage, ...]]:
     """The verdict of an NDA on a statement, with the passages that bear on it, best first."""
     weights, cues = statements()[statement], cues_of("statements.yaml")[statement]
-    bearing = [log_odds(one, weights.bears, cues) for one in seen]
-    order = sorted(range(len(seen)), key=lambda index: -bearing[index])
+    bearing = [log_odds(one, weights.bears, cues) for one in passages]
+    order = sorted(range(len(passages)), key=lambda index: -bearing[index])
     best, likely = order[:EVIDENCE], order[: 3 * EVIDENCE]
 
     def highest(recogniser: Recogniser | None) -> float:
-        scores = [log_odds(seen[i], recogniser, cues) for i in likely] if recogniser else []
+        scores = [log_odds(passages[i], recogniser, cues) for i in likely] if recogniser else []
         return max(scores, default=UNKNOWN)
 
     found = signals(
         [bearing[index] for index in best],
         highest(weights.supports),
         highest(weights.denies),
-        [matched(seen[index], cues) for index in best],
+        [matched(passages[index], cues) for index in best],
         groups(statement),
     )
     scores = {
         verdict: sum(a * b for a, b in zip(weights.verdicts[verdict], (*found, 1.0), strict=True))
         for verdict in VERDICTS
     }
-    return max(VERDICTS, key=lambda one: scores[one]), tuple(seen[i].passage for i in best)
+    return max(VERDICTS, key=lambda one: scores[one]), tuple(passages[i] for i in best)
 
 
 def signals(
