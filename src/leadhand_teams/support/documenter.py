@@ -47,7 +47,7 @@ def documented(request: str, library: SupportLibrary) -> Documented:
             for one in ranked
         ),
         searched=len(library.sections),
-        unread=library.unread,
+        unread=tuple(library.unread),
         own=library.own,
     )
     if not ranked:

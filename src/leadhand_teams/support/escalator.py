@@ -30,7 +30,7 @@ def escalate(handoff: Handoff) -> Result:
     log = "\n".join(one.text[:20_000] for one in library.logs)
     made = ticket(brief, evidence_of(brief.request, library), log=log)
     return Result(
-        output=Escalation(ticket=made, unread=library.unread).model_dump(mode="json"),
+        output=Escalation(ticket=made, unread=tuple(library.unread)).model_dump(mode="json"),
         summary=f"Ticket: {made.title}. {made.why_a_person}",
         confidence=70,
         evidence=["request"],

@@ -1,6 +1,6 @@
 """What the plan hands to the workers, and what they hand to the supervisor."""
 
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from pydantic import ValidationError
 
@@ -81,16 +81,12 @@ class Escalation(Data):
 
 def brief_of(handoff: Handoff) -> Brief:
     """The brief of a task; of a plan that a person wrote, its intent."""
-    try:
-        return Brief.model_validate(handoff.payload)
-    except ValidationError:
-        return Brief(request=handoff.intent)
+    return output_as(Brief, handoff.payload) or Brief(request=handoff.intent)
 
 
 def output_as(kind: type[T], output: object) -> T | None:
     """A worker's output as its type; `None`: it is another's."""
-    data = cast("dict[str, object]", output) if isinstance(output, dict) else {}
     try:
-        return kind.model_validate(data)
+        return kind.model_validate(output)
     except ValidationError:
         return None

@@ -6,8 +6,8 @@ Read once a process: files that did not change are not read again, and requests 
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final, cast
@@ -39,34 +39,30 @@ class SupportLibrary:
     runbooks: list[Runbook] = field(default_factory=list[Runbook])
     logs: list[Document] = field(default_factory=list[Document])
     tickets: list[PastTicket] = field(default_factory=list[PastTicket])
-    notes: list[str] = field(default_factory=list[str])
+    unread: list[str] = field(default_factory=list[str])
+    """What could not be read, a line each."""
     own: bool = False
     """Whether sections and runbooks are those that come with the team."""
     _chars: int = 0
 
-    @cached_property
-    def index(self) -> SectionIndex:
-        return SectionIndex(self.sections, self.tickets)
-
     @property
-    def unread(self) -> tuple[str, ...]:
-        """What could not be read, a line each."""
-        return tuple(self.notes)
+    def index(self) -> SectionIndex:
+        return _index(tuple(self.sections), tuple(self.tickets))
 
     def take(self, document: Document, name: str) -> None:
         """Put a document where it belongs, by its name and what it looks like."""
         text, suffix = document.text, Path(name).suffix.casefold()
         if document.cut:
-            self.notes.append(f"{name}: {document.cut}")
+            self.unread.append(f"{name}: {document.cut}")
         if suffix in (".jsonl", ".ndjson", ".json"):
             self._take_rows(_rows(text), name)
         elif suffix in (".yaml", ".yml"):
             try:
                 self.runbooks += read_runbooks(text, name)
             except Unusable as error:
-                self.notes.append(f"{name}: {error}")
+                self.unread.append(f"{name}: {error}")
         elif suffix in (".csv", ".tsv"):
-            self.notes.append(f"{name}: a table is no document; hand in text, Markdown or JSONL")
+            self.unread.append(f"{name}: a table is no document; hand in text, Markdown or JSONL")
         elif suffix == ".log" or (
             suffix in (".txt", ".out", "") and len(_ERRORS.findall(text)) > 2
         ):
@@ -86,13 +82,13 @@ class SupportLibrary:
         elif found := _row_sections(rows, name):
             self._add(found, name)
         else:
-            self.notes.append(f"{name}: its rows have no `title` and `text`")
+            self.unread.append(f"{name}: its rows have no `title` and `text`")
 
     def _add(self, found: Sequence[DocSection], name: str) -> None:
         for section in found:
             self._chars += len(section.text)
             if self._chars > MAX_CHARS:
-                self.notes.append(f"{name}: not searched from “{section.title}” on, for its size")
+                self.unread.append(f"{name}: not searched from “{section.title}” on, for its size")
                 return
             self.sections.append(section)
 
@@ -104,14 +100,12 @@ def library_of(paths: Sequence[str]) -> SupportLibrary:
     )
     if given.sections or given.runbooks:
         return given
-    own = own_library()
-    return _with_own(own, given) if given.logs or given.notes else own
+    return replace(own_library(), logs=given.logs, unread=given.unread)
 
 
-def _with_own(own: SupportLibrary, given: SupportLibrary) -> SupportLibrary:
-    both = SupportLibrary(own.sections, own.runbooks, given.logs, notes=given.notes, own=True)
-    both.__dict__["index"] = own.index  # the same sections
-    return both
+@lru_cache(16)
+def _index(sections: tuple[DocSection, ...], tickets: tuple[PastTicket, ...]) -> SectionIndex:
+    return SectionIndex(sections, tickets)
 
 
 @lru_cache(1)
@@ -133,12 +127,12 @@ def signatures() -> tuple[Runbook, ...]:
 def _read(paths: tuple[tuple[str, int], ...], prefix: str = "") -> SupportLibrary:
     inputs = Inputs.of([Path(path) for path, _ in paths])
     found = SupportLibrary()
-    found.notes += [f"{one.name}: {one.why}" for one in inputs.skipped if one.why != HIDDEN]
+    found.unread += [f"{one.name}: {one.why}" for one in inputs.skipped if one.why != HIDDEN]
     for document in Documents(inputs).read_each(inputs.files):
         if isinstance(document, Document):
             found.take(document, f"{prefix}/{document.name}" if prefix else document.name)
         else:
-            found.notes.append(f"{document.name}: {document.why}")
+            found.unread.append(f"{document.name}: {document.why}")
     return found
 
 

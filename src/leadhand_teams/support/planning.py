@@ -5,9 +5,8 @@ from itertools import chain
 from leadhand import Plan, Task, Team
 from leadhand.extension.roles import PlanRequest
 from leadhand_teams.support.evidence import signs
-from leadhand_teams.support.findings import Brief
 from leadhand_teams.support.library import library_of
-from leadhand_teams.support.routing import AnyRouter, routed
+from leadhand_teams.support.routing import routed
 from leadhand_teams.support.troubleshooter import evidence_of
 
 SURE = 0.75
@@ -27,19 +26,17 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     paths = tuple(dict.fromkeys(chain.from_iterable(one.artifacts for one in batches)))
     text = request.text
     evidence = evidence_of(text, library_of(paths)) if paths else signs(text, "request")
-    trained = team.trained_router
-    guess = trained.guess(text) if isinstance(trained, AnyRouter) else None
-    found = routed(text, evidence, guess)
-    payload = Brief(request=text, kind=found.kind, route=found.route).model_dump(mode="json")
-    workers = [found.route.primary, *filter(None, [found.route.secondary])]
-    if team.tiers and found.route.confidence < SURE:
+    guess = team.trained_router.guess(text) if team.trained_router is not None else None
+    brief = routed(text, evidence, guess)
+    workers = [brief.route.primary, *filter(None, [brief.route.secondary])]
+    if team.tiers and brief.route.confidence < SURE:
         workers += [*({"troubleshooter", "documenter"} - {*workers}), "triage"]
     tasks = [
         Task(
             id=worker,
             worker=worker,
             intent=_INTENTS[worker] + text,
-            payload=payload,
+            payload=brief.model_dump(mode="json"),
             artifacts=paths,
         )
         for worker in workers

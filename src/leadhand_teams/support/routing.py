@@ -5,10 +5,10 @@ workers or kinds.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol, cast, runtime_checkable
+from typing import Final, cast
 
 from leadhand import Handoff
+from leadhand.contracts.role import Guess
 from leadhand_teams.support.escalator import needs_person
 from leadhand_teams.support.findings import Brief, brief_of
 from leadhand_teams.support.output import DeskRoute, Kind, Sign, Triage
@@ -29,29 +29,7 @@ _KIND_OF: Final[dict[str, Kind]] = {
 _READ: Final = 2_000
 
 
-class RouterGuess(Protocol):
-    """What a trained router says."""
-
-    @property
-    def worker(self) -> str | None: ...
-    @property
-    def confidence(self) -> float: ...
-
-
-@runtime_checkable
-class AnyRouter(Protocol):
-    """The team's trained router."""
-
-    def guess(self, text: str, /) -> RouterGuess: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Routed:
-    kind: Kind
-    route: DeskRoute
-
-
-def routed(text: str, signs: Sequence[Sign], guess: RouterGuess | None = None) -> Routed:
+def routed(text: str, signs: Sequence[Sign], guess: Guess | None = None) -> Brief:
     """Who gets a request, and who else works on it at the same time; `guess` is the trained
     router's."""
     if (label := pattern("label").search(text.partition("\n")[0])) is not None:
@@ -80,11 +58,10 @@ def triaged(handoff: Handoff) -> Triage:
 def rerouted(brief: Brief, triage: Triage) -> Brief:
     """The brief with the kind that a model chose."""
     why = f"{brief.route.why}; model: {triage.why}"
-    found = _to(triage.kind, brief.request, (), max(brief.route.confidence, 0.6), why)
-    return brief.model_copy(update={"kind": found.kind, "route": found.route})
+    return _to(triage.kind, brief.request, (), max(brief.route.confidence, 0.6), why)
 
 
-def _to(kind: Kind, text: str, signs: Sequence[Sign], confidence: float, why: str) -> Routed:
+def _to(kind: Kind, text: str, signs: Sequence[Sign], confidence: float, why: str) -> Brief:
     first = DESK_OF[kind]
     second = "documenter" if kind != "question" else None
     if (reason := needs_person(text)) is not None:
@@ -92,8 +69,8 @@ def _to(kind: Kind, text: str, signs: Sequence[Sign], confidence: float, why: st
         first, why = "escalator", f"{why}; {reason}: a person must decide"
     elif kind == "question" and (signs or pattern("problem").search(text)):
         second = "troubleshooter"
-    confidence = round(confidence, 2)
-    return Routed(kind, DeskRoute(primary=first, secondary=second, confidence=confidence, why=why))
+    route = DeskRoute(primary=first, secondary=second, confidence=round(confidence, 2), why=why)
+    return Brief(request=text, kind=kind, route=route)
 
 
 def _score(kind: Kind, text: str) -> int:

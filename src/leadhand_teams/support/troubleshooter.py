@@ -48,6 +48,6 @@ def diagnosis(request: str, library: SupportLibrary) -> Diagnosis:
             one.model_copy(update={"meaning": meaning})
             for one, meaning in zip(evidence, meanings, strict=True)
         ),
-        unread=library.unread,
+        unread=tuple(library.unread),
         own=library.own,
     )
