@@ -6,12 +6,12 @@ A thing, plan or column under a new name has not vanished, and a price in anothe
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Final
 
 from rapidfuzz import fuzz
 
 from leadhand_teams.competitors.features import same_feature
-from leadhand_teams.competitors.output import MarketChange
+from leadhand_teams.competitors.output import Kind, MarketChange
 from leadhand_teams.competitors.prices import prices
 from leadhand_teams.competitors.records import OFFER, Quantity, SourceRecord, merged, quantities
 
@@ -23,11 +23,7 @@ _ALIKE_NAME: Final = 60
 _MOST: Final = 0.6
 """The share of values that are the same in a plan or column under a new name."""
 _FACTORS: Final = (1.0, 1e3, 1e-3, 1e6, 1e-6, 12.0, 1 / 12, 100.0, 0.01)
-_FORMERLY: Final = re.compile(
-    r"\b(?:formerly|previously|ex-|was)\s*(?:known as\s+)?", re.IGNORECASE
-)
 _Pair = tuple[SourceRecord, SourceRecord]
-Kind = Literal["added", "removed", "renamed", "changed"]
 
 
 def all_changes(records: Sequence[SourceRecord], undated: Mapping[str, str]) -> list[MarketChange]:
@@ -185,9 +181,8 @@ def _differences(
             yield from _numbers(one, two, old, new)
         elif _differ(old, new) if factor == 1.0 else not _same(old, new, factor):
             yield _change("changed", one, two, key, old, new, later=other)
-    if _is_page(one) and _is_page(
-        two
-    ):  # a line that is gone says something, an empty cell does not
+    # A line that is gone says something, an empty cell does not.
+    if _is_page(one) and _is_page(two):
         yield from (_change("removed", one, two, key, old, None) for key, old in gone.items())
         yield from (_change("added", one, two, key, None, new) for key, new in left.items())
 

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from leadhand_teams.shared.statements import Statement
 
 Has = Literal["yes", "no", "partly", "unknown"]
+Kind = Literal["added", "removed", "renamed", "changed"]
 
 
 class CompetitorFact(BaseModel):
@@ -51,7 +52,7 @@ class MarketChange(BaseModel):
 
     model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
 
-    kind: Literal["added", "removed", "renamed", "changed"]
+    kind: Kind
     competitor: str
     item: str | None = None
     attribute: str | None = None
@@ -71,8 +72,7 @@ class Competition(BaseModel):
     prices: list[ComparedPrice] = []
     changes: list[MarketChange] = []
     statements: list[Statement] = []
-    """What models read besides, and the sections that they drafted; each with its source's words.
-    """
+    """What models read besides, and the sections that they drafted."""
     removed_statements: int = 0
     """Statements of models whose citation did not hold."""
     names: dict[str, str] = {}

@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from pydantic import JsonValue
+
 from leadhand import Plan, Task, Team
 from leadhand.contracts.task import PlanRequest
 from leadhand.errors import InputError
@@ -31,7 +33,6 @@ _DRAFTS: Final = (
     r"report|memo|brief(?:ing)?|draft|write|summar\w+|sections?|bericht|zusammenfass\w+"
 )
 _ADDRESS: Final = re.compile(r"https?://[^\s<>\"')\]]+[^\s<>\"')\].,;:!?]")
-_DONE: Final = "Each statement has the place that it is from."
 
 
 def plan(request: PlanRequest, team: Team) -> Plan:
@@ -51,42 +52,33 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     tasks: list[Task] = []
 
     def add(
-        id: str, worker: str, intent: str, needs: Sequence[Task] = (), **fields: object
+        id: str, worker: str, intent: str, payload: JsonValue = None, needs: Sequence[Task] = ()
     ) -> None:
-        after = tuple(task.id for task in needs)
         task = Task(
             id=id,
             worker=worker,
             intent=intent,
-            depends_on=after,
+            payload=payload,
+            artifacts=tuple(paths) if worker == "researcher" else (),
+            depends_on=tuple(task.id for task in needs),
             tolerates_missing=True,
-            done_when=_DONE,
+            done_when="Each statement has the place that it is from.",
         )
-        tasks.append(task.model_copy(update=fields))
+        tasks.append(task)
 
     for number, group in enumerate(_grouped(names or list(sources.names)), start=1):
         shown = ", ".join(sources.names[one] for one in group[:3])
         more = f" and {len(group) - 3} more" if len(group) > 3 else ""
-        intent = f"Find all facts about {shown}{more}."
-        add(
-            f"facts-{number}",
-            "researcher",
-            intent,
-            payload={"competitors": group},
-            artifacts=tuple(paths),
-        )
+        about = f"Find all facts about {shown}{more}."
+        add(f"facts-{number}", "researcher", about, {"competitors": [*group]})
     for number, page in enumerate(pages, start=1):
-        add(
-            f"page-{number}",
-            "researcher",
-            f"Find all facts that {page} states.",
-            payload={"page": page},
-        )
+        add(f"page-{number}", "researcher", f"Find all facts that {page} states.", {"page": page})
     facts = tuple(tasks)
     for name in _analyses(request.text, sources):
-        add(name, "analyst", _ANALYSES[name][1], facts, payload={"analysis": name})
+        add(name, "analyst", _ANALYSES[name][1], {"analysis": name}, facts)
     if _asks(request.text, _DRAFTS):
-        add("draft", "writer", f"Draft this from the results alone: {request.text}", tuple(tasks))
+        intent = f"Draft this from the results alone: {request.text}"
+        add("draft", "writer", intent, needs=tuple(tasks))
     return Plan(goal=request.text, tasks=tasks)
 
 

@@ -21,7 +21,6 @@ _SEATS: Final = re.compile(
     r"users?|seats?|members?|agents?|editors?|person|people|employees?|licen[cs]es?|(?:be)?nutzer|"
     r"utilisateur|usuario"
 )
-_SCALES: Final = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "mio": 1e6}
 _PER: Final = re.compile(
     r"\s*,?\s*(?:(?:/|\b(?:per|pro|par|por|an?|each|every|and|und|et|y)\b)\s*"
     r"(?P<count>\d[\d,.]*)?\s?(?P<scale>k|m|thousand|million|mio)?\b\s?(?P<unit>[^\W\d_]+)"
@@ -54,17 +53,15 @@ class Price:
     @property
     def comparable(self) -> tuple[float, str]:
         """The amount for a month and a round number of units, and what that is in words."""
-        base = (
-            1e6 if self.unit == "token" and self.count >= 1e3 else 1e3 if self.count >= 100 else 1
-        )
-        amount = self.amount / self.count * base
-        amount /= _PERIODS[self.period][0] if self.period else 1
+        base = 1e3 if self.count >= 100 else 1
+        if self.unit == "token" and self.count >= 1e3:
+            base = 1e6
+        months = _PERIODS[self.period][0] if self.period else 1
+        amount = self.amount / self.count * base / months
         return round(amount, 6), self._words(base, "month" if self.period else None)
 
     def _words(self, count: float, period: str | None) -> str:
-        units = (
-            None if self.unit is None else self.unit if count == 1 else f"{count:,.0f} {self.unit}s"
-        )
+        units = f"{count:,.0f} {self.unit}s" if self.unit and count != 1 else self.unit
         return " per ".join(filter(None, ("seat" if self.seat else None, units, period)))
 
 
@@ -103,9 +100,7 @@ def _priced(amount: float, currency: str, rest: str) -> Price:
             period = period or _PERIOD[singular]
         elif unit is None:
             unit = singular
-            count = (number(found["count"] or "1") or 1.0) * _SCALES.get(
-                (found["scale"] or "").lower(), 1.0
-            )
+            count = number(f"{found['count'] or 1}{found['scale'] or ''}") or 1.0
         else:
             break
         at = found.end()

@@ -19,13 +19,8 @@ _QUANTITY: Final = re.compile(
     re.IGNORECASE,
 )
 _SCALES: Final = {
-    "k": 1e3,
-    "hundred": 1e2,
-    "thousand": 1e3,
-    "m": 1e6,
-    "million": 1e6,
-    "billion": 1e9,
-}
+    "hundred": 1e2, "k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "billion": 1e9,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Final
 from leadhand import Answer
 from leadhand.tools.text import counted, joined_names
 from leadhand_teams.competitors.features import only_one_has, same_feature
-from leadhand_teams.competitors.output import ComparedPrice, Competition
+from leadhand_teams.competitors.output import ComparedPrice, Competition, MarketChange
 from leadhand_teams.competitors.prices import is_price_word, prices
 from leadhand_teams.shared.figures import bars
 from leadhand_teams.shared.report import Block, Items, Report, Section, TableBlock
@@ -27,10 +27,8 @@ def files(answer: Answer) -> Mapping[str, str | bytes]:
 def report(request: str, found: Competition, contradictions: Sequence[str]) -> Report:
     """What is handed on."""
     sections = {
-        "The sources contradict each other": [Items(contradictions)] if contradictions else [],
-        "In words": [Items([f"{one.text} [{one.ref}]" for one in found.statements])]
-        if found.statements
-        else [],
+        "The sources contradict each other": _items(contradictions),
+        "In words": _items([f"{one.text} [{one.ref}]" for one in found.statements]),
         "What changed": _changes(found),
         "Prices": _prices(found),
         "Features": _features(found),
@@ -51,6 +49,14 @@ def report(request: str, found: Competition, contradictions: Sequence[str]) -> R
     )
 
 
+def _items(lines: Sequence[str]) -> list[Block]:
+    return [Items(lines)] if lines else []
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], most: int = 200) -> list[Block]:
+    return [TableBlock(columns, rows, max_rows=most)] if rows else []
+
+
 def _lead(found: Competition) -> list[str]:
     """At most six sentences: the changes, what is cheapest, and what only one has."""
     lead: list[str] = []
@@ -60,27 +66,32 @@ def _lead(found: Competition) -> list[str]:
         lead.append(f"Between {changes[0].since} and {changes[-1].to}: {joined_names(parts)}.")
         renamed = [f"{one.before} is now {one.after}" for one in changes if one.kind == "renamed"]
         lead += [f"Renamed, not gone: {joined_names(renamed[:3])}."] if renamed else []
-        for one in [
-            one for one in changes if one.kind == "changed" and _is_price(one.attribute, one.after)
-        ][:2]:
-            what = f"{found.names[one.competitor]} {one.item or ''}".strip()
-            lead.append(f"{what}: from {one.before} to {one.after} [{one.ref_after}].")
+        repriced = [one for one in changes if one.kind == "changed" and _is_price(one)]
+        for one in repriced[:2]:
+            lead.append(f"{_of(found, one)}: from {one.before} to {one.after} [{one.ref_after}].")
     for group in _comparable(found):
         one = next((price for price in group if price.amount), group[0])
-        what = f"{found.names[one.competitor]} {one.item or ''}".strip()
         kind = "Cheapest" if group[0].amount else "Cheapest that is not free"
-        lead.append(
-            f"{kind} per {one.comparable_per}: {what}, {one.comparable:,.6g} {one.currency}"
-            f" [{one.ref}]."
-        )
+        what = f"{_of(found, one)}, {_comparable_text(one)}"
+        lead.append(f"{kind} per {one.comparable_per}: {what} [{one.ref}].")
     for cell in only_one_has(found.matrix)[:2]:
         lead.append(f"Only {found.names[cell.competitor]} has {cell.attribute} [{cell.ref}].")
     counts = counted(len(found.facts), "fact"), counted(len(found.names), "competitor")
     return lead[:6] or [f"{counts[0]} about {counts[1]}; nothing differs that could be compared."]
 
 
-def _is_price(attribute: str | None, value: str | None) -> bool:
-    return is_price_word(attribute or "") or next(prices(value or ""), None) is not None
+def _is_price(change: MarketChange) -> bool:
+    is_price = is_price_word(change.attribute or "")
+    return is_price or next(prices(change.after or ""), None) is not None
+
+
+def _of(found: Competition, one: MarketChange | ComparedPrice) -> str:
+    """The competitor and what is meant of it."""
+    return f"{found.names[one.competitor]} {one.item or ''}".strip()
+
+
+def _comparable_text(price: ComparedPrice) -> str:
+    return f"{price.comparable:,.6g} {price.currency}"
 
 
 def _comparable(found: Competition) -> list[list[ComparedPrice]]:
@@ -88,11 +99,8 @@ def _comparable(found: Competition) -> list[list[ComparedPrice]]:
     groups: dict[tuple[str, str], list[ComparedPrice]] = {}
     for price in found.prices:
         groups.setdefault((price.comparable_per, price.currency), []).append(price)
-    return [
-        group
-        for (per, _), group in groups.items()
-        if per and len({one.competitor for one in group}) > 1
-    ]
+    several = (group for group in groups.values() if len({one.competitor for one in group}) > 1)
+    return [group for group in several if group[0].comparable_per]
 
 
 def _changes(found: Competition) -> list[Block]:
@@ -118,17 +126,14 @@ def _prices(found: Competition) -> list[Block]:
         [
             found.names[one.competitor], one.item or "",
             f"{one.amount:,.6g} {one.currency}", one.per,
-            f"{one.comparable:,.6g} {one.currency}", one.comparable_per, one.ref,
+            _comparable_text(one), one.comparable_per, one.ref,
         ]
         for one in found.prices
     ]  # fmt: skip
     columns = ["Competitor", "Item", "Price", "Per", "Comparable", "Per", "Source"]
-    blocks: list[Block] = [TableBlock(columns, rows, max_rows=60)] if rows else []
+    blocks = _table(columns, rows, 60)
     for group in _comparable(found)[:2]:
-        named = [
-            (f"{found.names[one.competitor]} {one.item or ''}", one.comparable)
-            for one in group[:20]
-        ]
+        named = [(_of(found, one), one.comparable) for one in group[:20]]
         title = f"{group[0].currency} per {group[0].comparable_per}"
         blocks.append(bars(title, named, alternative=f"Prices in {title}, the cheapest first"))
     if len({one.currency for one in found.prices}) > 1:
@@ -138,23 +143,18 @@ def _prices(found: Competition) -> list[Block]:
 
 def _features(found: Competition) -> list[Block]:
     competitors = list(dict.fromkeys(cell.competitor for cell in found.matrix))
-    marks = {"unknown": "?"}
-    shown = {
-        (cell.attribute, cell.competitor): marks.get(cell.has, cell.has)
-        + (f": {cell.value}" if cell.value else "")
-        + (f" [{cell.ref}]" if cell.ref else "")
-        for cell in found.matrix
-    }
+    shown: dict[tuple[str, str], str] = {}
+    for cell in found.matrix:
+        value, ref = f": {cell.value}" if cell.value else "", f" [{cell.ref}]"
+        text = "?" if cell.has == "unknown" else f"{cell.has}{value}{ref}"
+        shown[cell.attribute, cell.competitor] = text
     names = list(dict.fromkeys(cell.attribute for cell in found.matrix))
     if len(competitors) > _MOST_COLUMNS:
-        rows = [
-            [name, found.names[one], text] for (name, one), text in shown.items() if text != "?"
-        ]
-        return [TableBlock(["Feature", "Competitor", ""], rows)]
+        known = ((name, one, text) for (name, one), text in shown.items() if text != "?")
+        rows = [[name, found.names[one], text] for name, one, text in known]
+        return _table(["Feature", "Competitor", ""], rows)
     rows = [[name, *(shown[name, one] for one in competitors)] for name in names]
-    return (
-        [TableBlock(["Feature", *(found.names[one] for one in competitors)], rows)] if rows else []
-    )
+    return _table(["Feature", *(found.names[one] for one in competitors)], rows)
 
 
 def _facts(found: Competition) -> list[Block]:
@@ -162,16 +162,12 @@ def _facts(found: Competition) -> list[Block]:
     features = {cell.attribute for cell in found.matrix}
     rows = [
         [
-            found.names[one.competitor],
-            one.item or "",
-            one.attribute,
-            one.value,
-            one.date or "",
-            one.ref,
+            found.names[one.competitor], one.item or "", one.attribute, one.value,
+            one.date or "", one.ref,
         ]
         for one in found.facts
         if not (found.prices and one.unit)
         and not any(same_feature(one.attribute, name) for name in features)
-    ]
+    ]  # fmt: skip
     columns = ["Competitor", "Item", "What", "Value", "Date", "Source"]
-    return [TableBlock(columns, rows, max_rows=40)] if rows else []
+    return _table(columns, rows, 40)
