@@ -53,7 +53,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     for facts in risks:
         update |= {"measures": facts.measures, "scenarios": facts.scenarios, "falls": facts.falls}
     kept, gaps = _added(outputs)
-    found = found.model_copy(update=update | {"added": kept})
+    found = found.model_copy(update=update | {"statements": kept})
     gaps += [Gap(task_id=id, why=why) for id, one in parts.items() if (why := _sum_is_wrong(one))]
     gaps += [
         Gap(task_id=id, why=f"not kept: {rule.name}: {rule.why}")

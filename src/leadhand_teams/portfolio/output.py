@@ -108,5 +108,5 @@ class Rebalanced(BaseModel):
     falls: Falls = Falls()
     note: str = ""
     """What the writer drafted, if that was asked for."""
-    added: list[str] = []
+    statements: list[str] = []
     """What a model added and whose citation holds."""
