@@ -1,0 +1,123 @@
+"""The typed answer of the team."""
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+from leadhand_teams.shared.statements import Statement
+
+ItemKind = Literal["problem", "medication", "allergy", "procedure", "encounter", "immunization"]
+
+
+class PatientSubject(BaseModel):
+    """Who the records are about, without the name; `deceased` is the date if it is known."""
+
+    sex: str | None = None
+    birth_date: str | None = None
+    deceased: str | bool | None = None
+
+
+class ClinicalItem(BaseModel):
+    """An entry of the records; the same entry of two sources is one, with both ids in `refs`.
+
+    `reasons` are ids and codes of what it is for. Dates stay as the source writes them.
+    """
+
+    kind: ItemKind
+    code: str | None = None
+    system: str | None = None
+    display: str
+    status: str | None = None
+    onset: str | None = None
+    end: str | None = None
+    ref: str
+    refs: list[str]
+    file: str
+    codes: list[str] = []
+    reasons: list[str] = []
+
+
+class LabPoint(BaseModel):
+    """A value and its range in the unit of its series; `as_given` if they were converted."""
+
+    date: str | None
+    value: float
+    ref: str
+    low: float | None = None
+    high: float | None = None
+    as_given: str | None = None
+
+    @property
+    def side(self) -> Literal["low", "high"] | None:
+        """On which side of its own reference range it is."""
+        if self.low is not None and self.value < self.low:
+            return "low"
+        return "high" if self.high is not None and self.value > self.high else None
+
+
+class LabSeries(BaseModel):
+    """The measurements of one code; the slope is that of least squares over a month or more.
+
+    `change` is from the value before; without a given range, `out_of_range` is null.
+    """
+
+    code: str
+    display: str
+    unit: str | None = None
+    series: list[LabPoint]
+    latest: float
+    latest_date: str | None = None
+    change: float | None = None
+    slope_per_year: float | None = None
+    out_of_range: bool | None = None
+    newly_out_of_range: bool = False
+
+
+class ClinicalFlag(BaseModel):
+    """What the records say that the patient has, and what that rests on."""
+
+    name: str
+    since: str | None
+    why: str
+    basis: Literal["coded", "values"]
+    refs: list[str]
+
+
+class PatientContradiction(BaseModel):
+    """What two places, `file#id`, state differently."""
+
+    about: str
+    values: list[str]
+    refs: list[str]
+
+
+class ClinicalLine(BaseModel):
+    """A line with the ids that it rests on; a finding of `safety` has a kind."""
+
+    text: str
+    refs: list[str]
+    kind: Literal["allergy", "duplicate_therapy", "overdue"] | None = None
+
+
+class PatientSummary(BaseModel):
+    """The records of one patient; `timeline` are encounters and immunizations.
+
+    `findings` are observations in words, `notes` say what was not read, converted or checked.
+    """
+
+    subject: PatientSubject = PatientSubject()
+    problems: list[ClinicalItem] = []
+    medications: list[ClinicalItem] = []
+    allergies: list[ClinicalItem] = []
+    procedures: list[ClinicalItem] = []
+    timeline: list[ClinicalItem] = []
+    labs: list[LabSeries] = []
+    findings: list[ClinicalLine] = []
+    flags: list[ClinicalFlag] = []
+    contradictions: list[PatientContradiction] = []
+    duplicates: list[str] = []
+    safety: list[ClinicalLine] = []
+    summaries: dict[str, list[ClinicalLine]] = {}
+    statements: list[Statement] = []
+    removed_statements: int = 0
+    notes: list[str] = []

@@ -1,0 +1,68 @@
+"""Plans by the request: a task for each part of the records, and for each active problem."""
+
+import datetime as dt
+import re
+from typing import Final
+
+from leadhand import InputError, Plan, Task, Team
+from leadhand.contracts.task import PlanRequest
+from leadhand_teams.patient.records import PatientRecord, record_of
+from leadhand_teams.patient.sources import is_active, merged
+from leadhand_teams.shared.values import dates
+
+_WORDS: Final = {
+    "problems": r"problems?|diagnos\w+|conditions?|flags?",
+    "medications": r"medications?|medicines?|drugs?|prescri\w+|medika\w*",
+    "allergies": r"allerg\w+",
+    "procedures": r"procedures?|operations?|surger\w+|eingriff\w*",
+    "timeline": r"time ?line|encounters?|visits?|history|verlauf|besuche?",
+    "trends": r"labs?|laborator\w+|trends?|values?|results?|blood pressure|hba1c|labor\w*|werte?",
+    "safety": r"safety|interact\w+|duplicate therap\w+|overdue|follow-?ups?|against an? allergy",
+}
+"""Words that ask for each part."""
+_MAX_PROBLEMS: Final = 12
+
+
+def plan(request: PlanRequest, team: Team) -> Plan:
+    """The parts and problems that the request names; else all.
+
+    Raises `InputError` if there are no records, or records of two persons.
+    """
+    paths = tuple(path for batch in request.batches.get("inputs", ()) for path in batch.artifacts)
+    record, asked = record_of(paths) if paths else PatientRecord(), request.text
+    _refuse(record)
+    day = next((found.value for found in dates(asked)), dt.date.today()).isoformat()
+    problems = {one.display: one.ref for one in merged(record, "problem")[0] if is_active(one)}
+    chosen = [ref for name, ref in problems.items() if name.casefold() in asked.casefold()]
+    named = [part for part, words in _WORDS.items() if re.search(rf"(?i)\b(?:{words})\b", asked)]
+    if not named and not chosen:
+        named, chosen = list(_WORDS), list(problems.values())[-_MAX_PROBLEMS:]
+    tasks = [
+        Task(
+            id=part, worker=part if part in ("trends", "safety") else "records",
+            intent=f"Find in the records, with the id of each: {part}", artifacts=paths,
+            payload={"part": part, "today": day},
+        )
+        for part in named
+    ]  # fmt: skip
+    tasks += [
+        Task(
+            id=f"problem-{n}", worker="summary", artifacts=paths, payload={"ref": ref},
+            intent=f"Summarise what the records have about the problem {ref}",
+        )
+        for n, ref in enumerate(chosen, start=1)
+    ]  # fmt: skip
+    return Plan(goal=asked, tasks=tasks)
+
+
+def _refuse(record: PatientRecord) -> None:
+    if not (record.items or record.measured or record.worded or record.subjects):
+        raise InputError(
+            "the patient team found no records: hand in FHIR R4 as JSON, or laboratory values as "
+            f"CSV (code, value, unit, date). {'; '.join(record.unread[:3])}"
+        )
+    born = {one.birth_date for _, _, one in record.subjects}
+    families = {family.casefold() for _, family, _ in record.subjects}
+    if len(born) > 1 and len(families) > 1:
+        places = ", ".join(place for place, _, _ in record.subjects)
+        raise InputError(f"records of different persons, hand in one at a time: {places}")
