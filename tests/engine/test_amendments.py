@@ -56,7 +56,7 @@ def test_only_what_is_new_or_different_is_an_amendment() -> None:
     # `b` is left out, and `c` still needs it: that is no plan.
     assert found == (
         "task 'c' depends on 'b', which is not in the plan: remove it from `depends_on`, or "
-        "add a task with that id",
+        "add a task with that id; the plan has a, d",
     )
     found = amendment(state, [B, elsewhere, more], TEAM)
     assert found == Amendment(added=(more,), changed=(elsewhere,))
@@ -159,5 +159,6 @@ def test_parts_that_are_no_plan_are_told_why() -> None:
     assert not isinstance(parts_of(A, most, TEAM), str)
     assert parts_of(A, [task("x", "x"), task("y", "gone")], TEAM) == (
         "task 'x' depends on itself: remove 'x' from its depends_on; task 'y' depends on 'gone', "
-        "which is not in the plan: remove it from `depends_on`, or add a task with that id"
+        "which is not in the plan: remove it from `depends_on`, or add a task with that id; "
+        "the plan has x"
     )

@@ -114,7 +114,7 @@ def test_what_no_longer_holds_when_the_person_has_replied_is_refused() -> None:
     recorder, _ = run(Reply(verdict="approved", plan=bad), FIX, MORE)
     said = (
         "depends on 'gone', which is not in the plan: remove it from `depends_on`, or add a task "
-        "with that id"
+        "with that id; the plan has look, fix"
     )
     assert of_plan(recorder)[1:] == [
         (

@@ -53,6 +53,32 @@ def test_numbers_for_ids_are_their_text() -> None:
     assert [(task.id, task.depends_on) for task in plan.tasks] == [("1", ()), ("2", ("1",))]
 
 
+@pytest.mark.parametrize(
+    ("needs", "depends_on"),
+    [
+        (["count"], ("b",)),
+        (["count", "b"], ("b",)),
+        (["a", "count"], ("a", "b")),
+        (["search"], ("search",)),
+        (["cook"], ("cook",)),
+    ],
+    ids=["a worker", "a worker and its task", "beside an id", "a worker of two", "neither"],
+)
+def test_a_dependency_on_a_worker_with_one_task_is_on_that_task(
+    needs: list[Json], depends_on: tuple[str, ...]
+) -> None:
+    last: Object = {**task("d"), "worker": "write", "depends_on": needs}
+    plan = plan_of(proposal(task("a", "search"), task("b", "count"), task("c", "search"), last))
+    assert plan.tasks[-1].depends_on == depends_on
+
+
+def test_a_task_that_depends_on_its_own_worker_depends_on_the_other_task_of_it() -> None:
+    second: Object = {**task("b"), "depends_on": ["search"]}
+    assert plan_of(proposal(task("a"), second)).tasks[1].depends_on == ("a",)
+    alone = plan_of(proposal({**task("a"), "depends_on": ["search"]}))
+    assert alone.tasks[0].depends_on == ("search",), "the checks name what is wrong"
+
+
 def test_null_is_nothing_and_keys_of_the_models_own_are_passed_over() -> None:
     only: Object = {**task("a"), "depends_on": None, "done_when": None, "priority": "high"}
     plan = plan_of({"tasks": [only], "synthesis": None, "thoughts": "one step"})

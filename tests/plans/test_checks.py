@@ -61,7 +61,7 @@ def test_every_problem_is_named_at_once_with_its_task_and_what_to_do() -> None:
     unknown = Problem(
         "unknown_dependency",
         "task 'b' depends on 'nobody', which is not in the plan: remove it from "
-        "`depends_on`, or add a task with that id",
+        "`depends_on`, or add a task with that id; the plan has a, c, d, d, d, e, f, g, h",
         "b",
     )
     vague = ": say what to look at, what to find out or make, and how to tell that it is done"

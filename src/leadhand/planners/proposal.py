@@ -3,6 +3,7 @@
 The schema has only what a model decides. Fields that a model adds are ignored, and null is unset.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Literal, cast, get_args
 
@@ -229,21 +230,33 @@ def data_in(answer: StructuredAnswer, what: str) -> dict[str, JsonValue]:
     return data
 
 
-def plan_in(data: Mapping[str, JsonValue], goal: str, team: Team, *, with_artifacts: bool) -> Plan:
+def plan_in(
+    data: Mapping[str, JsonValue],
+    goal: str,
+    team: Team,
+    *,
+    with_artifacts: bool,
+    known: Sequence[Task] = (),
+) -> Plan:
     """The plan as in `proposed`. Raises `BadAnswer` if it can't be parsed."""
-    plan = proposed(data, goal, team, with_artifacts=with_artifacts)
+    plan = proposed(data, goal, team, with_artifacts=with_artifacts, known=known)
     if not isinstance(plan, Plan):
         raise BadAnswer("; ".join(shortened([problem.message for problem in plan])))
     return plan
 
 
 def proposed(
-    data: Mapping[str, JsonValue], goal: str, team: Team, *, with_artifacts: bool = False
+    data: Mapping[str, JsonValue],
+    goal: str,
+    team: Team,
+    *,
+    with_artifacts: bool = False,
+    known: Sequence[Task] = (),
 ) -> Plan | tuple[Problem, ...]:
     """The plan that `data` proposes, or why it can't be parsed.
 
     Its size is checked first. Tasks keep `artifacts` and are broken down only if the schema had
-    these fields.
+    these fields. They may depend on `known` tasks of the run, too.
     """
     oversized = tuple(_oversized(data, team))
     if oversized:
@@ -257,18 +270,47 @@ def proposed(
             for message in shortened([f"{_place(one['loc'])}: {one['msg']}" for one in found])
         )
     described = proposal.workers if team.worker_factory is not None else ()
+    breaks_down = team.subplanner is not None
+    tasks = [
+        task.task(with_artifacts=with_artifacts, may_break_down=breaks_down)
+        for task in proposal.tasks
+    ]
     return Plan(
         goal=goal,
-        tasks=tuple(
-            task.task(with_artifacts=with_artifacts, may_break_down=team.subplanner is not None)
-            for task in proposal.tasks
-        ),
+        tasks=_with_task_ids(tasks, known),
         # Models are asked for neither this nor an instruction, because they fill them in by habit.
         # They can't override the team's own strategy, such as `last`.
         synthesis=(team.synthesis in STRATEGIES and proposal.synthesis) or team.synthesis,
         instruction=proposal.instruction,
         workers=tuple(PlannedWorker(**worker.model_dump()) for worker in described),
     )
+
+
+def _with_task_ids(tasks: Sequence[Task], known: Sequence[Task]) -> tuple[Task, ...]:
+    """`tasks` whose dependencies name tasks where models wrote the name of a worker that has one
+    task: among these, else among the `known` ones."""
+    ids = {task.id for task in (*tasks, *known)}
+    new, old = _ids_by_worker(tasks), _ids_by_worker(known)
+
+    def id_for(name: str, waits: Task) -> str:
+        named = [id for id in new.get(name, ()) if id != waits.id] or old.get(name, [])
+        return named[0] if name not in ids and len(named) == 1 else name
+
+    return tuple(
+        task
+        if ids.issuperset(task.depends_on)
+        else task.model_copy(
+            update={"depends_on": tuple(dict.fromkeys(id_for(n, task) for n in task.depends_on))}
+        )
+        for task in tasks
+    )
+
+
+def _ids_by_worker(tasks: Sequence[Task]) -> Mapping[str, list[str]]:
+    found = defaultdict[str, list[str]](list)
+    for task in tasks:
+        found[task.worker].append(task.id)
+    return found
 
 
 def proposed_task(data: JsonValue, team: Team, *, with_artifacts: bool = False) -> Task | None:

@@ -29,7 +29,8 @@ class StepwisePlanner:
         return self.decider.name
 
     async def plan(self, request: PlanRequest, team: Team) -> Plan:
-        """Raises `PlanError` and `ModelError`."""
+        """Raises `PlanError` if the decisions stay invalid, and `ModelError` if none came."""
+        rejected: Sequence[Problem] = ()
 
         def plan_of(decision: Decision) -> Plan:
             return Plan(
@@ -40,11 +41,12 @@ class StepwisePlanner:
             )
 
         def problems(decision: Decision) -> Sequence[str]:
+            nonlocal rejected
             sound = checked(decision)
             if isinstance(sound, str):
                 return (sound,)
             plan = plan_of(sound)
-            found = _checked(plan, request, team)
+            rejected = found = _checked(plan, request, team)
             messages = [problem.message for problem in found]
             if not plan.tasks:
                 messages = ["put at least one task into `tasks`: none runs yet"]
@@ -58,7 +60,12 @@ class StepwisePlanner:
             inputs=request.inputs,
             after=request.after,
         )
-        decision = checked(await self.decider.decide(now, problems=problems))
+        try:
+            decision = checked(await self.decider.decide(now, problems=problems))
+        except ModelError as error:
+            if rejected and not error.transient:
+                raise PlanError(rejected) from error  # the model answers: others can use it
+            raise
         if isinstance(decision, str):
             raise ModelError(decision, transient=False)
         plan = plan_of(decision)

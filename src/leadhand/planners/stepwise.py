@@ -169,7 +169,9 @@ def _decision(answer: StructuredAnswer, now: Round, team: Team) -> Decision:
     data = data_in(answer, "decision")
     tasks: Sequence[Task] = ()
     if data.get("tasks"):
-        tasks = plan_in(data, now.request, team, with_artifacts=bool(now.after)).tasks
+        known = [one.task for one in now.tasks]
+        after = bool(now.after)
+        tasks = plan_in(data, now.request, team, with_artifacts=after, known=known).tasks
     runs = any(not _has_ended(one) for one in now.tasks)
     done = data.get("done")
     return Decision(

@@ -27,6 +27,8 @@ STRATEGIES = ("merge", "select", "reduce", "last")
 
 MAX_TASKS: dict[Author, int] = {"model": 200, "person": 100_000}
 MAX_EDGES = 1_000_000
+_MAX_NAMED = 10
+"""So many tasks are named that another one may depend on."""
 
 _STOCK = re.compile(
     r"(please )?((analy[sz]e|process|handle|check|review|research|do|perform|complete|execute|solve"
@@ -231,6 +233,7 @@ def _whose(tool: str, tools: dict[str, frozenset[str]]) -> str:
 
 
 def _edges(plan: Plan, ids: set[str]) -> Iterator[Problem]:
+    first = [task.id for task in plan.tasks[: _MAX_NAMED + 1]]
     for task in plan.tasks:
         needs = task.depends_on
         if not needs:
@@ -249,10 +252,13 @@ def _edges(plan: Plan, ids: set[str]) -> Iterator[Problem]:
                     task.id,
                 )
             elif needed not in ids:
+                named = [id for id in first if id != task.id][:_MAX_NAMED]
+                others = f"; the plan has {', '.join(named)}" if named else ""
+                others += " and more" if len(ids) > _MAX_NAMED + 1 else ""
                 yield Problem(
                     "unknown_dependency",
                     f"task {task.id!r} depends on {needed!r}, which is not in the plan: "
-                    "remove it from `depends_on`, or add a task with that id",
+                    f"remove it from `depends_on`, or add a task with that id{others}",
                     task.id,
                 )
 

@@ -65,6 +65,21 @@ def test_a_decision_of_a_model_that_cannot_be_done_ends_the_rounds(
     assert why in answer.gaps[0].why
 
 
+def test_a_round_may_name_the_worker_of_an_earlier_task_instead_of_the_task() -> None:
+    again = asks("Find zinc", id="y", worker="b", needs="a")
+    done: Object = {"reason": "it is all there", "tasks": [], "ask_again": "all", "done": True}
+    answer = answered(decides(asks()), decides(again), done)
+    assert (answer.status, [task.id for task in answer.tasks]) == ("complete", ["x", "y"])
+    assert answer.metrics.requests == 4, "three decisions, no repair, and the answer"
+
+
+def test_a_first_decision_that_stays_invalid_is_replaced_by_the_template() -> None:
+    """The answer's first sentence says so."""
+    answer = answered(decides(asks(needs="gone")))
+    assert [task.id for task in answer.tasks] == ["a", "b", "c"], "the template's"
+    assert "no valid plan came from the model" in answer.answer.lower().split(".")[0]
+
+
 def test_the_first_decision_may_not_ask_for_the_same_thing_twice_either() -> None:
     answer = answered(decides(asks(), asks(f"{FIRST}.", id="y")))
     assert [task.id for task in answer.tasks] == ["a", "b", "c"], "the template's"
