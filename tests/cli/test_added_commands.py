@@ -53,7 +53,7 @@ def test_a_package_adds_a_team_and_a_command_whose_runs_are_stored_and_resumed(
         return done.out
 
     assert re.search(r"│ audit +Count the words of a text\.", does("--help"))
-    assert does("teams", "list").startswith("audit     Counts the words of a text")
+    assert re.match(r"audit +Counts the words of a text", does("teams", "list"))
     assert "3" in does("audit", "one two three", "--quiet")
     assert "audit" in does("show", "last")
     assert re.fullmatch(r"task,words\n[\w-]+,3\n", does("show", "last", "--format", "csv"))
