@@ -1,8 +1,9 @@
 """The answer: one reply to the customer of what the workers found, and the ticket for a person."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, TypeVar
+from typing import TypeVar
+
+from pydantic import BaseModel
 
 from leadhand import Plan
 from leadhand.extension.roles import Conflict, Gap, Source, Synthesis, TaskResult
@@ -12,15 +13,15 @@ from leadhand_teams.shared.statements import Added, Checked, check
 from leadhand_teams.support.escalator import ticket
 from leadhand_teams.support.findings import Brief, Diagnosis, Documented, Escalation, output_as
 from leadhand_teams.support.library import library_of, signatures
-from leadhand_teams.support.output import Data, SupportAnswer, Ticket, Triage
+from leadhand_teams.support.output import SupportAnswer, Ticket, Triage
 from leadhand_teams.support.report import document
 from leadhand_teams.support.routing import DESK_OF, rerouted
 from leadhand_teams.support.runbooks import to_yaml
+from leadhand_teams.support.sections import FENCE
 
-T = TypeVar("T", bound=Data)
+T = TypeVar("T", bound=BaseModel)
 NEAR, MAYBE = 1.0, 1.7
 """A section with this score may bridge the time until a wish is fulfilled, or may answer."""
-_FENCE: Final = re.compile(r"^[ ]{0,3}(```+|~~~+)(\w*).*?\n(.*?)^[ ]{0,3}\1[ \t]*$", re.M | re.S)
 
 
 def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
@@ -49,11 +50,9 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         removed=len(checked.removed),
         own_knowledge=diagnosis.own or documented.own,
     )
-    unread = {
-        one: None for each in (diagnosis, documented, escalation) if each for one in each.unread
-    }
+    unread = {*diagnosis.unread, *documented.unread, *(escalation.unread if escalation else ())}
     task = results[0].task.id if results else "documenter"
-    gaps = [Gap(task_id=task, why=f"not read: {one}") for one in unread]
+    gaps = [Gap(task_id=task, why=f"not read: {one}") for one in sorted(unread)]
     if not answered and not (escalation or diagnosis.ways):
         gaps.append(Gap(task_id=task, why="neither documents nor runbooks answer this"))
     return Synthesis(
@@ -71,9 +70,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
                 task_ids=("documenter",),
                 kind="contradiction",
                 about=documented.sections[0].title,
-                why=" / ".join(
-                    f"{ref}: {text}" for ref, text in zip(one.refs, one.texts, strict=True)
-                ),
+                why=" / ".join(map(": ".join, zip(one.refs, one.texts, strict=True))),
             )
             for one in documented.contradictions
         ),
@@ -82,24 +79,19 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
 
 def _of(results: Sequence[TaskResult], worker: str, kind: type[T], *, key: str = "") -> T | None:
     """What a worker found, or the worker that did its task found, if it is of this type."""
-    for one in results:
-        if one.worker == worker and one.result is not None:
-            output = one.result.output
-            part = output.get(key) if key and isinstance(output, dict) else output
-            if (found := output_as(kind, part)) is not None:
-                return found
-    return None
+    found = (_part(one, kind, key) for one in results if one.worker == worker)
+    return next((one for one in found if one is not None), None)
+
+
+def _part(one: TaskResult, kind: type[T], key: str = "") -> T | None:
+    output = one.result.output if one.result is not None else None
+    return output_as(kind, output.get(key) if key and isinstance(output, dict) else output)
 
 
 def _added(brief: Brief, results: Sequence[TaskResult]) -> Checked:
     """What models added, and whether its citations hold."""
-    outputs = [one.result.output for one in results if one.result is not None]
-    parts = [
-        one["added"]
-        for one in outputs
-        if isinstance(one, dict) and "statements" in str(one.get("added"))
-    ]
-    statements = [one for part in parts for one in Added.model_validate(part).statements]
+    added = [_part(one, Added, "added") for one in results]
+    statements = [one for each in added if each is not None for one in each.statements]
     if not statements:
         return Checked((), ())
     library = library_of(next((one.task.artifacts for one in results), ()))
@@ -116,7 +108,7 @@ def _ticket(brief: Brief, diagnosis: Diagnosis, documented: Documented) -> Ticke
     """A ticket if a person is needed after all, which says what was tried."""
     person = next((one.person for one in diagnosis.ways if one.person), "")
     solved = diagnosis.ways or documented.answered
-    if (solved or brief.kind == "feature") and not person and brief.kind != "feature":
+    if solved and not person and brief.kind != "feature":
         return None
     tried = [f"Runbook “{one.runbook}” [{one.ref}]" for one in diagnosis.ways]
     if documented.searched:
@@ -140,7 +132,7 @@ def _reply(
     maybe = score >= (NEAR if feature else MAYBE) and (feature or not diagnosis.cause)
     before = "" if documented.answered else "Until then: " if feature else "Perhaps this helps: "
     second = [*_documented(documented, before)] if documented.answered or maybe else []
-    parts = first + second if brief.route.primary != "documenter" else second + first
+    parts = second + first if brief.route.primary == "documenter" else first + second
     if checked.kept:
         lines = [f"{one.text} (`{one.ref}`)" for one in checked.kept]
         parts.insert(0, Section("", [Items(lines)]))
@@ -186,10 +178,10 @@ def _diagnosed(found: Diagnosis) -> Iterator[Section]:
 
 def _listed(lines: Iterable[str], *, numbered: bool = False) -> Markdown:
     """Lines of a runbook, which are Markdown, as a list."""
-    shown = [
-        (f"{n}." if numbered else "-", " ".join(one.split())) for n, one in enumerate(lines, 1)
-    ]
-    return Markdown("\n".join(f"{mark} {one[:1].upper()}{one[1:]}" for mark, one in shown))
+    plain = [" ".join(one.split()) for one in lines]
+    marks = [f"{n}." if numbered else "-" for n in range(1, len(plain) + 1)]
+    shown = (f"{mark} {one[:1].upper()}{one[1:]}" for mark, one in zip(marks, plain, strict=True))
+    return Markdown("\n".join(shown))
 
 
 def _documented(found: Documented, before: str) -> Iterator[Section]:
@@ -203,17 +195,14 @@ def _documented(found: Documented, before: str) -> Iterator[Section]:
     ]
     blocks += [Markdown("See also: " + ", ".join(links))] if links else []
     where = " › ".join((*found.path, best.title))
-    yield Section(
-        before + best.title,
-        [*blocks, f"From {where} (`{best.ref}`)."],
-    )
+    yield Section(before + best.title, [*blocks, f"From {where} (`{best.ref}`)."])
 
 
 def _blocks(text: str) -> Iterator[Block]:
     """The text of a document, with its code as code."""
     at = 0
-    for match in _FENCE.finditer(text):
+    for match in FENCE.finditer(text):
         yield Markdown(text[at : match.start()].strip())
-        yield CodeBlock(match[3].rstrip("\n"), match[2])
+        yield CodeBlock(match["code"].rstrip("\n"), match["language"])
         at = match.end()
     yield Markdown(text[at:].strip())

@@ -56,14 +56,9 @@ def documented(request: str, library: SupportLibrary) -> Documented:
     best = ranked[0].section
     shown = part_of(best.text, set(library.index.words(request)))
     code = tuple(one for one in best.code[:3] if one not in shown)
-    more: dict[str, object] = {
-        "path": best.path,
-        "text": shown,
-        "code": code,
-        "links": best.links[:5],
-    }
-    more |= {"contradictions": tuple(contradictions(fitting))}
-    return found.model_copy(update=more)
+    clashes = tuple(contradictions(fitting))
+    more = {"path": best.path, "text": shown, "code": code, "links": best.links[:5]}
+    return found.model_copy(update={**more, "contradictions": clashes})
 
 
 def contradictions(sections: Sequence[DocSection]) -> Iterator[SectionClash]:

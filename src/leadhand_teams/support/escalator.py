@@ -62,10 +62,11 @@ def ticket(
     own = [one for one in said if pattern("tried").search(one)]
     surroundings = environment(f"{text}\n{log}")
     known = {"environment": surroundings, "steps": steps, "evidence": errors}
-    urgent = pattern("urgent").search(text) is not None
-    many = brief.kind == "bug" and pattern("affected").search(text) is not None
-    usual = "low" if brief.kind == "feature" else "normal"
-    severity = "urgent" if urgent else "high" if many else usual
+    severity = "low" if brief.kind == "feature" else "normal"
+    if pattern("urgent").search(text):
+        severity = "urgent"
+    elif brief.kind == "bug" and pattern("affected").search(text):
+        severity = "high"
     return Ticket(
         title=_title(said, brief.kind),
         need=" ".join(need[:3])[:1_000] or text[:1_000],

@@ -1,7 +1,7 @@
 """What a request and its logs say by themselves: tracebacks, error lines, codes, systems. Pure."""
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Final, cast
 
@@ -37,7 +37,8 @@ def signs(text: str, source: str) -> list[Sign]:
         return f"{source}:{text.count(chr(10), 0, at) + 1}"
 
     found = [*_tracebacks(text, ref)]
-    found += _new(_logged(text, ref), found)
+    names = [one.text.partition(":")[0] for one in found]
+    found += [one for one in _logged(text, ref) if not any(name in one.text for name in names)]
     for match in _NAMED.finditer(text):
         sign = Sign(text=_said(match[1], match[2]), ref=ref(match.start()))
         found += [sign] if not any(match[1] in one.text for one in found) else []
@@ -70,29 +71,21 @@ def _said(name: str, message: str | None) -> str:
     return f"{name}: {message.strip()}" if message and message.strip() else name
 
 
-def _new(found: list[Sign], known: list[Sign]) -> list[Sign]:
-    """Those that do not repeat an error that is known."""
-    names = [one.text.partition(":")[0] for one in known]
-    return [one for one in found if not any(name in one.text for name in names)]
-
-
 def _logged(text: str, ref: Callable[[int], str]) -> list[Sign]:
     """The error lines of a log, alike ones counted as one, the most frequent first."""
-    counts: Counter[str] = Counter()
-    first: dict[str, re.Match[str]] = {}
+    alike: defaultdict[str, list[re.Match[str]]] = defaultdict(list)
     for match in _LOG.finditer(text):
-        key = _VARYING.sub("#", match[2])
-        counts[key] += 1
-        first.setdefault(key, match)
+        alike[_VARYING.sub("#", match[2])].append(match)
+    most = sorted(alike.values(), key=len, reverse=True)[:3]
     return [
         Sign(
             kind="log",
-            text=first[key][2].strip()[:300],
-            place=(first[key][1] or "").strip("[]"),
-            ref=ref(first[key].start()),
-            times=times,
+            text=first[2].strip()[:300],
+            place=(first[1] or "").strip("[]"),
+            ref=ref(first.start()),
+            times=1 + len(others),
         )
-        for key, times in counts.most_common(3)
+        for first, *others in most
     ]
 
 

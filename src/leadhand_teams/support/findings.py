@@ -2,13 +2,13 @@
 
 from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from leadhand import Handoff
 from leadhand_teams.support.output import Data, DeskRoute, FoundSection, Kind, Sign, Ticket
 from leadhand_teams.support.runbooks import Walk
 
-T = TypeVar("T", bound=Data)
+T = TypeVar("T", bound=BaseModel)
 
 
 class Brief(Data):

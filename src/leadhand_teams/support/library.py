@@ -175,11 +175,8 @@ def _row_sections(rows: Sequence[Mapping[str, object]], name: str) -> list[DocSe
     found: list[DocSection] = []
     above = ""
     for number, row in enumerate(rows, 1):
-        title, text, path, id = (
-            _text(row, "title"),
-            _text(row, "text", "body"),
-            *(_text(row, key) for key in ("path", "id")),
-        )
+        title, text = _text(row, "title"), _text(row, "text", "body")
+        path, id = _text(row, "path"), _text(row, "id")
         way = tuple(part.strip() for part in path.split(">"))[:-1]
         above = title if len(text) < _HEADING and not path else above
         if title or text:

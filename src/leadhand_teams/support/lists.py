@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from leadhand_teams.support.runbooks import Runbook, to_yaml
+from leadhand_teams.support.runbooks import Runbook, placed, to_yaml
 from leadhand_teams.support.words import content
 
 _LINE: Final = re.compile(
@@ -35,9 +35,7 @@ class _Item:
 def runbooks_of(markdown: str, ref: str) -> tuple[Runbook, ...]:
     """A runbook for each heading of level 1 that has a list."""
     parts = re.split(r"^# (?=\S)", markdown, flags=re.MULTILINE)[1:]
-    made = [one for part in parts if (one := _runbook(part)) is not None]
-    refs = [f"{ref}#{one.title}" if len(made) > 1 else ref for one in made]
-    return tuple(one.model_copy(update={"ref": ref}) for one, ref in zip(made, refs, strict=True))
+    return placed([one for part in parts if (one := _runbook(part)) is not None], ref)
 
 
 def _runbook(part: str) -> Runbook | None:
@@ -51,8 +49,7 @@ def _runbook(part: str) -> Runbook | None:
             _read(items, nodes, "start", facts)
     if not any(nodes.values()):
         return None
-    when = [one.strip() for one in facts.get("when", "").split(",") if one.strip()]
-    when = when or [title.strip().casefold(), *content(title)]
+    when = _parts(facts.get("when")) or [title.strip().casefold(), *content(title)]
     data = {"title": title.strip(), "when": when, "severity": facts.get("severity", "")}
     return Runbook.model_validate({**data, "nodes": nodes})
 
@@ -112,9 +109,12 @@ def _choice(
     nodes[name] = {}
     first = [_Item(0, rest)] if rest else []
     _read([*first, *item.below], nodes, name, facts)
-    given = [one.strip() for one in (words or "").split(",") if one.strip()]
-    leads = [] if label.casefold() in _OTHERWISE else given or content(label)
+    leads = [] if label.casefold() in _OTHERWISE else _parts(words) or content(label)
     return {"if": leads, "label": label, "then": name}
+
+
+def _parts(listed: str | None) -> list[str]:
+    return [one.strip() for one in (listed or "").split(",") if one.strip()]
 
 
 def main(names: Sequence[str]) -> None:

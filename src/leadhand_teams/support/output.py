@@ -30,8 +30,6 @@ class Triage(Data):
 
 
 class FoundSection(Data):
-    """A section of the documents."""
-
     ref: str
     title: str
     score: float

@@ -1,6 +1,7 @@
 """What the team writes as files: the reply, the ticket and the evidence, for the desk."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from leadhand import Answer
 from leadhand_teams.shared.report import Items, Markdown, Report, Section, TableBlock
@@ -11,43 +12,31 @@ from leadhand_teams.support.retrieval import ANSWERS_FROM
 def files(answer: Answer) -> Mapping[str, str | bytes]:
     """`report.html` and `report.md`; `reply.md` is what the customer gets."""
     found = SupportAnswer.model_validate(answer.output)
+    missing = [gap.why for gap in answer.gaps]
+    below = document(found)
+    person = f", severity {found.ticket.severity}: a person is needed" if found.ticket else ""
+    reply = Section("Reply to the customer", [Markdown(found.reply.replace("\n## ", "\n### "))])
     saved = answer.metrics.speedup
     times = f" Working side by side took {1 / saved:.0%} of the time." if saved else ""
-    made = document(
-        found,
+    made = replace(
+        below,
+        lead=[found.reply.partition("\n")[0], f"Kind: {found.kind}{person}."],
+        sections=[reply, *below.sections],
+        missing=missing,
+        missing_first=bool(missing) and not found.answered,
         about=f"Request: {answer.request}",
-        missing=[gap.why for gap in answer.gaps],
-        times=times,
-        reply=True,
+        footer=[below.footer[0] + times, *below.footer[1:]],
     )
     return {"report.html": made.html(), "report.md": made.markdown(), "reply.md": found.reply}
 
 
-def document(
-    found: SupportAnswer,
-    *,
-    about: str = "",
-    missing: list[str] | None = None,
-    times: str = "",
-    reply: bool = False,
-) -> Report:
-    """The answer for the desk; with `reply` the whole page, else what comes below the reply."""
-    route = found.route
-    beside = f", beside {route.secondary}" if route.secondary else ""
-    sections = (
-        [Section("Reply to the customer", [Markdown(found.reply.replace("\n## ", "\n### "))])]
-        if reply
-        else []
-    )
-    person = f", severity {found.ticket.severity}: a person is needed" if found.ticket else ""
-    lead = [found.reply.partition("\n")[0], f"Kind: {found.kind}{person}."] if reply else []
-    sections += [Section("Ticket for a person", [*_ticket(found.ticket)])] if found.ticket else []
+def document(found: SupportAnswer) -> Report:
+    """What comes below the reply, for the desk."""
+    sections = [Section("Ticket for a person", [*_ticket(found.ticket)])] if found.ticket else []
     if found.signs:
         rows = [(one.text, one.place, f"{one.times}", one.meaning, one.ref) for one in found.signs]
-        columns = ("What", "Where or when", "Times", "Known as", "Found in")
-        sections.append(
-            Section("What went wrong, by the request and logs", [TableBlock(columns, rows)])
-        )
+        table = TableBlock(("What", "Where or when", "Times", "Known as", "Found in"), rows)
+        sections.append(Section("What went wrong, by the request and logs", [table]))
     if found.sections:
         answers = found.sections[0].score >= ANSWERS_FROM
         shown = found.sections[: None if answers else 3]
@@ -55,7 +44,9 @@ def document(
         table = TableBlock(("Section", "Score", "Place"), rows)
         which = "Sections found" if answers else "Nearest sections, none of which answers"
         sections.append(Section(which, [table]))
-    footer = [f"Routed to {route.primary}{beside}, {route.confidence:.0%}: {route.why}.{times}"]
+    route = found.route
+    beside = f", beside {route.secondary}" if route.secondary else ""
+    footer = [f"Routed to {route.primary}{beside}, {route.confidence:.0%}: {route.why}."]
     if found.own_knowledge:
         footer.append(
             "No documents of yours were handed in: this is from the general ones of the team."
@@ -64,15 +55,7 @@ def document(
         footer.append(
             f"{found.removed} statements of a model were left out: their citation does not hold."
         )
-    return Report(
-        "Support request",
-        lead,
-        sections,
-        missing or [],
-        bool(missing and not found.answered),
-        about,
-        footer,
-    )
+    return Report("Support request", [], sections, footer=footer)
 
 
 def _ticket(made: Ticket) -> Iterator[TableBlock | Items | str]:

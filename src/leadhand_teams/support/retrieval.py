@@ -31,8 +31,6 @@ PAIRS, TITLE, PROBLEM, TICKET = 1.0, 1.0, 0.5, 1.0
 
 @dataclass(frozen=True, slots=True)
 class PastTicket:
-    """A past ticket."""
-
     text: str
     sections: tuple[str, ...]
     """References of the sections that answered it."""
@@ -40,8 +38,6 @@ class PastTicket:
 
 @dataclass(frozen=True, slots=True)
 class RankedSection:
-    """A section, and how well it answers."""
-
     section: DocSection
     score: float
 
@@ -87,13 +83,9 @@ class SectionIndex:
         passages = [(at, one) for at, text in enumerate(texts) for one in _passages(text)]
         self._section_of = [at for at, _ in passages]
         self._parts = _Bm25([one for _, one in passages], b=0.3)
-        pairs = [
-            {*pairwise(carrying([*title, "|", *text]))}
-            for title, text in zip(titles, texts, strict=True)
-        ]
         self._pairs: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-        for at, found in enumerate(pairs):
-            for pair in found:
+        for at, (title, text) in enumerate(zip(titles, texts, strict=True)):
+            for pair in {*pairwise(carrying([*title, "|", *text]))}:
                 self._pairs[pair].append(at)
         self._problems = [
             pattern("problem_title").search(one.title) is not None for one in sections

@@ -26,8 +26,6 @@ class _Yaml(Data):
 
 
 class Branch(_Yaml):
-    """A branch of a question."""
-
     words: Annotated[_Lines, Field(alias="if")] = ()
     label: str = ""
     """What it is called to the customer; by default its words."""
@@ -35,8 +33,6 @@ class Branch(_Yaml):
 
 
 class RunbookNode(_Yaml):
-    """A place in the tree: what to do there, or what to ask."""
-
     cause: str = ""
     do: _Lines = ()
     pitfalls: _Lines = ()
@@ -156,8 +152,14 @@ def read_runbooks(text: str, ref: str) -> tuple[Runbook, ...]:
         raise Unusable(f"{where}: {first['msg']}".strip(": ")) from error
     except (yaml.YAMLError, RecursionError) as error:
         raise Unusable(f"it is not YAML: {str(error).splitlines()[0]}") from error
-    refs = [f"{ref}#{one.title}" if len(found) > 1 else ref for one in found]
-    return tuple(one.model_copy(update={"ref": ref}) for one, ref in zip(found, refs, strict=True))
+    return placed(found, ref)
+
+
+def placed(runbooks: Sequence[Runbook], ref: str) -> tuple[Runbook, ...]:
+    """The runbooks of the file `ref` with their references."""
+    if len(runbooks) == 1:
+        return (runbooks[0].model_copy(update={"ref": ref}),)
+    return tuple(one.model_copy(update={"ref": f"{ref}#{one.title}"}) for one in runbooks)
 
 
 def to_yaml(runbooks: Sequence[Runbook]) -> str:

@@ -10,7 +10,10 @@ from leadhand.tools.files import Document, split_into_passages
 _HEADING: Final = re.compile(
     r"^(#{1,6})[ \t]+(.+?)[ \t#]*$|^(?P<under>[^\s#>*\-+|].{0,98})\n(?P<line>=+|-{3,})[ \t]*$", re.M
 )
-_FENCE: Final = re.compile(r"^[ ]{0,3}(```+|~~~+)(.*?)^[ ]{0,3}\1[ \t]*$", re.M | re.S)
+FENCE: Final = re.compile(
+    r"^[ ]{0,3}(```+|~~~+)(?P<language>\w*).*?\n(?P<code>.*?)^[ ]{0,3}\1[ \t]*$", re.M | re.S
+)
+"""A code example."""
 _INDENTED: Final = re.compile(
     r"(?:^(?: {4}|\t)\S.*\n?)+(?:(?:[ \t]*\n)*(?:^(?: {4}|\t)\S.*\n?)+)*", re.M
 )
@@ -32,9 +35,7 @@ class DocSection:
     @property
     def code(self) -> tuple[str, ...]:
         """Its code examples, without their fences."""
-        fenced = tuple(
-            match[2].partition("\n")[2].rstrip("\n") for match in _FENCE.finditer(self.text)
-        )
+        fenced = tuple(match["code"].rstrip("\n") for match in FENCE.finditer(self.text))
         return fenced or tuple(match[0].rstrip("\n") for match in _INDENTED.finditer(self.text))
 
     @property
@@ -51,7 +52,7 @@ class DocSection:
 def sections_of(document: Document, name: str) -> list[DocSection]:
     """The sections of a document; one without headings is cut into pieces at paragraphs."""
     text = document.text
-    fences = [match.span() for match in _FENCE.finditer(text)]
+    fences = [match.span() for match in FENCE.finditer(text)]
     heads = [
         one
         for one in _HEADING.finditer(text)
