@@ -26,30 +26,26 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     held = check(chain.from_iterable(map(_added, done)), texts)
     review = review.model_copy(update={"added": held.kept, "removed": len(held.removed)})
     first = plan.tasks[0].id
-    gaps = (
-        [Gap(task_id=first, why=f"{untrue} left out: their quotes are not in the text")]
-        if untrue
-        else []
-    )
+    why = f"{untrue} left out: their quotes are not in the text"
     owners = {one.file: task for task, part in parts.items() for one in part.contracts}
-    conflicts = [
+    conflicts = tuple(
         Conflict(
             task_ids=(owners.get(clause.contract, first),),
             kind="contradiction",
             about=f"{clause.category}: {one.ref} ({one.place}), {other.ref} ({other.place})",
         )
         for clause, one, other in contradictions(review.clauses)
-    ]
+    )
     return Synthesis(
         answer=report(review, plan.goal).markdown(title=False),
         output=review.model_dump(mode="json"),
-        conflicts=tuple(conflicts),
+        conflicts=conflicts,
         sources=tuple(
             Source(task_id=one.task.id, ref=ref)
             for one in done
             for ref in (one.result.evidence if one.result else ())
         ),
-        gaps=tuple(gaps),
+        gaps=(Gap(task_id=first, why=why),) if untrue else (),
     )
 
 

@@ -108,7 +108,8 @@ def _front(contract: Contract, category: str) -> tuple[list[ContractPassage], st
     """What the beginning of a contract says of itself."""
     beginning = [one for one in contract.passages if one.start < 4000]
     if category == "Document Name":
-        title, start = contract.title, contract.text.text.find(contract.title)
+        title = contract.about.title
+        start = contract.text.text.find(title)
         return [ContractPassage(title, start, start + len(title), None, "")] * (start >= 0), title
     if category == "Parties":
         found = [(one, _parties(one.text)) for one in beginning]

@@ -4,16 +4,14 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
 
+from leadhand_teams.contracts.output import ReadContract
 from leadhand_teams.contracts.passages import ContractPassage, passages, words
 from leadhand_teams.contracts.wording import wording
 from leadhand_teams.shared.reading import Reading, Text, read
 
 MIN_CHARACTERS = 300
 """A contract with fewer has probably no text layer."""
-
-Kind = Literal["nda", "services", "other"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,12 +21,9 @@ class Contract:
     text: Text
     passages: tuple[ContractPassage, ...]
     """Without headings."""
-    title: str
-    kind: Kind
+    about: ReadContract
     is_english: bool
     """Whether it can be judged: rules and patterns are for English."""
-    problems: tuple[str, ...]
-    """What a reader must know before relying on the rest."""
 
 
 def reading(path: str) -> Reading:
@@ -55,14 +50,20 @@ def _reading(path: str, modified: float, size: int) -> Reading:
 def _contract(text: Text) -> Contract:
     beginning = text.text[:3000]
     title = _title(beginning) or text.name
-    kind: Kind = "services" if wording("services").search(beginning) else "other"
+    kind = "services" if wording("services").search(beginning) else "other"
     if wording("nda").search(title) or len(wording("nda").findall(beginning)) > 1:
         kind = "nda"
     found = tuple(one for one in passages(text.text) if not one.is_heading)
     frequent = len(wording("english").findall(text.text[:20_000]))
     is_english = frequent * 8 >= len(words(text.text[:20_000]))
-    problems = tuple(_problems(text, is_english))
-    return Contract(text, found, title, kind, is_english, problems)
+    about = ReadContract(
+        file=text.name,
+        title=title,
+        kind=kind,
+        characters=len(text.text),
+        problems=tuple(_problems(text, is_english)),
+    )
+    return Contract(text, found, about, is_english)
 
 
 def _problems(text: Text, is_english: bool) -> list[str]:

@@ -1,7 +1,6 @@
 """What the workers of the team do by code: each returns a part of a `ContractReview` as JSON."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from pydantic import BaseModel, JsonValue
 
@@ -10,8 +9,8 @@ from leadhand_teams.contracts.checks import check
 from leadhand_teams.contracts.clauses import find
 from leadhand_teams.contracts.comparing import compare
 from leadhand_teams.contracts.documents import Contract, contract, reading
-from leadhand_teams.contracts.output import ContractReview, ReadContract
-from leadhand_teams.contracts.playbook import parsed, ready_made
+from leadhand_teams.contracts.output import ContractReview
+from leadhand_teams.contracts.playbook import handed_in, ready_made
 from leadhand_teams.contracts.risks import rank
 
 
@@ -32,15 +31,8 @@ def clauses(handoff: Handoff) -> Result | Escalated:
         return found
     one = found[0]
     listed = find(one, job.categories)
-    document = ReadContract(
-        file=one.text.name,
-        title=one.title,
-        kind=one.kind,
-        characters=len(one.text.text),
-        problems=one.problems,
-    )
     return _result(
-        ContractReview(contracts=(document,), clauses=listed),
+        ContractReview(contracts=(one.about,), clauses=listed),
         f"{sum(c.present for c in listed)} of {len(listed)} clauses found in {one.text.name}",
         [c.quotes[0].ref for c in listed if c.quotes],
     )
@@ -51,9 +43,8 @@ def compliance(handoff: Handoff) -> Result | Escalated:
     job, found = _read(handoff)
     if isinstance(found, Escalated):
         return found
-    files = [Path(path) for path in handoff.artifacts[len(job.names) :]]
-    own = [parsed(path.read_text(encoding="utf-8"), path.stem) for path in files]
-    book = own[0] if own else ready_made(job.playbook)
+    own = handoff.artifacts[len(job.names) :]
+    book = handed_in(own[0]) if own else ready_made(job.playbook)
     checks = check(found[0], book, job.side)
     concerns = sum(one.concern for one in checks)
     return _result(

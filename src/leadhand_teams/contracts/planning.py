@@ -11,9 +11,9 @@ from leadhand import Plan, Task, Team
 from leadhand.errors import InputError
 from leadhand.extension.roles import PlanRequest
 from leadhand_teams.contracts.clauses import asked
-from leadhand_teams.contracts.documents import contract
+from leadhand_teams.contracts.documents import Contract, contract
 from leadhand_teams.contracts.drafts import Job
-from leadhand_teams.contracts.playbook import PACKAGED, Playbook, parsed, ready_made
+from leadhand_teams.contracts.playbook import PACKAGED, Playbook, handed_in, ready_made
 from leadhand_teams.contracts.wording import wording
 
 
@@ -53,21 +53,14 @@ def plan(request: PlanRequest, team: Team) -> Plan:
         raise InputError(f"one playbook at a time, not {len(books)}: {', '.join(books)}")
     wanted = work(request.text)
     pairs = versions(contracts) if wanted.compare else []
-    if (
-        wanted.compare
-        and not pairs
-        and len(contracts) == 2
-        and wording("compare").search(request.text)
-    ):
-        pairs = [(contracts[0], contracts[1])]
+    if not pairs and wanted.compare and wording("compare").search(request.text):
+        pairs = [(contracts[0], contracts[1])] if len(contracts) == 2 else []
     earlier = {before for before, _ in pairs}
     names = _names(contracts)
-    tasks = [
-        task
-        for path in contracts
-        if path not in earlier
-        for task in _tasks(path, names[path], wanted, request.text, books)
-    ]
+    tasks: list[Task] = []
+    for path in contracts:
+        if path not in earlier:
+            tasks += _tasks(path, names[path], wanted, request.text, books)
     for before, after in pairs:
         old, new = names[before], names[after]
         intent = f"Find what was added, dropped, loosened or tightened in {new} since {old}"
@@ -77,15 +70,16 @@ def plan(request: PlanRequest, team: Team) -> Plan:
 
 def _tasks(path: str, name: str, wanted: Work, request: str, books: Sequence[str]) -> list[Task]:
     tasks: list[Task] = []
-    if wanted.clauses or contract(path) is None:  # whose task says why it can't be read
+    found = contract(path)
+    if wanted.clauses or found is None:  # whose task says why it can't be read
         listed = ", ".join(wanted.categories) or "all categories"
         job = Job(names=(name,), categories=wanted.categories)
         intent = f"Find the clauses of {name} and quote them: {listed}"
         tasks.append(_task("clauses", "clauses", intent, [path], job))
-    if contract(path) is None:
+    if found is None:
         return tasks
     if wanted.checks:
-        book = playbook(path, request, books)
+        book = _playbook(found, request, books)
         job = Job(names=(name,), playbook=book.name, side=book.side(request))
         intent = f"Check {name} against the playbook {book.name}, for the {job.side}"
         tasks.append(_task("checks", "compliance", intent, [path, *books], job))
@@ -112,16 +106,14 @@ def _task(
     )
 
 
-def playbook(path: str, request: str, books: Sequence[str]) -> Playbook:
+def _playbook(contract: Contract, request: str, books: Sequence[str]) -> Playbook:
     """The playbook that was handed in or named, else the one for this kind of contract."""
     if books:
-        return parsed(Path(books[0]).read_text(encoding="utf-8"), Path(books[0]).stem)
+        return handed_in(books[0])
     for name in PACKAGED:
         if re.search(rf"\bplaybook\W+(?:called\W+)?{name}\b|\b{name} playbook\b", request, re.I):
             return ready_made(name)
-    found = contract(path)
-    kind = found.kind if found is not None else "other"
-    return ready_made("commercial" if kind == "other" else kind)
+    return ready_made("commercial" if contract.about.kind == "other" else contract.about.kind)
 
 
 def versions(paths: Sequence[str]) -> list[tuple[str, str]]:
@@ -133,42 +125,36 @@ def versions(paths: Sequence[str]) -> list[tuple[str, str]]:
     pairs: list[tuple[str, str]] = []
     for group in groups.values():
         if any(wording("version").search(_versioned(path)) for path in group):
-            ordered = sorted(group, key=_age)
-            pairs += pairwise(ordered)
+            pairs += pairwise(sorted(group, key=_age))
     return pairs
 
 
 def _versioned(path: str) -> str:
     """The name without its suffix, words apart; behind that of its folder if that is a version."""
-    folder = Path(path).parent.name
-    whole = (
-        f"{folder} {Path(path).stem}" if wording("version").fullmatch(folder) else Path(path).stem
-    )
+    folder, stem = Path(path).parent.name, Path(path).stem
+    whole = f"{folder} {stem}" if wording("version").fullmatch(folder) else stem
     return whole.replace("_", " ").lower()
 
 
 def _age(path: str) -> tuple[int, list[int]]:
     marks = [found.group() for found in wording("version").finditer(_versioned(path))]
-    sides = [
-        bool(wording("late").fullmatch(mark)) - bool(wording("early").fullmatch(mark))
-        for mark in marks
-    ]
-    return sum(sides), [int(digits) for mark in marks for digits in re.findall(r"\d+", mark)]
+    late, early = (
+        sum(bool(wording(side).fullmatch(mark)) for mark in marks) for side in ("late", "early")
+    )
+    return late - early, [int(digits) for mark in marks for digits in re.findall(r"\d+", mark)]
 
 
 def _names(paths: Sequence[str]) -> dict[str, str]:
     """What each file is called in the report: with its folder where names repeat."""
     used = Counter(Path(path).name for path in paths)
-    parts = {path: 1 if used[Path(path).name] == 1 else 2 for path in paths}
-    return {path: "/".join(Path(path).parts[-count:]) for path, count in parts.items()}
+    repeated = {path for path in paths if used[Path(path).name] > 1}
+    return {path: "/".join(Path(path).parts[-2 if path in repeated else -1 :]) for path in paths}
 
 
 def _files(paths: Sequence[str]) -> list[str]:
     """The files at `paths` and in folders there, without hidden ones."""
-    found: dict[str, None] = {}
+    found: list[Path] = []
     for path in map(Path, paths):
-        within = sorted(path.rglob("*")) if path.is_dir() else [path]
-        found |= dict.fromkeys(
-            str(one) for one in within if one.is_file() and not one.name.startswith(".")
-        )
-    return list(found)
+        found += sorted(path.rglob("*")) if path.is_dir() else [path]
+    kept = (str(one) for one in found if one.is_file() and not one.name.startswith("."))
+    return list(dict.fromkeys(kept))

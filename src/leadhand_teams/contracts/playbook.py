@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Literal, cast
 
 import yaml
@@ -108,10 +109,11 @@ def ready_made(name: str) -> Playbook:
     return Playbook.model_validate(packaged(f"playbooks/{name}.yaml"))
 
 
-def parsed(text: str, name: str) -> Playbook:
-    """A playbook out of YAML. Raises `InputError` that names every problem."""
+def handed_in(path: str) -> Playbook:
+    """The user's own. Raises `InputError` that names every problem."""
+    name = Path(path).stem
     try:
-        loaded = cast("JsonValue", yaml.safe_load(text))
+        loaded = cast("JsonValue", yaml.safe_load(Path(path).read_text(encoding="utf-8")))
         return Playbook.model_validate({"name": name, **loaded} if isinstance(loaded, dict) else {})
     except (yaml.YAMLError, ValidationError) as error:
         raise InputError(f"the playbook {name} can't be used: {error}") from error

@@ -27,7 +27,7 @@ def rank(
     for one in check(contract, ready_made("general"), "any"):
         at = one.quotes[0].start if one.quotes else None
         is_new = one.rule not in known and at not in places
-        if one.concern and is_new and (contract.kind != "nda" or one.rule != "liability-cap"):
+        if one.concern and is_new and (contract.about.kind != "nda" or one.rule != "liability-cap"):
             found.append(_risk(one, ""))
     for clause, one, other in contradictions(clauses):
         title = f"{clause.category}: {one.ref} and {other.ref} disagree"
@@ -37,7 +37,7 @@ def rank(
                 question="Which of the two is meant?", basis="contradiction",
             )
         )  # fmt: skip
-    for problem in contract.problems:
+    for problem in contract.about.problems:
         question = "Is this the text that will be signed?"
         found.append(
             Risk(
