@@ -1,0 +1,141 @@
+"""The curriculum as a report, a picture of its graph and a calendar: what is wrong comes first."""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from leadhand import Answer
+from leadhand.tools.text import counted
+from leadhand_teams.curriculum.output import Curriculum, Lesson
+from leadhand_teams.shared.calendar import Event, calendar
+from leadhand_teams.shared.figures import Drawing, graph
+from leadhand_teams.shared.report import Block, Items, Report, Section, TableBlock
+from leadhand_teams.shared.values import date_text
+
+_MOST_DRAWN: Final = 40
+_SCHOOL_WEEK: Final = dt.timedelta(days=4)
+
+
+def files(answer: Answer) -> Mapping[str, str | bytes]:
+    """The report as a page and as Markdown, the graph, and a calendar if there is a date."""
+    found = Curriculum.model_validate(answer.output)
+    page = report(answer.request, found, [one.about for one in answer.conflicts])
+    written: dict[str, str | bytes] = {"report.html": page.html(), "report.md": page.markdown()}
+    if drawn := _graph(found):
+        written["graph.svg"] = drawn.file
+    events = [
+        Event(f"{one.number}. {one.title}", day, day + _SCHOOL_WEEK, "\n".join(one.objectives))
+        for one in found.lessons
+        if one.starts and (day := dt.date.fromisoformat(one.starts))
+    ]
+    if events:
+        written["curriculum.ics"] = calendar(
+            events, name=answer.request, at=dt.datetime.now(dt.UTC)
+        )
+    return written
+
+
+def report(request: str, found: Curriculum, conflicts: Sequence[str]) -> Report:
+    """What is handed on."""
+    titles = {one.id: one.title for one in found.concepts}
+    drawn = _graph(found)
+    sections: dict[str, Sequence[Block]] = {
+        "Problems": [Items([*conflicts, *found.problems])] if conflicts or found.problems else [],
+        "Units": _units(found),
+        "What requires what": [drawn] if drawn else [],
+        "Order": _order(found),
+    }
+    lessons = [
+        Section(f"Unit {one.number}: {one.title}", _lesson(one, titles))
+        for one in found.lessons if one.objectives or one.exercises
+    ]  # fmt: skip
+    added = [f"{one.text} [{one.ref}]" for one in found.statements]
+    lessons += [Section("What a model added", [Items(added)])] if added else []
+    left_out = counted(found.removed_statements, "statement")
+    left_out += " of a model left out: the citation does not hold."
+    return Report(
+        title="Curriculum",
+        about=request,
+        lead=_lead(found, [*conflicts, *found.problems]),
+        sections=[Section(title, blocks) for title, blocks in sections.items() if blocks] + lessons,
+        missing=[f"Not read: {why}" for why in found.unread],
+        footer=[
+            "Order, units and sums were computed by code. A guessed prerequisite is a guess from "
+            "the words of the topics; check it before you teach by it.",
+            *([left_out] if found.removed_statements else []),
+        ],
+    )  # fmt: skip
+
+
+def _lead(found: Curriculum, problems: Sequence[str]) -> list[str]:
+    count = counted(len(found.concepts), "topic")
+    if not found.order:
+        return [f"{count} found; they could not be ordered."]
+    hours = sum(one.hours for one in found.lessons)
+    guesses = sum(one.basis == "guessed" for one in found.prerequisites)
+    lead = f"{count} in {counted(len(found.lessons), 'unit')}, {hours:,.4g} hours in all"
+    given = counted(len(found.prerequisites) - guesses, "given prerequisite")
+    lead += f", in an order that keeps {given} and {guesses} guessed."
+    first = f"{counted(len(problems), 'problem')}; first: {problems[0]}" if problems else ""
+    return [lead, first or "No problem was found."]
+
+
+def _units(found: Curriculum) -> list[Block]:
+    rows = [
+        [
+            str(one.number), date_text(dt.date.fromisoformat(one.starts)) if one.starts else "",
+            one.title, f"{one.hours:,.4g}", str(len(one.objectives)), str(len(one.exercises)),
+        ]
+        for one in found.lessons
+    ]  # fmt: skip
+    return (
+        [TableBlock(["Unit", "Begins", "Topics", "Hours", "Objectives", "Exercises"], rows)]
+        if rows
+        else []
+    )
+
+
+def _order(found: Curriculum) -> list[Block]:
+    by_id, needs = {one.id: one for one in found.concepts}, dict[str, list[str]]()
+    for one in found.prerequisites:
+        note = f" (guessed, {one.score:.2f})" if one.basis == "guessed" else ""
+        needs.setdefault(one.after, []).append(f"{by_id[one.before].title}{note}")
+    rows = [
+        [
+            str(n), one.title, "" if one.hours is None else f"{one.hours:,.3g}",
+            ", ".join(needs.get(name, ())), one.ref,
+        ]
+        for n, name in enumerate(found.order, start=1) if (one := by_id.get(name))
+    ]  # fmt: skip
+    columns = ["", "Topic", "Hours", "Requires", "Source"]
+    return [TableBlock(columns, rows, max_rows=500)] if rows else []
+
+
+def _lesson(lesson: Lesson, titles: Mapping[str, str]) -> list[Block]:
+    blocks: list[Block] = [Items(lesson.objectives)] if lesson.objectives else []
+    rows = [
+        [
+            titles.get(one.concept, one.concept), one.question,
+            one.solution or "not in the sources", one.ref + (" (a model)" if one.by_model else ""),
+        ]
+        for one in lesson.exercises
+    ]  # fmt: skip
+    return blocks + (
+        [TableBlock(["Topic", "Exercise", "Solution", "Source"], rows)] if rows else []
+    )
+
+
+def _graph(found: Curriculum) -> Drawing | None:
+    """The topics that have most to do with others; guesses make a topic stand out."""
+    edges = [(one.before, one.after) for one in found.prerequisites]
+    seen = Counter(name for edge in edges for name in edge)
+    drawn = {name for name, _ in seen.most_common(_MOST_DRAWN)}
+    if not drawn:
+        return None
+    nodes = {one.id: one.title for one in found.concepts if one.id in drawn}
+    shown = [edge for edge in edges if set(edge) <= drawn]
+    guessed = frozenset(one.after for one in found.prerequisites if one.basis == "guessed")
+    words = "; ".join(f"{nodes[one]} before {nodes[other]}" for one, other in shown[:_MOST_DRAWN])
+    title = "What is taught before what; in colour what rests on a guess"
+    return graph(title, nodes, shown, alternative=f"{words}.", marked=guessed)

@@ -1,0 +1,179 @@
+"""What the workers do by code, and the tools that their models may call."""
+
+import datetime as dt
+from collections.abc import Iterable
+from typing import cast
+
+from pydantic import BaseModel, JsonValue
+
+from leadhand import Handoff, Result
+from leadhand.tools.text import joined_names
+from leadhand_teams.curriculum.output import (
+    Curriculum,
+    Lesson,
+    LessonExercise,
+    Prerequisite,
+    TaughtConcept,
+)
+from leadhand_teams.curriculum.sources import files_of
+from leadhand_teams.curriculum.structure import CourseTime, ordered, structured
+from leadhand_teams.curriculum.topics import (
+    StatedExercise,
+    Topic,
+    definitions,
+    merged,
+    stated_edges,
+)
+
+
+class FoundTopics(BaseModel):
+    """What files hold."""
+
+    topics: list[Topic] = []
+    unread: list[str] = []
+
+
+def collect(handoff: Handoff) -> Result:
+    """The topics in the files that the payload names."""
+    files, names = (
+        files_of(handoff.artifacts),
+        cast("dict[str, list[str]]", handoff.payload)["files"],
+    )
+    topics = [topic for name in names for topic in files.topics.get(name, ())]
+    return _result(FoundTopics(topics=topics, unread=list(files.unread)))
+
+
+def arrange(handoff: Handoff) -> Result:
+    """Prerequisites, order and units, by the time that the payload names."""
+    time = CourseTime.model_validate(handoff.payload)
+    made = structured(topics_in(handoff.inputs.values()), time)
+    titles = {topic.id: topic.title for topic in made.topics}
+    found = Curriculum(
+        order=made.order,
+        concepts=[TaughtConcept(**one.model_dump()) for one in made.topics],
+        prerequisites=[
+            *(Prerequisite(before=one, after=other, ref=ref) for one, other, ref in made.given),
+            *(
+                Prerequisite(before=one, after=other, basis="guessed", score=score)
+                for (one, other), score in made.guessed.items()
+            ),
+        ],
+    )
+    for number, unit in enumerate(made.units, start=1):
+        starts = time.starts + dt.timedelta(weeks=number - 1) if time.starts else None
+        title, hours = joined_names([titles[one] for one in unit], 3), made.taken(unit)
+        lesson = Lesson(number=number, title=title, concepts=unit, hours=hours)
+        lesson.starts = starts.isoformat() if starts else None
+        found.lessons.append(lesson)
+    for circle in made.circles:
+        names = [titles[edge.before] for edge in circle]
+        left = max(circle, key=made.stated.index)
+        found.problems.append(
+            f"These require each other: {' → '.join([*names, names[0]])} "
+            f"[{', '.join(dict.fromkeys(edge.ref for edge in circle))}]. "
+            f"The order leaves out that {titles[left.after]} requires {titles[left.before]}."
+        )
+    missing: dict[str, list[Topic]] = {}
+    for name, topic in stated_edges(made.topics)[1]:
+        missing.setdefault(name, []).append(topic)
+    found.problems += [
+        f"{name} is required and is no topic here: by "
+        f"{joined_names([one.title for one in by], 3)} [{by[0].ref}]."
+        for name, by in sorted(missing.items(), key=lambda item: -len(item[1]))
+    ]
+    return _result(found)
+
+
+def teach(handoff: Handoff) -> Result:
+    """Objectives and exercises of the units that the payload names, as the sources have them."""
+    wanted = cast("dict[str, list[int]]", handoff.payload)["units"]
+    topics = {topic.id: topic for topic in merged(topics_in(handoff.inputs.values()))[0]}
+    lessons = [one for one in found_in(handoff.inputs.values()).lessons if one.number in wanted]
+    for lesson in lessons:
+        for topic in (topics[one] for one in lesson.concepts if one in topics):
+            lesson.objectives += [goal for goal in topic.goals if not goal.endswith("?")]
+            asked = [one for one in topic.goals if one.endswith("?")]
+            questions = [StatedExercise(question=one, ref=topic.ref) for one in asked]
+            lesson.exercises += [
+                LessonExercise(concept=topic.id, **one.model_dump())
+                for one in (*topic.exercises, *definitions(topic), *questions)
+            ]
+    return _result(Curriculum(lessons=lessons))
+
+
+def review(handoff: Handoff) -> Result:
+    """Overload, what is taught before what it requires, and what the sources leave open."""
+    time = CourseTime.model_validate(handoff.payload)
+    every = topics_in(handoff.inputs.values())
+    made, twice = structured(every, time), merged(every)[1]
+    by_id = {topic.id: topic for topic in made.topics}
+    needed, weeks, a_week = made.taken(made.order), time.weeks, time.a_week
+    problems: list[str] = []
+    if weeks and a_week and needed > weeks * a_week:
+        problems.append(
+            f"Overload: the topics take {needed:,.4g} hours, and {weeks} weeks of {a_week:g} hours "
+            f"are {weeks * a_week:g}."
+        )
+    for unit in made.units:
+        if a_week and (hours := made.taken(unit)) > a_week:
+            names = joined_names([by_id[one].title for one in unit], 3)
+            problems.append(f"Overload: {hours:,.4g} hours in a week of {a_week:g}: {names}.")
+    for edge in made.given:
+        first, then = by_id[edge.before], by_id[edge.after]
+        if first.file == then.file and (first.position or 0) > (then.position or 0):
+            problems.append(
+                f"{then.title} [{then.ref}] is taught before {first.title} [{first.ref}], "
+                "which it requires."
+            )
+    problems += [
+        f"{one[0].title} is listed twice: {joined_names([each.ref for each in one])}."
+        for one in twice
+    ]
+    open_ones = {
+        "hours": [one.title for one in made.topics if one.hours is None],
+        "goals": [one.title for one in made.topics if not one.goals],
+        "exercises": [
+            one.title for one in made.topics if not (one.exercises or [*definitions(one)])
+        ],
+    }
+    for what, names in open_ones.items():
+        note = f" ({made.usual:g} assumed for each)" if what == "hours" else ""
+        problems += [f"No {what} are stated for {joined_names(names)}{note}."] if names else []
+    return _result(Curriculum(problems=problems))
+
+
+def topics_in(outputs: Iterable[JsonValue]) -> list[Topic]:
+    """The topics in results of the worker `topics`."""
+    found = (FoundTopics.model_validate(one) for one in outputs if isinstance(one, dict))
+    return [topic for part in found for topic in part.topics]
+
+
+def found_in(outputs: Iterable[JsonValue]) -> Curriculum:
+    """What results hold of the answer; a lesson that was planned stands for the bare unit."""
+    found, lessons = Curriculum(), dict[int, Lesson]()
+    for output in outputs:
+        part = Curriculum.model_validate(output if isinstance(output, dict) else {})
+        found.concepts += part.concepts
+        found.prerequisites += part.prerequisites
+        found.order += part.order
+        found.problems += [one for one in part.problems if one not in found.problems]
+        found.unread += [one for one in part.unread if one not in found.unread]
+        for lesson in part.lessons:
+            if lesson.objectives or lesson.exercises or lesson.number not in lessons:
+                lessons[lesson.number] = lesson
+    found.lessons = [lesson for _, lesson in sorted(lessons.items())]
+    return found
+
+
+def _result(found: BaseModel) -> Result:
+    return Result(output=cast("JsonValue", found.model_dump(mode="json", exclude_defaults=True)))
+
+
+def order_of(topics: list[str], prerequisites: list[tuple[str, str]]) -> list[str]:
+    """Topics, each after what it requires; a prerequisite is a pair, what is taught first first."""
+    return ordered(topics, [pair for pair in prerequisites if set(pair) <= set(topics)])
+
+
+def weeks_needed(hours: list[float], hours_a_week: float) -> int:
+    """How many weeks topics take at so many hours a week."""
+    return -int(-sum(hours) // hours_a_week) if hours_a_week > 0 else 0

@@ -1,0 +1,123 @@
+"""Topics as the sources state them: what each teaches, requires and asks. Pure."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from pydantic import BaseModel
+
+from leadhand_teams.shared.search import terms
+
+STOP: Final = frozenset(
+    ("the", "a", "an", "of", "and", "in", "for", "to", "with", "on", "by", "is", "are", "as", "or")
+)
+_IS: Final = re.compile(r"\b(?:is|are|means|refers to|ist|sind|bedeutet|est|sont|es|son)\b")
+
+
+class StatedExercise(BaseModel):
+    """A question in a source, with its answer if there is one."""
+
+    question: str
+    solution: str | None = None
+    ref: str
+
+
+class Topic(BaseModel):
+    """A topic of one source."""
+
+    id: str
+    title: str
+    summary: str = ""
+    goals: list[str] = []
+    hours: float | None = None
+    requires: list[str] = []
+    """Names or ids, as written."""
+    exercises: list[StatedExercise] = []
+    file: str = ""
+    ref: str = ""
+    position: int | None = None
+    """Its place in a source that has an order of its own, such as a syllabus."""
+
+    @property
+    def text(self) -> str:
+        """All that its source says about it."""
+        return "\n".join((self.title, self.summary, *self.goals))
+
+
+class StatedEdge(NamedTuple):
+    """A prerequisite that a source states, by ids."""
+
+    before: str
+    after: str
+    ref: str
+
+
+def words(text: str) -> list[str]:
+    """The stems of a text's words, without those that mean little."""
+    return [one for one in terms(text.replace("'s", "")) if one not in STOP]
+
+
+def slug(title: str) -> str:
+    """An id for a topic that has none."""
+    return re.sub(r"[\W_]+", "-", title.lower()).strip("-") or "topic"
+
+
+def merged(topics: Iterable[Topic]) -> tuple[list[Topic], list[list[Topic]]]:
+    """Each topic once, with what all sources state of it; and those that several state.
+
+    Topics of sources with an order of their own come first.
+    """
+    by_id: dict[str, list[Topic]] = {}
+    for topic in topics:
+        by_id.setdefault(topic.id, []).append(topic)
+    found: list[Topic] = []
+    for group in by_id.values():
+        first = group[0].model_copy(deep=True)
+        for other in group[1:]:
+            first.summary = first.summary or other.summary
+            first.goals += [goal for goal in other.goals if goal not in first.goals]
+            first.requires += [name for name in other.requires if name not in first.requires]
+            first.exercises += other.exercises
+            first.hours = other.hours if first.hours is None else first.hours
+            first.position = other.position if first.position is None else first.position
+        found.append(first)
+    found.sort(key=lambda topic: topic.position is None)
+    return found, [group for group in by_id.values() if len(group) > 1]
+
+
+def stated_edges(topics: Sequence[Topic]) -> tuple[list[StatedEdge], list[tuple[str, Topic]]]:
+    """The prerequisites between topics; and what is required, and by what, that is no topic."""
+    names = {_name(name): one.id for one in reversed(topics) for name in (one.title, one.id)}
+    names |= {topic.id: topic.id for topic in topics}
+    edges: dict[StatedEdge, None] = {}
+    missing: list[tuple[str, Topic]] = []
+    for topic in topics:
+        for name in topic.requires:
+            parts = [name] if _known(name, names) else re.split(r"\s+(?:and|und|et|y)\s+", name)
+            for part in parts:
+                if before := _known(part, names):
+                    edges[StatedEdge(before, topic.id, topic.ref)] = None
+                else:
+                    missing.append((part, topic))
+    return list(edges), missing
+
+
+def _known(name: str, names: Mapping[str, str]) -> str | None:
+    return names.get(name) or names.get(_name(name))
+
+
+def _name(name: str) -> str:
+    return " ".join(words(name.replace("_", " "))) or name.lower()
+
+
+def definitions(topic: Topic) -> Iterator[StatedExercise]:
+    """The sentence with which the source says what the topic is, to be completed."""
+    title = set(words(topic.title))
+    for sentence in re.split(r"(?<=[.!?])\s+", " ".join(topic.summary.split())):
+        verb = _IS.search(sentence)
+        before = words(sentence[: verb.start()]) if verb else []
+        if verb and title and title <= set(before) and len(before) <= len(title) + 2:
+            if len(sentence[verb.end() :].split()) >= 4:
+                question = f"Complete: {sentence[: verb.end()]} …"
+                yield StatedExercise(question=question, solution=sentence, ref=topic.ref)
+            return
