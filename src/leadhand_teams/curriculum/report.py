@@ -137,5 +137,5 @@ def _graph(found: Curriculum) -> Drawing | None:
     shown = [edge for edge in edges if set(edge) <= drawn]
     guessed = frozenset(one.after for one in found.prerequisites if one.basis == "guessed")
     words = "; ".join(f"{nodes[one]} before {nodes[other]}" for one, other in shown[:_MOST_DRAWN])
-    title = "What is taught before what; in colour what rests on a guess"
+    title = "What comes before what (orange: by a guess)"
     return graph(title, nodes, shown, alternative=f"{words}.", marked=guessed)

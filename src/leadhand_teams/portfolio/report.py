@@ -34,7 +34,10 @@ def report_of(
         Section("Risk", _risk(found)),
         Section("Rules of the policy", _rules(found)),
         Section("Note", [found.note] if found.note else []),
-        Section("Added by a model, citations checked", [Items(found.statements)] if found.statements else []),
+        Section(
+            "Added by a model, citations checked",
+            [Items(found.statements)] if found.statements else [],
+        ),
         Section("Prices", _prices(found)),
     ]
     disagreements = [
