@@ -44,20 +44,20 @@ def _change(
 ) -> VersionChange:
     passage = new or old
     category = _category(passage, clauses) if passage else ""
-    change = VersionChange(
-        contract=after.text.name, category=category, kind="added" if new else "dropped"
-    )
+    kind, why = "added" if new else "dropped", ""
     if old and new:
         score, why = direction(category, old.text, new.text)
         kind = "tightened" if score > 0 else "loosened" if score < 0 else "reworded"
-        change = change.model_copy(update={"kind": kind, "why": why})
-    if old:
-        his = quote(before.text, old)
-        change = change.model_copy(update={"before": his.text, "ref_before": his.ref})
-    if new:
-        mine = quote(after.text, new)
-        change = change.model_copy(update={"after": mine.text, "ref_after": mine.ref})
-    return change
+    return VersionChange(
+        contract=after.text.name,
+        category=category,
+        kind=kind,
+        before=old.text if old else None,
+        after=new.text if new else None,
+        ref_before=quote(before.text, old).ref if old else None,
+        ref_after=quote(after.text, new).ref if new else None,
+        why=why,
+    )
 
 
 def direction(category: str, before: str, after: str) -> tuple[int, str]:

@@ -9,7 +9,7 @@ from leadhand_teams.contracts.checks import check
 from leadhand_teams.contracts.clauses import find
 from leadhand_teams.contracts.comparing import compare
 from leadhand_teams.contracts.documents import Contract, contract, reading
-from leadhand_teams.contracts.output import ContractReview
+from leadhand_teams.contracts.output import ContractReview, counted
 from leadhand_teams.contracts.playbook import handed_in, ready_made
 from leadhand_teams.contracts.risks import rank
 
@@ -61,8 +61,7 @@ def risk(handoff: Handoff) -> Result | Escalated:
         return found
     if len(found) == 2:
         changes = compare(*found)
-        kinds = [one.kind for one in changes]
-        told = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+        told = counted(changes)
         return _result(
             ContractReview(
                 compared=tuple(one for one in changes if one.kind != "reworded"),
@@ -73,11 +72,8 @@ def risk(handoff: Handoff) -> Result | Escalated:
             [one.ref_after for one in changes if one.ref_after],
         )
     parts = [part for output in handoff.inputs.values() if (part := review_of(output)) is not None]
-    risks = rank(
-        found[0],
-        [one for part in parts for one in part.clauses],
-        [one for part in parts for one in part.checks],
-    )
+    listed = [one for part in parts for one in part.clauses]
+    risks = rank(found[0], listed, [one for part in parts for one in part.checks])
     high = sum(one.severity == "high" for one in risks)
     return _result(
         ContractReview(risks=risks),

@@ -1,5 +1,7 @@
 """The typed answer of the team `contracts`."""
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -29,8 +31,6 @@ class ContractQuote(_Model):
 
 
 class ReadContract(_Model):
-    """A contract that was read."""
-
     file: str
     title: str
     kind: Literal["nda", "services", "other"]
@@ -40,8 +40,6 @@ class ReadContract(_Model):
 
 
 class Clause(_Model):
-    """A category of clause in a contract."""
-
     contract: str
     category: str
     """As CUAD names it."""
@@ -69,8 +67,6 @@ class RuleVerdict(_Model):
 
 
 class Risk(_Model):
-    """What a lawyer should look at."""
-
     contract: str
     title: str
     severity: Severity
@@ -83,8 +79,6 @@ class Risk(_Model):
 
 
 class VersionChange(_Model):
-    """A difference to an earlier version."""
-
     contract: str
     category: str
     """As CUAD names it, else the heading of the section."""
@@ -116,6 +110,12 @@ class ContractReview(_Model):
     """Statements of a model whose quotes are in the text."""
     removed: int = 0
     """Statements of a model whose quotes are not."""
+
+
+def counted(changes: Iterable[VersionChange]) -> str:
+    """How many changes there are of each kind; empty: none."""
+    kinds = Counter(one.kind for one in changes)
+    return ", ".join(f"{count} {kind}" for kind, count in kinds.items())
 
 
 def quote(text: Text, passage: ContractPassage) -> ContractQuote:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from leadhand import Answer
-from leadhand_teams.contracts.output import ContractQuote, ContractReview
+from leadhand_teams.contracts.output import ContractQuote, ContractReview, counted
 from leadhand_teams.shared.report import Block, Items, QuoteBlock, Report, Section, TableBlock
 
 _VERDICTS = {"entailed": "yes", "contradicted": "contradicted", "not_mentioned": "not mentioned"}
@@ -55,9 +55,8 @@ def _lead(review: ContractReview) -> list[str]:
         count = f"{len(review.risks)} points to raise with a lawyer, {len(high)} of them high"
         lines.append(f"{count}{': ' if first else ''}{first}.")
     if review.versions:
-        kinds = [one.kind for one in review.compared]
-        told = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-        lines.append(f"Since {review.versions[0]}: {told or 'nothing added, dropped or moved'}.")
+        told = counted(review.compared) or "nothing added, dropped or moved"
+        lines.append(f"Since {review.versions[0]}: {told}.")
     if review.checks:
         concerns = sum(one.concern for one in review.checks)
         rules = f"{concerns} of {len(review.checks)} rules of the playbook {review.playbook}"
@@ -88,15 +87,10 @@ def _sections(
 
 def _risks(review: ContractReview) -> list[Section]:
     many = len({one.contract for one in review.risks}) > 1
-    rows = [
-        (
-            one.severity,
-            f"{one.contract}: {one.title}" if many else one.title,
-            one.ref or "no clause",
-            one.question,
-        )
-        for one in review.risks
-    ]
+    rows: list[tuple[str, ...]] = []
+    for one in review.risks:
+        title = f"{one.contract}: {one.title}" if many else one.title
+        rows.append((one.severity, title, one.ref or "no clause", one.question))
     table = TableBlock(("severity", "what", "where", "question for the lawyer"), rows)
     quotes = _quoted((one.quote, one.title) for one in review.risks if one.quote)
     return _sections("Risks", [table] if rows else [], "The clauses behind the risks", quotes)
@@ -106,21 +100,14 @@ def _changes(review: ContractReview) -> list[Section]:
     if not review.versions:
         return []
     changed = (*review.compared, *review.reworded)
-    rows = [
-        (
-            one.kind,
-            one.category,
-            " → ".join(dict.fromkeys(filter(None, (one.ref_before, one.ref_after)))),
-            one.why or ("nothing tells a direction" if one.kind == "reworded" else ""),
-        )
-        for one in changed
-    ]
+    rows: list[tuple[str, ...]] = []
     quotes: list[Block] = []
     for one in changed:
-        for text, ref, when in (
-            (one.before, one.ref_before, "before"),
-            (one.after, one.ref_after, "after"),
-        ):
+        where = " → ".join(dict.fromkeys(filter(None, (one.ref_before, one.ref_after))))
+        why = one.why or ("nothing tells a direction" if one.kind == "reworded" else "")
+        rows.append((one.kind, one.category, where, why))
+        before, after = (one.before, one.ref_before), (one.after, one.ref_after)
+        for (text, ref), when in ((before, "before"), (after, "after")):
             if text and ref:
                 quotes.append(QuoteBlock(text, ref, f"{one.category}, {one.kind}: {when}"))
     table = TableBlock(("change", "clause", "where", "why"), rows)
@@ -150,31 +137,23 @@ def _checks(review: ContractReview) -> list[Section]:
 
 
 def _clauses(review: ContractReview) -> list[Section]:
-    present = [one for one in review.clauses if one.present]
+    rows: list[tuple[str, ...]] = []
     absent: dict[str, list[str]] = {}
     quoted: dict[tuple[str, int], tuple[ContractQuote, list[str]]] = {}
     for one in review.clauses:
-        if not one.present:
+        if one.present:
+            where = " and ".join(dict.fromkeys(quote.ref for quote in one.quotes))
+            rows.append((one.contract, one.category, one.answer or "", where))
+        else:
             absent.setdefault(one.contract, []).append(one.category)
         for quote in one.quotes:
             quoted.setdefault((one.contract, quote.start), (quote, []))[1].append(one.category)
-    rows = [
-        (
-            one.contract,
-            one.category,
-            one.answer or "",
-            " and ".join(dict.fromkeys(quote.ref for quote in one.quotes)),
-        )
-        for one in present
-    ]
-    blocks: list[Block] = []
-    if rows:
-        blocks.append(TableBlock(("contract", "clause", "value", "where"), rows))
+    table = TableBlock(("contract", "clause", "value", "where"), rows)
+    blocks: list[Block] = [table] if rows else []
     if absent:
         lines = [f"{contract}: {', '.join(names)}" for contract, names in absent.items()]
         blocks += ["Not found; check those that matter in the text:", Items(lines)]
     shown = {(one.contract, one.quote.start) for one in review.risks if one.quote}
-    quotes = _quoted(
-        (quote, "; ".join(names)) for key, (quote, names) in quoted.items() if key not in shown
-    )
+    left = [quoted[key] for key in quoted if key not in shown]
+    quotes = _quoted((quote, "; ".join(names)) for quote, names in left)
     return _sections("Clauses", blocks, "Quotes of clauses, beside those above", quotes)

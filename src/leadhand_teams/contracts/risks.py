@@ -37,14 +37,13 @@ def rank(
                 question="Which of the two is meant?", basis="contradiction",
             )
         )  # fmt: skip
-    for problem in contract.about.problems:
-        question = "Is this the text that will be signed?"
-        found.append(
-            Risk(
-                contract=name, title=problem, severity="medium", ref=contract.text.ref(),
-                question=question, basis=problem,
-            )
-        )  # fmt: skip
+    found += [
+        Risk(
+            contract=name, title=problem, severity="medium", ref=contract.text.ref(),
+            question="Is this the text that will be signed?", basis=problem,
+        )
+        for problem in contract.about.problems
+    ]  # fmt: skip
     return tuple(sorted(found, key=lambda one: RANK[one.severity]))
 
 
@@ -54,9 +53,8 @@ def contradictions(clauses: Iterable[Clause]) -> list[tuple[Clause, ContractQuot
     for clause in clauses:
         if clause.category == "Governing Law":
             named = [(one, set(law)) for one in clause.quotes if (law := jurisdictions(one.text))]
-            found += [
-                (clause, named[0][0], one) for one, law in named[1:] if not law & named[0][1]
-            ][:1]
+            others = [one for one, law in named[1:] if not law & named[0][1]]
+            found += [(clause, named[0][0], one) for one in others[:1]]
     return found
 
 
