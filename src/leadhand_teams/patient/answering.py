@@ -52,13 +52,11 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     checked = check(added, record.texts, computed=numbers, allows=_advice)
     found.statements, found.removed_statements = list(checked.kept), len(checked.removed)
     found.notes = list(dict.fromkeys([*record.unread, *found.notes]))
+    tasks = (plan.tasks[0].id,)
     conflicts = [
-        Conflict(
-            task_ids=(plan.tasks[0].id,), kind="contradiction", why=" and ".join(one.refs),
-            about=f"{one.about}: {' or '.join(one.values)}",
-        )
+        Conflict(task_ids=tasks, kind="contradiction", about=one.text, why=" and ".join(one.refs))
         for one in found.contradictions
-    ]  # fmt: skip
+    ]
     return Synthesis(
         answer=report(plan.goal, found).markdown(title=False),
         output=cast("JsonValue", found.model_dump(mode="json")), conflicts=tuple(conflicts),

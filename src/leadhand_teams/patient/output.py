@@ -83,16 +83,8 @@ class ClinicalFlag(BaseModel):
     refs: list[str]
 
 
-class PatientContradiction(BaseModel):
-    """What two places, `file#id`, state differently."""
-
-    about: str
-    values: list[str]
-    refs: list[str]
-
-
 class ClinicalLine(BaseModel):
-    """A line with the ids that it rests on; a finding of `safety` has a kind."""
+    """A line with its ids, those of a contradiction as `file#id`; `safety` has kinds."""
 
     text: str
     refs: list[str]
@@ -114,7 +106,7 @@ class PatientSummary(BaseModel):
     labs: list[LabSeries] = []
     findings: list[ClinicalLine] = []
     flags: list[ClinicalFlag] = []
-    contradictions: list[PatientContradiction] = []
+    contradictions: list[ClinicalLine] = []
     duplicates: list[str] = []
     safety: list[ClinicalLine] = []
     summaries: dict[str, list[ClinicalLine]] = {}

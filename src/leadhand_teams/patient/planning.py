@@ -6,20 +6,11 @@ from typing import Final
 
 from leadhand import InputError, Plan, Task, Team
 from leadhand.contracts.task import PlanRequest
+from leadhand_teams.patient.clinical import VOCABULARY
 from leadhand_teams.patient.records import PatientRecord, record_of
 from leadhand_teams.patient.sources import is_active, merged
 from leadhand_teams.shared.values import dates
 
-_WORDS: Final = {
-    "problems": r"problems?|diagnos\w+|conditions?|flags?",
-    "medications": r"medications?|medicines?|drugs?|prescri\w+|medika\w*",
-    "allergies": r"allerg\w+",
-    "procedures": r"procedures?|operations?|surger\w+|eingriff\w*",
-    "timeline": r"time ?line|encounters?|visits?|history|verlauf|besuche?",
-    "trends": r"labs?|laborator\w+|trends?|values?|results?|blood pressure|hba1c|labor\w*|werte?",
-    "safety": r"safety|interact\w+|duplicate therap\w+|overdue|follow-?ups?|against an? allergy",
-}
-"""Words that ask for each part."""
 _MAX_PROBLEMS: Final = 12
 
 
@@ -34,9 +25,13 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     day = next((found.value for found in dates(asked)), dt.date.today()).isoformat()
     problems = {one.display: one.ref for one in merged(record, "problem")[0] if is_active(one)}
     chosen = [ref for name, ref in problems.items() if name.casefold() in asked.casefold()]
-    named = [part for part, words in _WORDS.items() if re.search(rf"(?i)\b(?:{words})\b", asked)]
+    named = [
+        part
+        for part, words in VOCABULARY.parts.items()
+        if re.search(rf"(?i)\b(?:{words})\b", asked)
+    ]
     if not named and not chosen:
-        named, chosen = list(_WORDS), list(problems.values())[-_MAX_PROBLEMS:]
+        named, chosen = list(VOCABULARY.parts), list(problems.values())[-_MAX_PROBLEMS:]
     tasks = [
         Task(
             id=part, worker=part if part in ("trends", "safety") else "records",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, cast
 
-from leadhand_teams.patient.clinical import analyte
+from leadhand_teams.patient.clinical import VOCABULARY, analyte
 from leadhand_teams.patient.output import ClinicalItem, ItemKind, PatientSubject
 from leadhand_teams.shared import values
 from leadhand_teams.shared.reading import Text, read
@@ -30,14 +30,6 @@ _DATES: Final = (
 _ENDS: Final = "abatementDateTime abatementPeriod.end effectivePeriod.end"
 _Concepts = dict[str | None, object]
 _VOID: Final = ("entered-in-error", "cancelled", "refuted")
-_COLUMNS: Final = {
-    "code": ("loinc", "code"), "name": ("display", "test", "analyte", "name", "parameter"),
-    "value": ("value", "result", "wert", "ergebnis"), "unit": ("unit", "units", "einheit"),
-    "date": ("date", "datum", "collected", "time"), "low": ("low", "lower", "untergrenze"),
-    "high": ("high", "upper", "obergrenze"),
-    "range": ("reference range", "range", "referenzbereich", "normbereich"),
-}  # fmt: skip
-"""What tables of laboratories call their columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +222,7 @@ def _float(value: object) -> float | None:
 
 
 def _add_table(record: PatientRecord, table: DataTable) -> None:
-    columns = {name: table.column(*names) for name, names in _COLUMNS.items()}
+    columns = {name: table.column(*names) for name, names in VOCABULARY.columns.items()}
     if columns["value"] is None or not (columns["code"] or columns["name"]):
         if table.column("medication", "every", "interval"):
             record.rules.append(table)

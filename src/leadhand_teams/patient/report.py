@@ -28,17 +28,13 @@ def report(request: str, found: PatientSummary) -> Report:
         [one.name, (one.since or "")[:10], one.basis, one.why, " ".join(one.refs[:5])]
         for one in found.flags
     ]
-    against = [
-        f"{one.about}: {' or '.join(one.values)} [{', '.join(one.refs)}]"
-        for one in found.contradictions
-    ]
     events = sorted(
         (*found.problems, *found.procedures, *found.timeline), key=lambda one: moment(one.onset)
     )
     dated = [[(one.onset or "")[:10], one.kind, one.display, one.ref] for one in events[::-1]]
     added = [f"{one.text} [{one.ref}]" for one in found.statements]
     sections: dict[str, list[Block]] = {
-        "Sources that contradict each other": [Items(against)] if against else [],
+        "Sources that contradict each other": _lines(found.contradictions),
         "Safety": _lines(found.safety),
         "By problem": by_problem,
         "Flags": _table(["Flag", "Since", "Basis", "Why", "Ids"], flags),

@@ -4,8 +4,8 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from leadhand_teams.patient.clinical import NO_KNOWN_ALLERGY
-from leadhand_teams.patient.output import ClinicalItem, ItemKind, PatientContradiction
+from leadhand_teams.patient.clinical import VOCABULARY
+from leadhand_teams.patient.output import ClinicalItem, ClinicalLine, ItemKind
 from leadhand_teams.patient.records import MeasuredValue, PatientRecord
 from leadhand_teams.patient.units import convert
 
@@ -47,13 +47,11 @@ def _place(one: ClinicalItem | MeasuredValue) -> str:
     return one.ref if one.ref.startswith(one.file) else f"{one.file}#{one.ref}"
 
 
-def contradictions(record: PatientRecord) -> list[PatientContradiction]:
+def contradictions(record: PatientRecord) -> list[ClinicalLine]:
     """What sources state differently, and an entry that contradicts itself."""
     stated = [*_subjects(record), *_items(record), *_values(record.measured)]
-    return [
-        PatientContradiction(about=about, values=list(said.values()), refs=list(said))
-        for about, said in stated
-    ]
+    lines = [(f"{about}: {' or '.join(said.values())}", list(said)) for about, said in stated]
+    return [ClinicalLine(text=text, refs=refs) for text, refs in lines]
 
 
 def _subjects(record: PatientRecord) -> Iterable[tuple[str, dict[str, str]]]:
@@ -66,7 +64,7 @@ def _subjects(record: PatientRecord) -> Iterable[tuple[str, dict[str, str]]]:
 
 def _items(record: PatientRecord) -> Iterable[tuple[str, dict[str, str]]]:
     grouped = defaultdict[tuple[str, str, str], dict[bool, ClinicalItem]](dict)
-    none = [one for one in record.items if NO_KNOWN_ALLERGY & set(one.codes)]
+    none = [one for one in record.items if VOCABULARY.no_known_allergy & set(one.codes)]
     for one in record.items:
         if one.kind == "problem" and one.status == "active" and one.end:
             yield one.display, {_place(one): f"active, and ended {one.end[:10]}"}

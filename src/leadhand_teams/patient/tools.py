@@ -5,7 +5,7 @@ import importlib
 from typing import Final, cast
 
 from leadhand import Handoff
-from leadhand_teams.patient.clinical import LABS_OF, known_problem
+from leadhand_teams.patient.clinical import VOCABULARY, known_problem
 from leadhand_teams.patient.output import ClinicalItem, ClinicalLine, ItemKind, PatientSummary
 from leadhand_teams.patient.records import KINDS, PatientRecord, record_of
 from leadhand_teams.patient.safety import checked
@@ -59,7 +59,8 @@ def summarise(handoff: Handoff) -> object:
         times = f", {len(group)} times, the last one" if len(group) > 1 else ""
         text = f"{group[-1].kind}: {name}{times} {_state(group[-1])}"
         lines.append(ClinicalLine(text=text, refs=[group[-1].ref]))
-    codes = LABS_OF.get(known_problem(problem.codes, problem.display), ())
+    known = VOCABULARY.problems.get(known_problem(problem.codes, problem.display))
+    codes = known.labs if known else ()
     for lab in labs_of(one for one in record.measured if one.code in codes)[0]:
         change = f", {lab.change:+.3g} since the one before" if lab.change is not None else ""
         value = f"{lab.latest:.4g} {lab.unit or ''} on {(lab.latest_date or '?')[:10]}"

@@ -84,8 +84,8 @@ def value_flags(labs: Sequence[LabSeries], born: str | None) -> list[ClinicalFla
         for one in _in(by_code, code, unit)[-1:]:
             days = (moment(one.date) - moment(born)).days if born and one.date else 18 * 366
             if limit <= one.value < below and (code != BMI or days > 18 * 365.25):
-                what = f"{'HbA1c' if code == A1C else 'BMI'} {_shown(one)}"
-                why = f"{what} {unit}, at or above {limit:g}; from the last value only"
+                what = f"{'HbA1c' if code == A1C else 'BMI'} {_shown(one, unit)}"
+                why = f"{what}, at or above {limit:g}; from the last value only"
                 found.append(_flag(name, one.date, why, [one.ref]))
     return found
 
@@ -125,5 +125,7 @@ def _in(labs: Mapping[str, LabSeries], code: str, unit: str) -> list[LabPoint]:
     return [one.model_copy(update={"value": value}) for one, value in both if value is not None]
 
 
-def _shown(point: LabPoint) -> str:
-    return f"{point.value:.3g} on {(point.date or 'an unknown day')[:10]}"
+def _shown(point: LabPoint, unit: str = "") -> str:
+    return (
+        f"{point.value:.3g}{f' {unit}' if unit else ''} on {(point.date or 'an unknown day')[:10]}"
+    )

@@ -4,35 +4,15 @@ import functools
 import importlib
 import re
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any
 
-from leadhand_teams.patient.clinical import A1C
-
-_MOLAR_MASSES: Final = {
-    386.65: "2093-3 18262-6 13457-7 2089-1 2085-9 14647-2",  # cholesterol
-    885.4: "2571-8 14927-8",  # triglycerides
-    180.16: "2339-0 2345-7 1558-6 14749-6 15074-8",  # glucose
-    113.12: "38483-4 2160-0 14682-9 2161-8",  # creatinine
-    28.014: "6299-2 3094-0 14937-7",  # urea, reported as the mass of its nitrogen
-    168.11: "3084-1 14933-6",  # uric acid
-    584.66: "1975-2 14631-6 1968-7",  # bilirubin
-    40.078: "49765-1 17861-6 2000-8",  # calcium
-    24.305: "2601-3 19123-9",  # magnesium
-    30.974: "2777-1 14879-1",  # phosphate, reported as the mass of its phosphorus
-}
-"""Grams per mole, of what is reported by mass and by amount, with LOINC codes."""
-_ALIASES: Final = {
-    "mmhg": "mm[Hg]", "iu/l": "[IU]/L", "iu/ml": "[IU]/mL", "°c": "Cel", "kg/m²": "kg/m2",
-    "kg/m^2": "kg/m2", "ml/min/1.73m2": "mL/min/{1.73_m2}", "ml/min/1.73m²": "mL/min/{1.73_m2}",
-    "10^9/l": "10*9/L", "10^3/ul": "10*3/uL", "10^12/l": "10*12/L",
-}  # fmt: skip
-"""How laboratories write units that UCUM writes in another way."""
+from leadhand_teams.patient.clinical import A1C, VOCABULARY
 
 
 def ucum(unit: str | None) -> str | None:
     """The unit as UCUM writes it, where it is known to be written in another way."""
     plain = re.sub(r"\s", "", unit or "").replace("µ", "u").replace("μ", "u")
-    return _ALIASES.get(plain.lower().replace("1,73", "1.73"), plain) or None
+    return VOCABULARY.units.get(plain.lower().replace("1,73", "1.73"), plain) or None
 
 
 def convert(value: float, unit: str | None, to: str | None, code: str) -> float | None:
@@ -44,7 +24,8 @@ def convert(value: float, unit: str | None, to: str | None, code: str) -> float 
         return None
     if code == A1C and {unit, to} == {"%", "mmol/mol"}:  # NGSP and IFCC
         return 0.09148 * value + 2.152 if to == "%" else (value - 2.152) / 0.09148
-    mass = next((mass for mass, codes in _MOLAR_MASSES.items() if code in codes.split()), None)
+    masses = VOCABULARY.molar_masses.items()
+    mass = next((mass for mass, codes in masses if code in codes), None)
     line = _line(unit, to, mass)
     return None if line is None else line[0] + line[1] * value
 
