@@ -54,13 +54,6 @@ class Book(NamedTuple):
         """The part of each asset in the value after the orders and their fees."""
         return shares * self.prices / (float(shares @ self.prices) + self.cash_after(shares))
 
-    def allows(self, shares: Shares) -> bool:
-        """Whether the reserve and the least order hold, and nothing is sold short anew."""
-        traded = np.abs(shares - self.held) * self.prices
-        large = (traded == 0) | (traded >= self.min_trade)
-        whole = bool((shares >= np.minimum(self.held, 0)).all() and large.all())
-        return whole and self.cash_after(shares) >= self.reserve - 1e-9
-
     def within(self, shares: Shares, low: Floats, high: Floats) -> bool:
         """Whether bands and the limit of turnover hold."""
         parts, traded = self.weights(shares), float(np.abs(shares - self.held) @ self.prices)
@@ -133,39 +126,13 @@ def optimal(
 
     Of these the ones with the least turnover, then fees, then distance from the weights. Else
     those with the least sum of distances from the weights, in money, and of cash left over, as
-    PyPortfolioOpt's `lp_portfolio`; if greedy ones are nearer to the weights by squares, shares are
-    exchanged until they are not.
+    PyPortfolioOpt's `lp_portfolio`, or greedy ones if these are nearer to the weights by squares.
     """
     found = _program(weights, book, low, high, least_turnover=least_turnover)
     rounded = None if least_turnover else greedy(weights, book)
     if found is None or rounded is None or not book.within(rounded, low, high):
         return found
-    goal = deviation(weights, rounded, book.prices)
-    found = _exchanged(found, weights, book, low, high, goal=goal)
-    return found if deviation(weights, found, book.prices) <= goal else rounded
-
-
-def _exchanged(
-    shares: Shares, weights: Floats, book: Book, low: Floats, high: Floats, *, goal: float
-) -> Shares:
-    """Shares, one bought, sold or exchanged at a time until their deviation is `goal`."""
-    one = np.eye(len(shares), dtype=np.int64)
-    pairs = (one[:, None, :] - one[None, :, :]).reshape(-1, len(shares))
-    moves = np.vstack([one, -one, pairs] if len(shares) <= 40 else [one, -one])
-    error = deviation(weights, shares, book.prices)
-    while error > goal:
-        nearer = [
-            (deviation(weights, shares + move, book.prices), n) for n, move in enumerate(moves)
-        ]
-        for found, n in sorted(nearer):
-            if found >= error:
-                return shares
-            if book.allows(shares + moves[n]) and book.within(shares + moves[n], low, high):
-                shares, error = shares + moves[n], found
-                break
-        else:
-            return shares
-    return shares
+    return min(found, rounded, key=lambda shares: deviation(weights, shares, book.prices))
 
 
 _BLOCKS = ("buy", "sell", "buys", "sells", "fee", "over", "under", "away")

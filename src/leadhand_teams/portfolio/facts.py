@@ -32,8 +32,6 @@ def asset_facts(given: HandedIn) -> list[AssetFacts]:
     for n, asset in enumerate(given.assets):
         rows = [row for row in range(len(given.dates)) if not np.isnan(given.levels[row, n])]
         own = measured(np.eye(len(given.assets))[n], of, risk_free=0.0)
-        others = np.where(np.arange(len(given.assets)) == n, np.nan, of.correlation[n])
-        other = -1 if np.isnan(others).all() else int(np.nanargmax(others))
         found.append(
             AssetFacts(
                 asset=asset,
@@ -43,7 +41,6 @@ def asset_facts(given: HandedIn) -> list[AssetFacts]:
                 expected=own.expected,
                 volatility=own.volatility,
                 max_drawdown=own.max_drawdown,
-                nearest="" if other < 0 else f"{given.assets[other]} ({others[other]:.2f})",
             )
         )
     return found

@@ -76,8 +76,6 @@ class AssetFacts(BaseModel):
     expected: float | None
     volatility: float | None
     max_drawdown: float | None
-    nearest: str = ""
-    """The asset that it moves with most, and their correlation."""
 
 
 class Falls(BaseModel):

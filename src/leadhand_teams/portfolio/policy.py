@@ -6,7 +6,6 @@ from typing import Annotated, Literal, Self, cast, get_args
 
 import yaml
 from pydantic import (
-    AliasChoices,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -79,17 +78,12 @@ class Band(_Data):
 class Fees(_Data):
     """What an order costs."""
 
-    rate: Part = Field(0.0, validation_alias=AliasChoices("rate", "proportional"))
+    rate: Part = 0.0
     """A part of its value."""
     bps: Money = 0.0
     """The same in hundredths of a percent."""
-    fixed: Money = Field(
-        0.0, validation_alias=AliasChoices("fixed", "flat", "per_order", "per_trade")
-    )
-    minimum: Money = Field(0.0, validation_alias=AliasChoices("minimum", "min"))
-
-
-NO_FEES = Fees.model_validate({})
+    fixed: Money = 0.0
+    minimum: Money = 0.0
 
 
 class Cash(_Data):
@@ -152,8 +146,6 @@ class Policy(_Data):
     risk_free: Number = 0.02
     days: Annotated[float, BeforeValidator(_number), Field(gt=0, le=100_000)] = 252.0
     """Rows of prices in a year."""
-    lookback: Annotated[int, Field(ge=2)] | None = None
-    """Only so many of the last returns are used."""
     weights: Annotated[
         dict[str, Band], Field(validate_default=False), BeforeValidator(_weights, dict[str, object])
     ] = {}
@@ -165,9 +157,7 @@ class Policy(_Data):
         Cash,
         BeforeValidator(lambda one: {"amount": one} if isinstance(one, (str, float, int)) else one),
     ] = Cash()
-    fees: Annotated[Fees, BeforeValidator(_fees)] = Field(
-        default_factory=lambda: Fees.model_validate({})
-    )
+    fees: Annotated[Fees, BeforeValidator(_fees)] = Fees()
     min_trade: Money = 0.0
     max_turnover: Part | None = None
     """The largest half of all orders' value, as a part of the portfolio's."""

@@ -34,11 +34,10 @@ def setting(given: HandedIn, policy: Policy) -> Setting:
     assets = list(dict.fromkeys(listed)) if policy.weights else given.assets
     kept = [given.assets.index(asset) for asset in assets]
     levels = given.levels[:, kept]
-    recent = levels if policy.lookback is None else levels[-policy.lookback - 1 :]
     lots = [given.lots.get(asset, []) for asset in assets]
     held = np.array([sum(lot.shares for lot in one) for one in lots], dtype=np.int64)
     cash = given.cash if given.cash is not None else policy.cash.amount or 0.0
-    of = market(recent, days=policy.days)
+    of = market(levels, days=policy.days)
     return Setting(assets, of, filled(levels)[-1], held, lots, cash)
 
 
@@ -250,13 +249,13 @@ def _orders(
     fees, after = book.fees(shares), book.weights(shares)
     before = of.held * of.prices / of.value
     found: list[Order] = []
-    for n in sorted(
-        np.flatnonzero(shares != of.held), key=lambda n: int(shares[n] - of.held[n] > 0)
-    ):
-        count = int(shares[n] - of.held[n])
-        tax, lots = (
-            _lots(of.lots[n], -count, of.prices[n], given, policy) if count < 0 else (None, [])
-        )
+    counts = [int(count) for count in shares - of.held]
+    for n, count in sorted(enumerate(counts), key=lambda pair: pair[1] > 0):
+        if count == 0:
+            continue
+        tax, lots = None, list[str]()
+        if count < 0:
+            tax, lots = _lots(of.lots[n], -count, of.prices[n], given, policy)
         found.append(
             Order(
                 asset=of.assets[n],

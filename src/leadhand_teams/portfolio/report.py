@@ -113,29 +113,16 @@ def _orders(found: Rebalanced) -> list[Block]:
     if not found.orders:
         return []
     taxed = any(one.tax is not None for one in found.orders)
-    columns = [
-        "asset",
-        "side",
-        "shares",
-        "price",
-        "value",
-        "fee",
-        *(["tax"] if taxed else []),
-        "why",
-    ]
+    tax_name = ["tax"] if taxed else []
+    columns = ["asset", "side", "shares", "price", "value", "fee", *tax_name, "why"]
     rows = [
         [
-            one.asset,
-            one.side,
-            f"{one.shares:,}",
-            f"{one.price:,.2f}",
-            f"{one.shares * one.price:,.2f}",
-            f"{one.fee:,.2f}",
-            *(["–" if one.tax is None else f"{one.tax:,.2f}"] if taxed else []),
-            one.why,
+            one.asset, one.side, f"{one.shares:,}",
+            *map(_figure, (one.price, one.shares * one.price, one.fee)),
+            *([_figure(one.tax)] if taxed else []), one.why,
         ]
         for one in found.orders
-    ]
+    ]  # fmt: skip
     sums = {
         side: sum(one.shares * one.price for one in found.orders if one.side == side)
         for side in ("sell", "buy")
@@ -205,60 +192,47 @@ def _falls(falls: Falls) -> Drawing | None:
 
 
 def _risk(found: Rebalanced) -> list[Block]:
-    given = {
-        "before": found.measures.before,
-        "target": found.measures.target,
-        "after": found.measures.after,
-    }
-    rows = [_measures(name, one) for name, one in given.items() if one.volatility is not None]
-    blocks: list[Block] = []
-    if rows:
-        columns = ["portfolio", "return", "volatility", "Sharpe ratio", "deepest fall"]
-        caption = "A year, over the prices handed in: what was, not what will be."
-        blocks.append(TableBlock(columns, rows, caption=caption))
-    if drawing := _falls(found.falls):
-        blocks.append(drawing)
-    if found.scenarios:
-        rows = [[one.name, _percent(one.before), _percent(one.after)] for one in found.scenarios]
-        blocks.append(TableBlock(["scenario", "before", "after"], rows))
-    return blocks
-
-
-def _measures(name: str, one: Measures) -> list[str]:
-    sharpe = "–" if one.sharpe is None else f"{one.sharpe:.2f}"
+    rows: list[list[str]] = []
+    for name in ("before", "target", "after"):
+        one: Measures = getattr(found.measures, name)
+        sharpe, fall = _figure(one.sharpe), _percent(one.max_drawdown)
+        if one.volatility is not None:
+            rows.append([name, _percent(one.expected), _percent(one.volatility), sharpe, fall])
+    columns = ["portfolio", "return", "volatility", "Sharpe ratio", "deepest fall"]
+    caption = "A year, over the prices handed in: what was, not what will be."
+    drawing = _falls(found.falls)
+    changes = [[one.name, _percent(one.before), _percent(one.after)] for one in found.scenarios]
     return [
-        name,
-        _percent(one.expected),
-        _percent(one.volatility),
-        sharpe,
-        _percent(one.max_drawdown),
+        *_table(columns, rows, caption=caption),
+        *([drawing] if drawing else []),
+        *_table(["scenario", "before", "after"], changes),
     ]
 
 
 def _rules(found: Rebalanced) -> list[Block]:
     rows = [[one.name, "kept" if one.met else "not kept", one.why] for one in found.constraints]
-    return (
-        [TableBlock(["rule", "", "why"], sorted(rows, key=lambda row: row[1] == "kept"))]
-        if rows
-        else []
-    )
+    return _table(["rule", "", "why"], sorted(rows, key=lambda row: row[1] == "kept"))
 
 
 def _prices(found: Rebalanced) -> list[Block]:
     rows = [
         [
-            one.asset,
-            f"{one.first} to {one.last}",
-            f"{one.price:,.2f}",
-            _percent(one.expected),
-            _percent(one.volatility),
-            _percent(one.max_drawdown),
-            one.nearest,
+            one.asset, f"{one.first} to {one.last}", f"{one.price:,.2f}",
+            *map(_percent, (one.expected, one.volatility, one.max_drawdown)),
         ]
         for one in found.assets
-    ]
-    columns = ["asset", "prices", "last", "return", "volatility", "deepest fall", "moves most with"]
-    return [TableBlock(columns, rows)] if rows else []
+    ]  # fmt: skip
+    return _table(["asset", "prices", "last", "return", "volatility", "deepest fall"], rows)
+
+
+def _table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = ""
+) -> list[Block]:
+    return [TableBlock(columns, rows, caption=caption)] if rows else []
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.2f}"
 
 
 def _percent(value: float | None) -> str:
