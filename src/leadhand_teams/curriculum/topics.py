@@ -95,7 +95,8 @@ def stated_edges(topics: Sequence[Topic]) -> tuple[list[StatedEdge], list[tuple[
         for name in topic.requires:
             parts = [name] if _known(name, names) else re.split(r"\s+(?:and|und|et|y)\s+", name)
             for part in parts:
-                if before := _known(part, names):
+                before = _known(part, names)
+                if before and (before != topic.id or part in (topic.id, topic.title)):
                     edges[StatedEdge(before, topic.id, topic.ref)] = None
                 else:
                     missing.append((part, topic))

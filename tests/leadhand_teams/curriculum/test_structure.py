@@ -69,6 +69,11 @@ def test_names_are_resolved_by_id_title_and_form() -> None:
     assert [name for name, _ in missing] == ["luck"]
 
 
+def test_a_name_that_only_looks_like_the_topic_itself_is_another_topic() -> None:
+    edges, missing = stated_edges([Topic(id="pp", title="k-means++", requires=["k_means"])])
+    assert (edges, [name for name, _ in missing]) == ([], ["k_means"])
+
+
 def test_a_topic_of_two_sources_has_what_both_state() -> None:
     one = Topic(id="a", title="A", goals=["g"], hours=2)
     other = Topic(id="a", title="A", goals=["h"], requires=["b"], hours=3)
