@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from typing import cast
 
 from pydantic import JsonValue
 
@@ -11,7 +10,7 @@ from leadhand.contracts.answer import Gap, Source
 from leadhand.extension.roles import Conflict, Synthesis, TaskResult
 from leadhand_teams.portfolio.output import Rebalanced
 from leadhand_teams.portfolio.report import report_of
-from leadhand_teams.portfolio.work import MarketFacts, RiskFacts, allocated, has
+from leadhand_teams.portfolio.work import part_of
 from leadhand_teams.shared.reading import Text
 from leadhand_teams.shared.statements import Added, check
 
@@ -19,23 +18,13 @@ from leadhand_teams.shared.statements import Added, check
 def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     """The typed answer and its report, from whatever results there are."""
     outputs = {one.task.id: one.result.output for one in results if one.result is not None}
-    parts = {id: one for id, output in outputs.items() if (one := allocated(output)) is not None}
-    market = [MarketFacts.model_validate(one) for one in outputs.values() if has(one, "issues")]
-    market = [one for one in market if not parts or one.assets or one.issues]
-    risks = [
-        RiskFacts.model_validate(one)
-        for one in outputs.values()
-        if has(one, "measures") and not has(one, "orders")
-    ]
-    notes = [
-        str(cast("dict[str, JsonValue]", one)["note"])
-        for one in outputs.values()
-        if has(one, "note") and not has(one, "orders")
-    ]
+    every = {id: part_of(output) for id, output in outputs.items()}
+    parts = {id: one for id, one in every.items() if one.policy}
+    others = [one for one in every.values() if not one.policy]
     conflicts = [
         Conflict(task_ids=("market",), kind="contradiction", about=about, resolution=taken)
-        for facts in market
-        for about, _, taken in (line.rpartition(": ") for line in facts.conflicts)
+        for one in others
+        for about, _, taken in (line.rpartition(": ") for line in one.conflicts)
     ]
     found = next(iter(parts.values()), Rebalanced())
     if len(parts) > 1 and _differ(parts):
@@ -47,13 +36,10 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         found = Rebalanced(
             policy=", ".join(one.policy for one in parts.values()), value=found.value
         )
-    update: dict[str, object] = {"note": "\n\n".join(filter(None, notes))}
-    for facts in market:
-        update |= {"assets": facts.assets, "issues": facts.issues}
-    for facts in risks:
-        update |= {"measures": facts.measures, "scenarios": facts.scenarios, "falls": facts.falls}
-    kept, gaps = _added(outputs)
-    found = found.model_copy(update=update | {"statements": kept})
+    update = {name: getattr(one, name) for one in others for name in one.model_fields_set}
+    update["note"] = "\n\n".join(filter(None, (one.note for one in others)))
+    update["statements"], gaps = _added(outputs)
+    found = found.model_copy(update=update)
     gaps += [Gap(task_id=id, why=why) for id, one in parts.items() if (why := _sum_is_wrong(one))]
     gaps += [
         Gap(task_id=id, why=f"not kept: {rule.name}: {rule.why}")

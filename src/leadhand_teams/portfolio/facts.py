@@ -19,7 +19,6 @@ from leadhand_teams.portfolio.output import (
 )
 from leadhand_teams.portfolio.policy import Policy
 from leadhand_teams.portfolio.rebalancing import Setting, setting
-from leadhand_teams.portfolio.work import RiskFacts
 
 POINTS = 400
 """Points of a figure's line, at most."""
@@ -48,7 +47,7 @@ def asset_facts(given: HandedIn) -> list[AssetFacts]:
 
 def risk_facts(
     given: HandedIn, policy: Policy | None, weights: Sequence[Weight] | None
-) -> RiskFacts:
+) -> Rebalanced:
     """Measures and scenarios of what is held and, if there are weights, of what would be."""
     policy = policy or Policy(target="hrp")
     of = setting(given, policy)
@@ -66,7 +65,7 @@ def risk_facts(
     dates = [str(date) for date in given.dates[-len(of.market.returns) - 1 :]]
     known = [n for n in range(len(dates)) if all(not np.isnan(one[n]) for one in paths.values())]
     step = max(1, len(known) // POINTS)
-    return RiskFacts(
+    return Rebalanced(
         measures=Compared(
             **{name: compared.get(name, Measures()) for name in ("before", "target", "after")}
         ),

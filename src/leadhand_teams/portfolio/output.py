@@ -87,7 +87,8 @@ class Falls(BaseModel):
 
 
 class Rebalanced(BaseModel):
-    """The answer: what to trade so that the holdings meet the policy, and what that changes."""
+    """What to trade so that the holdings meet the policy, and what that changes: the answer, or the
+    part of it that a worker found."""
 
     measures: Compared = Compared()
     weights: list[Weight] = []
@@ -103,6 +104,8 @@ class Rebalanced(BaseModel):
     assets: list[AssetFacts] = []
     issues: list[str] = []
     """What is wrong with the prices and holdings that were handed in."""
+    conflicts: list[str] = []
+    """What two sources say differently, with both places."""
     falls: Falls = Falls()
     note: str = ""
     """What the writer drafted, if that was asked for."""

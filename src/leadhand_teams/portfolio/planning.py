@@ -48,12 +48,9 @@ def _files(paths: list[str]) -> list[str]:
     """The names of the files, those in folders with their path there."""
     found: list[str] = []
     for path in map(Path, paths):
-        inside = (
-            sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-        )
-        found += [
-            one.relative_to(path if path.is_dir() else path.parent).as_posix() for one in inside
-        ]
+        folder = path if path.is_dir() else path.parent
+        inside = sorted(path.rglob("*")) if path.is_dir() else [path]
+        found += [one.relative_to(folder).as_posix() for one in inside if not one.is_dir()]
     return found
 
 

@@ -1,29 +1,13 @@
 """What each worker does by code before a model is asked: market, allocation, risk and writer."""
 
-from typing import cast
+from collections.abc import Sequence
 
-from pydantic import BaseModel, JsonValue
+from pydantic import JsonValue
 
 from leadhand import Escalated, Handoff, Result
 from leadhand.tools.text import counted
 from leadhand_teams.portfolio.inputs import HandedIn, material
-from leadhand_teams.portfolio.output import AssetFacts, Compared, Falls, Rebalanced, Scenario
-
-
-class MarketFacts(BaseModel):
-    """The market worker's draft."""
-
-    assets: list[AssetFacts] = []
-    issues: list[str] = []
-    conflicts: list[str] = []
-
-
-class RiskFacts(BaseModel):
-    """The risk worker's draft."""
-
-    measures: Compared = Compared()
-    scenarios: list[Scenario] = []
-    falls: Falls = Falls()
+from leadhand_teams.portfolio.output import Compared, Rebalanced
 
 
 def market(handoff: Handoff) -> Result | Escalated:
@@ -33,7 +17,7 @@ def market(handoff: Handoff) -> Result | Escalated:
         return Escalated(reason="ambiguous_input", message=_no_prices(given))
     from leadhand_teams.portfolio.facts import asset_facts
 
-    found = MarketFacts(assets=asset_facts(given), issues=given.issues, conflicts=given.conflicts)
+    found = Rebalanced(assets=asset_facts(given), issues=given.issues, conflicts=given.conflicts)
     what = f"{counted(len(found.assets), 'asset')}, {counted(len(given.dates), 'date')}"
     summary = f"{what}, {counted(len(found.issues), 'doubt')} about the prices and holdings."
     return _result(found, summary, given.unread)
@@ -53,7 +37,7 @@ def allocation(handoff: Handoff) -> Result | Escalated:
     found = rebalanced(given, policy).model_copy(update={"policy": name})
     kept = sum(one.met for one in found.constraints)
     rules = f"{kept} of {counted(len(found.constraints), 'rule')} kept"
-    return _result(found, f"{counted(len(found.orders), 'order')} by {name}, {rules}.", ())
+    return _result(found, f"{counted(len(found.orders), 'order')} by {name}, {rules}.")
 
 
 def risk(handoff: Handoff) -> Result | Escalated:
@@ -63,39 +47,36 @@ def risk(handoff: Handoff) -> Result | Escalated:
         return Escalated(reason="ambiguous_input", message=_no_prices(given))
     from leadhand_teams.portfolio.facts import risk_facts
 
-    parts = [one for one in map(allocated, handoff.inputs.values()) if one is not None]
+    parts = [one for one in map(part_of, handoff.inputs.values()) if one.policy]
     policy = next((one for one in given.policies.values() if one is not None), None)
     if parts:
         policy = given.policies.get(parts[0].policy) or policy
     found = risk_facts(given, policy, parts[0].weights if parts else None)
     summary = f"{counted(len(found.scenarios), 'scenario')} for what is held and what would be."
-    return _result(found, summary, ())
+    return _result(found, summary)
 
 
 def write(handoff: Handoff) -> Result:
     """A note for the people who approve the orders, each sentence from a result."""
     from leadhand_teams.portfolio.facts import note
 
-    parts = [one for one in map(allocated, handoff.inputs.values()) if one is not None]
-    risks = [RiskFacts.model_validate(one) for one in handoff.inputs.values() if has(one, "falls")]
-    text = note(parts[0], risks[0].measures if risks else Compared()) if parts else ""
+    found = [part_of(one) for one in handoff.inputs.values()]
+    parts = [one for one in found if one.policy]
+    measures = next((one.measures for one in found if one.scenarios), Compared())
+    text = note(parts[0], measures) if parts else ""
     missing = () if parts else ("there are no orders to write about",)
     return Result(output={"note": text}, summary=text.split("\n")[0], missing=missing)
 
 
-def allocated(output: JsonValue) -> Rebalanced | None:
-    """An output as an allocation, if it is one."""
-    return Rebalanced.model_validate(output) if has(output, "orders") else None
+def part_of(output: JsonValue) -> Rebalanced:
+    """What a worker found, without what its model added; only allocations name a policy."""
+    fields = output if isinstance(output, dict) else {}
+    return Rebalanced.model_validate({name: fields[name] for name in fields if name != "added"})
 
 
-def has(output: JsonValue, key: str) -> bool:
-    """Whether an output is an object with this key."""
-    return isinstance(output, dict) and key in output
-
-
-def _result(found: BaseModel, summary: str, missing: object) -> Result:
-    lines = tuple(cast("tuple[str, ...]", missing))
-    return Result(output=found.model_dump(mode="json"), summary=summary, missing=lines)
+def _result(found: Rebalanced, summary: str, missing: Sequence[str] = ()) -> Result:
+    output = found.model_dump(mode="json", exclude_defaults=True)
+    return Result(output=output, summary=summary, missing=tuple(missing))
 
 
 def _no_prices(given: HandedIn) -> str:

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 import leadhand_teams.portfolio
-from leadhand import Answer, InputError, Supervisor
+from leadhand import Answer, InputError, Plan, Result, Supervisor, Task
 from leadhand.extension import load
-from leadhand.extension.roles import Batch, PlanRequest
+from leadhand.extension.roles import Batch, PlanRequest, TaskResult
+from leadhand_teams.portfolio import answering
 from leadhand_teams.portfolio.output import Rebalanced
 from leadhand_teams.portfolio.planning import plan
 from leadhand_teams.portfolio.report import CHECK, files
@@ -53,13 +54,26 @@ def test_the_sample_fills_every_promised_list() -> None:
     assert found.weights
     assert found.constraints
     assert found.scenarios
-    assert found.note
+    assert "Volatility in the prices handed in: 16.5% before, 11.5% after." in found.note
     assert found.cash is not None
     assert found.cash > 0
     for measures in (found.measures.before, found.measures.target, found.measures.after):
         assert None not in measures.model_dump().values()
     assert all(one.met for one in found.constraints)
     assert answer.answer.count(CHECK) == 1
+
+
+def test_orders_stay_where_a_model_adds_to_them() -> None:
+    task = Task(id="allocation", worker="allocation", intent="Find the orders")
+    quote = '"policy": "policy.yaml"'
+    added = {"statements": [{"text": "By the policy.", "ref": "allocation", "quote": quote}]}
+    result = Result(output={"policy": "policy.yaml", "cash": 12.5, "added": added})
+    done = TaskResult(task, "allocation", "completed", result, None)
+    found = Rebalanced.model_validate(
+        answering.answer(Plan(goal="orders", tasks=[task]), [done]).output
+    )
+    assert found.cash == 12.5
+    assert found.statements == ["By the policy. (allocation:2)"]
 
 
 def test_orders_lead_from_the_holdings_into_the_bands_and_no_further(tmp_path: Path) -> None:
