@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.testing import ScriptedServer
+from leadhand.testing.json_data import Object
 from tests.cli.program import leadhand
 from tests.programs import Ended
 
@@ -105,6 +106,23 @@ def test_a_recording_answers_without_a_model_and_names_a_prompt_that_changed(
     changed = "the prompt of worker 'billing' changed: 'You work in billing.' is now"
     assert changed in refused.err
     assert refused.err.count("told something else") == 0, "which follows from that"
+
+
+def test_a_model_that_writes_without_end_is_cut_off_while_it_is_recorded(
+    folder: Path, scripted: ScriptedServer
+) -> None:
+    """It is asked in another way, as without a recording, and so is the replay."""
+    endless: Object = {"match": {"role": "planner", "nth": 1}, "reply": {"text": "\n" * 5_000}}
+    scripted.configure(script=[endless])
+    words = ("eval", "desk.py", "--json", *OTHER)
+    recorded = program(*words, "--record", "a.jsonl", folder=folder, server=scripted)
+    assert scores(recorded)["plan.valid"] == 1
+    kept = (folder / "a.jsonl").read_text(encoding="utf-8").splitlines()
+    first = json.loads(kept[0])["response"]
+    assert first["finish_reason"] == "length"
+    assert len(first["parts"][0]["content"]) < 5_000
+    replayed = program(*words, "--replay", "a.jsonl", folder=folder)
+    assert scores(replayed) == scores(recorded)
 
 
 def test_a_recording_has_no_secrets(folder: Path, scripted: ScriptedServer) -> None:

@@ -9,15 +9,16 @@ import json
 import os
 import re
 from collections import defaultdict, deque
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from pydantic import JsonValue
+from pydantic_ai import RunContext
 from pydantic_ai.messages import ModelMessage, ModelResponse
-from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
@@ -104,11 +105,22 @@ class Exchanges:
 
         Raises `InputError` if there is none.
         """
-        found = self._responses.get(said)
+        found = self._responses.get(said) or self._asked_in_another_way(said)
         if not found:
             self.unknown[self._difference(said)] = None
             raise InputError("the recording has no answer to this request")
         return load_response(found.popleft() if len(found) > 1 else found[0])
+
+    def _asked_in_another_way(self, said: Asked) -> deque[JsonValue] | None:
+        """The responses to the same request as another way to answer puts it: with more
+        instructions, or fewer, and without some of the tools."""
+        for one, found in self._responses.items():
+            short, long = sorted((one.instructions, said.instructions), key=len)
+            tools, more = sorted((one.tools, said.tools), key=len)
+            longer = len(short) < len(long) and long.startswith(short)
+            if one.texts == said.texts and longer and {*tools} <= {*more}:
+                return found
+        return None
 
     def said(self, messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> Asked:
 
@@ -152,9 +164,7 @@ def _first_difference(old: str, new: str) -> str:
 
 
 class ExchangedModel(WrapperModel):
-    """A model whose exchanges are kept, or that answers from them. It does not stream."""
-
-    request_stream = Model.request_stream
+    """A model whose exchanges are kept, or that answers from them, which is no stream."""
 
     def __init__(self, wrapped: Model, exchanges: Exchanges) -> None:
         super().__init__(wrapped)
@@ -172,6 +182,24 @@ class ExchangedModel(WrapperModel):
         response = await super().request(messages, model_settings, model_request_parameters)
         self._exchanges.save(self.model_name, said, response)
         return response
+
+    @asynccontextmanager
+    async def request_stream(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+        run_context: RunContext[object] | None = None,
+    ) -> AsyncGenerator[StreamedResponse]:
+        async with super().request_stream(
+            messages, model_settings, model_request_parameters, run_context
+        ) as stream:
+            yield stream
+            response = stream.get()
+        if response.state == "incomplete":  # it was cut off
+            response = replace(response, finish_reason="length")
+        said = self._exchanges.said(messages, model_request_parameters)
+        self._exchanges.save(self.model_name, said, response)
 
 
 def _ask_nothing(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:

@@ -17,7 +17,7 @@ from pydantic_ai.usage import RequestUsage
 from leadhand.contracts.outcome import Usage
 from leadhand.contracts.role import Answers
 from leadhand.models.connections import Connection
-from leadhand.models.endless import Endless
+from leadhand.models.endless import Endless, is_endless
 from leadhand.models.failures import Failure
 from leadhand.models.forecast import BYTES_A_TOKEN
 from leadhand.models.request import CallRequest
@@ -175,7 +175,7 @@ class Asking:
         cut, way = self.end is not None and self.end.cut, self._way
         at_limit = response.finish_reason == "length"
         complete = _is_complete(response, form)
-        without_end = cut or (at_limit and (complete or Endless().seen(0, response.text or "")))
+        without_end = cut or (at_limit and (complete or is_endless(response.text or "")))
         if without_end:
             habits.wrote_without_end()
         if complete:

@@ -79,3 +79,9 @@ class Endless:
             return False
         self.cut = self.cut or self._parts.setdefault(part, _Stretch()).idles(piece)
         return self.cut
+
+
+def is_endless(text: str) -> bool:
+    """Whether a text that came to its limit had no end."""
+    blanks = len(text) - len(text.rstrip())
+    return blanks >= MAX_BLANK_PIECES or Endless().seen(0, text)

@@ -230,33 +230,21 @@ def data_in(answer: StructuredAnswer, what: str) -> dict[str, JsonValue]:
     return data
 
 
-def plan_in(
-    data: Mapping[str, JsonValue],
-    goal: str,
-    team: Team,
-    *,
-    with_artifacts: bool,
-    known: Sequence[Task] = (),
-) -> Plan:
+def plan_in(data: Mapping[str, JsonValue], goal: str, team: Team, *, with_artifacts: bool) -> Plan:
     """The plan as in `proposed`. Raises `BadAnswer` if it can't be parsed."""
-    plan = proposed(data, goal, team, with_artifacts=with_artifacts, known=known)
+    plan = proposed(data, goal, team, with_artifacts=with_artifacts)
     if not isinstance(plan, Plan):
         raise BadAnswer("; ".join(shortened([problem.message for problem in plan])))
     return plan
 
 
 def proposed(
-    data: Mapping[str, JsonValue],
-    goal: str,
-    team: Team,
-    *,
-    with_artifacts: bool = False,
-    known: Sequence[Task] = (),
+    data: Mapping[str, JsonValue], goal: str, team: Team, *, with_artifacts: bool = False
 ) -> Plan | tuple[Problem, ...]:
     """The plan that `data` proposes, or why it can't be parsed.
 
     Its size is checked first. Tasks keep `artifacts` and are broken down only if the schema had
-    these fields. They may depend on `known` tasks of the run, too.
+    these fields.
     """
     oversized = tuple(_oversized(data, team))
     if oversized:
@@ -277,7 +265,7 @@ def proposed(
     ]
     return Plan(
         goal=goal,
-        tasks=_with_task_ids(tasks, known),
+        tasks=with_task_ids(tasks),
         # Models are asked for neither this nor an instruction, because they fill them in by habit.
         # They can't override the team's own strategy, such as `last`.
         synthesis=(team.synthesis in STRATEGIES and proposal.synthesis) or team.synthesis,
@@ -286,7 +274,7 @@ def proposed(
     )
 
 
-def _with_task_ids(tasks: Sequence[Task], known: Sequence[Task]) -> tuple[Task, ...]:
+def with_task_ids(tasks: Sequence[Task], known: Sequence[Task] = ()) -> tuple[Task, ...]:
     """`tasks` whose dependencies name tasks where models wrote the name of a worker that has one
     task: among these, else among the `known` ones."""
     ids = {task.id for task in (*tasks, *known)}

@@ -25,7 +25,14 @@ from leadhand.models.structured import (
     output_tool,
 )
 from leadhand.planners import earlier
-from leadhand.planners.proposal import data_in, plan_in, roster, shortened, task_fields
+from leadhand.planners.proposal import (
+    data_in,
+    plan_in,
+    roster,
+    shortened,
+    task_fields,
+    with_task_ids,
+)
 from leadhand.untrusted.cutting import cut_line
 from leadhand.untrusted.fence import Fence
 
@@ -169,9 +176,8 @@ def _decision(answer: StructuredAnswer, now: Round, team: Team) -> Decision:
     data = data_in(answer, "decision")
     tasks: Sequence[Task] = ()
     if data.get("tasks"):
-        known = [one.task for one in now.tasks]
-        after = bool(now.after)
-        tasks = plan_in(data, now.request, team, with_artifacts=after, known=known).tasks
+        plan = plan_in(data, now.request, team, with_artifacts=bool(now.after))
+        tasks = with_task_ids(plan.tasks, [one.task for one in now.tasks])
     runs = any(not _has_ended(one) for one in now.tasks)
     done = data.get("done")
     return Decision(
