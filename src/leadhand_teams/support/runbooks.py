@@ -126,7 +126,7 @@ def walk(runbook: Runbook, symptoms: Symptoms) -> Walk:
 def _branch(choice: Branch, node: RunbookNode) -> str:
     """A branch that was not taken, in a line."""
     label = choice.label or ", ".join(choice.words)
-    return f"{label}: {' '.join((node.cause, *node.do[:1])).strip() or node.ask}"
+    return f"{label}: {' '.join((node.cause, *node.do[:1])).strip() or node.ask or node.person}"
 
 
 class Unusable(ValueError):

@@ -57,6 +57,7 @@ def test_a_branch_that_nothing_decides_is_put_to_the_customer() -> None:
     way = walk(slow, Symptoms("it times out"))
     assert way.question == "What does it wait for?"
     assert way.branches[0] == "A server: Call the address by itself, from the same machine."
+    assert way.branches[2] == "The disk: only operations may add one"
     assert len(way.branches) == 3
 
 
