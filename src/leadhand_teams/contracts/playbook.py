@@ -115,5 +115,21 @@ def handed_in(path: str) -> Playbook:
     try:
         loaded = cast("JsonValue", yaml.safe_load(Path(path).read_text(encoding="utf-8")))
         return Playbook.model_validate({"name": name, **loaded} if isinstance(loaded, dict) else {})
-    except (yaml.YAMLError, ValidationError) as error:
-        raise InputError(f"the playbook {name} can't be used: {error}") from error
+    except ValidationError as error:
+        raise InputError(f"the playbook {name} can't be used: {_problems(error)}") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" (line {mark.line + 1})" if mark else ""
+        why = getattr(error, "problem", None) or error
+        raise InputError(f"the playbook {name} is not YAML: {why}{line}") from error
+
+
+def _problems(error: ValidationError) -> str:
+    """What is wrong, each with its key."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    return "; ".join(
+        ": ".join(
+            filter(None, [".".join(map(str, one["loc"])), one["msg"].removeprefix("Value error, ")])
+        )
+        for one in found
+    )

@@ -111,7 +111,11 @@ def test_a_playbook_of_the_user_is_used_and_a_wrong_one_is_named(tmp_path: Path)
     _, extended = reviewed("Check it against the playbook", _NEW, book)
     assert {"law", "mutual-cap"} <= {one.rule for one in extended.checks}
     book.write_text("rules: [{id: a, statement: b, must: Nonsense}]")
-    assert "no category 'Nonsense'" in refused("Check it against the playbook", _NEW, book)
+    wrong = refused("Check it against the playbook", _NEW, book)
+    assert wrong.startswith("the playbook ours can't be used: rules.0: no category 'Nonsense'")
+    assert "pydantic" not in wrong
+    book.write_text('rules:\n- {id: a, statement: b, wording: ["\\("]}')
+    assert refused("Check it", _NEW, book).endswith("unknown escape character '(' (line 2)")
 
 
 def test_files_whose_names_differ_in_their_version_are_versions_of_one_contract() -> None:
