@@ -72,6 +72,14 @@ def back(day: dt.date, working_days: int) -> dt.date:
     return day
 
 
+def ahead(day: dt.date, working_days: int) -> dt.date:
+    """The date so many working days after `day`."""
+    while working_days > 0:
+        day += dt.timedelta(days=1)
+        working_days -= day.weekday() < 5
+    return day
+
+
 def working_days(start: dt.date, end: dt.date) -> int:
     """The working days from `start` up to the day before `end`; 0 if there are none."""
     weeks, rest = divmod(max(0, (end - start).days), 7)

@@ -189,7 +189,8 @@ def place(handoff: Handoff) -> Result:
         found.warnings.insert(
             0,
             f"{date_text(launch)} can't be met: the critical path takes {needed} working days, and "
-            f"{late} of them are past. Begun on {date_text(today)}, it ends that much later.",
+            f"{late} of them are past. Begun on {date_text(today)}, the launch is on "
+            f"{date_text(schedule.ahead(launch, late))} at the earliest.",
         )
     for one in placed:
         row = ScheduledTask(

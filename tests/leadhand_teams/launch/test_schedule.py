@@ -5,7 +5,7 @@ import datetime as dt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leadhand_teams.launch.schedule import LaunchTask, back, cycle_in, placed, working_days
+from leadhand_teams.launch.schedule import LaunchTask, ahead, back, cycle_in, placed, working_days
 
 FRIDAY = dt.date(2026, 10, 2)
 MONDAY = dt.date(2026, 10, 5)
@@ -58,3 +58,9 @@ def test_no_task_begins_before_what_it_depends_on_has_ended(
             if one.task.days and found[name].task.days:
                 assert found[name].end < one.start
     assert any(one.critical for one in found.values())
+
+
+def test_so_many_working_days_after_a_date_skips_weekends() -> None:
+    friday = dt.date(2027, 10, 1)
+    assert ahead(friday, 1) == dt.date(2027, 10, 4)
+    assert working_days(friday, ahead(friday, 12)) == 12

@@ -73,6 +73,7 @@ def test_a_date_that_cannot_be_met_is_the_first_thing_said(tmp_path: Path) -> No
     answer = asked(f"Schedule the launch on {soon}", written(tmp_path, {"tasks.csv": TASKS}))
     assert "can't be met" in answer.answer.splitlines()[0]
     assert "can't be met" in found(answer).warnings[0]
+    assert found(answer).warnings[0].endswith(" at the earliest.")
 
 
 def test_a_circle_of_tasks_is_a_finding(tmp_path: Path) -> None:
