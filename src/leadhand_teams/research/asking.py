@@ -23,6 +23,11 @@ _COMPARED: Final = re.compile(
     r"(?P<less>less than|fewer than|under|below|at most|up to|lower than)\s+$",
     re.IGNORECASE,
 )
+_SHARE_OF: Final = re.compile(
+    r"\b(?:share|percentage|percent|proportion|part) of\b(?P<whole>.*?)"
+    r"\b(?:were|was|are|is)\b(?P<part>.*)",
+    re.IGNORECASE,
+)
 _UNITS: Final = frozenset(name_stems("units"))
 _MONEY: Final = frozenset(name_stems("revenue sales turnover amount income"))
 """Columns that are taken first if a question names none."""
@@ -73,7 +78,8 @@ class _Reader:
             if not is_counted or made.explained == 0:
                 return None
         self._settle()
-        return made
+        is_bare = made.measure is None and made.group is None
+        return None if is_bare and made.kind in ("max", "min", "ranking") else made
 
     def _fields(self) -> list[Field]:
         others = [f for view, _ in self.joined for f in view.fields]
@@ -296,9 +302,19 @@ class _Reader:
             made.kind = "value"
         if made.kind in ("sum", "value") and made.measure is None and made.kind == "sum":
             made.kind = "value"
+        if made.kind == "share" and (found := _SHARE_OF.search(self.question)):
+            self._read_whole(name_stems(found["whole"]), name_stems(found["part"]))
         asked = [one.field for one in made.filters]
         if made.attribute in asked:
             made.attribute = None
+
+    def _read_whole(self, whole: Sequence[str], part: Sequence[str]) -> None:
+        """The two measures of a share, if both are named and count in the same unit."""
+        fields = [one for one in self.made.view.fields if one.role == "measure"]
+        wholes = [one for one in fields if set(one.stems) <= set(whole)]
+        parts = [one for one in fields if set(one.stems) <= set(part) and one not in wholes]
+        if wholes and parts and wholes[0].column.unit == parts[0].column.unit:
+            self.made.whole, self.made.measure = wholes[0], parts[0]
 
     def _find_measure(self, low: str) -> None:
         """The measure of a question that names none: the only one of the table."""

@@ -124,7 +124,7 @@ def _single(ask: Ask, value: float | None, unit: str | None, what: str) -> Compu
 
 def _share(ask: Ask, rows: Sequence[Row]) -> Computed:
     part, whole = (_float(rows[0][0]) or 0.0, _float(rows[0][1])) if rows else (0.0, None)
-    if not whole or not ask.filters:
+    if not whole or not (ask.filters or ask.whole):
         return Computed("", None, None, "")
     value = part / whole * 100
     unit = ask.measure.column.unit if ask.measure else None

@@ -96,6 +96,8 @@ class Ask:
     kind: Kind
     measure: Field | None = None
     """None: rows are counted."""
+    whole: Field | None = None
+    """Another measure of which a share is asked for: `What share of the visits were missed`."""
     group: Field | None = None
     is_split: bool = False
     """Whether each group is asked for: `by region`."""

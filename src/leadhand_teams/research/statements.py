@@ -45,6 +45,9 @@ def _sql(ask: Ask, where: str) -> str:
     figure = aggregate(ask)
     order = "ASC" if ask.is_lowest else "DESC"
     match ask.kind:
+        case "share" if ask.whole is not None:
+            whole = field_sql(ask.whole)
+            return f"SELECT {figure} AS part, sum({whole}) AS whole FROM {source}{where}"
         case "share":
             part, rest = _parts(ask)
             return (

@@ -168,3 +168,23 @@ def test_the_answer_stands_any_subset_of_results(startup: Path) -> None:
     assert not answered([lost]).answered
     made = answer(Plan(goal="What?", tasks=[task]), [])
     assert ResearchAnswer.model_validate(made.output).answer == "Not in your files."
+
+
+def visits(path: Path) -> Path:
+    """Two measures of one unit, and staff whose costs no column names."""
+    rows = "week,clinic,appointments,no_shows\n2025-01-06,North,80,8\n2025-01-06,South,120,30\n"
+    (path / "visits.csv").write_text(rows, encoding="utf-8")
+    (path / "staff.csv").write_text("site;role\nNorth;nurse\nNorth;physician\n", encoding="utf-8")
+    return path
+
+
+def test_a_share_of_another_column_is_divided_by_that_column(tmp_path: Path) -> None:
+    every = asked("What share of appointments were no-shows?", visits(tmp_path))
+    south = asked("What percentage of appointments in the South were no-shows?", tmp_path)
+    assert (every.value, south.value) == (19.0, 25.0)
+    of_one = asked("What share of the no-shows did the South have?", tmp_path)
+    assert of_one.value == pytest.approx(30 / 38 * 100)
+
+
+def test_the_highest_of_nothing_that_a_column_names_is_refused(tmp_path: Path) -> None:
+    assert not asked("Which physician costs most?", visits(tmp_path)).answered
