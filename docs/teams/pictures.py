@@ -10,7 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-TEAMS = ("competitors", "contracts", "experts", "launch", "portfolio", "research", "support")
+ROOT = Path(__file__).parents[2] / "src" / "leadhand_teams"
+TEAMS = tuple(sorted(file.parents[1].name for file in ROOT.glob("*/samples/request.txt")))
 BROWSER = ("chromium", "--headless", "--no-sandbox", "--hide-scrollbars")
 SIZE = ("--window-size=900,1000", "--force-device-scale-factor=0.6")
 
@@ -20,7 +21,8 @@ def main(teams: tuple[str, ...]) -> None:
     for team in teams:
         with tempfile.TemporaryDirectory() as folder:
             trial = ("-m", "leadhand", "teams", "try", team, "--no-model", "--out", folder)
-            subprocess.run([sys.executable, *trial], check=True, capture_output=True)
+            # Status 3: a sample whose files contradict each other.
+            subprocess.run([sys.executable, *trial], check=False, capture_output=True)
             picture = Path(__file__).with_name(f"{team}.png")
             page = Path(folder, "report.html").as_uri()
             shot = [*BROWSER, *SIZE, f"--screenshot={picture}", page]

@@ -73,7 +73,9 @@ def _lead(found: PatientSummary) -> list[str]:
         for items, name in ((found.problems, "problem"), (found.medications, "medication"))
         if items
     ]
-    counts += [f"{counted(len(found.labs), 'series')} of measurements"] if found.labs else []
+    counts += (
+        [f"{counted(len(found.labs), 'series', 'series')} of measurements"] if found.labs else []
+    )
     said = ", ".join(filter(None, who)).capitalize() or "Sex and birth date are not given"
     lead = [f"{said}: {', '.join(counts) or 'no problems, medications or measurements'}."]
     new = ", ".join(one.display for one in found.labs if one.newly_out_of_range)
