@@ -37,18 +37,15 @@ def answer_scores(expected: ExpectedAnswer | None, trial: Trial) -> Iterator[Cas
 
 def synthesis_scores(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]:
     text = trial.answer.answer
-    if expected.facts:
-        missing = missing_facts(expected, trial.answer)
-        yield share("synthesis.facts", missing, len(expected.facts), "lacks ")
-    if expected.forbidden:
-        said = [one for one in expected.forbidden if states(text, one)]
-        yield share("synthesis.forbidden", said, len(expected.forbidden), "says ")
+    missing = missing_facts(expected, trial.answer)
+    yield from share("synthesis.facts", missing, len(expected.facts), "lacks ")
+    said = [one for one in expected.forbidden if states(text, one)]
+    yield from share("synthesis.forbidden", said, len(expected.forbidden), "says ")
     yield from _citations(expected, trial)
     yield from _used(expected, trial)
-    if expected.conflicts:
-        known = " ".join(f"{one.about} {one.why}" for one in trial.answer.conflicts)
-        lost = [one for one in expected.conflicts if not states(f"{known} {text}", one)]
-        yield share("synthesis.conflicts", lost, len(expected.conflicts), "does not state ")
+    known = " ".join(f"{one.about} {one.why}" for one in trial.answer.conflicts)
+    lost = [one for one in expected.conflicts if not states(f"{known} {text}", one)]
+    yield from share("synthesis.conflicts", lost, len(expected.conflicts), "does not state ")
     yield from _gaps(expected, trial)
 
 
@@ -80,7 +77,7 @@ def _citations(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]
             claims += 1
             if not supports(sources, _CITED.sub("", sentence)):
                 unsupported.append(sentence.strip())
-    yield share("synthesis.supported", unsupported, claims, "no cited result says ")
+    yield from share("synthesis.supported", unsupported, max(1, claims), "no cited result says ")
 
 
 def supports(sources: Sequence[Result], sentence: str) -> bool:
@@ -88,7 +85,7 @@ def supports(sources: Sequence[Result], sentence: str) -> bool:
     said = " ".join(text_of(one) for one in sources)
     numbers = {one.replace(",", "") for one in _NUMBER.findall(sentence)}
     there = {one.replace(",", "") for one in _NUMBER.findall(said)}
-    words = {one.casefold() for one in _WORD.findall(sentence)}
+    words = _words(sentence)
     return numbers <= there and (not words or bool(words & _words(said)))
 
 
@@ -118,8 +115,7 @@ def _used(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]:
         own = (_words(said) - _words(trial.case.request)) | {*_NUMBER.findall(said)}
         if task.id not in _cited(text) and own and len(own & there) < min(2, len(own)):
             unused.append(task.id)
-    if total := len(wanted) + len(absent):
-        yield share("synthesis.used", unused, total, "does not use ")
+    yield from share("synthesis.used", unused, len(wanted) + len(absent), "does not use ")
 
 
 def _cited(text: str) -> set[str]:
@@ -132,9 +128,8 @@ def _gaps(expected: ExpectedSynthesis, trial: Trial) -> Iterator[CaseScore]:
     known = {name for gap in answer.gaps for name in (gap.task_id, workers.get(gap.task_id, ""))}
     lost = [one for one in expected.gaps if one not in known]
     lost += [gap.task_id for gap in answer.gaps if not states(answer.answer, gap.task_id)]
-    if expected.gaps or answer.gaps:
-        total = len(expected.gaps) + len(answer.gaps)
-        yield share("synthesis.gaps", lost, total, "does not state ")
+    total = len(expected.gaps) + len(answer.gaps)
+    yield from share("synthesis.gaps", lost, total, "does not state ")
 
 
 def work_scores(expected: ExpectedWork, trial: Trial) -> Iterator[CaseScore]:
@@ -149,8 +144,8 @@ def work_scores(expected: ExpectedWork, trial: Trial) -> Iterator[CaseScore]:
     called = {event.tool for event in trial.own if isinstance(event, events.ToolCalled)}
     wrong = [f"{name} was not called" for name in expected.must_call if name not in called]
     wrong += [f"{name} was called" for name in expected.must_not_call if name in called]
-    if total := len(expected.must_call) + len(expected.must_not_call):
-        yield share("workers.tools", wrong, total)
+    total = len(expected.must_call) + len(expected.must_not_call)
+    yield from share("workers.tools", wrong, total)
     if (wanted := expected.escalates) is not None:
         reasons = [one.reason for one in escalated]
         right = bool(reasons) == wanted if isinstance(wanted, bool) else wanted in reasons

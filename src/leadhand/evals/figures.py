@@ -41,9 +41,7 @@ class FigureChange(Record):
 def figure(samples: Samples) -> Figure:
     """The mean of the cases' means, and its interval."""
     trials = sum(map(len, samples.values()))
-    low, high = None, None
-    if trials >= LEAST:
-        low, high = _interval([*samples], samples, {})
+    low, high = _interval([*samples], samples, {}) if trials >= LEAST else (None, None)
     mean = fmean(fmean(values) for values in samples.values())
     return Figure(mean=mean, low=low, high=high, trials=trials)
 

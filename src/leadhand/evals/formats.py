@@ -64,30 +64,24 @@ def _failures(trial: TrialReport) -> Iterator[str]:
 
 def junit(report: EvalReport) -> str:
     """The report as JUnit XML: a suite for each team, a test case for each trial."""
-    suites = [_suite(team) for team in report.teams]
+    suites = "".join(line for team in report.teams for line in _suite(team))
     head = '<?xml version="1.0" encoding="utf-8"?>'
-    return inert_html(f"{head}\n<testsuites>\n{''.join(suites)}</testsuites>\n")
+    return inert_html(f"{head}\n<testsuites>\n{suites}</testsuites>\n")
 
 
-def _suite(team: TeamReport) -> str:
+def _suite(team: TeamReport) -> Iterator[str]:
     failed = sum(not one.passed and one.error is None for one in team.trials)
     errors = sum(one.error is not None for one in team.trials)
     name = quoteattr(safe(team.team))
     head = f'tests="{len(team.trials)}" failures="{failed}" errors="{errors}"'
-    cases = [_test_case(trial, name) for trial in team.trials]
-    return f"<testsuite name={name} {head}>\n{''.join(cases)}</testsuite>\n"
-
-
-def _test_case(trial: TrialReport, team: str) -> str:
-    head = (
-        f'<testcase classname={team} name={quoteattr(safe(trial.title))} time="{trial.seconds:.3f}"'
-    )
-    if trial.passed:
-        return f"{head}/>\n"
-    kind = "error" if trial.error is not None else "failure"
-    lines = [*failures(trial)]
-    said = f"<{kind} message={quoteattr(lines[0])}>{escape(chr(10).join(lines))}</{kind}>"
-    return f"{head}>{said}</testcase>\n"
+    yield f"<testsuite name={name} {head}>\n"
+    for trial in team.trials:
+        case, kind = quoteattr(safe(trial.title)), "failure" if trial.error is None else "error"
+        yield f'<testcase classname={name} name={case} time="{trial.seconds:.3f}">'
+        if lines := [] if trial.passed else [*failures(trial)]:
+            yield f"<{kind} message={quoteattr(lines[0])}>{escape(chr(10).join(lines))}</{kind}>"
+        yield "</testcase>\n"
+    yield "</testsuite>\n"
 
 
 def page(
@@ -109,7 +103,7 @@ def _team(
     team: TeamReport, changed: Sequence[FigureChange], columns: tuple[str, str]
 ) -> Iterator[str]:
     yield f"<h2>{html.escape(safe(team.team))}</h2><p>{len(team.trials)} trials, {team.engine}</p>"
-    figures = {**team.scores, **team.costs}.items()
+    figures = team.figures.items()
     rows = [(name, amount(name, one.mean), interval(name, one)) for name, one in figures]
     yield _table(("figure", "mean", "95 % interval"), rows)
     moved = [

@@ -39,11 +39,12 @@ class AnswerJudge:
         if expected is None or trial.work is not None:
             return [*scores]
         found = [score for score in scores if score.name != "synthesis.facts"]
-        if expected.facts:
-            missing = missing_facts(expected, trial.answer)
-            said = [await self._verdict(trial, f"Does it state this: {one}?") for one in missing]
-            lost = [one for one, yes in zip(missing, said, strict=True) if yes is not True]
-            found.append(share("synthesis.facts", lost, len(expected.facts), "lacks "))
+        lost = [
+            fact
+            for fact in missing_facts(expected, trial.answer)
+            if not await self._verdict(trial, f"Does it state this: {fact}?")
+        ]
+        found += share("synthesis.facts", lost, len(expected.facts), "lacks ")
         failed: list[str] = []
         decided = 0
         for item in expected.rubric:
@@ -55,18 +56,14 @@ class AnswerJudge:
             if not yes:
                 failed.append(item.question)
             if item.label is not None:
-                found.append(
-                    CaseScore(name="judge.agreement", value=float(yes == item.label), bar=0)
-                )
-        if decided:
-            found.append(share("synthesis.rubric", failed, decided, "no: "))
-        return found
+                agrees = float(yes == item.label)
+                found.append(CaseScore(name="judge.agreement", value=agrees, bar=0))
+        return [*found, *share("synthesis.rubric", failed, decided, "no: ")]
 
     async def _verdict(self, trial: Trial, question: str) -> bool | None:
         """Yes or no; None if the judge abstains."""
-        first, second = [
-            await self._ask(trial, question, order) for order in ("yes, no", "no, yes")
-        ]
+        first = await self._ask(trial, question, "yes, no")
+        second = await self._ask(trial, question, "no, yes")
         return first == "yes" if first == second != "unsure" else None
 
     async def _ask(self, trial: Trial, question: str, order: str) -> str:

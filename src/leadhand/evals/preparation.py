@@ -118,17 +118,11 @@ def _failing(worker: Worker, kind: FaultKind, message: str) -> Worker:
 
 def _failing_work(kind: FaultKind, message: str) -> Callable[[Handoff], Outcome]:
     def fail(handoff: Handoff) -> Outcome:
-        match kind:
-            case "out_of_scope" | "ambiguous_input":
-                return Escalated(reason=kind, message=message)
-            case "timeout" | "error" | "invalid_output":
-                return Failed(kind=kind, message=message)
+        if kind in ("out_of_scope", "ambiguous_input"):
+            return Escalated(reason=kind, message=message)
+        return Failed(kind=kind, message=message)
 
     return fail
-
-
-def _writing(worker: Worker) -> Worker:
-    return worker if worker.read_only else dataclasses.replace(worker, read_only=False)
 
 
 def _guarded(team: Team, given: Mapping[str, JsonValue], allow_writes: bool) -> Team:
@@ -139,16 +133,18 @@ def _guarded(team: Team, given: Mapping[str, JsonValue], allow_writes: bool) -> 
         if worker.team is not None:
             inner = worker.team
             if worker.read_only is False:
-                inner = dataclasses.replace(inner, workers=[*map(_writing, inner.workers)])
+                writing = [
+                    one if one.read_only else dataclasses.replace(one, read_only=False)
+                    for one in inner.workers
+                ]
+                inner = dataclasses.replace(inner, workers=writing)
             return dataclasses.replace(worker, team=_guarded(inner, given, allow_writes))
         if worker.run is not None:
             # Which tools an agent has, only the agent knows.
             reads = (
                 worker.read_only is True if uses_model(worker) else worker.read_only is not False
             )
-            if not reads and not allow_writes:
-                return _failing(worker, "error", _MAY_WRITE)
-            return worker
+            return worker if reads or allow_writes else _failing(worker, "error", _MAY_WRITE)
         reads = allow_writes or worker.read_only is True
         tools = tuple(_guarded_tool(tool, given, reads) for tool in worker.tools)
         return worker if tools == worker.tools else dataclasses.replace(worker, tools=tools)

@@ -10,7 +10,7 @@ import os
 import re
 from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -50,7 +50,6 @@ class Exchanges:
         self.replays = replay
         self._redact = Redactor.of(os.environ)
         self._connections = Connections()
-        self._stack = AsyncExitStack()
         self._responses: defaultdict[Asked, deque[JsonValue]] = defaultdict(deque)
         self._first_model = ""
         self._instructions: dict[str, str] = {}
@@ -73,11 +72,11 @@ class Exchanges:
         self._file = file
 
     async def __aenter__(self) -> Self:
-        await self._stack.enter_async_context(self._connections)
+        await self._connections.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._stack.aclose()
+        await self._connections.__aexit__(None, None, None)
 
     def team(self, team: Team) -> Team:
         named = {f"worker {one.name!r}": one.instructions for one in team.workers}
@@ -123,7 +122,6 @@ class Exchanges:
         return None
 
     def said(self, messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> Asked:
-
         def own(text: str) -> str:
             return _OWN.sub("...", self._redact(text))
 

@@ -68,6 +68,10 @@ class TeamReport(Record):
     """The worker that requests were for, the one that they went to, and how often."""
     trials: tuple[TrialReport, ...] = ()
 
+    @property
+    def figures(self) -> dict[str, Figure]:
+        return {**self.scores, **self.costs}
+
 
 class EvalReport(Record):
     id: str
@@ -86,14 +90,14 @@ class EvalReport(Record):
 
 def team_report(team: str, trials: Sequence[TrialReport]) -> TeamReport:
     routes = Counter(one.routed for one in trials if one.routed is not None)
-    names = sorted({score.name for one in trials for score in one.scores})
+    scored = sorted({score.name for one in trials for score in one.scores})
+    samples = {name: _samples(trials, name) for name in (PASSED, *scored, *COSTS)}
+    figures = {name: figure(values) for name, values in samples.items() if values}
     return TeamReport(
         team=team,
         engine="model" if any(one.engine == "model" for one in trials) else "deterministic",
-        scores={
-            name: figure(values) for name in (PASSED, *names) if (values := _scores(trials, name))
-        },
-        costs={name: figure(values) for name in COSTS if (values := _costs(trials, name))},
+        scores={name: one for name, one in figures.items() if name not in COSTS},
+        costs={name: one for name, one in figures.items() if name in COSTS},
         confused=tuple(
             (*pair, count) for pair, count in routes.most_common() if pair[0] != pair[1]
         ),
@@ -104,18 +108,16 @@ def team_report(team: str, trials: Sequence[TrialReport]) -> TeamReport:
 def changes(now: TeamReport, before: TeamReport) -> list[FigureChange]:
     """How each figure changed that both have, in `now`'s order."""
     noisy = "model" in (now.engine, before.engine)
-    found: list[FigureChange | None] = []
-    for name in (*now.scores, *now.costs):
-        values = _costs if name in now.costs else _scores
-        found.append(
-            change(
-                name,
-                values(now.trials, name),
-                values(before.trials, name),
-                noisy=noisy or name in TIMES,
-                lower_is_better=name in COSTS[:-1] or name == "judge.abstained",
-            )
+    found = (
+        change(
+            name,
+            _samples(now.trials, name),
+            _samples(before.trials, name),
+            noisy=noisy or name in TIMES,
+            lower_is_better=name in COSTS[:-1] or name == "judge.abstained",
         )
+        for name in now.figures
+    )
     return [one for one in found if one is not None]
 
 
@@ -124,22 +126,15 @@ def is_worse(found: Iterable[FigureChange]) -> bool:
     return any(one.verdict == "worse" and one.name not in TIMES for one in found)
 
 
-def _scores(trials: Sequence[TrialReport], name: str) -> Samples:
-    if name == PASSED:
-        return _samples((one, float(one.passed)) for one in trials)
-    return _samples(
-        (one, score.value) for one in trials for score in one.scores if score.name == name
-    )
-
-
-def _costs(trials: Sequence[TrialReport], name: str) -> Samples:
-    ran = [one for one in trials if one.error is None]
-    return _samples((one, getattr(one, name)) for one in ran)
-
-
-def _samples(rows: Iterable[tuple[TrialReport, float | None]]) -> Samples:
+def _samples(trials: Sequence[TrialReport], name: str) -> Samples:
     found: defaultdict[str, list[float]] = defaultdict(list)
-    for trial, value in rows:
-        if value is not None:
-            found[trial.case].append(float(value))
+    for trial in trials:
+        values: list[float | None] = [score.value for score in trial.scores if score.name == name]
+        if name == PASSED:
+            values = [trial.passed]
+        elif name in COSTS:
+            values = [getattr(trial, name)] if trial.error is None else []
+        for value in values:
+            if value is not None:
+                found[trial.case].append(float(value))
     return found

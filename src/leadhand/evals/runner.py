@@ -147,22 +147,35 @@ async def evaluate(
     The runs of an evaluation with the same `eval_id` are not repeated, as far as the journal has
     them. Raises `InputError` if a case does not fit the team.
     """
-    settings = settings or EvalSettings()
+    contender = TeamContender(team, settings or EvalSettings()) if isinstance(team, Team) else team
+    settings = settings or contender.settings
     eval_id = eval_id or new_eval_id(dt.datetime.now(dt.UTC))
-    contender = TeamContender(team, settings) if isinstance(team, Team) else team
     contender.check(cases)
     slots = asyncio.Semaphore(settings.at_once)
     done = 0
 
     async def one(place: int, case: Case, repeat: int) -> TrialReport:
         nonlocal done
-        run_id = f"{eval_id}-{place}-{repeat}"
+        report = TrialReport(case=case.name, repeat=repeat)
         async with slots:
-            trial = await _trial(contender, case, repeat, run_id, scorers=scorers, judge=judge)
+            try:
+                works = [None, *case.workers] if case.has_whole_run else case.workers
+                for number, work in enumerate(works):
+                    suffix = f"-{number}" if work else ""
+                    run_id = f"{eval_id}-{place}-{repeat}{suffix}"
+                    trial = await _run(contender, case, work, run_id)
+                    scores = [*scores_of(trial, scorers)]
+                    if judge is not None:
+                        scores = await judge.scores(trial, scores)
+                    report = _with_run(report, trial, scores)
+            except InputError:
+                raise
+            except LeadhandError as error:
+                report = report.model_copy(update={"error": str(error)})
         done += 1
         if progress is not None:
-            progress(contender.name, trial, done, len(cases) * settings.repeat)
-        return trial
+            progress(contender.name, report, done, len(cases) * settings.repeat)
+        return report
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -174,31 +187,6 @@ async def evaluate(
     except ExceptionGroup as failed:  # each would name the same mistake
         raise failed.exceptions[0] from None
     return team_report(contender.name, [*_distinct([task.result() for task in tasks])])
-
-
-async def _trial(
-    contender: TeamContender,
-    case: Case,
-    repeat: int,
-    run_id: str,
-    *,
-    scorers: Sequence[Scorer],
-    judge: AnswerJudge | None,
-) -> TrialReport:
-    report = TrialReport(case=case.name, repeat=repeat)
-    works = [None, *case.workers] if case.has_whole_run else case.workers
-    try:
-        for place, work in enumerate(works):
-            trial = await _run(contender, case, work, f"{run_id}-{place}" if work else run_id)
-            scores = [*scores_of(trial, scorers)]
-            if judge is not None:
-                scores = await judge.scores(trial, scores)
-            report = _with_run(report, trial, scores)
-    except InputError:
-        raise
-    except LeadhandError as error:
-        return report.model_copy(update={"error": str(error)})
-    return report
 
 
 async def _run(
@@ -217,14 +205,9 @@ async def _run(
     # In a thread, because a command's way to set up a run may start an event loop of its own.
     supervisor, arguments = await asyncio.to_thread(contender.start, case, plan, run_id)
     origin = contender.origin(case, work)
-    given: StartArguments[object] = {
-        **arguments,
-        "run_id": run_id,
-        "if_exists": "join",
-        "origin": origin,
-    }
+    arguments |= {"run_id": run_id, "if_exists": "join", "origin": origin}
     try:
-        answer = await supervisor.run(case.request, **given)
+        answer = await supervisor.run(case.request, **arguments)
     except RunExists as error:
         log = await supervisor.journal.events(run_id)
         before = next((one.origin for one in log if isinstance(one, RunStarted)), ORIGIN)
@@ -264,11 +247,8 @@ def _with_run(report: TrialReport, trial: Trial, scores: Sequence[CaseScore]) ->
 def _distinct(trials: Sequence[TrialReport]) -> Iterator[TrialReport]:
     for trial in trials:
         others = [one.shape for one in trials if one.shape and one.case != trial.case]
-        if trial.shape is not None and others:
-            scores = (*trial.scores, distinct_score(trial.shape, others))
-            yield trial.model_copy(update={"scores": scores})
-        else:
-            yield trial
+        more = [distinct_score(trial.shape, others)] if trial.shape is not None and others else []
+        yield trial.model_copy(update={"scores": (*trial.scores, *more)})
 
 
 def scores_of(trial: Trial, scorers: Sequence[Scorer] = ()) -> Iterator[CaseScore]:

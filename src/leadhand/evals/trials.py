@@ -1,6 +1,6 @@
 """A trial: one run of a case, and the scores that it gets."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pydantic import Field, JsonValue, ValidationError
@@ -103,9 +103,11 @@ def scored_by(scorer: Scorer, trial: Trial) -> list[CaseScore]:
     return scores
 
 
-def share(name: str, missing: Sequence[str], total: int, why: str = "") -> CaseScore:
-    """The score of a list of which `missing` are not there."""
-    value = 1.0 if total == 0 else 1 - len(missing) / total
+def share(name: str, missing: Sequence[str], total: int, why: str = "") -> Iterator[CaseScore]:
+    """The score of a list of which `missing` are not there; none of an empty list."""
+    if not total:
+        return
     shown = ", ".join(f"{one!r:.80}" for one in missing[:5])
     more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-    return CaseScore(name=name, value=max(0.0, value), why=f"{why}{shown}{more}" if missing else "")
+    why = f"{why}{shown}{more}" if missing else ""
+    yield CaseScore(name=name, value=max(0.0, 1 - len(missing) / total), why=why)

@@ -29,12 +29,7 @@ from leadhand.evals.formats import junit, page
 from leadhand.evals.judging import AnswerJudge, judge_model
 from leadhand.evals.reading import cases_beside, read_cases
 from leadhand.evals.report import EvalReport, TeamReport, TrialReport, changes, is_worse
-from leadhand.evals.runner import (
-    EvalSettings,
-    TeamContender,
-    evaluate,
-    new_eval_id,
-)
+from leadhand.evals.runner import EvalSettings, TeamContender, evaluate, new_eval_id
 from leadhand.evals.trials import Scorer
 from leadhand.models.choice import VARIABLE, models_of
 from leadhand.run.settings import Batches, StartArguments
@@ -122,7 +117,7 @@ def measured(
     storage: RunStorage,
 ) -> EvalReport | None:
     """The report; None if it was interrupted, and how to go on was said."""
-    settings, scorers = settings_of(measure), scorers_of(measure)
+    scorers = scorers_of(measure)
     for contender, cases in rows:
         contender.check(cases)
     eval_id = measure.resume or new_eval_id(dt.datetime.now(dt.UTC))
@@ -157,7 +152,6 @@ def measured(
                 report = await evaluate(
                     contender,
                     cases,
-                    settings=settings,
                     scorers=scorers,
                     judge=AnswerJudge(spec, storage.journal) if spec is not None else None,
                     eval_id=f"{eval_id}-{place}",

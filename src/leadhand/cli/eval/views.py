@@ -23,7 +23,8 @@ def show_trial(team: str, trial: TrialReport, done: int, total: int, console: Co
 def show_report(team: TeamReport, console: Console) -> None:
     trials = counted(len(team.trials), "trial")
     print_line(console, sentence(f"{team.team}: {trials}, engine {team.engine}"))
-    rows = {**team.scores, **{name: one for name, one in team.costs.items() if one.mean}}
+    figures = team.figures.items()
+    rows = {name: one for name, one in figures if one.mean or name in team.scores}
     width = max(len(sentence(name)) for name in rows)
     for name, found in rows.items():
         around = interval(name, found)
@@ -58,9 +59,9 @@ def show_comparison(
 ) -> None:
     verdicts = {change.name: change.verdict for change in changed}
     print_line(console, f"{'':<24}  {safe(one.team):>18}  {safe(other.team):>18}")
-    figures = [{**each.scores, **each.costs} for each in (one, other)]
-    for name in dict.fromkeys([*figures[0], *figures[1]]):
-        cells = [amount(name, row[name].mean) if name in row else "-" for row in figures]
+    for name in {**one.figures, **other.figures}:
+        found = (each.figures.get(name) for each in (one, other))
+        cells = [amount(name, figure.mean) if figure is not None else "-" for figure in found]
         verdict = verdicts.get(name)
         noted = f"  {safe(other.team)} is {verdict}" if verdict in ("better", "worse") else ""
         print_line(console, f"{sentence(name):<24}  {cells[0]:>18}  {cells[1]:>18}{noted}")
