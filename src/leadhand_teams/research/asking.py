@@ -31,12 +31,9 @@ _SHARE_OF: Final = re.compile(
 _UNITS: Final = frozenset(name_stems("units"))
 _MONEY: Final = frozenset(name_stems("revenue sales turnover amount income"))
 """Columns that are taken first if a question names none."""
-_PLACES: Final = frozenset(
-    ("city", "place", "location", "country", "region", "site", "office", "branch", "state")
-)
-_GRAINS: Final[dict[str, Grain]] = {
-    "year": "year", "quarter": "quarter", "month": "month", "day": "day"
-}  # fmt: skip
+_PLACE_WORDS: Final = "city place location country region site office branch state"
+_PLACES: Final = frozenset(_PLACE_WORDS.split())
+_GRAINS: Final[tuple[Grain, ...]] = ("year", "quarter", "month", "day")
 
 
 def read(question: str, tables: Sequence[View]) -> list[Ask]:
@@ -71,12 +68,10 @@ class _Reader:
         self._read_filters()
         self._read_group()
         self._read_others()
-        if made.explained == 0 or not (
-            made.measure or made.group or made.filters or made.attribute
-        ):
-            is_counted = made.kind == "count" and any(made.view.is_rows(w.stem) for w in self.words)
-            if not is_counted or made.explained == 0:
-                return None
+        has_part = made.measure or made.group or made.filters or made.attribute
+        is_counted = made.kind == "count" and any(made.view.is_rows(w.stem) for w in self.words)
+        if made.explained == 0 or not (has_part or is_counted):
+            return None
         self._settle()
         is_bare = made.measure is None and made.group is None
         return None if is_bare and made.kind in ("max", "min", "ranking") else made
@@ -107,15 +102,14 @@ class _Reader:
             elif (month := values.MONTHS.get(word.text.lower())) and word.is_name and n:
                 made.months.append(month)
                 self.used.add(n)
-        kept = [p for p in made.periods if not _is_within(p, made.periods)]
-        made.periods = kept
+        made.periods = [p for p in made.periods if not _is_within(p, made.periods)]
 
     def _read_measure(self) -> None:
         best: tuple[float, Field, list[int]] | None = None
         for one in self.made.view.fields:
             if one.role not in ("measure", "rate"):
                 continue
-            hits = self._hits(one.stems) + [n for n in self._hits(one.unit_stems) if n >= 0]
+            hits = self._hits((*one.stems, *one.unit_stems))
             named = {self.words[n].stem for n in hits}
             share = len(named & set(one.stems)) / len(set(one.stems))
             if named and (share >= 0.34 or not set(one.stems) - named):
@@ -165,20 +159,18 @@ class _Reader:
         return not (word.text.isdigit() and one.role == "key" and len(word.text) < 3)
 
     def _add_filter(self, one: Field, texts: tuple[str, ...]) -> None:
-        for n, other in enumerate(self.made.filters):
-            if other.field is one:
-                self.made.filters[n] = Filter(one, (*other.texts, *texts))
-                return
-        self.made.filters.append(Filter(one, texts))
+        same = next((n for n, f in enumerate(self.made.filters) if f.field is one), None)
+        if same is None:
+            self.made.filters.append(Filter(one, texts))
+        else:
+            self.made.filters[same] = Filter(one, (*self.made.filters[same].texts, *texts))
 
     def _read_group(self) -> None:
         made = self.made
-        if grain := re.search(
-            r"\b(?:which|what|per|by|each) (year|quarter|month|day)\b", self.question, re.I
-        ):
-            date = made.date
-            if date and date.role == "date":
-                made.group, made.grain = date, _GRAINS[grain[1].lower()]
+        for grain in _GRAINS:
+            pattern = rf"\b(?:which|what|per|by|each) {grain}\b"
+            if made.date and re.search(pattern, self.question, re.I):
+                made.group, made.grain = made.date, grain
                 return
         if re.match(r"\s*(?:.*\b)?who\b", self.question, re.I) and (label := made.view.label):
             made.group = label
@@ -270,20 +262,17 @@ class _Reader:
         ) is not None and (made.group is None or made.measure is not None)
         made.limit = _limit(low)
         self._find_measure(low)
-        dated = made.date is not None
-        if made.periods and not dated:
+        if made.periods and made.date is None:
             named = [p.text for p in made.periods]
-            made.unknown += [] if any(text in self._titles() for text in named) else named
+            titles = f"{made.view.source.name} {' '.join(f.name for f in self._fields())}"
+            made.unknown += [] if any(text in titles for text in named) else named
             made.periods = []
         if made.kind in ("max", "min") and made.measure is None and made.group is not None:
             date = next((f for f in made.view.fields if f.role == "date"), None)
             if date and re.search(r"oldest|newest|youngest|latest|earliest|first|last", low):
                 made.measure = date
-        if (
-            made.kind == "difference"
-            and len(made.periods) < 2
-            and not any(len(one.texts) == 2 for one in made.filters)
-        ):
+        has_two = len(made.periods) >= 2 or any(len(one.texts) == 2 for one in made.filters)
+        if made.kind == "difference" and not has_two:
             made.kind = "value"
         if made.kind == "count" and made.measure is None and made.filters:
             # "How many chairs": pieces are counted where the table has them, not its rows.
@@ -292,20 +281,17 @@ class _Reader:
             made.measure = pieces[0] if pieces and counted else None
         if made.kind == "count" and made.measure is not None:
             made.kind = "sum"
-        if made.kind == "median" and made.measure and "median" in made.measure.name.lower():
-            made.kind = "value"
-        if (
-            made.kind == "mean"
-            and made.measure
-            and re.search(r"av(?:era)?g|mean", made.measure.name, re.I)
-        ):
-            made.kind = "value"
-        if made.kind in ("sum", "value") and made.measure is None and made.kind == "sum":
+        column = made.measure.name.lower() if made.measure else ""
+        is_in_column = {
+            "median": "median" in column,
+            "mean": re.search(r"avg|average|mean", column) is not None,
+            "sum": not column,
+        }
+        if is_in_column.get(made.kind):
             made.kind = "value"
         if made.kind == "share" and (found := _SHARE_OF.search(self.question)):
             self._read_whole(name_stems(found["whole"]), name_stems(found["part"]))
-        asked = [one.field for one in made.filters]
-        if made.attribute in asked:
+        if made.attribute in [one.field for one in made.filters]:
             made.attribute = None
 
     def _read_whole(self, whole: Sequence[str], part: Sequence[str]) -> None:
@@ -328,9 +314,6 @@ class _Reader:
             made.measure = found[0]
             if len(found) > 1:
                 made.doubts.append(f"No column was named; {found[0].name} was taken.")
-
-    def _titles(self) -> str:
-        return f"{self.made.view.source.name} {' '.join(f.name for f in self._fields())}"
 
 
 def _is_within(one: Period, others: Sequence[Period]) -> bool:

@@ -5,16 +5,17 @@ import json
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from leadhand.tools.files import Inputs
 from leadhand.tools.scratch import scratch_folder
 from leadhand.tools.sql import Cell, Row, SqlTools
 from leadhand_teams.research.grammar import Ask, Filter, is_falling
+from leadhand_teams.research.output import CitedWords, FigureTable, ResearchFinding
 from leadhand_teams.research.schema import View
-from leadhand_teams.research.statements import ROW, aggregate, statement
+from leadhand_teams.research.statements import ROW, aggregate, rows_statement, statement
 from leadhand_teams.shared import values
+from leadhand_teams.shared.reading import Reading
 from leadhand_teams.shared.values import Period, amount_text
 
 TIE = 1e-9
@@ -22,24 +23,7 @@ _Two = tuple[str, float | None, float | None]
 """A group and its figures before and after."""
 
 
-@dataclass(slots=True)
-class Computed:
-    """What the tables answer."""
-
-    sentence: str
-    """Empty if they have no answer."""
-    value: float | str | None
-    unit: str | None
-    sql: str
-    columns: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
-    """The figures behind it, for a table."""
-    cited: Sequence[int] = ()
-    """The first rows of the asked table that it rests on."""
-    subjects: Sequence[str] = ()
-    """The groups that the answer is about."""
-    doubts: list[str] = field(default_factory=list[str])
-    not_found: list[str] = field(default_factory=list[str])
+_NOTHING = ResearchFinding()
 
 
 @contextmanager
@@ -52,21 +36,32 @@ def database(views: Sequence[View]) -> Generator[SqlTools]:
             yield tools
 
 
-def compute(ask: Ask, question: str) -> Computed:
+def compute(ask: Ask, question: str, reading: Reading) -> ResearchFinding:
     """The answer of the tables to `ask`. Raises `RequestFailed`."""
     used = [ask.view, *(one.one.table for one in ask.joins)]
-    made = statement(ask)
+    sql = statement(ask)
     with database(used) as tools:
-        rows, numbers = tools.select([made.sql, made.rows_sql])
-    cited = [int(str(row[0])) for row in numbers]
+        rows, numbers = tools.select([sql, rows_statement(ask)])
     found = _answer(ask, rows, question)
-    found.sql = made.sql
-    found.cited = cited
-    found.doubts = [*ask.doubts, *found.doubts]
+    changes: dict[str, object] = {
+        "sql": sql,
+        "citations": _cited(ask, [int(str(row[0])) for row in numbers], reading),
+        "doubts": (*ask.doubts, *found.doubts),
+        "notes": tuple(f"{view.source.name}: {note}" for view in used for note in view.notes),
+    }
     if not numbers or not found.sentence:
-        found.sentence, found.value = "", None
-        found.not_found = _named(ask)
-    return found
+        changes |= {"sentence": "", "value": None, "not_found": _named(ask)}
+    return found.model_copy(update=changes)
+
+
+def _cited(ask: Ask, rows: Sequence[int], reading: Reading) -> tuple[CitedWords, ...]:
+    places = [(ask.view, row) for row in rows] + [(j.one.table, 0) for j in ask.joins]
+    cited: list[CitedWords] = []
+    for view, row in places:
+        line, text = reading.line(view.ref(row)) or "", view.text(row)
+        has_row = all(part in line for part in text.split(" | ")[:2])
+        cited.append(CitedWords(ref=view.ref(row), quote=line if has_row else text))
+    return tuple(cited)
 
 
 def _write(view: View, path: Path) -> None:
@@ -88,12 +83,12 @@ def _json(cell: float | dt.date | Period | str | None) -> float | str | None:
             return cell
 
 
-def _answer(ask: Ask, rows: Sequence[Row], question: str) -> Computed:
+def _answer(ask: Ask, rows: Sequence[Row], question: str) -> ResearchFinding:
     match ask.kind:
         case "share":
             return _share(ask, rows)
         case "growth" if not (ask.date and ask.date.is_series):
-            return Computed("", None, None, "")
+            return _NOTHING
         case "growth" if not ask.periods[1:]:
             return _growth(ask, _compared(rows), question)
         case "growth":
@@ -115,22 +110,23 @@ def _answer(ask: Ask, rows: Sequence[Row], question: str) -> Computed:
             return _cells(ask, rows)
 
 
-def _single(ask: Ask, value: float | None, unit: str | None, what: str) -> Computed:
+def _single(ask: Ask, value: float | None, unit: str | None, what: str) -> ResearchFinding:
     if value is None:
-        return Computed("", None, None, "")
+        return _NOTHING
     shown = amount_text(value, unit)
-    return Computed(f"{shown}: {what}{_scope(ask)}.", value, unit, "")
+    sentence = f"{shown}: {what}{_scope(ask)}."
+    return ResearchFinding(sentence=sentence, value=value, unit=unit)
 
 
-def _share(ask: Ask, rows: Sequence[Row]) -> Computed:
+def _share(ask: Ask, rows: Sequence[Row]) -> ResearchFinding:
     part, whole = (_float(rows[0][0]) or 0.0, _float(rows[0][1])) if rows else (0.0, None)
     if not whole or not (ask.filters or ask.whole):
-        return Computed("", None, None, "")
+        return _NOTHING
     value = part / whole * 100
-    unit = ask.measure.column.unit if ask.measure else None
+    unit = _unit(ask)
     figures = f"{amount_text(part, unit)} of {amount_text(whole, unit)}"
     sentence = f"{amount_text(value, '%')} ({figures}): share of {_what(ask)}{_scope(ask)}."
-    return Computed(sentence, value, "%", "")
+    return ResearchFinding(sentence=sentence, value=value, unit="%")
 
 
 def _compared(rows: Sequence[Row]) -> tuple[list[_Two], str, str]:
@@ -162,16 +158,16 @@ def _period_text(text: str) -> str:
     return found.label if found else text
 
 
-def _growth(ask: Ask, compared: tuple[list[_Two], str, str], question: str) -> Computed:
+def _growth(ask: Ask, compared: tuple[list[_Two], str, str], question: str) -> ResearchFinding:
     rows, first, last = compared
-    unit = ask.measure.column.unit if ask.measure else None
+    unit = _unit(ask)
     rates = [
         (name, before, after, (after / before - 1) * 100)
         for name, before, after in rows
         if before and after is not None and before > 0
     ]
     if not rates:
-        return Computed("", None, None, "")
+        return _NOTHING
     falling = is_falling(question)
     if ask.group is None or len(rates) == 1:
         name, before, after, rate = rates[0]
@@ -181,7 +177,9 @@ def _growth(ask: Ask, compared: tuple[list[_Two], str, str], question: str) -> C
             f"from {amount_text(before, unit)} in {first} to {amount_text(after, unit)} in {last}"
         )
         sentence = f"{_capital(_what(ask))}{_scope(ask)} {verb}{by}, {span}."
-        return Computed(sentence, rate, "%", "", subjects=[name] if name else [])
+        return ResearchFinding(
+            sentence=sentence, value=rate, unit="%", subjects=(name,) if name else ()
+        )
     least = ask.is_lowest or any(word in question.lower() for word in ("slowest", "least"))
     rates.sort(key=lambda one: one[3] if falling != least else -one[3])
     best = [one for one in rates if abs(one[3] - rates[0][3]) < TIE]
@@ -190,9 +188,8 @@ def _growth(ask: Ask, compared: tuple[list[_Two], str, str], question: str) -> C
     name, before, after, rate = (shown or best)[0]
     verb = "fell" if rate < 0 else "grew"
     how = "most" if falling else "least" if least else "fastest"
-    figures = f"{amount_text(before, unit)} in {first} to {amount_text(after, unit)} in {last}"
-    figures += f" ({rate:+.1f} %)"
-    sentence = f"{_names(names)} {verb} {how}: {_what(ask)}{_scope(ask)} from {figures}."
+    span = f"from {amount_text(before, unit)} in {first} to {amount_text(after, unit)} in {last}"
+    sentence = f"{_names(names)} {verb} {how}: {_what(ask)}{_scope(ask)} {span} ({rate:+.1f} %)."
     if falling and rate >= 0:
         sentence = f"None fell: {name} grew least, by {amount_text(rate, '%')}."
     elif not falling and not least and rate < 0:
@@ -201,42 +198,45 @@ def _growth(ask: Ask, compared: tuple[list[_Two], str, str], question: str) -> C
         [n, amount_text(b, unit), amount_text(a, unit), amount_text(r, "%")]
         for n, b, a, r in rates[:50]
     ]
-    columns = (ask.group.name, first, last, "change")
-    return Computed(sentence, _names(names), None, "", columns, table, (), names)
+    figures = _table((ask.group.name, first, last, "change"), table)
+    return ResearchFinding(
+        sentence=sentence, value=_names(names), figures=figures, subjects=tuple(names)
+    )
 
 
-def _change(ask: Ask, rows: Sequence[Row]) -> Computed:
-    unit = ask.measure.column.unit if ask.measure else None
+def _change(ask: Ask, rows: Sequence[Row]) -> ResearchFinding:
+    unit = _unit(ask)
     if not rows or (before := _float(rows[0][1])) is None or (after := _float(rows[0][2])) is None:
-        return Computed("", None, None, "")
+        return _NOTHING
     value = after - before
     verb = "rose" if value > 0 else "fell" if value < 0 else "did not change"
     by = f" by {amount_text(abs(value), unit)}" if value else ""
     span = f"from {amount_text(before, unit)} to {amount_text(after, unit)}"
-    return Computed(f"{_capital(_what(ask))}{_scope(ask)} {verb}{by}, {span}.", value, unit, "")
+    sentence = f"{_capital(_what(ask))}{_scope(ask)} {verb}{by}, {span}."
+    return ResearchFinding(sentence=sentence, value=value, unit=unit)
 
 
-def _difference(ask: Ask, rows: Sequence[Row]) -> Computed:
+def _difference(ask: Ask, rows: Sequence[Row]) -> ResearchFinding:
     found = [(str(row[0]), value) for row in rows if (value := _float(row[1])) is not None]
     if len(found) != 2:
-        return Computed("", None, None, "")
+        return _NOTHING
     found.sort(key=lambda pair: -pair[1])
-    unit = ask.measure.column.unit if ask.measure else None
+    unit = _unit(ask)
     (more, high), (less, low) = found
     figures = f"{more} {amount_text(high, unit)}, {less} {amount_text(low, unit)}"
     sentence = f"{amount_text(high - low, unit)} more for {more} than for {less} ({figures})."
-    return Computed(sentence, high - low, unit, "", subjects=[more, less])
+    return ResearchFinding(sentence=sentence, value=high - low, unit=unit, subjects=(more, less))
 
 
-def _ordered(ask: Ask, rows: Sequence[Row]) -> Computed:
+def _ordered(ask: Ask, rows: Sequence[Row]) -> ResearchFinding:
     found = [(_label(ask, row[0]), row[1]) for row in rows if row[1] is not None]
     if not found:
-        return Computed("", None, None, "")
-    unit = ask.measure.column.unit if ask.measure else None
+        return _NOTHING
+    unit = _unit(ask)
     is_date = ask.measure is not None and ask.measure.role == "date"
     shown = [[name, _shown(cell, unit)] for name, cell in found]
     head = ask.group.name if ask.group else (ask.view.label.name if ask.view.label else "")
-    columns = (head, _what(ask))
+    figures = _table((head, _what(ask)), shown)
     first = found[0][1]
     best = [name for name, cell in found if cell == first]
     word = "lowest" if ask.is_lowest else "highest"
@@ -246,12 +246,16 @@ def _ordered(ask: Ask, rows: Sequence[Row]) -> Computed:
         names = [name for name, _ in found[:limit]]
         listed = "; ".join(f"{name} ({cell})" for name, cell in shown[:limit][:20])
         sentence = f"By {_what(ask)}{_scope(ask)}, {word} first: {listed}."
-        return Computed(sentence, ", ".join(names), None, "", columns, shown, (), names)
+        return ResearchFinding(
+            sentence=sentence, value=", ".join(names), figures=figures, subjects=tuple(names)
+        )
     number = _float(first)
     if ask.group is None or (ask.is_figure and number is not None):
         who = f" ({_names(best[:5])})" if best[0] else ""
         sentence = f"{_shown(first, unit)}{who}: the {word} {_what(ask)}{_scope(ask)}."
-        return Computed(sentence, number, unit, "", columns, shown, (), best)
+        return ResearchFinding(
+            sentence=sentence, value=number, unit=unit, figures=figures, subjects=tuple(best)
+        )
     doubts = [f"{len(best)} have the same {_what(ask)}."] if len(best) > 1 else []
     if (
         ask.measure is not None
@@ -261,40 +265,43 @@ def _ordered(ask: Ask, rows: Sequence[Row]) -> Computed:
         doubts.append(f"{_capital(_what(ask))} can't be added up: means of the rows are compared.")
     has = "have" if len(best) > 1 else "has"
     sentence = f"{_names(best)} {has} the {word} {_what(ask)}{_scope(ask)}: {_shown(first, unit)}."
-    return Computed(sentence, _names(best), None, "", columns, shown, (), best, doubts)
+    return ResearchFinding(
+        sentence=sentence, value=_names(best), figures=figures, subjects=tuple(best),
+        doubts=tuple(doubts),
+    )  # fmt: skip
 
 
-def _aggregated(ask: Ask, rows: Sequence[Row]) -> Computed:
-    unit = ask.measure.column.unit if ask.measure else None
+def _aggregated(ask: Ask, rows: Sequence[Row]) -> ResearchFinding:
+    unit = _unit(ask)
     figure = aggregate(ask).partition("(")[0]
     word = {"avg": "average ", "sum": "total ", "median": "median ", "count": "number of "}[figure]
     if rows and len(rows[0]) == 3 and isinstance(rows[0][0], str):
         shown = [[str(row[0]), _shown(row[1], unit)] for row in rows]
         listed = "; ".join(f"{name} {cell}" for name, cell in shown[:12])
-        columns = (ask.group.name if ask.group else "", f"{word}{_what(ask)}")
+        figures = _table((ask.group.name if ask.group else "", f"{word}{_what(ask)}"), shown)
         sentence = f"{_capital(word)}{_what(ask)}{_scope(ask)}: {listed}."
-        return Computed(sentence, listed, unit, "", columns, shown)
+        return ResearchFinding(sentence=sentence, value=listed, unit=unit, figures=figures)
     value = _float(rows[0][0]) if rows else None
     found = _single(ask, value, unit, f"{word}{_what(ask)}")
     count, filled = (int(_float(cell) or 0) for cell in rows[0][1:3]) if rows else (0, 0)
     if ask.kind == "sum" and figure == "avg" and count > 1:
-        found.doubts.append(
-            f"{_capital(_what(ask))} can't be added up; this is the mean of the rows."
+        return _doubted(
+            found, f"{_capital(_what(ask))} can't be added up; this is the mean of the rows."
         )
-    elif filled < count:
-        found.doubts.append(f"{count - filled} of {count} rows have no figure and are left out.")
+    if filled < count:
+        return _doubted(found, f"{count - filled} of {count} rows have no figure and are left out.")
     return found
 
 
-def _cells(ask: Ask, rows: Sequence[Row]) -> Computed:
+def _cells(ask: Ask, rows: Sequence[Row]) -> ResearchFinding:
     given = [
         (str(row[0]) if row[0] is not None else "", row[1]) for row in rows if row[1] is not None
     ]
     what = ask.measure or ask.attribute or ask.group
     if not given or what is None or what in [one.field for one in ask.filters]:
-        return Computed("", None, None, "")
+        return _NOTHING
     if not (ask.filters or ask.periods):
-        return Computed("", None, None, "")
+        return _NOTHING
     unit = what.column.unit
     different = list(dict.fromkeys(_shown(cell, unit) for _, cell in given))
     if what.column.kind == "number" and len(given) > 1:
@@ -303,16 +310,30 @@ def _cells(ask: Ask, rows: Sequence[Row]) -> Computed:
         value = sum(figures) / (len(figures) if is_rate else 1)
         found = _single(ask, value, unit, f"{'average' if is_rate else 'total'} {_what(ask)}")
         if is_rate and len(different) > 1:
-            found.doubts.append(f"{len(given)} rows fit; this is the mean of their figures.")
+            return _doubted(found, f"{len(given)} rows fit; this is the mean of their figures.")
         return found
     if what.column.kind == "number":
         value = _float(given[0][1])
         return _single(ask, value, unit, _what(ask))
     if len(different) > 20:
-        return Computed("", None, None, "")
+        return _NOTHING
     sentence = f"{_names(different)}: {what.name}{_scope(ask)}."
-    doubts = [f"{len(different)} rows fit."] if len(different) > 1 else []
-    return Computed(sentence, _names(different), None, "", subjects=different, doubts=doubts)
+    doubts = (f"{len(different)} rows fit.",) if len(different) > 1 else ()
+    return ResearchFinding(
+        sentence=sentence, value=_names(different), subjects=tuple(different), doubts=doubts
+    )
+
+
+def _doubted(found: ResearchFinding, doubt: str) -> ResearchFinding:
+    return found.model_copy(update={"doubts": (*found.doubts, doubt)})
+
+
+def _table(columns: tuple[str, ...], rows: Sequence[Sequence[str]]) -> FigureTable | None:
+    return FigureTable(columns=columns, rows=tuple(map(tuple, rows))) if rows else None
+
+
+def _unit(ask: Ask) -> str | None:
+    return ask.measure.column.unit if ask.measure else None
 
 
 def _what(ask: Ask) -> str:
@@ -336,10 +357,10 @@ def _filter_text(one: Filter) -> str:
     return f"{one.field.name} with “{one.word}”" if one.word else f"{one.field.name} {texts}"
 
 
-def _named(ask: Ask) -> list[str]:
+def _named(ask: Ask) -> tuple[str, ...]:
     parts = [text for one in ask.filters for text in ([one.word] if one.word else one.texts)]
     parts += [one.text for one in ask.periods]
-    return [" with ".join(parts)] if len(parts) > 1 else parts
+    return (" with ".join(parts),) if parts else ()
 
 
 def _label(ask: Ask, cell: Cell) -> str:

@@ -1,7 +1,7 @@
 """The drafts of the two workers: what tables compute, and what texts say."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -10,9 +10,9 @@ from leadhand import Handoff, Result
 from leadhand.tools.files import Inputs
 from leadhand.tools.sql import RequestFailed, SqlTools, quoted_name
 from leadhand_teams.research import asking, contents
-from leadhand_teams.research.computing import Computed, compute
+from leadhand_teams.research.computing import compute
 from leadhand_teams.research.grammar import Ask
-from leadhand_teams.research.output import CitedWords, FigureTable, ResearchFinding
+from leadhand_teams.research.output import ResearchFinding
 from leadhand_teams.research.schema import View, views
 from leadhand_teams.research.texts import TextLibrary
 from leadhand_teams.research.words import naming, words_of
@@ -98,30 +98,16 @@ def of_tables(question: str, reading: Reading) -> ResearchFinding:
         unknown = tuple(asks[0].unknown) if asks else unknown
         return ResearchFinding(unknown=unknown, unread=unread)
     try:
-        found = compute(good[0], asked)
+        found = compute(good[0], asked, reading)
         if not found.sentence and len(good) > 1:
-            other = compute(good[1], asked)
+            other = compute(good[1], asked, reading)
             found, good = (other, good[1:]) if other.sentence else (found, good)
-        _doubt_of_others(found, good, asked)
+        doubts = (*found.doubts, *_doubts_of_others(found, good, asked, reading))
     except RequestFailed as error:
         return ResearchFinding(
             not_found=(f"the tables could not be queried: {error}",), unread=unread
         )
-    return ResearchFinding(
-        sentence=found.sentence,
-        value=found.value,
-        unit=found.unit,
-        citations=_cited(found, good[0], reading),
-        sql=found.sql,
-        figures=FigureTable(
-            columns=tuple(found.columns), rows=tuple(tuple(row) for row in found.rows)
-        ) if found.rows else None,
-        subjects=tuple(found.subjects),
-        doubts=tuple(found.doubts),
-        not_found=tuple(found.not_found),
-        notes=_notes(good[0]),
-        unread=unread,
-    )  # fmt: skip
+    return found.model_copy(update={"doubts": doubts, "unread": unread})
 
 
 def of_texts(question: str, reading: Reading, subjects: Sequence[str] = ()) -> ResearchFinding:
@@ -137,15 +123,8 @@ def of_texts(question: str, reading: Reading, subjects: Sequence[str] = ()) -> R
         found = library.fact(question, about=subjects, why=asks_why(question), known=known)
     if not found.sentence and _SAYS.search(question):
         found = library.passages(question, known=known)
-    return ResearchFinding(
-        sentence=found.sentence,
-        value=found.value,
-        citations=tuple(CitedWords(ref=ref, quote=quote) for ref, quote in found.quotes),
-        doubts=tuple(found.doubts),
-        not_found=tuple(found.not_found),
-        unknown=tuple(w.text for w in naming(words_of(question)) if not library.knows(w.stem)),
-        unread=unread,
-    )
+    unknown = tuple(w.text for w in naming(words_of(question)) if not library.knows(w.stem))
+    return found.model_copy(update={"unknown": unknown, "unread": unread})
 
 
 def _before_why(question: str) -> str:
@@ -164,32 +143,19 @@ def _known(tables: Sequence[View]) -> frozenset[str]:
     return frozenset(found | {stem for f in fields for named in f.named for stem in named})
 
 
-def _doubt_of_others(found: Computed, good: Sequence[Ask], question: str) -> None:
-    """Say so if another table, as good as the first, gives another answer."""
+def _doubts_of_others(
+    found: ResearchFinding, good: Sequence[Ask], question: str, reading: Reading
+) -> Iterator[str]:
+    """Another answer of another table that is as good as the first."""
     first = good[0]
     for other in good[1:3]:
         same = other.explained == first.explained and len(other.joins) == len(first.joins)
         names = [one.measure.name.lower() if one.measure else "" for one in (first, other)]
         same = same and names[0] == names[1]
         if found.sentence and same and other.view is not first.view:
-            also = compute(other, question)
+            also = compute(other, question, reading)
             if also.sentence and also.value != found.value:
-                found.doubts.append(f"{other.view.source.name} says otherwise: {also.sentence}")
-
-
-def _cited(found: Computed, ask: Ask, reading: Reading) -> tuple[CitedWords, ...]:
-    places = [(ask.view, row) for row in found.cited] + [(j.one.table, 0) for j in ask.joins]
-    cited: list[CitedWords] = []
-    for view, row in places:
-        line, text = reading.line(view.ref(row)) or "", view.text(row)
-        has_row = all(part in line for part in text.split(" | ")[:2])
-        cited.append(CitedWords(ref=view.ref(row), quote=line if has_row else text))
-    return tuple(cited)
-
-
-def _notes(ask: Ask) -> tuple[str, ...]:
-    used = [ask.view, *(one.one.table for one in ask.joins)]
-    return tuple(f"{view.source.name}: {note}" for view in used for note in view.notes)
+                yield f"{other.view.source.name} says otherwise: {also.sentence}"
 
 
 def _unread(reading: Reading) -> tuple[str, ...]:

@@ -24,21 +24,11 @@ from leadhand_teams.research.schema import Field, Join, View
 from leadhand_teams.shared.values import Period
 
 Kind = Literal[
-    "share",
-    "growth",
-    "difference",
-    "ranking",
-    "max",
-    "min",
-    "count",
-    "mean",
-    "median",
-    "sum",
+    "share", "growth", "difference", "ranking", "max", "min", "count", "mean", "median", "sum",
     "value",
-]
+]  # fmt: skip
 Grain = Literal["year", "quarter", "month", "day"]
 
-_NUMBER_WORDS: Final = "two three four five six seven eight nine ten"
 _MOST_WORDS: Final = """
 highest most largest biggest greatest best maximum longest top strongest heaviest richest dearest
 tallest widest busiest latest newest youngest fastest quickest steepest
@@ -47,7 +37,7 @@ _LEAST_WORDS: Final = """
 lowest least smallest fewest minimum worst shortest weakest lightest poorest cheapest earliest
 oldest first slowest narrowest
 """
-NUMBERS: Final = _NUMBER_WORDS.split()
+NUMBERS: Final = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 MOST: Final = _MOST_WORDS.split()
 LEAST: Final = _LEAST_WORDS.split()
 RISING: Final = (
@@ -122,9 +112,8 @@ class Ask:
     @property
     def date(self) -> Field | None:
         """The date that periods are about."""
-        found = [one for one in self.view.fields if one.role == "date"]
-        found += [f for j in self.joins for f in j.one.table.fields if f.role == "date"]
-        return found[0] if found else None
+        fields = [*self.view.fields, *(f for j in self.joins for f in j.one.table.fields)]
+        return next((one for one in fields if one.role == "date"), None)
 
 
 def kind_of(question: str) -> Kind:

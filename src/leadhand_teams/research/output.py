@@ -2,32 +2,28 @@
 
 from pydantic import BaseModel, ConfigDict
 
-_FROZEN = ConfigDict(frozen=True)
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True)
 
 
-class CitedWords(BaseModel):
+class CitedWords(_Frozen):
     """The words of a source, and their place."""
-
-    model_config = _FROZEN
 
     ref: str
     """`file:line`, `file!page`, `file#sheet:row` or an id."""
     quote: str
 
 
-class FigureTable(BaseModel):
+class FigureTable(_Frozen):
     """The figures behind an answer."""
-
-    model_config = _FROZEN
 
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
 
 
-class ResearchFinding(BaseModel):
+class ResearchFinding(_Frozen):
     """What the tables, or the texts, answer to a question."""
-
-    model_config = _FROZEN
 
     sentence: str = ""
     """Plain text; empty if they have no answer."""
@@ -46,14 +42,10 @@ class ResearchFinding(BaseModel):
     notes: tuple[str, ...] = ()
     """How the tables were read."""
     unread: tuple[str, ...] = ()
-    also: tuple[CitedWords, ...] = ()
-    """What else is said on it."""
 
 
-class ResearchAnswer(BaseModel):
+class ResearchAnswer(_Frozen):
     """The direct answer to a question over files."""
-
-    model_config = _FROZEN
 
     answer: str
     """One or two sentences, plain text."""

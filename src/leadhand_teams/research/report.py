@@ -1,6 +1,6 @@
 """The answer as Markdown and as a page: the answer, its figures, quotes, query and doubts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from leadhand import Answer
@@ -28,28 +28,24 @@ def files(answer: Answer) -> Mapping[str, str | bytes]:
 
 def report(question: str, made: ResearchAnswer, *, is_file: bool = True) -> Report:
     """The report of an answer; one that is no file stands beside the run's gaps."""
-    sections: list[Section] = []
-    if made.doubts:
-        sections.append(Section("What is uncertain", [Items(made.doubts)]))
+    blocks: list[Block] = []
     if made.figures is not None:
-        blocks: list[Block] = [TableBlock(made.figures.columns, made.figures.rows)]
-        if drawn := _bars(made):
-            blocks.append(drawn)
-        sections.append(Section("Figures", blocks))
-    quotes: list[Block] = [QuoteBlock(one.quote, one.ref) for one in made.citations if one.quote]
-    if quotes:
-        sections.append(Section("From the files", quotes))
-    also: list[Block] = [QuoteBlock(one.quote, one.ref) for one in (*made.also, *made.added)]
-    if also:
-        sections.append(Section("Also in the files", also))
-    if made.sql:
-        sections.append(Section("How it was computed", [CodeBlock(made.sql, "sql")]))
-    if made.notes:
-        sections.append(Section("How the tables were read", [Items(made.notes)]))
+        blocks = [TableBlock(made.figures.columns, made.figures.rows)]
+        blocks += [drawn] if (drawn := _bars(made)) else []
+    quoted = [QuoteBlock(one.quote, one.ref) for one in made.citations if one.quote]
+    also = [QuoteBlock(one.quote, one.ref) for one in (*made.also, *made.added)]
+    sections: dict[str, Sequence[Block]] = {
+        "What is uncertain": [Items(made.doubts)] if made.doubts else [],
+        "Figures": blocks,
+        "From the files": quoted,
+        "Also in the files": also,
+        "How it was computed": [CodeBlock(made.sql, "sql")] if made.sql else [],
+        "How the tables were read": [Items(made.notes)] if made.notes else [],
+    }
     return Report(
         title=question,
         lead=[made.answer],
-        sections=sections,
+        sections=[Section(title, blocks) for title, blocks in sections.items() if blocks],
         missing=made.unread if is_file else (),
         missing_first=bool(made.unread) and not made.answered,
         footer=[_FOOTER] if is_file else [],

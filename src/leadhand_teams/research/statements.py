@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from leadhand.tools.sql import quoted_name
 from leadhand_teams.research.grammar import Ask, Filter, Grain
@@ -14,33 +13,9 @@ ROW = "row_"
 _FORMATS: dict[Grain, str] = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d"}
 
 
-@dataclass(frozen=True, slots=True)
-class SqlStatement:
-    """SQL, and the rows that it is about."""
-
-    sql: str
-    rows_sql: str
-    """The numbers of the first rows of the asked table that count."""
-
-
-def statement(ask: Ask) -> SqlStatement:
+def statement(ask: Ask) -> str:
     """The SQL that answers `ask`."""
     where = _where(ask, ask.filters, ask.periods)
-    rows = f"SELECT {_column(ask.view.sql_name, ROW)} FROM {_from(ask)}{where} ORDER BY 1 LIMIT 3"
-    return SqlStatement(_sql(ask, where), rows)
-
-
-def aggregate(ask: Ask) -> str:
-    """How the rows of a group become one figure."""
-    if ask.measure is None or ask.measure.role == "date":
-        return "count(*)"
-    column = field_sql(ask.measure)
-    if ask.kind == "median":
-        return f"median({column})"
-    return f"{'avg' if ask.kind == 'mean' or ask.measure.role == 'rate' else 'sum'}({column})"
-
-
-def _sql(ask: Ask, where: str) -> str:
     source = _from(ask)
     figure = aggregate(ask)
     order = "ASC" if ask.is_lowest else "DESC"
@@ -77,6 +52,22 @@ def _sql(ask: Ask, where: str) -> str:
             return f"SELECT {figure}, count(*), count({_counted(ask)}) FROM {source}{where}"
         case "value" | "growth":
             return _cells(ask, source, where)
+
+
+def rows_statement(ask: Ask) -> str:
+    """The SQL for the numbers of the first rows of the asked table that count."""
+    where = _where(ask, ask.filters, ask.periods)
+    return f"SELECT {_column(ask.view.sql_name, ROW)} FROM {_from(ask)}{where} ORDER BY 1 LIMIT 3"
+
+
+def aggregate(ask: Ask) -> str:
+    """How the rows of a group become one figure."""
+    if ask.measure is None or ask.measure.role == "date":
+        return "count(*)"
+    column = field_sql(ask.measure)
+    if ask.kind == "median":
+        return f"median({column})"
+    return f"{'avg' if ask.kind == 'mean' or ask.measure.role == 'rate' else 'sum'}({column})"
 
 
 def _is_grouped(ask: Ask) -> bool:

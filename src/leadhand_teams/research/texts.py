@@ -7,13 +7,14 @@ file names is `not_found`; what only a neighbour has is a doubt.
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Final
 
-from leadhand_teams.research.grammar import FALLING, RISING
+from leadhand_teams.research.grammar import FALLING, NUMBERS, RISING
+from leadhand_teams.research.output import CitedWords, ResearchFinding
 from leadhand_teams.research.words import Word, alike, is_doing, name_stems, naming, words_of
 from leadhand_teams.shared import values
 from leadhand_teams.shared.reading import Text
@@ -43,6 +44,9 @@ _NAME: Final = re.compile(
 _LINK: Final = re.compile(
     r"^(?:of|for|in|the|a|an|’s|'s|at)?(?:\s+(?:of|for|in|the|a|an|at))*$", re.IGNORECASE
 )
+_SMALL_WORDS: Final = "the and for are was were did does how what which who why when"
+_SMALL: Final = frozenset(_SMALL_WORDS.split())
+_NUMBER: Final = re.compile(rf"\b(?:one|{'|'.join(NUMBERS)}|eleven|twelve)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -79,21 +83,6 @@ class TextSentence:
 
 
 @dataclass(slots=True)
-class Told:
-    """What the texts answer."""
-
-    sentence: str
-    """Empty if they have no answer."""
-    value: str | None = None
-    quotes: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    """Place and words."""
-    doubts: list[str] = field(default_factory=list[str])
-    not_found: list[str] = field(default_factory=list[str])
-    strength: float = 0.0
-    """The weight of the question's words that the first quote has: 0 to 1."""
-
-
-@dataclass(slots=True)
 class _Match:
     sentence: TextSentence
     score: float
@@ -125,7 +114,7 @@ class TextLibrary:
         about: Sequence[str] = (),
         why: bool = False,
         known: frozenset[str] = frozenset(),
-    ) -> Told:
+    ) -> ResearchFinding:
         """The sentence that answers.
 
         `about` are names that it must have, `known` stems of tables, which it may lack.
@@ -137,30 +126,28 @@ class TextLibrary:
         named = [w for w in named if w.stem not in known or self.knows(w.stem)]
         missing = [word for word in named if not is_doing(word) and not self.knows(word.stem)]
         if missing or not named:
-            return Told("", not_found=list(dict.fromkeys(word.text for word in missing)))
+            return ResearchFinding(not_found=tuple(dict.fromkeys(w.text for w in missing)))
         if not self.sentences:
-            return Told("")
+            return ResearchFinding()
         why = why or re.search(r"\bwhy\b", question, re.IGNORECASE) is not None
         best = max((self._match(s, words, named, question, why) for s in self.sentences), key=_rank)
         names_lacking = [w for w in best.lacking if not is_doing(w)]
         if best.weight < _ENOUGH or names_lacking or not self._holds_together(question, best):
-            lacking = [word.text for word in names_lacking or named]
-            return Told(
-                "", not_found=[" with ".join(dict.fromkeys(lacking))] if names_lacking else []
-            )
+            lacking = [word.text for word in names_lacking]
+            together = (" with ".join(dict.fromkeys(lacking)),) if names_lacking else ()
+            return ResearchFinding(not_found=together)
         text = best.sentence.text
         value = None if why else _value(question, best.sentence, words)
         if value is None and re.match(r"\s*who\b", question, re.IGNORECASE):
-            return Told("")
+            return ResearchFinding()
         doubts: list[str] = []
         if best.near:
             shown = ", ".join(f"“{word.text}”" for word in best.near)
             doubts.append(f"The sentence itself does not name {shown}; its surroundings do.")
         shown = f"{value}: “{text}”" if value and value != text else f"“{text}”"
-        quotes = [(best.sentence.ref, text)]
-        return Told(shown, value or text, quotes, doubts, [], best.weight)
+        return _quoting(shown, value or text, [best.sentence], doubts)
 
-    def passages(self, question: str, *, known: frozenset[str] = frozenset()) -> Told:
+    def passages(self, question: str, *, known: frozenset[str] = frozenset()) -> ResearchFinding:
         """The sentences that say most on the words of a question."""
         words = words_of(question)
         named = [w for w in naming(words) if w.stem not in known or self.knows(w.stem)]
@@ -168,13 +155,12 @@ class TextLibrary:
         matches = [self._match(s, named, named, question, False) for s in self.sentences]
         best = sorted((m for m in matches if m.weight >= 0.4), key=_rank, reverse=True)[:3]
         if not named or not best:
-            return Told("", not_found=missing)
+            return ResearchFinding(not_found=tuple(missing))
         shown = " ".join(f"“{one.sentence.text}”" for one in best)
-        quotes = [(one.sentence.ref, one.sentence.text) for one in best]
         doubts = [f"The texts do not have the word “{word}”." for word in missing]
-        return Told(shown, shown, quotes, doubts, [], best[0].weight)
+        return _quoting(shown, shown, [one.sentence for one in best], doubts)
 
-    def compare(self, question: str) -> Told:
+    def compare(self, question: str) -> ResearchFinding:
         """What two or more texts say about the same, side by side."""
         words = words_of(question)
         titles = {one.name: _titles(one) for one in self.texts}
@@ -185,7 +171,7 @@ class TextLibrary:
         chosen = [one for one in self.texts if titles[one.name] & asked]
         chosen = chosen if len(chosen) > 1 else self.texts
         if not topic or len(self.texts) < 2:
-            return Told("")
+            return ResearchFinding()
         found: list[tuple[float, TextSentence]] = []
         for one in chosen:
             own = [s for s in self.sentences if s.source is one]
@@ -197,15 +183,13 @@ class TextLibrary:
                 ):
                     found.append((best.score, best.sentence))
         if len(found) < 2:
-            return Told("")
+            return ResearchFinding()
         kept = {id(s) for _, s in sorted(found, key=lambda pair: -pair[0])[:4]}
         shown = [s for _, s in found if id(s) in kept]
         lines = "; ".join(f"{s.source.name}: “{s.text}”" for s in shown)
         missing = [word.text for word in every_topic if word not in topic]
         doubts = [f"The files do not have the word “{word}”." for word in missing]
-        return Told(
-            _difference(shown) + lines, lines, [(s.ref, s.text) for s in shown], doubts, [], 1.0
-        )
+        return _quoting(_difference(shown) + lines, lines, shown, doubts)
 
     def _match(
         self,
@@ -258,16 +242,24 @@ class TextLibrary:
         return True
 
 
+def _quoting(
+    sentence: str, value: str, found: Sequence[TextSentence], doubts: Sequence[str]
+) -> ResearchFinding:
+    return ResearchFinding(
+        sentence=sentence,
+        value=value,
+        citations=tuple(CitedWords(ref=one.ref, quote=one.text) for one in found),
+        doubts=tuple(doubts),
+    )
+
+
 def _rank(one: _Match) -> tuple[float, float]:
     return (-len([w for w in one.lacking if w.is_name]) + one.score, one.weight)
 
 
 def _telling(words: Sequence[Word]) -> list[Word]:
     """Verbs and adjectives of the question that a sentence may repeat."""
-    small = (
-        "the a an of in on at to for and or is are was were did does do how what which who why when"
-    )
-    return [w for w in words if w.text.lower() not in small.split() and len(w.text) > 2]
+    return [w for w in words if w.text.lower() not in _SMALL and len(w.text) > 2]
 
 
 def _sentences(source: Text) -> Iterable[TextSentence]:
@@ -314,7 +306,7 @@ def _fits(question: str, one: TextSentence, why: bool) -> float:
     if re.search(r"\bwhen\b|which (?:day|date|year)|what (?:day|date|year)", low):
         return 1.0 if values.dates(text) or values.periods(text) else 0.0
     if re.search(r"how (?:many|much|long|high|large|often)|\b(?:price|cost|rate|fee|rent)\b", low):
-        return 1.0 if any(True for _ in values.amounts(text)) or _number_word(text) else 0.0
+        return 1.0 if _NUMBER.search(text) or any(values.amounts(text)) else 0.0
     if re.search(r"\bwhom?\b|\bwhose\b", low):
         asked = {w.stem for w in words_of(question)}
         named = [{w.stem for w in words_of(name)} for _, _, name in _names(text)]
@@ -325,8 +317,9 @@ def _fits(question: str, one: TextSentence, why: bool) -> float:
 def _value(question: str, one: TextSentence, words: Sequence[Word]) -> str | None:
     """The part of the sentence that the question asks for."""
     low, text = question.lower(), one.text
-    places = [w.start for w in words_of(text) if any(alike(w.stem, q.stem) for q in naming(words))]
-    places += [w.end for w in words_of(text) if any(alike(w.stem, q.stem) for q in naming(words))]
+    named = naming(words)
+    near = [w for w in words_of(text) if any(alike(w.stem, q.stem) for q in named)]
+    places = [place for w in near for place in (w.start, w.end)]
     found: list[tuple[int, int, str]] = []
     if re.search(r"\bwhen\b|\bwhat date\b|\bwhich date\b", low):
         found = [(d.start, d.end, d.text) for d in values.dates(text)]
@@ -354,11 +347,6 @@ def _names(text: str) -> list[tuple[int, int, str]]:
     return [f for f in found if f[0] > 0 or " " in f[2]]
 
 
-def _number_word(text: str) -> bool:
-    words = "one two three four five six seven eight nine ten eleven twelve"
-    return re.search(rf"\b(?:{'|'.join(words.split())})\b", text, re.IGNORECASE) is not None
-
-
 def _difference(shown: Sequence[TextSentence]) -> str:
     """The difference of the figures of two sentences, if each has one of the same unit."""
     if len(shown) != 2:
@@ -366,5 +354,4 @@ def _difference(shown: Sequence[TextSentence]) -> str:
     first, last = (list(values.amounts(s.text)) for s in shown)
     if len(first) != 1 or len(last) != 1 or first[0].unit != last[0].unit:
         return ""
-    before, after = first[0], last[0]
-    return f"{before.text.strip()} against {after.text.strip()}. "
+    return f"{first[0].text.strip()} against {last[0].text.strip()}. "

@@ -32,7 +32,7 @@ LIBRARY = TextLibrary([LEASE, SERVICE, STAFF])
 def test_a_fact_is_given_with_its_sentence(question: str, value: str, ref: str) -> None:
     found = LIBRARY.fact(question)
     assert found.value == value
-    assert [place for place, _ in found.quotes] == [ref]
+    assert [one.ref for one in found.citations] == [ref]
 
 
 def test_a_reason_is_the_sentence_with_a_cause() -> None:
@@ -51,11 +51,11 @@ def test_a_reason_is_the_sentence_with_a_cause() -> None:
 def test_what_the_texts_do_not_say_is_not_answered_with_something_else(question: str) -> None:
     found = LIBRARY.fact(question)
     assert found.sentence == ""
-    assert found.not_found or not found.quotes
+    assert found.not_found or not found.citations
 
 
 def test_two_texts_are_compared_by_what_they_say_on_the_same() -> None:
     found = LIBRARY.compare("How do the notice periods of lease and service differ?")
-    assert [place for place, _ in found.quotes] == ["lease.md:5", "service.md:3"]
+    assert [one.ref for one in found.citations] == ["lease.md:5", "service.md:3"]
     assert "six months" in found.sentence
     assert "four weeks" in found.sentence
