@@ -102,11 +102,8 @@ class Reading:
         """The line at a place such as `file:3`, of a plain file."""
         name, _, number = ref.rpartition(":")
         lines = self.lines.get(name, ())
-        return (
-            lines[int(number) - 1].strip()
-            if number.isdigit() and int(number) <= len(lines)
-            else None
-        )
+        has_line = number.isdigit() and int(number) <= len(lines)
+        return lines[int(number) - 1].strip() if has_line else None
 
     def text(self, name: str) -> Text | None:
         """The text of the file `name`, or with this id."""
@@ -138,7 +135,8 @@ def read(paths: Iterable[str | Path]) -> Reading:
                 continue
             if found.cut:
                 unread.append(UnreadFile(file.name, found.cut))
-            text = _readable(found) if file.kind == "pdf" else _of(found)
+            text = Text(found.name, found.text, found.page_starts)
+            text = _readable(found) if file.kind == "pdf" else text
         _add(file, text, texts, tables)
     names = tuple(file.name for file in inputs.files)
     return Reading(tuple(texts), tuple(tables), tuple(unread), names, lines)
@@ -187,10 +185,6 @@ def _plain(inputs: Inputs, file: InputFile, unread: list[UnreadFile]) -> Text | 
     return Text(file.name, text.translate(_ONE_FOR_ONE))
 
 
-def _of(document: Document) -> Text:
-    return Text(document.name, document.text, document.page_starts)
-
-
 def _rows(text: Text) -> list[Text]:
     """A text for each row of JSON Lines, if its rows have an id and a longer text."""
     found: list[Text] = []
@@ -208,11 +202,8 @@ def _rows(text: Text) -> list[Text]:
         if "id" not in fields or not isinstance(body, str):
             return []
         title = fields.get("title")
-        found.append(
-            Text(
-                text.name, body, id=str(fields["id"]), title=title if isinstance(title, str) else ""
-            )
-        )
+        title = title if isinstance(title, str) else ""
+        found.append(Text(text.name, body, id=str(fields["id"]), title=title))
     return found
 
 
@@ -228,10 +219,8 @@ def _readable(document: Document) -> Text:
     for lines in pages:
         filled = [n for n, line in enumerate(lines) if line.strip()]
         edges = {*filled[:_EDGE_LINES], *filled[-_EDGE_LINES:]}
-        kept = [
-            line for n, line in enumerate(lines) if not (n in edges and _shape(line) in repeated)
-        ]
-        page = "\n".join(kept)
+        left_out = {n for n in edges if _shape(lines[n]) in repeated}
+        page = "\n".join(line for n, line in enumerate(lines) if n not in left_out)
         for mark, letters in _LIGATURES.items():
             page = page.replace(mark, letters)
         made.append(_BROKEN_WORD.sub("", page).rstrip("\n") + "\n")

@@ -144,7 +144,7 @@ class Report:
 
     def markdown(self, *, title: bool = True) -> str:
         """As Markdown; `title` is for a file of its own."""
-        missing = ["## Missing", *_list_md(self.missing)] if self.missing else []
+        missing = ["## Missing", _list_md(self.missing)] if self.missing else []
         parts = [f"# {_md(self.title)}"] if title and self.title else []
         parts += [_md(self.about)] if title and self.about else []
         parts += missing if self.missing_first else []
@@ -193,9 +193,9 @@ def _block_md(block: Block) -> str:
             lines = cleaned(block.text).strip("\n").split("\n")
             quoted = "\n".join(f"> {_md(line)}".rstrip() for line in lines)
             about = f"{_md(block.about)}\n\n" if block.about else ""
-            return f"{about}{quoted}\n>\n> {_place_md(block.ref)}"
+            return f"{about}{quoted}\n>\n> {code(' '.join(cleaned(block.ref).split()))}"
         case Items():
-            return "\n".join(_list_md(block.lines, numbered=block.numbered))
+            return _list_md(block.lines, numbered=block.numbered)
         case CodeBlock():
             return fenced(cleaned(block.text), block.language)
         case Drawing():
@@ -230,9 +230,7 @@ def _table_md(table: TableBlock) -> str:
     figures = _figures(table)
     rule = ["--:" if is_figure else "---" for is_figure in figures]
     lines = [_row_md(table.columns), f"| {' | '.join(rule)} |", *map(_row_md, rows)]
-    more = _more(table)
-    parts = [_md(table.caption), "\n".join(lines), more]
-    return "\n\n".join(filter(None, parts))
+    return "\n\n".join(filter(None, [_md(table.caption), "\n".join(lines), _more(table)]))
 
 
 def _row_md(cells: Sequence[str]) -> str:
@@ -271,9 +269,10 @@ def _more(table: TableBlock) -> str:
     return f"{left:,} more rows are not shown." if left > 0 else ""
 
 
-def _list_md(lines: Iterable[str], *, numbered: bool = False) -> list[str]:
-    listed = [f"{f'{n}.' if numbered else '-'} {_md(line)}" for n, line in enumerate(lines, 1)]
-    return ["\n".join(listed)]
+def _list_md(lines: Iterable[str], *, numbered: bool = False) -> str:
+    return "\n".join(
+        f"{f'{n}.' if numbered else '-'} {_md(line)}" for n, line in enumerate(lines, 1)
+    )
 
 
 def _paragraphs(text: str) -> list[str]:
@@ -282,10 +281,6 @@ def _paragraphs(text: str) -> list[str]:
 
 def _md(text: str) -> str:
     return prose(" ".join(cleaned(text).split()))
-
-
-def _place_md(ref: str) -> str:
-    return code(" ".join(cleaned(ref).split()))
 
 
 def _html(text: str, *, line: bool = True) -> str:

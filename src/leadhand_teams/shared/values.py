@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 DecimalMark = Literal[".", ","]
+PeriodKind = Literal["month", "quarter", "half", "year"]
 DayOrder = Literal["day", "month"]
 """What comes first in `3/4/2025`."""
 
@@ -88,7 +89,7 @@ _DATES: Final = (
         rf"\b{_MONTH} (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>(?:19|20)\d\d)(?!\d)", re.IGNORECASE
     ),
 )
-_PERIODS: Final = (
+_PERIODS: Final[tuple[tuple[PeriodKind, re.Pattern[str]], ...]] = (
     ("quarter", re.compile(r"\bQ(?P<n>[1-4])[ /-]?(?:of )?(?P<y>(?:19|20)\d\d)\b", re.IGNORECASE)),
     ("quarter", re.compile(r"\b(?P<y>(?:19|20)\d\d)[ /-]?Q(?P<n>[1-4])\b", re.IGNORECASE)),
     ("quarter", re.compile(
@@ -138,7 +139,7 @@ class DateFound:
 class Period:
     """A month, quarter, half year or year."""
 
-    kind: Literal["month", "quarter", "half", "year"]
+    kind: PeriodKind
     start: dt.date
     text: str = ""
     """As written."""
@@ -199,9 +200,7 @@ def decimal_mark(text: str) -> DecimalMark | None:
         return "." if bare.rindex(".") > bare.rindex(",") else ","
     if points > 1 or commas > 1:
         return "," if points else "."
-    if (points or commas) and not is_ambiguous(text):
-        return "." if points else ","
-    if (points or commas) and bare.startswith("0"):
+    if (points or commas) and (bare.startswith("0") or not is_ambiguous(text)):
         return "." if points else ","
     return None
 
@@ -292,8 +291,7 @@ def number_text(value: float, *, digits: int | None = None) -> str:
     if digits is None:
         small = 0 < abs(value) < 0.1
         digits = min(10, 1 - math.floor(math.log10(abs(value)))) if small else 2
-        text = f"{value:,.{digits}f}"
-        text = text.rstrip("0").rstrip(".") if "." in text else text
+        text = f"{value:,.{digits}f}".rstrip("0").rstrip(".")
     else:
         text = f"{value:,.{digits}f}"
     return "0" if text in ("-0", "") else text
@@ -358,23 +356,13 @@ def _date(match: re.Match[str], order: DayOrder | None) -> tuple[dt.date | None,
         return None, False
 
 
-def _period(kind: str, match: re.Match[str]) -> Period:
+def _period(kind: PeriodKind, match: re.Match[str]) -> Period:
     parts = match.groupdict()
     year = int(parts["y"])
     name, word = parts.get("name"), parts.get("word")
-    n = (
-        MONTHS[name.lower()]
-        if name
-        else _ORDINALS[word.lower()]
-        if word
-        else int(parts.get("n") or 1)
-    )
-    match kind:
-        case "quarter":
-            return Period("quarter", dt.date(year, 3 * n - 2, 1), match[0])
-        case "half":
-            return Period("half", dt.date(year, 6 * n - 5, 1), match[0])
-        case "month":
-            return Period("month", dt.date(year, n, 1), match[0])
-        case _:
-            return Period("year", dt.date(year, 1, 1), match[0])
+    n = int(parts.get("n") or 1)
+    if name:
+        n = MONTHS[name.lower()]
+    elif word:
+        n = _ORDINALS[word.lower()]
+    return Period(kind, dt.date(year, (n - 1) * _MONTHS_OF[kind] + 1, 1), match[0])
