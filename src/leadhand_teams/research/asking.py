@@ -18,11 +18,6 @@ _GROUP_BEFORE: Final = re.compile(
     rf"(?:the )?(?:{'|'.join(NUMBERS)}|\d+))(?: of)?(?: are| is| were| was)?(?: the)?\s+",
     re.IGNORECASE,
 )
-_COMPARED: Final = re.compile(
-    r"\b(?P<more>more than|over|above|at least|greater than|higher than|exceed(?:s|ing)?)|"
-    r"(?P<less>less than|fewer than|under|below|at most|up to|lower than)\s+$",
-    re.IGNORECASE,
-)
 _SHARE_OF: Final = re.compile(
     r"\b(?:share|percentage|percent|proportion|part) of\b(?P<whole>.*?)"
     r"\b(?:were|was|are|is)\b(?P<part>.*)",

@@ -140,10 +140,8 @@ def _compared(rows: Sequence[Row]) -> tuple[list[_Two], str, str]:
     full = [year for year, count in months.items() if count == max(months.values())]
     if len(periods) < 2:
         return [], "", ""
-    if len(full) < 2:
-        first, last = periods[0], periods[-1]
-    else:
-        first, last = full[0], full[-1]
+    compared = full if len(full) >= 2 else periods
+    first, last = compared[0], compared[-1]
     found = [(name, _total(one, first), _total(one, last)) for name, one in by_name.items()]
     return found, _period_text(first), _period_text(last)
 
@@ -239,8 +237,8 @@ def _ordered(ask: Ask, rows: Sequence[Row]) -> ResearchFinding:
     figures = _table((head, _what(ask)), shown)
     first = found[0][1]
     best = [name for name, cell in found if cell == first]
-    word = "lowest" if ask.is_lowest else "highest"
-    word = ("earliest" if ask.is_lowest else "latest") if is_date else word
+    low, high = ("earliest", "latest") if is_date else ("lowest", "highest")
+    word = low if ask.is_lowest else high
     if ask.kind == "ranking":
         limit = ask.limit or len(found)
         names = [name for name, _ in found[:limit]]
@@ -257,11 +255,8 @@ def _ordered(ask: Ask, rows: Sequence[Row]) -> ResearchFinding:
             sentence=sentence, value=number, unit=unit, figures=figures, subjects=tuple(best)
         )
     doubts = [f"{len(best)} have the same {_what(ask)}."] if len(best) > 1 else []
-    if (
-        ask.measure is not None
-        and ask.measure.role == "rate"
-        and any(len(row) > 2 and (_float(row[2]) or 1) > 1 for row in rows)
-    ):
+    has_means = any(len(row) > 2 and (_float(row[2]) or 1) > 1 for row in rows)
+    if has_means and ask.measure is not None and ask.measure.role == "rate":
         doubts.append(f"{_capital(_what(ask))} can't be added up: means of the rows are compared.")
     has = "have" if len(best) > 1 else "has"
     sentence = f"{_names(best)} {has} the {word} {_what(ask)}{_scope(ask)}: {_shown(first, unit)}."
@@ -294,18 +289,15 @@ def _aggregated(ask: Ask, rows: Sequence[Row]) -> ResearchFinding:
 
 
 def _cells(ask: Ask, rows: Sequence[Row]) -> ResearchFinding:
-    given = [
-        (str(row[0]) if row[0] is not None else "", row[1]) for row in rows if row[1] is not None
-    ]
+    given = [row[1] for row in rows if row[1] is not None]
     what = ask.measure or ask.attribute or ask.group
-    if not given or what is None or what in [one.field for one in ask.filters]:
-        return _NOTHING
-    if not (ask.filters or ask.periods):
+    is_asked = ask.filters or ask.periods
+    if not given or not is_asked or what is None or what in [one.field for one in ask.filters]:
         return _NOTHING
     unit = what.column.unit
-    different = list(dict.fromkeys(_shown(cell, unit) for _, cell in given))
+    different = list(dict.fromkeys(_shown(cell, unit) for cell in given))
     if what.column.kind == "number" and len(given) > 1:
-        figures = [value for _, cell in given if (value := _float(cell)) is not None]
+        figures = [value for cell in given if (value := _float(cell)) is not None]
         is_rate = what.role == "rate"
         value = sum(figures) / (len(figures) if is_rate else 1)
         found = _single(ask, value, unit, f"{'average' if is_rate else 'total'} {_what(ask)}")
@@ -313,8 +305,7 @@ def _cells(ask: Ask, rows: Sequence[Row]) -> ResearchFinding:
             return _doubted(found, f"{len(given)} rows fit; this is the mean of their figures.")
         return found
     if what.column.kind == "number":
-        value = _float(given[0][1])
-        return _single(ask, value, unit, _what(ask))
+        return _single(ask, _float(given[0]), unit, _what(ask))
     if len(different) > 20:
         return _NOTHING
     sentence = f"{_names(different)}: {what.name}{_scope(ask)}."

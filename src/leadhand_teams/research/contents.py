@@ -32,9 +32,8 @@ def of(tables: Sequence[View], unread: tuple[str, ...]) -> ResearchFinding:
         for one in view.fields
     ]
     sizes = [f"{view.source.name} ({counted(len(view.source), 'row')})" for view in tables]
-    listed = "; ".join(sizes)
     return ResearchFinding(
-        sentence=f"{counted(len(tables), 'table')}: {listed}." if tables else "",
+        sentence=f"{counted(len(tables), 'table')}: {'; '.join(sizes)}." if tables else "",
         value=float(len(tables)),
         figures=FigureTable(columns=("table", "column", "kind", "values"), rows=tuple(rows)),
         notes=tuple(f"{view.source.name}: {note}" for view in tables for note in view.notes),

@@ -224,9 +224,7 @@ def _melted(table: DataTable) -> tuple[DataTable, tuple[str, ...]] | None:
     """`table` with a row for each of its columns that are named by a period."""
     wide = [c for c in table.columns if c.kind == "number" and values.period(c.name)]
     rest = [c for c in table.columns if c not in wide]
-    if len(wide) < 2 or any(c.kind in ("date", "period") for c in rest):
-        return None
-    if [c for c in rest if c.kind == "number"] or not rest:
+    if len(wide) < 2 or not rest or any(c.kind != "text" for c in rest):
         return None
     what = (table.sheet or PurePosixPath(table.file).stem).replace("_", " ")
     count = len(table)
@@ -234,23 +232,12 @@ def _melted(table: DataTable) -> tuple[DataTable, tuple[str, ...]] | None:
     columns = [
         DataColumn(c.name, c.kind, c.cells * len(wide), c.texts * len(wide), c.unit) for c in rest
     ]
-    columns.append(
-        DataColumn(
-            "period",
-            "period",
-            tuple(one for one in periods for _ in range(count)),
-            tuple(c.name for c in wide for _ in range(count)),
-        )
-    )
-    columns.append(
-        DataColumn(
-            what,
-            "number",
-            tuple(cell for c in wide for cell in c.cells),
-            tuple(text for c in wide for text in c.texts),
-            wide[0].unit,
-        )
-    )
+    dates = tuple(one for one in periods for _ in range(count))
+    names = tuple(c.name for c in wide for _ in range(count))
+    columns.append(DataColumn("period", "period", dates, names))
+    cells = tuple(cell for c in wide for cell in c.cells)
+    texts = tuple(text for c in wide for text in c.texts)
+    columns.append(DataColumn(what, "number", cells, texts, wide[0].unit))
     note = f"The columns {wide[0].name} to {wide[-1].name} are read as rows."
     return DataTable(table.file, tuple(columns), table.lines * len(wide), table.sheet), (note,)
 

@@ -79,16 +79,10 @@ def _counted(ask: Ask) -> str:
 
 
 def _ordered(ask: Ask, source: str, where: str, figure: str, order: str) -> str:
-    if ask.measure is not None and ask.measure.role == "date":
+    if ask.measure is not None and (ask.group is None or ask.measure.role == "date"):
+        name = _group(ask) if ask.group else _label(ask)
         return (
-            f"SELECT {_group(ask)} AS name, {_shown(ask.measure)} AS figure FROM {source}{where} "
-            f"ORDER BY 2 {order} NULLS LAST LIMIT 20"
-        )
-    if ask.group is None and ask.measure is not None:
-        label = ask.view.label
-        name = field_sql(label) if label else "NULL"
-        return (
-            f"SELECT {name} AS name, {field_sql(ask.measure)} AS figure FROM {source}{where} "
+            f"SELECT {name} AS name, {_shown(ask.measure)} AS figure FROM {source}{where} "
             f"ORDER BY 2 {order} NULLS LAST LIMIT 20"
         )
     having = f" HAVING count({_counted(ask)}) > 0" if ask.measure else ""
@@ -101,9 +95,9 @@ def _ordered(ask: Ask, source: str, where: str, figure: str, order: str) -> str:
 
 def _between(ask: Ask, source: str, figure: str) -> str:
     first, last = sorted((ask.periods[0], ask.periods[-1]), key=lambda one: one.start)
-    name = f"{_group(ask)} AS name" if _is_grouped(ask) else "'' AS name"
+    name = _group(ask) if _is_grouped(ask) else "''"
     return (
-        f"SELECT {name}, {figure} FILTER (WHERE {_in(ask, [first])}) AS before, "
+        f"SELECT {name} AS name, {figure} FILTER (WHERE {_in(ask, [first])}) AS before, "
         f"{figure} FILTER (WHERE {_in(ask, [last])}) AS after "
         f"FROM {source}{_where(ask, ask.filters, ())} GROUP BY 1 ORDER BY 1 LIMIT 1000"
     )
@@ -111,7 +105,7 @@ def _between(ask: Ask, source: str, figure: str) -> str:
 
 def _first_and_last(ask: Ask, source: str, figure: str) -> str:
     """Of each group, the figures of all periods; which are compared is decided with them."""
-    name = f"{_group(ask)}" if _is_grouped(ask) else "''"
+    name = _group(ask) if _is_grouped(ask) else "''"
     date = ask.date
     assert date is not None
     return (
@@ -122,12 +116,17 @@ def _first_and_last(ask: Ask, source: str, figure: str) -> str:
 
 
 def _cells(ask: Ask, source: str, where: str) -> str:
-    label = ask.view.label
     what = ask.measure or ask.attribute or ask.group
     wanted = _shown(what) if what else "NULL"
-    name = field_sql(label) if label else "NULL"
     row = _column(ask.view.sql_name, ROW)
-    return f"SELECT {name} AS name, {wanted} AS cell FROM {source}{where} ORDER BY {row} LIMIT 200"
+    return (
+        f"SELECT {_label(ask)} AS name, {wanted} AS cell FROM {source}{where} "
+        f"ORDER BY {row} LIMIT 200"
+    )
+
+
+def _label(ask: Ask) -> str:
+    return field_sql(ask.view.label) if ask.view.label else "NULL"
 
 
 def _parts(ask: Ask) -> tuple[str, str]:
