@@ -6,15 +6,14 @@ that ended without it.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from leadhand.contracts import events
 from leadhand.evals.answers import missing_facts, text_of
 from leadhand.evals.outputs import states
-from leadhand.evals.report import FirstError
+from leadhand.evals.report import FirstError, StepKind
 from leadhand.evals.trials import CaseScore, Trial
 
-StepKind = Literal["plan", "task", "tool", "model", "synthesis"]
 _OF_PLAN = ("routing.", "plan.")
 
 
@@ -28,7 +27,7 @@ class LogStep(NamedTuple):
 
 
 def first_error(trial: Trial, scores: Sequence[CaseScore]) -> FirstError | None:
-    """Where a failed trial first went wrong; None if no score failed."""
+    """None if no score failed."""
     failed = [score for score in scores if score.failed]
     if not failed:
         return None

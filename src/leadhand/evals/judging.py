@@ -32,7 +32,6 @@ class JudgeVerdict(Record):
 class AnswerJudge:
     model: ModelSpec
     journal: Journal | None = None
-    deadline_s: float | None = 120.0
 
     async def scores(self, trial: Trial, scores: Sequence[CaseScore]) -> list[CaseScore]:
         expected = trial.case.synthesis
@@ -78,7 +77,7 @@ class AnswerJudge:
         plan = Plan(goal=question, tasks=[Task(id="judge", worker="judge", intent=intent)])
         team = Team("judge", model=self.model, workers=(worker,), output=JudgeVerdict)
         supervisor: Supervisor[object, JudgeVerdict] = Supervisor(
-            team, journal=self.journal, deadline_s=self.deadline_s
+            team, journal=self.journal, deadline_s=120.0
         )
         asked = blake2b(question.encode(), digest_size=4).hexdigest()
         name = f"{trial.answer.run_id}-judge-{asked}-{order[0]}"

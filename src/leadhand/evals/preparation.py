@@ -54,10 +54,8 @@ def _check_workers(team: Team, case: Case) -> None:
     names = [worker.name for worker in team.workers]
     unknown = next((name for name in named if name and name not in names), None)
     if unknown is not None and team.worker_factory is None:  # which makes workers of any name
-        raise InputError(
-            f"case {case.name!r} is about worker {unknown!r}, and team {team.name!r} has "
-            f"{', '.join(names)}"
-        )
+        has = f"team {team.name!r} has {', '.join(names)}"
+        raise InputError(f"case {case.name!r} is about worker {unknown!r}, and {has}")
 
 
 def single(team: Team) -> Team:
@@ -103,10 +101,8 @@ def _name_of(fault: Fault, team: Team, case: Case) -> str:
     if isinstance(fault.worker, int) and 1 <= fault.worker <= len(names):
         return names[fault.worker - 1]
     if fault.worker not in names:
-        raise InputError(
-            f"case {case.name!r}: a fault is for worker {fault.worker!r}, and team {team.name!r} "
-            f"has {', '.join(names)}"
-        )
+        has = f"team {team.name!r} has {', '.join(names)}"
+        raise InputError(f"case {case.name!r}: a fault is for worker {fault.worker!r}, and {has}")
     return str(fault.worker)
 
 

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field, ValidationError
 
@@ -13,13 +14,14 @@ from leadhand.evals.figures import Figure, FigureChange, Samples, change, figure
 from leadhand.evals.planning import PlanShape
 from leadhand.evals.trials import COSTS, PASSED, TIMES, CaseScore
 
+StepKind = Literal["plan", "task", "tool", "model", "synthesis"]
+
 
 class FirstError(Record):
     task_id: str | None
     """None: in the plan, or in the synthesis."""
     worker: str | None = None
-    step: str
-    """`plan`, `task`, `tool`, `model` or `synthesis`."""
+    step: StepKind
     seq: int
     """The event in the run's log."""
     run_id: str = ""

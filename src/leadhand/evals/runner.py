@@ -45,9 +45,8 @@ class EvalSettings:
     """How often each case is run."""
     at_once: int = 4
     deadline_s: float | None = 600.0
-    """Of each run."""
+    """Of each run, as the budget."""
     budget: Budget | None = None
-    """Of each run."""
     allow_writes: bool = False
     """Whether tools are called that may change something."""
     faults: tuple[Fault, ...] = ()
@@ -69,7 +68,6 @@ class TeamContender:
 
     @property
     def name(self) -> str:
-        """The team's name, and whether one worker stands for it."""
         return f"{self.team.name} ({SINGLE})" if self.as_single else self.team.name
 
     def check(self, cases: Sequence[Case]) -> None:
