@@ -18,10 +18,11 @@ _NO: Final = re.compile(
     r"^\s*(?:[✗✘❌☐×–—-]\s*$|(?:no|not|none|false|never|n/a|without|nein|non|kein\w*)\b)", re.I
 )
 _PARTLY: Final = re.compile(
-    r"\b(?:add-?on|beta|preview|limited|partial(?:ly)?|partly|enterprise only|on request|planned|"
-    r"coming soon|optional|extra cost|only (?:in|on|for|with)|read-?only|teilweise)\b",
+    r"\b(?:add-?on|beta|preview|limited|partial(?:ly)?|partly|enterprise only|on request|"
+    r"optional|extra cost|only (?:in|on|for|with)|read-?only|teilweise)\b",
     re.IGNORECASE,
 )
+_NOT_YET: Final = re.compile(r"\b(?:coming soon|planned|roadmap|announced)\b", re.IGNORECASE)
 _SILENT: Final = re.compile(r"^\W*(?:unknown|tbd|tbc|nan|null|n\.?k\.?)?\W*$", re.IGNORECASE)
 _BARE: Final = re.compile(r"^\W*(?:yes|no|true|false|included|x)\b\W?|^[^\w(]+", re.IGNORECASE)
 _SAME: Final = (
@@ -42,7 +43,7 @@ _ALIKE: Final = 90
 
 def has(value: str) -> Has:
     """What a table's cell says of a feature."""
-    if _NO.match(value):
+    if _NO.match(value) or _NOT_YET.search(value):
         return "no"
     if _PARTLY.search(value):
         return "partly"
@@ -52,7 +53,7 @@ def has(value: str) -> Has:
 def is_verdict(value: str) -> bool:
     """Whether a cell says yes, no or partly, rather than naming or counting something."""
     partly = _PARTLY.search(value) and len(value) < 40
-    return bool(_YES.match(value) or _NO.match(value) or partly)
+    return bool(_YES.match(value) or _NO.match(value) or _NOT_YET.search(value) or partly)
 
 
 def matrix(records: Sequence[SourceRecord], competitors: Sequence[str]) -> list[Feature]:

@@ -1,5 +1,6 @@
 """The report: what decides first, then changes, prices and features, each row with its place."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -42,7 +43,7 @@ def report(request: str, found: Competition, contradictions: Sequence[str]) -> R
     return Report(
         title="Competitors",
         about=request,
-        lead=_lead(found),
+        lead=_lead(found, request),
         sections=[Section(title, blocks) for title, blocks in sections.items() if blocks],
         missing=[f"Not read: {why}" for why in found.unread],
         footer=[note, *([left_out] if found.removed_statements else [])],
@@ -57,7 +58,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], most: int = 20
     return [TableBlock(columns, rows, max_rows=most)] if rows else []
 
 
-def _lead(found: Competition) -> list[str]:
+def _lead(found: Competition, request: str) -> list[str]:
     """At most six sentences: the changes, what is cheapest, and what only one has."""
     lead: list[str] = []
     if changes := found.changes:
@@ -76,8 +77,31 @@ def _lead(found: Competition) -> list[str]:
         lead.append(f"{kind} per {one.comparable_per}: {what} [{one.ref}].")
     for cell in only_one_has(found.matrix)[:2]:
         lead.append(f"Only {found.names[cell.competitor]} has {cell.attribute} [{cell.ref}].")
+    lead += [_who_has(found, name) for name in _asked(found, request)[:3]]
     counts = counted(len(found.facts), "fact"), counted(len(found.names), "competitor")
     return lead[:6] or [f"{counts[0]} about {counts[1]}; nothing differs that could be compared."]
+
+
+def _asked(found: Competition, request: str) -> list[str]:
+    """The features that the request names."""
+    words = set(re.findall(r"[^\W_]+", request.lower()))
+    names = dict.fromkeys(cell.attribute for cell in found.matrix)
+    return [name for name in names if set(re.findall(r"[^\W_]+", name.lower())) <= words]
+
+
+def _who_has(found: Competition, name: str) -> str:
+    """Who has a feature, in one sentence."""
+    cells = [cell for cell in found.matrix if cell.attribute == name]
+    parts: list[str] = []
+    verbs = {"yes": "yes", "partly": "in part", "no": "no", "unknown": "no source says"}
+    for has, verb in verbs.items():
+        who = [
+            f"{found.names[cell.competitor]}{f' ({cell.value})' if cell.value else ''}"
+            for cell in cells
+            if cell.has == has
+        ]
+        parts += [f"{verb}: {joined_names(who)}"] if who else []
+    return f"{name} - {'; '.join(parts)}."
 
 
 def _is_price(change: MarketChange) -> bool:

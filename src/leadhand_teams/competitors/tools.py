@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import os
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, cast
@@ -21,6 +22,7 @@ from leadhand_teams.competitors.records import SourceRecord
 from leadhand_teams.competitors.sources import Sources, gather, host
 from leadhand_teams.shared.reading import read
 
+_PER: Final = re.compile(r"\W*(?:billing|billed|per|period|interval|unit)\W*", re.IGNORECASE)
 RECORDS: Final = TypeAdapter(list[SourceRecord])
 
 
@@ -103,10 +105,12 @@ def _compared(records: Sequence[SourceRecord]) -> list[ComparedPrice]:
     """All prices, the cheapest first among those for the same thing."""
     found: list[ComparedPrice] = []
     for one in records:
+        # A column of its own may say what prices are for: `billing: per user per year`.
+        per = next((value for name, value in one.values.items() if _PER.fullmatch(name)), "")
         priced = {
             name: price
             for name, value in one.values.items()
-            if (price := price_of(value, heading=name))
+            if (price := price_of(value, heading=f"{name} {per}"))
         }
         for name, price in priced.items():
             comparable, per = price.comparable

@@ -13,6 +13,7 @@ from leadhand_teams.launch.output import Economics, Launch
 from leadhand_teams.launch.planning import possible_parts
 from leadhand_teams.launch.report import report
 from leadhand_teams.shared.statements import Added, check
+from leadhand_teams.shared.values import unused
 
 
 def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
@@ -40,15 +41,15 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     found.warnings.sort(key=lambda one: "can't be met" not in one)
     _add(found, outputs, material)
     gaps = [Gap(task_id="files", why=f"not read: {why}") for why in found.unread]
-    planned = {task.id for task in plan.tasks}
-    if (
-        "schedule" not in planned
-        and "schedule" in possible_parts(material)
-        and not found.launch_date
-    ):
+    planned, possible = {task.id for task in plan.tasks}, set(possible_parts(material))
+    if "schedule" in possible and planned == possible - {"schedule"}:
         gaps.append(Gap(task_id="schedule", why="no schedule: the request names no date"))
+    text = report(plan.goal, found).markdown(title=False)
+    first = plan.tasks[0].id
+    left = unused(plan.goal, text)
+    gaps += [Gap(task_id=first, why=f"{one} in the request was not used") for one in left]
     return Synthesis(
-        answer=report(plan.goal, found).markdown(title=False),
+        answer=text,
         output=cast("JsonValue", found.model_dump(mode="json", by_alias=True)),
         sources=tuple(Source(task_id=task, ref=file) for task, file in sources),
         gaps=tuple(gaps),

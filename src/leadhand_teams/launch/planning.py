@@ -10,7 +10,7 @@ from leadhand import Plan, Task, Team
 from leadhand.contracts.task import PlanRequest
 from leadhand.errors import InputError
 from leadhand_teams.launch.material import LaunchFiles, material_of
-from leadhand_teams.shared.values import dates
+from leadhand_teams.shared.values import amounts, dates
 
 _WORDS: Final = {
     "market": r"market\w*|size|segment\w*|competitor\w*|rivals?|markt\w*|wettbewerb\w*",
@@ -56,6 +56,8 @@ def plan(request: PlanRequest, team: Team) -> Plan:
         day = launch or today
         payload: dict[str, JsonValue] = {"part": part, "launch": day.isoformat()}
         payload["today"] = today.isoformat()
+        if (price := asked_price(request.text)) is not None:
+            payload["price"] = price
         if part != "schedule" or launch is not None:
             intent = intent.format(date=day.isoformat())
             tasks.append(
@@ -64,6 +66,14 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     if not tasks:
         raise InputError("say on which date the launch is: `launch on 5 October 2026`")
     return Plan(goal=request.text, tasks=tasks)
+
+
+def asked_price(request: str) -> float | None:
+    """The price that a request names: `break even at 52`, `at a price of 52 EUR`."""
+    for amount in amounts(request):
+        if re.search(r"(?:\bat|\bfor|price of)\s+[$€£]?$", request[: amount.start], re.IGNORECASE):
+            return amount.value
+    return None
 
 
 def _has(text: str, words: str) -> bool:

@@ -75,7 +75,8 @@ def price(handoff: Handoff) -> Result:
         case "survey":
             _survey(material, found)
         case _:
-            found.economics = economics(material)
+            asked = cast("dict[str, float]", handoff.payload).get("price")
+            found.economics = economics(material, asked)
     return _result(found)
 
 
@@ -155,11 +156,12 @@ def _survey(material: LaunchFiles, found: Launch) -> None:
         found.warnings.append(f"Only {points.valid} valid answers: the survey's prices are rough.")
 
 
-def economics(material: LaunchFiles) -> Economics:
-    """Margin and break-even of the price, unit cost and fixed costs that were handed in."""
+def economics(material: LaunchFiles, price: float | None = None) -> Economics:
+    """Margin and break-even of `price`, or of the one that was handed in."""
     figures = {name: value for name, (value, _) in material.figures.items()}
     found = Economics(refs=[ref for _, ref in material.figures.values()])
-    found.price, found.cost = figures.get("price"), figures.get("cost")
+    found.price = figures.get("price") if price is None else price
+    found.cost = figures.get("cost")
     found.fixed_costs = figures.get("fixed_costs")
     if found.price is not None and found.cost is not None:
         found.margin = found.price - found.cost

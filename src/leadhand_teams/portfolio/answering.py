@@ -13,6 +13,7 @@ from leadhand_teams.portfolio.report import report_of
 from leadhand_teams.portfolio.work import part_of
 from leadhand_teams.shared.reading import Text
 from leadhand_teams.shared.statements import Added, check
+from leadhand_teams.shared.values import unused
 
 
 def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
@@ -49,8 +50,12 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     ]
     missing = [f"{one.task.id}: {one.why}" for one in results if one.result is None and one.why]
     report = report_of(found, title=plan.goal, conflicts=conflicts, missing=missing)
+    text = report.markdown(title=False)
+    first = results[0].task.id if results else "plan"
+    left = unused(plan.goal, text)
+    gaps += [Gap(task_id=first, why=f"{one} in the request was not used") for one in left]
     return Synthesis(
-        answer=report.markdown(title=False),
+        answer=text,
         output=found.model_dump(mode="json"),
         conflicts=tuple(conflicts),
         sources=tuple(Source(task_id=id, ref=one.policy) for id, one in parts.items()),

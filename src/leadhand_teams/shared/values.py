@@ -234,6 +234,13 @@ def amounts(text: str, mark: DecimalMark | None = None) -> Iterator[NumberFound]
         )
 
 
+def unused(request: str, text: str) -> list[str]:
+    """The numbers of a request, except in dates, that `text` has nowhere: it did not use them."""
+    known = {round(one.value, 6) for one in amounts(text)}
+    found = (one for one in amounts(request) if round(one.value, 6) not in known)
+    return list(dict.fromkeys(one.text.strip() for one in found))
+
+
 def dates(text: str, order: DayOrder | None = None) -> list[DateFound]:
     """The dates in `text`, in order; of `3/4/2025`, `order` says what comes first.
 

@@ -118,3 +118,25 @@ def test_prices_in_another_language_are_read(tmp_path: Path) -> None:
         (100.0, "month"),
         (9.5, "seat per month"),
     ]
+
+
+def test_a_column_may_say_what_the_prices_are_for(tmp_path: Path) -> None:
+    table = "vendor,plan,price (USD),billing\nMistral,Pro,96,per user per year\nOak,One,9,per user per month\n"
+    answer = asked("What do they cost?", written(tmp_path, {"market.csv": table}))
+    prices = {(one.competitor, one.comparable, one.comparable_per) for one in found(answer).prices}
+    assert prices == {("mistral", 8.0, "seat per month"), ("oak", 9.0, "seat per month")}
+
+
+def test_what_is_announced_is_not_there_yet_and_a_named_feature_is_answered_first(
+    tmp_path: Path,
+) -> None:
+    kestrel = (
+        "# Kestrel\n\n| Feature | Free | Plus |\n|---|---|---|\n| Audit log | No | Coming soon |\n"
+    )
+    folder = written(tmp_path, {"kestrel.md": kestrel, "globex.md": GLOBEX})
+    answer = asked("Who has an audit log?", folder)
+    cells = {
+        (cell.competitor, cell.has) for cell in found(answer).matrix if "udit" in cell.attribute
+    }
+    assert cells == {("kestrel", "no"), ("globex", "yes")}
+    assert "yes: Globex; no: Kestrel" in answer.answer
