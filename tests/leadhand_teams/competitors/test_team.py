@@ -121,9 +121,11 @@ def test_prices_in_another_language_are_read(tmp_path: Path) -> None:
 
 
 def test_a_column_may_say_what_the_prices_are_for(tmp_path: Path) -> None:
-    table = "vendor,plan,price (USD),billing\nMistral,Pro,96,per user per year\nOak,One,9,per user per month\n"
+    table = "vendor,plan,price (USD),billing\n"
+    table += "Mistral,Pro,96,per user per year\nOak,One,9,per user per month\n"
     answer = asked("What do they cost?", written(tmp_path, {"market.csv": table}))
-    prices = {(one.competitor, one.comparable, one.comparable_per) for one in found(answer).prices}
+    found_prices = found(answer).prices
+    prices = {(one.competitor, one.comparable, one.comparable_per) for one in found_prices}
     assert prices == {("mistral", 8.0, "seat per month"), ("oak", 9.0, "seat per month")}
 
 
