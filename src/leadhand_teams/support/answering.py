@@ -28,8 +28,9 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     """One reply, the typed answer, and what is missing; of whatever results there are."""
     payload = next((one.payload for one in plan.tasks if one.payload is not None), None)
     brief = output_as(Brief, payload) or Brief(request=plan.goal)
-    if (triage := _of(results, "triage", Triage, key="added")) is not None:
-        brief = rerouted(brief, triage)
+    triage = _of(results, "triage", Triage, key="added")
+    chosen = rerouted(brief, triage) if triage is not None else None
+    brief = chosen or brief
     diagnosis = _of(results, "troubleshooter", Diagnosis) or Diagnosis()
     documented = _of(results, "documenter", Documented) or Documented(answered=False, sections=())
     escalation = _of(results, "escalator", Escalation)
@@ -47,7 +48,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         ticket=made,
         cause=diagnosis.cause,
         signs=diagnosis.signs,
-        removed=len(checked.removed),
+        removed=len(checked.removed) + (triage is not None and chosen is None),
         own_knowledge=diagnosis.own or documented.own,
     )
     unread = {*diagnosis.unread, *documented.unread, *(escalation.unread if escalation else ())}

@@ -80,6 +80,6 @@ class SupportAnswer(Data):
     cause: str = ""
     signs: tuple[Sign, ...] = ()
     removed: int = 0
-    """Statements of a model whose citation did not hold."""
+    """Statements of a model whose citation did not hold, and a kind for which nothing speaks."""
     own_knowledge: bool = False
     """Whether only the documents that come with the team were searched."""

@@ -53,7 +53,7 @@ def document(found: SupportAnswer) -> Report:
         )
     if found.removed:
         footer.append(
-            f"{found.removed} statements of a model were left out: their citation does not hold."
+            f"Left out of what a model added, because nothing bears it out: {found.removed}."
         )
     return Report("Support request", [], sections, footer=footer)
 

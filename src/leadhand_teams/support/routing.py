@@ -55,8 +55,14 @@ def triaged(handoff: Handoff) -> Triage:
     return Triage(kind=brief.kind, why=brief.route.why)
 
 
-def rerouted(brief: Brief, triage: Triage) -> Brief:
-    """The brief with the kind that a model chose."""
+def rerouted(brief: Brief, triage: Triage) -> Brief | None:
+    """The brief with the kind that a model chose.
+
+    None if the request has signals of other kinds only: the model can't outvote all of them.
+    """
+    has_signals = {kind: _score(kind, brief.request) > 0 for kind in DESK_OF}
+    if triage.kind != brief.kind and any(has_signals.values()) and not has_signals[triage.kind]:
+        return None
     why = f"{brief.route.why}; model: {triage.why}"
     return _to(triage.kind, brief.request, (), max(brief.route.confidence, 0.6), why)
 

@@ -259,6 +259,27 @@ def test_a_statement_of_a_model_is_kept_only_if_its_quote_is_in_the_section(
     assert "choose Renew consent" in found.reply
 
 
+@pytest.mark.parametrize(
+    ("kind", "counts"), [("feature", False), ("question", True), ("bug", True)]
+)
+def test_a_model_chooses_only_a_kind_of_which_the_request_has_signals(
+    kind: str, *, counts: bool
+) -> None:
+    request = (SAMPLES / "request.txt").read_text().partition("\n")[0]
+    inputs = [SAMPLES / name for name in ("admin-guide.md", "runbooks.md", "sync.log")]
+    choice: Json = {"kind": kind, "why": "it says so"}
+    rule: Json = {"reply": {"json": {"answer": choice}}}
+    team = replace(load("support"), model=ScriptedModel(script=[rule]).model)
+    answer, found = run(request, *inputs, team=team)
+    triage = next(one for one in answer.tasks if one.id == "triage")
+    assert isinstance(triage.output, dict)
+    assert triage.output["added"] == choice
+    assert found.kind == (kind if counts else "bug")
+    assert ("model: it says so" in found.route.why) is counts
+    assert found.removed == (0 if counts else 1)
+    assert found.cause.startswith("The bank's consent is no longer valid")
+
+
 def test_if_no_worker_can_answer_the_contact_is_the_last_word() -> None:
     def fails(handoff: Handoff) -> Result:
         raise ValueError("the index is damaged")
