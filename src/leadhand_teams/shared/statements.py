@@ -13,6 +13,14 @@ MIN_QUOTE_CHARS: Final = 12
 _SPACE: Final = re.compile(r"\s+")
 _QUOTES: Final = str.maketrans("“”„«»‘’‚`´", "\"\"\"\"\"'''''")
 _ADDRESS: Final = re.compile(r"https?://[^\s<>()\[\]\"']+|\bwww\.[^\s<>()\[\]\"']+", re.IGNORECASE)
+_WORDS: Final = [
+    *("one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+]
+_SPELLED: Final = re.compile(
+    rf"\b({'|'.join(_WORDS)})\s+(?:\(\d+\)\s+)?(?=(?:hour|day|week|month|quarter|year|per ?cent))",
+    re.IGNORECASE,
+)
 _MARKDOWN_LINK: Final = re.compile(r"!?\[([^\]]*)\]\(([^)]*)\)")
 
 
@@ -70,9 +78,9 @@ def check(
 ) -> Checked:
     """Keep the statements whose quote is in the text that `ref` names.
 
-    Numbers in a statement must be in its quote, or among those that code `computed`; addresses must
-    be in the texts. `ref` becomes the place where the quote is. `allows` may give another reason
-    against a statement.
+    Numbers in a statement, also periods in words ("two years"), must be in its quote, or among
+    those that code `computed`; addresses must be in the texts. `ref` becomes the place where the
+    quote is. `allows` may give another reason against a statement.
     """
     kept: list[Statement] = []
     removed: list[RemovedStatement] = []
@@ -125,6 +133,11 @@ def _wrong_number(statement: Statement, computed: Sequence[float]) -> str | None
         is_computed = any(abs(value - other) <= _slack(one.text, other) for other in computed)
         if value not in quoted and one.text.strip() not in statement.quote and not is_computed:
             return f"{one.text.strip()} is neither in the quote nor computed"
+    for found in _SPELLED.finditer(statement.text):
+        word, value = found[1].casefold(), float(_WORDS.index(found[1].casefold()) + 1)
+        is_quoted = value in quoted or re.search(rf"\b{word}\b", statement.quote, re.IGNORECASE)
+        if not is_quoted and value not in computed:
+            return f"{word} is neither in the quote nor computed"
     return None
 
 

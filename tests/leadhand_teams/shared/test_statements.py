@@ -22,6 +22,14 @@ def test_a_quote_in_the_source_is_kept_with_its_own_place() -> None:
     assert kept.ref == "contract.txt:2"
 
 
+def test_a_period_in_words_may_be_quoted_in_digits() -> None:
+    statement = said("It costs $1,200 each of twelve months.", "Pay for 12 months at $1,200.")
+    source = Text("contract.txt", "Pay for 12 months at $1,200.")
+    assert check([statement], [source]).kept
+    word = said("Not one of the parties may assign it.", "Pay for 12 months at $1,200.")
+    assert check([word], [source]).kept
+
+
 @pytest.mark.parametrize(
     ("statement", "why"),
     [
@@ -29,6 +37,7 @@ def test_a_quote_in_the_source_is_kept_with_its_own_place() -> None:
         (said("It ends.", "lasts for two", ref="other.txt:1"), "no such source"),
         (said("It ends.", "lasts"), "too short"),
         (said("The fee is $1,300.", "The fee is $1,200 a month"), "$1,300 is neither"),
+        (said("It lasts at most one year.", "agreement lasts for two years"), "one is neither"),
         (said("See https://evil.example/x", "The fee is $1,200 a month"), "address"),
         (said("See [this](//evil.example)", "The fee is $1,200 a month"), "address"),
     ],
