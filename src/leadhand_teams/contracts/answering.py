@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from leadhand import Plan
 from leadhand.contracts.answer import Gap, Source
 from leadhand.extension.roles import Conflict, Synthesis, TaskResult
+from leadhand_teams.contracts.clauses import unanswered
 from leadhand_teams.contracts.documents import contract
 from leadhand_teams.contracts.drafts import Job, review_of
 from leadhand_teams.contracts.output import ContractQuote, ContractReview
@@ -27,6 +28,8 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     review = review.model_copy(update={"added": held.kept, "removed": len(held.removed)})
     first = plan.tasks[0].id
     why = f"{untrue} left out: their quotes are not in the text"
+    only = all(task.worker == "clauses" for task in plan.tasks)
+    left = unanswered(plan.goal, review.clauses) if only else []
     owners = {one.file: task for task, part in parts.items() for one in part.contracts}
     conflicts = tuple(
         Conflict(
@@ -45,7 +48,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
             for one in done
             for ref in (one.result.evidence if one.result else ())
         ),
-        gaps=(Gap(task_id=first, why=why),) if untrue else (),
+        gaps=tuple(Gap(task_id=first, why=one) for one in (*([why] if untrue else []), *left)),
     )
 
 

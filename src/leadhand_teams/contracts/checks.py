@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from leadhand_teams.contracts.clauses import find, value_limits
+from leadhand_teams.contracts.clauses import by_words, find, value_limits
 from leadhand_teams.contracts.documents import Contract
 from leadhand_teams.contracts.jurisdictions import jurisdictions
 from leadhand_teams.contracts.limits import limits
@@ -37,17 +37,23 @@ def check(contract: Contract, playbook: Playbook, side: str) -> tuple[RuleVerdic
                 why=why,
                 severity=rule.severity,
                 question=rule.question,
+                risk=rule.risk.get(side, ""),
             )
         )
     return tuple(checks)
 
 
 def _found(contract: Contract, rule: PlaybookRule) -> Found:
+    against = [one for one in contract.passages if _any(rule.against, one.text)]
+    if against:
+        return "contradicted", [quote(contract.text, one) for one in against], ""
     if rule.category is None:
         passages = [one for one in contract.passages if _matches(rule, one.text)]
         quotes = [quote(contract.text, passage) for passage in passages]
         return ("entailed" if quotes else "not_mentioned"), quotes, ""
     clause = find(contract, [rule.category])[0]
+    if not clause.present and not rule.must_not:
+        clause = by_words(contract, rule.category, rule.words)
     if not clause.present:
         return "not_mentioned", (), f"no clause {rule.category} was found"
     if rule.within:
@@ -85,5 +91,8 @@ def _within(rule: PlaybookRule, quotes: Sequence[ContractQuote]) -> Found:
 
 
 def _matches(rule: PlaybookRule, text: str) -> bool:
-    patterns = rule.wording
-    return not patterns or any(re.search(one, text, re.IGNORECASE) for one in patterns)
+    return not rule.wording or _any(rule.wording, text)
+
+
+def _any(patterns: Sequence[str], text: str) -> bool:
+    return any(re.search(one, text, re.IGNORECASE) for one in patterns)

@@ -11,13 +11,14 @@ from leadhand_teams.contracts.jurisdictions import jurisdictions
 from leadhand_teams.contracts.limits import Kind, Limit, limits, nearest
 from leadhand_teams.contracts.output import Clause, quote
 from leadhand_teams.contracts.passages import ContractPassage
-from leadhand_teams.contracts.recognition import cues_of, log_odds, matched, recognisers
+from leadhand_teams.contracts.recognition import Cues, cues_of, log_odds, matched, recognisers
 from leadhand_teams.contracts.wording import packaged, wording
 from leadhand_teams.shared import values
 
 FRONT = ("Document Name", "Parties", "Agreement Date", "Effective Date")
 """Categories read from the beginning by rules."""
 MAX_QUOTES = 12
+MAX_WORDED = 3
 
 
 class _Value(BaseModel):
@@ -28,7 +29,13 @@ class _Value(BaseModel):
 
 def categories() -> tuple[str, ...]:
     """All categories that can be found."""
-    return (*FRONT, *cues_of("cues.yaml"))
+    return (*FRONT, *_cues())
+
+
+@cache
+def _cues() -> Mapping[str, Cues]:
+    """The cues of all categories; those of `more_cues.yaml` are in no training."""
+    return {**cues_of("cues.yaml"), **cues_of("more_cues.yaml")}
 
 
 def asked(request: str) -> tuple[str, ...]:
@@ -38,9 +45,38 @@ def asked(request: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*named, *by_words)))
 
 
+def unanswered(request: str, clauses: Iterable[Clause]) -> list[str]:
+    """The questions of a request that no clause answers, and for which contract."""
+    present: dict[str, set[str]] = {}
+    for one in clauses:
+        names = present.setdefault(one.contract, set())
+        names.update([one.category] if one.present else [])
+    why: list[str] = []
+    for part in wording("question").split(request):
+        names = asked(part)
+        if not names and wording("what").match(part) and "clause" not in part:
+            why.append(f"not answered: “{part.strip(' ?.')}” names no clause that can be found")
+        elif names:
+            absent = [name for name, found in present.items() if not found & set(names)]
+            why += [f"{name} has no clause on {' or '.join(names)}" for name in absent]
+    return list(dict.fromkeys(why))
+
+
 def find(contract: Contract, wanted: Iterable[str] = ()) -> tuple[Clause, ...]:
     """Each wanted category (none: all), present or not, with its quotes."""
     return tuple(_clause(contract, name) for name in tuple(wanted) or categories())
+
+
+def by_words(contract: Contract, category: str, words: Sequence[str] = ()) -> Clause:
+    """A clause that `find` does not find, from the passages that have its words."""
+    clause = find(contract, [category])[0]
+    cues = [re.compile(one, re.I) for one in words] or _cues().get(category, ())[:1]
+    chosen = [one for one in contract.passages if matched(one, cues)][:MAX_WORDED]
+    if clause.present or not chosen:
+        return clause
+    quotes = tuple(quote(contract.text, one) for one in chosen)
+    value = answer(category, [one.text for one in quotes])
+    return clause.model_copy(update={"present": True, "quotes": quotes, "answer": value})
 
 
 @lru_cache(maxsize=4096)
@@ -60,7 +96,7 @@ def _clause(contract: Contract, category: str) -> Clause:
 
 
 def _chosen(contract: Contract, category: str) -> list[ContractPassage]:
-    cues = cues_of("cues.yaml")[category]
+    cues = _cues()[category]
     weights = recognisers("weights/clauses.json").get(category)
     if weights is None:
         return [one for one in contract.passages if matched(one, cues[:1])][:MAX_QUOTES]
@@ -86,7 +122,9 @@ def answer(category: str, quotes: Sequence[str]) -> str:
             if date.value and wording("ends").search(one[: date.start])
         ]
         perpetual = any(wording("perpetual").search(one) for one in quotes)
-        found = ["perpetual"] if perpetual else ends[-1:] or found[:1]
+        found = (
+            ["perpetual"] if perpetual else ends[-1:] or [f"a term of {one}" for one in found[:1]]
+        )
     return "; ".join(dict.fromkeys(found[:3])) or "Yes"
 
 
@@ -120,6 +158,13 @@ def _front(contract: Contract, category: str) -> tuple[list[ContractPassage], st
         if dated and (category == "Agreement Date" or wording("effective").search(one.text)):
             return [one], dated[0].isoformat()
     return [], None
+
+
+def parties(contract: Contract) -> list[tuple[str, str]]:
+    """The name of each party, and what the contract calls it."""
+    named = (find(contract, ["Parties"])[0].answer or "").split("; ")
+    found = [re.fullmatch(r'(.+) \("(.+)"\)', one) for one in named]
+    return [(one[1], one[2]) for one in found if one]
 
 
 def _parties(text: str) -> list[str]:

@@ -6,10 +6,10 @@ from pydantic import BaseModel, JsonValue
 
 from leadhand import Escalated, Handoff, Result
 from leadhand_teams.contracts.checks import check
-from leadhand_teams.contracts.clauses import find
+from leadhand_teams.contracts.clauses import by_words, find
 from leadhand_teams.contracts.comparing import compare
 from leadhand_teams.contracts.documents import Contract, contract, reading
-from leadhand_teams.contracts.output import ContractReview, counted
+from leadhand_teams.contracts.output import ContractReview, PartySides, be, counted
 from leadhand_teams.contracts.playbook import handed_in, ready_made
 from leadhand_teams.contracts.risks import rank
 
@@ -22,6 +22,7 @@ class Job(BaseModel):
     categories: tuple[str, ...] = ()
     playbook: str = ""
     side: str = ""
+    sides: PartySides = PartySides()
 
 
 def clauses(handoff: Handoff) -> Result | Escalated:
@@ -30,7 +31,7 @@ def clauses(handoff: Handoff) -> Result | Escalated:
     if isinstance(found, Escalated):
         return found
     one = found[0]
-    listed = find(one, job.categories)
+    listed = tuple(by_words(one, name) for name in job.categories) or find(one)
     return _result(
         ContractReview(contracts=(one.about,), clauses=listed),
         f"{sum(c.present for c in listed)} of {len(listed)} clauses found in {one.text.name}",
@@ -49,7 +50,8 @@ def compliance(handoff: Handoff) -> Result | Escalated:
     concerns = sum(one.concern for one in checks)
     return _result(
         ContractReview(playbook=book.name, side=job.side, checks=checks),
-        f"{concerns} of {len(checks)} rules of {book.name} are a concern in {job.names[0]}",
+        f"{concerns} of {len(checks)} rules of {book.name} {be(concerns)} a concern in "
+        f"{job.names[0]}",
         [one.quotes[0].ref for one in checks if one.quotes],
     )
 
@@ -73,7 +75,7 @@ def risk(handoff: Handoff) -> Result | Escalated:
         )
     parts = [part for output in handoff.inputs.values() if (part := review_of(output)) is not None]
     listed = [one for part in parts for one in part.clauses]
-    risks = rank(found[0], listed, [one for part in parts for one in part.checks])
+    risks = rank(found[0], listed, [one for part in parts for one in part.checks], job.sides)
     high = sum(one.severity == "high" for one in risks)
     return _result(
         ContractReview(risks=risks),

@@ -30,6 +30,15 @@ class ContractQuote(_Model):
     """The page or line, also where `ref` is a section."""
 
 
+class PartySides(_Model):
+    """The words by which a contract means the reader's side and the other one."""
+
+    ours: tuple[str, ...] = ()
+    theirs: tuple[str, ...] = ()
+    pays: bool = False
+    """Whether the reader is the side that pays."""
+
+
 class ReadContract(_Model):
     file: str
     title: str
@@ -64,6 +73,8 @@ class RuleVerdict(_Model):
     why: str = ""
     severity: Severity = "medium"
     question: str = ""
+    risk: str = ""
+    """What the risk is called where it is not the statement."""
 
 
 class Risk(_Model):
@@ -110,6 +121,11 @@ class ContractReview(_Model):
     """Statements of a model whose quotes are in the text."""
     removed: int = 0
     """Statements of a model whose quotes are not."""
+
+
+def be(count: int) -> str:
+    """`is` or `are`."""
+    return "is" if count == 1 else "are"
 
 
 def counted(changes: Iterable[VersionChange]) -> str:

@@ -10,9 +10,11 @@ from pathlib import Path
 from leadhand import Plan, Task, Team
 from leadhand.errors import InputError
 from leadhand.extension.roles import PlanRequest
-from leadhand_teams.contracts.clauses import asked
+from leadhand_teams.contracts.clauses import asked, parties
 from leadhand_teams.contracts.documents import Contract, contract
 from leadhand_teams.contracts.drafts import Job
+from leadhand_teams.contracts.onesided import sides_of
+from leadhand_teams.contracts.output import PartySides
 from leadhand_teams.contracts.playbook import PACKAGED, Playbook, handed_in, ready_made
 from leadhand_teams.contracts.wording import wording
 
@@ -78,15 +80,16 @@ def _tasks(path: str, name: str, wanted: Work, request: str, books: Sequence[str
         tasks.append(_task("clauses", "clauses", intent, [path], job))
     if found is None:
         return tasks
+    book = _playbook(found, request, books)
+    sides = _sides(found, request, book)
     if wanted.checks:
-        book = _playbook(found, request, books)
-        job = Job(names=(name,), playbook=book.name, side=book.side(request))
+        job = Job(names=(name,), playbook=book.name, side=sides.ours[0])
         intent = f"Check {name} against the playbook {book.name}, for the {job.side}"
         tasks.append(_task("checks", "compliance", intent, [path, *books], job))
     if wanted.risks:
         intent = f"Rank the risks of {name}, each with its clause and the question for the lawyer"
         ids = [task.id for task in tasks]
-        tasks.append(_task("risks", "risk", intent, [path], Job(names=(name,)), ids))
+        tasks.append(_task("risks", "risk", intent, [path], Job(names=(name,), sides=sides), ids))
     return tasks
 
 
@@ -104,6 +107,24 @@ def _task(
         tolerates_missing=bool(after),
         done_when="Each statement has the words of the contract, or what is missing is named.",
     )
+
+
+def _sides(contract: Contract, request: str, book: Playbook) -> PartySides:
+    """Whom the request reads the contract for, by role or by the name of a party."""
+    every = parties(contract)
+    ours = [short for name, short in every if _is_named(name, request) or _is_named(short, request)]
+    if len(ours) != 1:
+        ours = []
+    side = book.side(request, ours)
+    known = {word for name, more in book.sides.items() for word in (name, *more)}
+    ours = [one.lower() for one in ours]
+    shorts = [short.lower() for _, short in every if short.lower() not in known]
+    return sides_of(side, book.sides, ours, [one for one in shorts if ours and one not in ours])
+
+
+def _is_named(party: str, request: str) -> bool:
+    first = re.split(r"[\s,]", party)[0]
+    return len(first) > 2 and bool(re.search(rf"\b(for|as) (the )?{re.escape(first)}\b", request))
 
 
 def _playbook(contract: Contract, request: str, books: Sequence[str]) -> Playbook:

@@ -1,7 +1,7 @@
 """Playbooks: rules in YAML that contracts are checked against; docs/teams/contracts.md has more."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal, cast
@@ -36,9 +36,16 @@ class PlaybookRule(BaseModel):
     one_of: tuple[str, ...] = ()
     wording: tuple[str, ...] = ()
     """Regular expressions, one of which must match the clause or, without one, a passage."""
+    words: tuple[str, ...] = ()
+    """Regular expressions of passages that count where no clause `must` is found; default: the
+    first cue of the category."""
+    against: tuple[str, ...] = ()
+    """Regular expressions of passages that contradict the rule."""
     concern: Mapping[str, tuple[Verdict, ...]] | None = None
     """By side, which verdicts are against it; default: all but the one that the rule expects."""
     severity: Severity = "medium"
+    risk: Mapping[str, str] = {}
+    """By side, what to call the risk instead of by the statement."""
     question: str = ""
     """What to ask the lawyer if it is a concern."""
 
@@ -56,7 +63,7 @@ class PlaybookRule(BaseModel):
         for limit in filter(None, (self.max, self.min)):
             if not limits(limit):
                 raise ValueError(f"{limit!r} is no period, sum or percentage")
-        for pattern in self.wording:
+        for pattern in (*self.wording, *self.words, *self.against):
             try:
                 re.compile(pattern)
             except re.error as error:
@@ -87,8 +94,11 @@ class Playbook(BaseModel):
             "nda" in (self.name, self.extends) and rule.category is None and rule.id in statements()
         )
 
-    def side(self, request: str) -> str:
-        """The side that a request names, else the first."""
+    def side(self, request: str, party: Sequence[str] = ()) -> str:
+        """The side that the reader's party or the request names, else the first."""
+        for side, others in self.sides.items():
+            if {side, *others} & {name.lower() for name in party}:
+                return side
         before = r"\b(?:for|as|from|protect\w*|we are|i am|we're|side of)\b[^.]{0,40}\b"
         for side, others in self.sides.items():
             named = "|".join(map(re.escape, (side, *others)))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from leadhand import Answer
-from leadhand_teams.contracts.output import ContractQuote, ContractReview, counted
+from leadhand_teams.contracts.output import ContractQuote, ContractReview, be, counted
 from leadhand_teams.shared.report import Block, Items, QuoteBlock, Report, Section, TableBlock
 
 _VERDICTS = {"entailed": "yes", "contradicted": "contradicted", "not_mentioned": "not mentioned"}
@@ -35,7 +35,8 @@ def report(
     if review.added:
         quotes = [QuoteBlock(one.quote, one.ref, one.text) for one in review.added]
         sections.append(Section("What the model adds", quotes))
-    removed = f"{review.removed} statements of the model: their quotes are not in the text"
+    many = "statement" if review.removed == 1 else "statements"
+    removed = f"{review.removed} {many} of the model left out: no such quote is in the text"
     return Report(
         title=f"Contract review: {', '.join(names) or 'nothing was read'}",
         lead=_lead(review),
@@ -52,7 +53,8 @@ def _lead(review: ContractReview) -> list[str]:
     if review.risks:
         high = [one for one in review.risks if one.severity == "high"]
         first = "; ".join(dict.fromkeys(one.title for one in high[:3]))
-        count = f"{len(review.risks)} points to raise with a lawyer, {len(high)} of them high"
+        points = "1 point" if len(review.risks) == 1 else f"{len(review.risks)} points"
+        count = f"{points} to raise with a lawyer, {len(high)} of them high"
         lines.append(f"{count}{': ' if first else ''}{first}.")
     if review.versions:
         told = counted(review.compared) or "nothing added, dropped or moved"
@@ -61,12 +63,12 @@ def _lead(review: ContractReview) -> list[str]:
         concerns = sum(one.concern for one in review.checks)
         rules = f"{concerns} of {len(review.checks)} rules of the playbook {review.playbook}"
         other = "name the other side in the request to read it for that side"
-        lines.append(f"{rules} are a concern for the {review.side}; {other}.")
+        lines.append(f"{rules} {be(concerns)} a concern for the {review.side}; {other}.")
     if not lines and not review.clauses:
         return ["Nothing could be reviewed."]
     if not lines:
         present = [one for one in review.clauses if one.present]
-        told = "; ".join(f"{c.category}: {c.answer} ({c.quotes[0].ref})" for c in present[:3])
+        told = "; ".join(f"{c.category}: {c.answer} ({c.quotes[0].ref})" for c in present[:6])
         lines.append(f"{len(present)} of {len(review.clauses)} clauses were found. {told}")
     return lines
 

@@ -5,7 +5,15 @@ from collections.abc import Iterable, Sequence
 from leadhand_teams.contracts.checks import check
 from leadhand_teams.contracts.documents import Contract
 from leadhand_teams.contracts.jurisdictions import jurisdictions
-from leadhand_teams.contracts.output import Clause, ContractQuote, Risk, RuleVerdict, Severity
+from leadhand_teams.contracts.onesided import one_sided
+from leadhand_teams.contracts.output import (
+    Clause,
+    ContractQuote,
+    PartySides,
+    Risk,
+    RuleVerdict,
+    Severity,
+)
 from leadhand_teams.contracts.playbook import ready_made
 
 RANK: dict[Severity, int] = {"high": 0, "medium": 1, "low": 2}
@@ -14,16 +22,29 @@ _BEFORE = {
     "contradicted": "Against the playbook: ",
     "not_mentioned": "Missing: ",
 }
+_SAME = {"nda-18": "no-hire", "termination-for-convenience": "exit", "mutual-exit": "exit"}
+"""Rules of the playbook `general` by those of others that are about the same."""
 
 
 def rank(
-    contract: Contract, clauses: Sequence[Clause], checks: Sequence[RuleVerdict]
+    contract: Contract,
+    clauses: Sequence[Clause],
+    checks: Sequence[RuleVerdict],
+    sides: PartySides,
 ) -> tuple[Risk, ...]:
     """Risks of one contract, the most severe first; what the playbook said is not said again."""
     name = contract.text.name
-    found = [_risk(one, _BEFORE[one.verdict]) for one in checks if one.concern]
-    known = {risk.basis for risk in found}
+    found = list(one_sided(contract, sides))
     places = {risk.quote.start for risk in found if risk.quote}
+    said = [_risk(one, _BEFORE[one.verdict]) for one in checks if one.concern]
+    terms = {risk.basis for risk in found}
+    found += [
+        one
+        for one in said
+        if one.basis not in terms and (one.quote is None or one.quote.start not in places)
+    ]
+    known = {_SAME.get(risk.basis, risk.basis) for risk in found}
+    places |= {risk.quote.start for risk in found if risk.quote}
     for one in check(contract, ready_made("general"), "any"):
         at = one.quotes[0].start if one.quotes else None
         is_new = one.rule not in known and at not in places
@@ -62,7 +83,7 @@ def _risk(check: RuleVerdict, before: str) -> Risk:
     quote = check.quotes[0] if check.quotes and check.verdict != "not_mentioned" else None
     return Risk(
         contract=check.contract,
-        title=f"{before}{check.statement}".rstrip("."),
+        title=(check.risk or f"{before}{check.statement}").rstrip("."),
         severity=check.severity,
         ref=quote.ref if quote else None,
         question=check.question or "Is this acceptable?",

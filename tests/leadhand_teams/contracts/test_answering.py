@@ -73,7 +73,7 @@ def test_a_statement_of_a_model_stays_only_if_the_contract_has_its_quote() -> No
     review = ContractReview.model_validate(made.output)
     assert [one.text for one in review.added] == ["Irish law applies."]
     assert review.removed == 1
-    assert "1 statements of the model" in made.answer
+    assert "1 statement of the model" in made.answer
     assert "Nevada" not in made.answer
 
 

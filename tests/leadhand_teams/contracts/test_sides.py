@@ -1,0 +1,137 @@
+"""Terms against the reader, what a contract says against a rule, and questions part by part."""
+
+from pathlib import Path
+
+import pytest
+
+from leadhand_teams.contracts.output import ContractReview
+from leadhand_teams.contracts.report import report
+from tests.leadhand_teams.contracts.reviews import SAMPLES, reviewed
+
+_NDA = SAMPLES / "nda" / "mutual-nda.md"
+_HOLLIS = """# SERVICES AGREEMENT
+
+This Services Agreement (the "Agreement") is made on 9 March 2026 between Hollis Ltd, a company \
+registered in England ("Client"), and Brightwell Data GmbH, a company registered in Germany \
+("Vendor").
+
+2.1 This Agreement shall commence on 1 April 2026 and continue for a term of three (3) years.
+
+3.1 Vendor may increase the fees at any time upon ten (10) days' notice to Client.
+
+3.2 Late payments bear interest at the rate of 1.5% per month.
+
+4.1 All work product shall be owned exclusively by Vendor.
+
+5.1 Vendor's total aggregate liability under this Agreement shall not exceed the fees paid in \
+the one month before the claim.
+
+5.2 Client's liability under this Agreement shall be unlimited.
+
+5.3 Client shall indemnify, defend and hold harmless Vendor against all claims.
+
+7.1 Vendor may terminate this Agreement at any time for any reason upon five (5) days' notice.
+
+7.2 Either party may terminate this Agreement if the other is in material breach and does not \
+cure it within thirty (30) days of notice.
+
+9.1 Client may not assign this Agreement without the prior written consent of Vendor.
+
+9.2 For the purposes of this section a change of control of Client is deemed an assignment.
+
+9.3 This Agreement shall be governed by the laws of England.
+"""
+
+
+@pytest.fixture
+def hollis(tmp_path: Path) -> Path:
+    path = tmp_path / "hollis.md"
+    path.write_text(_HOLLIS)
+    return path
+
+
+def _high(review: ContractReview) -> set[str]:
+    return {one.quote.text[:3] for one in review.risks if one.severity == "high" and one.quote}
+
+
+def test_a_rule_is_missing_only_if_no_sentence_has_its_words(hollis: Path) -> None:
+    _, review = reviewed("Review for us as the customer", hollis)
+    found = {one.rule: one for one in review.checks}
+    assert found["ip-ownership"].verdict == "contradicted"
+    assert found["ip-ownership"].quotes[0].text.startswith("4.1")
+    assert found["change-of-control"].verdict == "entailed"
+    assert found["change-of-control"].quotes[0].text.startswith("9.2")
+    assert found["audit"].verdict == "not_mentioned"
+
+
+@pytest.mark.parametrize("request_", ["Review for Hollis, the client", "Review it for Hollis"])
+def test_terms_against_the_reader_are_high_risks_with_quotes(request_: str, hollis: Path) -> None:
+    _, review = reviewed(request_, hollis)
+    assert review.side == "customer"
+    assert _high(review) == {"3.1", "3.2", "4.1", "5.1", "5.2", "5.3", "7.1", "9.2"}
+    assert all(one.question for one in review.risks)
+    assert len({one.quote.start for one in review.risks if one.quote}) == 8
+
+
+def test_terms_for_the_reader_and_terms_of_both_are_not_against_it(hollis: Path) -> None:
+    _, review = reviewed("Review it for Brightwell", hollis)
+    assert review.side == "supplier"
+    assert not _high(review) & {"3.1", "3.2", "4.1", "5.2", "5.3", "7.1", "9.1", "9.2"}
+    both = _HOLLIS.replace("5.3 Client", "5.3 Each party").replace("7.1 Vendor", "7.1 Either party")
+    hollis.write_text(both.replace("days' notice to Client", "days' notice, by at most 3%"))
+    _, review = reviewed("Review it for Hollis", hollis)
+    assert not _high(review) & {"3.1", "5.3", "7.1"}
+
+
+def test_a_side_can_be_a_party_whose_short_name_is_no_role(hollis: Path) -> None:
+    named = _HOLLIS.replace("Client", "Hollis").replace("Vendor", "Brightwell")
+    hollis.write_text(named)
+    _, review = reviewed("Review for Hollis as the customer", hollis)
+    assert {"3.1", "5.1", "5.2", "5.3", "7.1", "9.2"} <= _high(review)
+
+
+def test_each_part_of_a_question_is_answered_or_a_gap(hollis: Path) -> None:
+    request = "Which law governs each contract, how can each be ended, and when do they expire?"
+    answer, review = reviewed(request, hollis)
+    assert (answer.status, answer.gaps) == ("complete", ())
+    values = {one.category: (one.answer, one.quotes[0].text[:3]) for one in review.clauses}
+    assert values == {
+        "Governing Law": ("England", "9.3"),
+        "Termination For Convenience": ("5 days", "7.1"),
+        "Termination For Cause": ("30 days", "7.2"),
+        "Expiration Date": ("a term of 3 years", "2.1"),
+    }
+
+
+def test_a_part_that_no_clause_answers_is_a_gap(hollis: Path) -> None:
+    answer, _ = reviewed("Which law governs, who pays for travel, what insurance is held?", hollis)
+    assert answer.status == "partial"
+    whys = [gap.why for gap in answer.gaps]
+    assert whys == [
+        "not answered: “who pays for travel” names no clause that can be found",
+        "hollis.md has no clause on Insurance",
+    ]
+
+
+def test_a_recipient_hears_of_a_missing_exception_for_courts_and_of_nothing_twice(
+    tmp_path: Path,
+) -> None:
+    text = _NDA.read_text()
+    path = tmp_path / "nda.md"
+    kept = [line for line in text.splitlines() if "court" not in line and "required" not in line]
+    path.write_text("\n".join(kept))
+    _, review = reviewed("Is this NDA fine for us as the recipient?", path)
+    titles = {one.basis: one.title for one in review.risks}
+    assert titles["nda-8"] == "No exception was found for disclosure that law or a court orders"
+    assert "nda-18" in titles
+    assert "no-hire" not in titles
+
+
+def test_one_is_counted_as_one() -> None:
+    _, review = reviewed("Is this NDA fine for us as the recipient?", _NDA)
+    first = next(one for one in review.checks if one.concern)
+    rest = tuple(one.model_copy(update={"concern": False}) for one in review.checks)
+    single = review.model_copy(update={"checks": (first, *rest), "risks": review.risks[:1]})
+    shown = report(single, "Review").markdown()
+    assert "1 point to raise" in shown
+    assert "1 of 18 rules of the playbook nda is a concern" in shown
