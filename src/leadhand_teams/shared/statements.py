@@ -89,6 +89,8 @@ def check(
         place, why = _place(statement, texts)
         why = why or _wrong_number(statement, known) or _unknown_address(statement, texts)
         why = why or (allows(statement) if allows else None)
+        if any(statement.text == one.text for one in kept):
+            why = why or "it says the same as another one"
         if why:
             removed.append(RemovedStatement(statement, why))
         else:

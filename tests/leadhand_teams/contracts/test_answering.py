@@ -77,6 +77,25 @@ def test_a_statement_of_a_model_stays_only_if_the_contract_has_its_quote() -> No
     assert "Nevada" not in made.answer
 
 
+def test_a_rule_of_the_playbook_is_not_what_the_contract_says() -> None:
+    def add(output: dict[str, JsonValue]) -> None:
+        rule = {
+            "text": "Both sides can end the contract.",
+            "ref": "mutual-nda.md#7.2",
+            "quote": _LAW[4:],
+        }
+        checked = {"contract": "mutual-nda.md", "rule": "renewal-term", "statement": rule["text"]}
+        checked |= {"verdict": "contradicted"}
+        output["added"] = {"statements": [{**rule, "text": "Irish law applies."}, {**rule}]}
+        output["checks"] = [{**checked, "concern": True, "quotes": [], "why": "it lasts longer"}]
+
+    plan, result = _drafted(add)
+    review = ContractReview.model_validate(answer(plan, [result]).output)
+    assert [one.statement for one in review.checks] == ["Both sides can end the contract."]
+    assert [one.text for one in review.added] == ["Irish law applies."]
+    assert review.removed == 1
+
+
 def test_without_results_it_says_that_nothing_could_be_reviewed() -> None:
     plan, result = _drafted(lambda _: None)
     lost = TaskResult(result.task, result.worker, "failed", None, "gone")

@@ -49,6 +49,13 @@ def test_other_statements_are_removed_and_counted(statement: Statement, why: str
     assert checked.note.startswith("1 statement of the model left out")
 
 
+def test_the_same_words_are_kept_once() -> None:
+    twice = [said("It ends.", "lasts for two years"), said("It ends.", "The fee is $1,200")]
+    checked = check(twice, [CONTRACT])
+    assert [one.quote for one in checked.kept] == ["lasts for two years"]
+    assert "the same as another" in checked.removed[0].why
+
+
 def test_a_number_may_be_quoted_or_computed() -> None:
     quote = "The fee is $1,200 a month"
     statements = [said("The fee is $1,200.", quote), said("A year costs $14,400.", quote)]
