@@ -13,13 +13,17 @@ from leadhand_teams.shared.statements import Added, Checked, check
 from leadhand_teams.support.escalator import ticket
 from leadhand_teams.support.findings import Brief, Diagnosis, Documented, Escalation, output_as
 from leadhand_teams.support.library import library_of, signatures
-from leadhand_teams.support.output import SupportAnswer, Ticket, Triage
+from leadhand_teams.support.output import Sign, SupportAnswer, Ticket, Triage
 from leadhand_teams.support.report import document
+from leadhand_teams.support.retrieval import ANSWERS_FROM
 from leadhand_teams.support.routing import DESK_OF, rerouted
 from leadhand_teams.support.runbooks import to_yaml
 from leadhand_teams.support.sections import FENCE
+from leadhand_teams.support.signals import foreign
+from leadhand_teams.support.troubleshooter import evidence_of
 
 T = TypeVar("T", bound=BaseModel)
+_STRANGE = "Only requests in English are understood word for word"
 NEAR, MAYBE = 1.0, 1.7
 """A section with this score may bridge the time until a wish is fulfilled, or may answer."""
 
@@ -35,7 +39,12 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     documented = _of(results, "documenter", Documented) or Documented(answered=False, sections=())
     escalation = _of(results, "escalator", Escalation)
     checked = _added(brief, results)
-    made = escalation.ticket if escalation else _ticket(brief, diagnosis, documented)
+    strange = foreign(brief.request) and not diagnosis.cause
+    if strange:
+        documented = documented.model_copy(update={"answered": False})
+    paths = next((one.artifacts for one in plan.tasks), ())
+    evidence = evidence_of(brief.request, library_of(paths))
+    made = escalation.ticket if escalation else _ticket(brief, diagnosis, documented, evidence)
     solved = bool(diagnosis.cause) and brief.route.primary != "escalator"
     answered = solved or documented.answered or bool(checked.kept)
     reply = _reply(brief, diagnosis, documented, made, checked)
@@ -54,7 +63,9 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     unread = {*diagnosis.unread, *documented.unread, *(escalation.unread if escalation else ())}
     task = results[0].task.id if results else "documenter"
     gaps = [Gap(task_id=task, why=f"not read: {one}") for one in sorted(unread)]
-    if not answered and not (escalation or diagnosis.ways):
+    if strange and not checked.kept:
+        gaps.append(Gap(task_id=task, why=_STRANGE))
+    elif not answered and not (escalation or diagnosis.ways):
         gaps.append(Gap(task_id=task, why="neither documents nor runbooks answer this"))
     return Synthesis(
         answer=f"{reply}\n{document(output).markdown(title=False)}",
@@ -66,15 +77,24 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
             for ref in one.result.evidence
         ),
         gaps=tuple(gaps),
-        conflicts=tuple(
-            Conflict(
-                task_ids=("documenter",),
-                kind="contradiction",
-                about=documented.sections[0].title,
-                why=" / ".join(map(": ".join, zip(one.refs, one.texts, strict=True))),
-            )
-            for one in documented.contradictions
-        ),
+        conflicts=_conflicts(documented),
+    )
+
+
+def _conflicts(documented: Documented) -> tuple[Conflict, ...]:
+    clashes = {
+        one: found.sections[0].title
+        for found in (documented, *documented.also)
+        for one in found.contradictions
+    }
+    return tuple(
+        Conflict(
+            task_ids=("documenter",),
+            kind="contradiction",
+            about=about,
+            why=" / ".join(map(": ".join, zip(one.refs, one.texts, strict=True))),
+        )
+        for one, about in clashes.items()
     )
 
 
@@ -105,7 +125,9 @@ def _added(brief: Brief, results: Sequence[TaskResult]) -> Checked:
     return check(statements, texts)
 
 
-def _ticket(brief: Brief, diagnosis: Diagnosis, documented: Documented) -> Ticket | None:
+def _ticket(
+    brief: Brief, diagnosis: Diagnosis, documented: Documented, evidence: Sequence[Sign]
+) -> Ticket | None:
     """A ticket if a person is needed after all, which says what was tried."""
     person = next((one.person for one in diagnosis.ways if one.person), "")
     solved = diagnosis.ways or documented.answered
@@ -114,7 +136,7 @@ def _ticket(brief: Brief, diagnosis: Diagnosis, documented: Documented) -> Ticke
     tried = [f"Runbook “{one.runbook}” [{one.ref}]" for one in diagnosis.ways]
     if documented.searched:
         tried.append(f"{documented.searched} sections of the documents were searched")
-    made = ticket(brief, diagnosis.signs, tried=tried, why=person)
+    made = ticket(brief, evidence, tried=tried, why=person)
     severe = next((one.severity for one in diagnosis.ways if one.severity), "")
     return made.model_copy(update={"severity": "urgent"}) if severe == "urgent" else made
 
@@ -130,9 +152,18 @@ def _reply(
     first = [*_diagnosed(diagnosis)]
     feature = brief.kind == "feature"
     score = documented.sections[0].score if documented.sections else 0.0
-    maybe = score >= (NEAR if feature else MAYBE) and (feature or not diagnosis.cause)
+    nothing = not diagnosis.cause and brief.route.primary != "escalator"
+    near = NEAR if feature else 0.01 if foreign(brief.request) else MAYBE
+    maybe = score >= near and (feature or nothing)
     before = "" if documented.answered else "Until then: " if feature else "Perhaps this helps: "
     second = [*_documented(documented, before)] if documented.answered or maybe else []
+    shown = {documented.sections[0].ref} if second else set[str]()
+    least = ANSWERS_FROM if brief.route.primary == "escalator" else MAYBE
+    for one in documented.also:
+        best = one.sections[0]
+        if best.ref not in shown and best.score >= least:
+            shown.add(best.ref)
+            second += _documented(one, "" if one.answered else "Perhaps this helps: ")
     parts = second + first if brief.route.primary == "documenter" else first + second
     if checked.kept:
         lines = [f"{one.text} (`{one.ref}`)" for one in checked.kept]
@@ -151,7 +182,10 @@ def _lead(
     title = documented.sections[0].title if documented.sections else ""
     if made is not None and "escalator" in (brief.route.primary, DESK_OF[brief.kind]):
         there = f" What there is already is in “{title}”, below." if documented.answered else ""
-        return [f"I pass this on as “{made.title}”. {made.why_a_person}{there}"]
+        return [f"This needs a person. {made.why_a_person}{there}"]
+    if foreign(brief.request) and not diagnosis.cause:
+        near = " What comes nearest to yours is below." if title else ""
+        return [f"{_STRANGE}.{near} A person has to look at it."]
     if documented.answered and (brief.route.primary == "documenter" or not diagnosis.cause):
         return [f"This is described in “{title}”."]
     if diagnosis.cause:

@@ -39,7 +39,13 @@ def escalate(handoff: Handoff) -> Result:
 
 def needs_person(text: str) -> str | None:
     """Why only a person can help; `None`: another worker may."""
-    return next((name for name in _PERSON if pattern(name).search(text)), None)
+    return next(iter(reasons(text)), None)
+
+
+def reasons(text: str) -> list[str]:
+    """All reasons why only a person can help. A question such as how long refunds take is none."""
+    about = pattern("asks_only").sub(" ", text)
+    return [one for one in _PERSON if pattern(one).search(about if one == "money" else text)]
 
 
 def ticket(
@@ -74,7 +80,7 @@ def ticket(
         steps=tuple((*steps, *errors)[:_MOST]),
         tried=tuple((*own, *tried)[:_MOST]),
         missing=missing_from(text, brief.kind, known),
-        why_a_person=why or lines("why")[needs_person(text) or brief.kind],
+        why_a_person=why or " ".join(lines("why")[one] for one in reasons(text) or [brief.kind]),
         severity=severity,
         kind=brief.kind,
     )
@@ -95,7 +101,8 @@ def missing_from(
     text: str, kind: str, known: Mapping[str, Sequence[str]] | None = None
 ) -> tuple[str, ...]:
     """What an engineer, or a person who plans the product, will ask and the request lacks."""
-    asked = cast("dict[str, dict[str, str]]", DATA["asked"])[needs_person(text) or kind]
+    all_asked = cast("dict[str, dict[str, str]]", DATA["asked"])
+    asked = {key: by for one in reasons(text) or [kind] for key, by in all_asked[one].items()}
     known = known or {"environment": environment(text), "steps": (), "evidence": ()}
     return tuple(
         question

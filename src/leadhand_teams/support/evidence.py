@@ -2,11 +2,12 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, cast
 
 from leadhand_teams.support.output import Sign
-from leadhand_teams.support.signals import DATA, compiled
+from leadhand_teams.support.signals import DATA, compiled, foreign, pattern
+from leadhand_teams.support.words import carrying, stems
 
 _PYTHON: Final = re.compile(r"^Traceback \(most recent call last\):[ \t]*\r?\n", re.MULTILINE)
 _FRAME: Final = re.compile(r'^\s*File "([^"\n]+)", line (\d+)(?:, in (\S+))?', re.MULTILINE)
@@ -28,6 +29,11 @@ _LOG: Final = re.compile(
 _VARYING: Final = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{8,}\b|\d+", re.IGNORECASE)
 _LIBRARY: Final = re.compile(r"(?:site|dist)-packages|[/\\]lib[/\\]python|node_modules|<frozen")
 _MOST: Final = 8
+_HOW: Final = re.compile(r"\s*how (?:do|can|to|should)\b", re.IGNORECASE)
+_CODE: Final = re.compile(r"\b[a-z]+[-_]?\d+\b")
+_GENERAL: Final = {
+    *stems("error code exit status system fatal critical failed account user customer")
+}
 
 
 def signs(text: str, source: str) -> list[Sign]:
@@ -48,6 +54,26 @@ def signs(text: str, source: str) -> list[Sign]:
             codes = [one.text for one in found if one.kind == "code"]
             found += [sign] if not any(match["code"] in one for one in codes) else []
     return found[:_MOST]
+
+
+def concerned(request: str, evidence: Sequence[Sign]) -> list[Sign]:
+    """What a request is about: its own signs; those of a log if it says that something fails, or
+    names the code or words of one. A question how to do something, or about money, says less."""
+    own = [one for one in evidence if one.ref.startswith("request:")]
+    if foreign(request):
+        return own
+    money = pattern("money").search(request) or pattern("rights").search(request)
+    fails = pattern("problem").search(request) is not None
+    least = 0 if own or (fails and not _HOW.match(request)) else 1 if fails else 2
+    words = {*carrying(stems(request))} - _GENERAL
+    codes = {*_CODE.findall(request.casefold())}
+    return [
+        one
+        for one in evidence
+        if one in own
+        or codes.intersection(_CODE.findall(one.text.casefold()))
+        or (not money and len(words.intersection(stems(one.text))) >= least)
+    ]
 
 
 def _tracebacks(text: str, ref: Callable[[int], str]) -> Iterator[Sign]:

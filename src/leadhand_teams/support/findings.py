@@ -66,6 +66,8 @@ class Documented(Data):
     links: tuple[tuple[str, str], ...] = ()
     """What its addresses are called, and the addresses."""
     contradictions: tuple[SectionClash, ...] = ()
+    also: tuple["Documented", ...] = ()
+    """What was found for each question in the request, if it is more than one question."""
     searched: int = 0
     """Sections."""
     unread: tuple[str, ...] = ()

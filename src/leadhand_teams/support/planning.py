@@ -4,7 +4,7 @@ from itertools import chain
 
 from leadhand import Plan, Task, Team
 from leadhand.extension.roles import PlanRequest
-from leadhand_teams.support.evidence import signs
+from leadhand_teams.support.evidence import concerned, signs
 from leadhand_teams.support.library import library_of
 from leadhand_teams.support.routing import routed
 from leadhand_teams.support.troubleshooter import evidence_of
@@ -27,7 +27,7 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     text = request.text
     evidence = evidence_of(text, library_of(paths)) if paths else signs(text, "request")
     guess = team.trained_router.guess(text) if team.trained_router is not None else None
-    brief = routed(text, evidence, guess)
+    brief = routed(text, concerned(text, evidence), guess)
     workers = [brief.route.primary, *filter(None, [brief.route.secondary])]
     if team.tiers and brief.route.confidence < SURE:
         workers += [*({"troubleshooter", "documenter"} - {*workers}), "triage"]

@@ -16,16 +16,13 @@ def files(answer: Answer) -> Mapping[str, str | bytes]:
     below = document(found)
     person = f", severity {found.ticket.severity}: a person is needed" if found.ticket else ""
     reply = Section("Reply to the customer", [Markdown(found.reply.replace("\n## ", "\n### "))])
-    saved = answer.metrics.speedup
-    times = f" Working side by side took {1 / saved:.0%} of the time." if saved else ""
     made = replace(
         below,
-        lead=[found.reply.partition("\n")[0], f"Kind: {found.kind}{person}."],
+        lead=[f"Kind: {found.kind}{person}."],
         sections=[reply, *below.sections],
         missing=missing,
         missing_first=bool(missing) and not found.answered,
         about=f"Request: {answer.request}",
-        footer=[below.footer[0] + times, *below.footer[1:]],
     )
     return {"report.html": made.html(), "report.md": made.markdown(), "reply.md": found.reply}
 
@@ -44,9 +41,7 @@ def document(found: SupportAnswer) -> Report:
         table = TableBlock(("Section", "Score", "Place"), rows)
         which = "Sections found" if answers else "Nearest sections, none of which answers"
         sections.append(Section(which, [table]))
-    route = found.route
-    beside = f", beside {route.secondary}" if route.secondary else ""
-    footer = [f"Routed to {route.primary}{beside}, {route.confidence:.0%}: {route.why}."]
+    footer: list[str] = []
     if found.own_knowledge:
         footer.append(
             "No documents of yours were handed in: this is from the general ones of the team."

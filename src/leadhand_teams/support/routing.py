@@ -12,7 +12,7 @@ from leadhand.contracts.role import Guess
 from leadhand_teams.support.escalator import needs_person
 from leadhand_teams.support.findings import Brief, brief_of
 from leadhand_teams.support.output import DeskRoute, Kind, Sign, Triage
-from leadhand_teams.support.signals import DATA, compiled, pattern
+from leadhand_teams.support.signals import DATA, compiled, foreign, pattern
 
 DESK_OF: Final[dict[Kind, str]] = {
     "bug": "troubleshooter",
@@ -44,6 +44,8 @@ def routed(text: str, signs: Sequence[Sign], guess: Guess | None = None) -> Brie
     kind: Kind = best if first else "question"
     if kind == "feature" and needs_person(text) in ("money", "rights"):
         kind = "question"  # to want a refund is no wish for a product
+    if foreign(text) and not signs:
+        kind = "question"
     confidence = 0.5 + min(first - second, 6) / 15 if first else 0.4
     found = ", ".join(f"{one} {score}" for one, score in scores.items())
     return _to(kind, text, signs, confidence, f"rules ({found})")
@@ -73,7 +75,7 @@ def _to(kind: Kind, text: str, signs: Sequence[Sign], confidence: float, why: st
     if (reason := needs_person(text)) is not None:
         second = first if kind != "feature" else "documenter"
         first, why = "escalator", f"{why}; {reason}: a person must decide"
-    elif kind == "question" and (signs or pattern("problem").search(text)):
+    elif kind == "question" and (signs or (pattern("problem").search(text) and not foreign(text))):
         second = "troubleshooter"
     route = DeskRoute(primary=first, secondary=second, confidence=round(confidence, 2), why=why)
     return Brief(request=text, kind=kind, route=route)

@@ -23,6 +23,12 @@ def pattern(name: str) -> re.Pattern[str]:
     return compiled(str(DATA[name]))
 
 
+def foreign(text: str) -> bool:
+    """Whether a text is in another language than English, by its small words and letters."""
+    english = {*str(DATA["stops"]).split()}.intersection(re.findall(r"[a-z']+", text.casefold()))
+    return len(pattern("foreign").findall(text)) > max(1, len(english))
+
+
 def lines(name: str) -> dict[str, str]:
     """A table of lines by name."""
     return cast("dict[str, str]", DATA[name])

@@ -1,7 +1,7 @@
 """The troubleshooter: from errors, codes and symptoms to a cause, steps and pitfalls."""
 
 from leadhand import Escalated, Handoff, Result
-from leadhand_teams.support.evidence import signs
+from leadhand_teams.support.evidence import concerned, signs
 from leadhand_teams.support.findings import Diagnosis, brief_of
 from leadhand_teams.support.library import SupportLibrary, library_of, signatures
 from leadhand_teams.support.output import Sign
@@ -35,7 +35,7 @@ def evidence_of(request: str, library: SupportLibrary) -> list[Sign]:
 
 def diagnosis(request: str, library: SupportLibrary) -> Diagnosis:
     """What is wrong by a request and the logs that came with it, and what to do."""
-    evidence = evidence_of(request, library)
+    evidence = concerned(request, evidence_of(request, library))
     symptoms = Symptoms("\n".join((request, *(one.text for one in evidence))))
     known = [Symptoms(one.text).best(signatures()) for one in evidence]
     books = [symptoms.best(library.runbooks), *known]
