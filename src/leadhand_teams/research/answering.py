@@ -13,6 +13,7 @@ from leadhand.extension.roles import Gap, Source, Synthesis, TaskResult
 from leadhand.tools.files import Inputs
 from leadhand.tools.sql import SqlTools
 from leadhand_teams.research.finding import asks_why
+from leadhand_teams.research.grammar import first_question
 from leadhand_teams.research.output import CitedWords, ResearchAnswer, ResearchFinding
 from leadhand_teams.research.report import report
 from leadhand_teams.shared import values
@@ -42,9 +43,9 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     texts = texts or ResearchFinding(unknown=tables.unknown)
     made = combined(plan.goal, tables, texts)
     made = _with_models(made, results)
-    gaps = (
-        () if made.answered or not results else (Gap(task_id=results[-1].task.id, why=made.answer),)
-    )
+    missing = [f"not answered: {one}" for one in made.not_answered]
+    missing = missing if made.answered else [made.answer]
+    gaps = tuple(Gap(task_id=results[-1].task.id, why=why) for why in missing if results)
     sources = tuple(Source(task_id=_task(results, one), ref=one.ref) for one in made.citations)
     return Synthesis(
         answer=report(plan.goal, made, is_file=False).markdown(title=False),
@@ -60,9 +61,13 @@ def combined(question: str, tables: ResearchFinding, texts: ResearchFinding) -> 
     if _STARTS_WITH_WHY.match(question):
         tables = tables.model_copy(update={"sentence": ""})
     if not tables.sentence and not texts.sentence:
-        missing = _not_found(tables, texts)
+        nowhere = tuple(word for word in tables.unknown if word in texts.unknown)
+        # Else what no row or passage has together.
+        missing = nowhere or tables.not_found or texts.not_found
         listed = ", ".join(f"“{one}”" for one in missing)
-        said = f"Not in your files: {listed}." if listed else "Not in your files."
+        said = f"Not in your files: {listed}." if nowhere else "No answer was found in your files"
+        if not nowhere:
+            said += f": no row or sentence that fits has {listed}." if listed else "."
         return ResearchAnswer(answer=said, answered=False, not_found=missing, unread=unread)
     first, second = (tables, texts) if tables.sentence else (texts, ResearchFinding())
     sentence, doubts, citations = first.sentence, first.doubts, first.citations
@@ -77,6 +82,9 @@ def combined(question: str, tables: ResearchFinding, texts: ResearchFinding) -> 
             doubts += ("No text gives a reason.",)
     elif second.sentence:
         also = second.citations
+    rest = first_question(question)[1]
+    if rest:
+        sentence = f"{sentence} Not answered: “{rest}”; ask it alone."
     return ResearchAnswer(
         answer=sentence,
         answered=True,
@@ -84,18 +92,13 @@ def combined(question: str, tables: ResearchFinding, texts: ResearchFinding) -> 
         unit=first.unit,
         citations=citations,
         doubts=tuple(dict.fromkeys(doubts)),
+        not_answered=(rest,) if rest else (),
         sql=first.sql or None,
         figures=first.figures,
         also=also,
         notes=first.notes,
         unread=unread,
     )
-
-
-def _not_found(tables: ResearchFinding, texts: ResearchFinding) -> tuple[str, ...]:
-    """What neither has; else what no row or passage has together."""
-    nowhere = tuple(word for word in tables.unknown if word in texts.unknown)
-    return nowhere or tables.not_found or texts.not_found
 
 
 def _finding(one: TaskResult) -> ResearchFinding | None:

@@ -4,7 +4,19 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from leadhand_teams.research.grammar import LEAST, MOST, NUMBERS, Ask, Filter, Grain, kind_of
+from leadhand_teams.research.grammar import (
+    BOUND,
+    LEAST,
+    MOST,
+    NUMBERS,
+    OPERATORS,
+    Ask,
+    Bound,
+    Filter,
+    Grain,
+    kind_of,
+    limit_of,
+)
 from leadhand_teams.research.schema import Field, View, join
 from leadhand_teams.research.words import Word, alike, is_doing, name_stems, naming, words_of
 from leadhand_teams.shared import values
@@ -23,6 +35,8 @@ _SHARE_OF: Final = re.compile(
     r"\b(?:were|was|are|is)\b(?P<part>.*)",
     re.IGNORECASE,
 )
+_PAY: Final = frozenset(name_stems("salary wage pay"))
+_HEADS: Final = frozenset(name_stems("fte headcount"))
 _UNITS: Final = frozenset(name_stems("units"))
 _MONEY: Final = frozenset(name_stems("revenue sales turnover amount income"))
 """Columns that are taken first if a question names none."""
@@ -98,6 +112,11 @@ class _Reader:
                 made.months.append(month)
                 self.used.add(n)
         made.periods = [p for p in made.periods if not _is_within(p, made.periods)]
+        only = made.periods[0] if len(made.periods) == 1 else None
+        if made.kind == "difference" and only and only.kind == "month" and len(made.months) == 1:
+            # "from January to December 2025"
+            first = Period("month", only.start.replace(month=made.months.pop()))
+            made.periods = sorted((first, only), key=lambda one: one.start)
 
     def _read_measure(self) -> None:
         best: tuple[float, Field, list[int]] | None = None
@@ -115,6 +134,27 @@ class _Reader:
             self.made.measure = best[1]
             self.measure_words = set(best[2])
             self._use(best[2])
+            self._read_rate(best[1])
+
+    def _read_rate(self, part: Field) -> None:
+        """`The no-show rate`: one column of counts in percent of the only other."""
+        at = self._hits(name_stems("rate"))
+        is_over_time = self.made.kind == "growth" and len(self.made.periods) < 2
+        if not at or part.role != "measure" or is_over_time:
+            return
+        numbers = part.column.numbers
+        wholes = [
+            one
+            for one in self.made.view.fields
+            if one is not part and one.role == "measure" and one.column.unit == part.column.unit
+            and all((a or 0) <= (b or 0) for a, b in zip(numbers, one.column.numbers, strict=True))
+        ]  # fmt: skip
+        if len(wholes) == 1:
+            self._use(at)
+            self.made.whole, self.made.is_rate = wholes[0], True
+            self.made.doubts.append(
+                f"No column is a rate: {part.name} was divided by {wholes[0].name}."
+            )
 
     def _read_filters(self) -> None:
         stems = [word.stem for word in self.words]
@@ -169,6 +209,8 @@ class _Reader:
                 return
         if re.match(r"\s*(?:.*\b)?who\b", self.question, re.I) and (label := made.view.label):
             made.group = label
+            # `Who owns it` asks for a column `Owner`.
+            made.attribute = next((f for f in made.view.fields if self._is_asked_by(f)), None)
         elif re.search(r"\bwhere\b", self.question, re.I):
             places = [f for f in self._fields() if set(f.stems) & _PLACES]
             made.group = places[0] if places else made.view.label
@@ -181,6 +223,11 @@ class _Reader:
                 self._use([chosen[1]])
                 self._join_for(made.group)
                 return
+
+    def _is_asked_by(self, one: Field) -> bool:
+        verbs = [word for word in self.words if len(word.stem) > 2 and word.stem not in one.stems]
+        named = [stem.removesuffix("er") for stem in name_stems(one.name)]
+        return one.role == "group" and any(word.stem in named for word in verbs)
 
     def _group_of(self, indices: Sequence[int]) -> tuple[Field, int] | None:
         for n in indices:
@@ -250,12 +297,14 @@ class _Reader:
     def _settle(self) -> None:
         """Make the parts fit each other."""
         made, low = self.made, self.question.lower()
+        made.is_mean = re.search(r"\b(?:average|mean)\b", low) is not None
+        self._read_bound(low)
         made.is_lowest = _has(low, LEAST) and not _has(low, MOST)
         made.is_figure = re.search(
             r"\bwhat(?: is| was|'s| are| were)? the (?:\w+ )?(?:" + "|".join(MOST + LEAST) + r")\b",
             low,
         ) is not None and (made.group is None or made.measure is not None)
-        made.limit = _limit(low)
+        made.limit = limit_of(low)
         self._find_measure(low)
         if made.periods and made.date is None:
             named = [p.text for p in made.periods]
@@ -269,13 +318,19 @@ class _Reader:
         has_two = len(made.periods) >= 2 or any(len(one.texts) == 2 for one in made.filters)
         if made.kind == "difference" and not has_two:
             made.kind = "value"
-        if made.kind == "count" and made.measure is None and made.filters:
+        if made.kind == "count" and made.measure is None and made.filters and not made.bound:
             # "How many chairs": pieces are counted where the table has them, not its rows.
             counted = not any(word.stem in made.view.stems for word in self.words)
             pieces = [f for f in made.view.fields if f.role == "measure" and _UNITS & set(f.stems)]
             made.measure = pieces[0] if pieces and counted else None
         if made.kind == "count" and made.measure is not None:
             made.kind = "sum"
+        if made.kind == "sum" and made.measure and _PAY & set(made.measure.stems):
+            made.doubts += [
+                f"“{one.name}” was not used: {made.measure.name} is added up row by row."
+                for one in made.view.fields
+                if _HEADS & set(one.stems) and one is not made.measure
+            ]
         column = made.measure.name.lower() if made.measure else ""
         is_in_column = {
             "median": "median" in column,
@@ -284,10 +339,34 @@ class _Reader:
         }
         if is_in_column.get(made.kind):
             made.kind = "value"
-        if made.kind == "share" and (found := _SHARE_OF.search(self.question)):
+        if made.is_rate and made.kind in ("value", "sum", "mean"):
+            made.kind = "mean" if made.is_split else "share"
+        elif (
+            made.kind == "share" and not made.is_rate and (found := _SHARE_OF.search(self.question))
+        ):
             self._read_whole(name_stems(found["whole"]), name_stems(found["part"]))
         if made.attribute in [one.field for one in made.filters]:
             made.attribute = None
+
+    def _read_bound(self, low: str) -> None:
+        """A condition such as "more than 60,000" of the named measure."""
+        made = self.made
+        found = BOUND.search(low)
+        if found is None or any(found["number"] in one.text for one in made.periods):
+            return
+        every = [one for one in made.view.fields if one.role == "measure"]
+        measure = made.measure or (every[0] if len(every) == 1 and "worth" in low else None)
+        number = values.number(found["number"])
+        if "at least" in low or "at most" in low:
+            made.kind = kind_of(low.replace(found[0], ""))
+        made.kind = "count" if re.match(r"\s*how many\b", low) else made.kind
+        if measure is None or number is None or made.kind not in ("count", "value"):
+            made.unknown.append(found[0])
+            return
+        made.bound = Bound(measure, OPERATORS[found["how"]], number)
+        made.measure = None
+        if made.kind == "value":
+            made.attribute = made.view.label
 
     def _read_whole(self, whole: Sequence[str], part: Sequence[str]) -> None:
         """The two measures of a share, if both are named and count in the same unit."""
@@ -319,12 +398,3 @@ def _is_within(one: Period, others: Sequence[Period]) -> bool:
 
 def _has(text: str, words: Sequence[str]) -> bool:
     return re.search(rf"\b(?:{'|'.join(words)})\b", text) is not None
-
-
-def _limit(text: str) -> int | None:
-    pattern = rf"\b(?:top|the|first|which|best|what are) (\d+|{'|'.join(NUMBERS)})\b"
-    found = re.search(pattern, text)
-    word = str(found[1]) if found else ""
-    if word.isdigit():
-        return int(word) if len(word) < 4 else None
-    return next((n for n, one in enumerate(NUMBERS, 2) if one == word), None)

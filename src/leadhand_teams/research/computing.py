@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from leadhand.tools.files import Inputs
 from leadhand.tools.scratch import scratch_folder
@@ -19,6 +20,7 @@ from leadhand_teams.shared.reading import Reading
 from leadhand_teams.shared.values import Period, amount_text
 
 TIE = 1e-9
+_COMPARING: Final = ("difference", "growth", "max", "min", "ranking")
 _Two = tuple[str, float | None, float | None]
 """A group and its figures before and after."""
 
@@ -50,7 +52,8 @@ def compute(ask: Ask, question: str, reading: Reading) -> ResearchFinding:
         "notes": tuple(f"{view.source.name}: {note}" for view in used for note in view.notes),
     }
     if not numbers or not found.sentence:
-        changes |= {"sentence": "", "value": None, "not_found": _named(ask)}
+        not_found = () if numbers else _named(ask)
+        changes |= {"sentence": "", "value": None, "not_found": not_found}
     return found.model_copy(update=changes)
 
 
@@ -208,10 +211,13 @@ def _change(ask: Ask, rows: Sequence[Row]) -> ResearchFinding:
         return _NOTHING
     value = after - before
     verb = "rose" if value > 0 else "fell" if value < 0 else "did not change"
-    by = f" by {amount_text(abs(value), unit)}" if value else ""
+    points = "percentage points" if unit == "%" else unit
+    by = f" by {amount_text(abs(value), points)}" if value else ""
     span = f"from {amount_text(before, unit)} to {amount_text(after, unit)}"
     sentence = f"{_capital(_what(ask))}{_scope(ask)} {verb}{by}, {span}."
-    return ResearchFinding(sentence=sentence, value=value, unit=unit)
+    found = ResearchFinding(sentence=sentence, value=value, unit=unit)
+    is_mean = aggregate(ask).startswith("avg")
+    return _doubted(found, "Means of the rows are compared.") if is_mean else found
 
 
 def _difference(ask: Ask, rows: Sequence[Row]) -> ResearchFinding:
@@ -269,12 +275,13 @@ def _ordered(ask: Ask, rows: Sequence[Row]) -> ResearchFinding:
 def _aggregated(ask: Ask, rows: Sequence[Row]) -> ResearchFinding:
     unit = _unit(ask)
     figure = aggregate(ask).partition("(")[0]
-    word = {"avg": "average ", "sum": "total ", "median": "median ", "count": "number of "}[figure]
+    words = {"avg": "average ", "sum": "total ", "median": "median ", "count": "number of "}
+    word = words.get(figure, "")
     if rows and len(rows[0]) == 3 and isinstance(rows[0][0], str):
         shown = [[str(row[0]), _shown(row[1], unit)] for row in rows]
         listed = "; ".join(f"{name} {cell}" for name, cell in shown[:12])
         figures = _table((ask.group.name if ask.group else "", f"{word}{_what(ask)}"), shown)
-        sentence = f"{_capital(word)}{_what(ask)}{_scope(ask)}: {listed}."
+        sentence = f"{_capital(word + _what(ask))}{_scope(ask)}: {listed}."
         return ResearchFinding(sentence=sentence, value=listed, unit=unit, figures=figures)
     value = _float(rows[0][0]) if rows else None
     found = _single(ask, value, unit, f"{word}{_what(ask)}")
@@ -291,10 +298,10 @@ def _aggregated(ask: Ask, rows: Sequence[Row]) -> ResearchFinding:
 def _cells(ask: Ask, rows: Sequence[Row]) -> ResearchFinding:
     given = [row[1] for row in rows if row[1] is not None]
     what = ask.measure or ask.attribute or ask.group
-    is_asked = ask.filters or ask.periods
+    is_asked = ask.filters or ask.periods or ask.bound
     if not given or not is_asked or what is None or what in [one.field for one in ask.filters]:
         return _NOTHING
-    unit = what.column.unit
+    unit = _unit(ask) if what is ask.measure else None
     different = list(dict.fromkeys(_shown(cell, unit) for cell in given))
     if what.column.kind == "number" and len(given) > 1:
         figures = [value for cell in given if (value := _float(cell)) is not None]
@@ -309,7 +316,7 @@ def _cells(ask: Ask, rows: Sequence[Row]) -> ResearchFinding:
     if len(different) > 20:
         return _NOTHING
     sentence = f"{_names(different)}: {what.name}{_scope(ask)}."
-    doubts = (f"{len(different)} rows fit.",) if len(different) > 1 else ()
+    doubts = (f"{len(different)} rows fit.",) if len(different) > 1 and not ask.bound else ()
     return ResearchFinding(
         sentence=sentence, value=_names(different), subjects=tuple(different), doubts=doubts
     )
@@ -324,12 +331,18 @@ def _table(columns: tuple[str, ...], rows: Sequence[Sequence[str]]) -> FigureTab
 
 
 def _unit(ask: Ask) -> str | None:
-    return ask.measure.column.unit if ask.measure else None
+    if ask.measure is None or (ask.is_rate and ask.kind != "share"):
+        return "%" if ask.is_rate else None
+    return ask.measure.unit
 
 
 def _what(ask: Ask) -> str:
+    if ask.is_rate and ask.measure is not None and ask.whole is not None and ask.kind != "share":
+        return f"rate of {ask.measure.name} in {ask.whole.name}".replace("_", " ")
     if ask.measure is not None:
-        return ask.measure.name.replace("_", " ")
+        name = ask.measure.name.replace("_", " ")
+        is_mean = ask.is_mean and ask.measure.role != "rate"
+        return f"average {name}" if is_mean and ask.kind in _COMPARING else name
     return "rows" if ask.kind in ("count", "share") else "number of rows"
 
 
@@ -339,6 +352,9 @@ def _scope(ask: Ask) -> str:
     parts += [one.label for one in ask.periods] if ask.kind not in ("growth", "difference") else []
     if ask.kind == "difference" and len(ask.periods) >= 2:
         parts.append(f"{ask.periods[0].label} to {ask.periods[-1].label}")
+    if ask.bound is not None:
+        name = ask.bound.field.name.replace("_", " ")
+        parts.append(f"{name} {ask.bound.operator} {amount_text(ask.bound.number)}")
     parts += [values.MONTH_NAMES[month - 1] for month in ask.months]
     return f" ({', '.join(parts)})" if parts else ""
 

@@ -11,11 +11,11 @@ from leadhand.tools.files import Inputs
 from leadhand.tools.sql import RequestFailed, SqlTools, quoted_name
 from leadhand_teams.research import asking, contents
 from leadhand_teams.research.computing import compute
-from leadhand_teams.research.grammar import Ask
+from leadhand_teams.research.grammar import Ask, first_question
 from leadhand_teams.research.output import ResearchFinding
 from leadhand_teams.research.schema import View, views
 from leadhand_teams.research.texts import TextLibrary
-from leadhand_teams.research.words import naming, words_of
+from leadhand_teams.research.words import alike, naming, stem, words_of
 from leadhand_teams.shared.reading import Reading, read
 from leadhand_teams.shared.tables import typed
 
@@ -89,14 +89,18 @@ def of_tables(question: str, reading: Reading) -> ResearchFinding:
     tables = views(reading.tables)
     if contents.is_asked(question):
         return contents.of(tables, unread)
-    asked = _before_why(question)
+    asked = _before_why(first_question(question)[0])
     asks = asking.read(asked, tables) if asked else []
     known = _known(tables)
-    unknown = tuple(word.text for word in naming(words_of(question)) if word.stem not in known)
+    named = {word.text: word.stem for word in naming(words_of(question))}
+    unknown = tuple(text for text, stemmed in named.items() if stemmed not in known)
     good = [ask for ask in asks if not ask.unknown]
     if not good:
-        unknown = tuple(asks[0].unknown) if asks else unknown
-        return ResearchFinding(unknown=unknown, unread=unread)
+        lacking = asks[0].unknown if asks else unknown
+        nowhere = [word for word in lacking if word in named and not _occurs(word, known, tables)]
+        apart = " with ".join(word for word in lacking if word not in nowhere)
+        not_found = (apart,) if apart else ()
+        return ResearchFinding(unknown=tuple(nowhere), not_found=not_found, unread=unread)
     try:
         found = compute(good[0], asked, reading)
         if not found.sentence and len(good) > 1:
@@ -113,6 +117,7 @@ def of_tables(question: str, reading: Reading) -> ResearchFinding:
 def of_texts(question: str, reading: Reading, subjects: Sequence[str] = ()) -> ResearchFinding:
     """What the texts answer; `subjects` are what the tables single out."""
     unread = _unread(reading)
+    question = question if asks_why(question) else first_question(question)[0]
     library = TextLibrary(reading.texts)
     if not library.texts:
         named = tuple(word.text for word in naming(words_of(question)))
@@ -141,6 +146,14 @@ def _known(tables: Sequence[View]) -> frozenset[str]:
     fields = [field for view in tables for field in view.fields]
     found |= {stem for field in fields for stem in (*field.stems, *field.unit_stems)}
     return frozenset(found | {stem for f in fields for named in f.named for stem in named})
+
+
+def _occurs(word: str, known: frozenset[str], tables: Sequence[View]) -> bool:
+    """Whether a word, or one of its family, is anywhere in the tables."""
+    if any(alike(stem(word), one) for one in known):
+        return True
+    columns = (column for view in tables for column in view.source.columns)
+    return any(word.lower() in text.lower() for column in columns for text in column.texts)
 
 
 def _doubts_of_others(

@@ -67,6 +67,25 @@ KINDS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = tuple(
     (kind, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for kind, words in _PATTERNS.items()
 )
 
+_QUESTION: Final = re.compile(
+    r"(?:[,;]?\s+and\s+(?:also\s+)?|\?\s+(?:and\s+)?)"
+    r"(?P<rest>(?:how|what|which|who|whom|whose|when|where)\b.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_PART: Final = re.compile(
+    r"[,;]\s+and\s+(?P<rest>(?:in|at|for|of|on|from|during|by)\b.+)", re.IGNORECASE | re.DOTALL
+)
+"""Where a second question begins, whole or in short."""
+
+OPERATORS: Final[dict[str, Literal["<", "<=", ">", ">="]]] = {
+    "more than": ">", "over": ">", "above": ">", "at least": ">=",
+    "less than": "<", "fewer than": "<", "under": "<", "below": "<", "at most": "<=",
+}  # fmt: skip
+BOUND: Final = re.compile(
+    rf"\b(?P<how>{'|'.join(OPERATORS)})\s+[$€£]?(?P<number>\d[\d,.]*\d|\d|"
+    rf"one|{'|'.join(NUMBERS)})\b(?!\s*(?:years|months|weeks|days)\b)"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Filter:
@@ -76,6 +95,15 @@ class Filter:
     texts: tuple[str, ...]
     word: str = ""
     """The word that all of them have; empty if they are named whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Rows of which a figure is above or below a number: `more than 50`."""
+
+    field: Field
+    operator: Literal["<", "<=", ">", ">="]
+    number: float
 
 
 @dataclass(slots=True)
@@ -88,6 +116,11 @@ class Ask:
     """None: rows are counted."""
     whole: Field | None = None
     """Another measure of which a share is asked for: `What share of the visits were missed`."""
+    is_rate: bool = False
+    """Whether the figure is `measure` in percent of `whole`: `the no-show rate`."""
+    is_mean: bool = False
+    """Whether means are compared: `How did the average price change`."""
+    bound: Bound | None = None
     group: Field | None = None
     is_split: bool = False
     """Whether each group is asked for: `by region`."""
@@ -116,6 +149,15 @@ class Ask:
         return next((one for one in fields if one.role == "date"), None)
 
 
+def first_question(question: str) -> tuple[str, str]:
+    """The first question of a request, and what else it asks; a reason is asked with the first."""
+    is_compared = kind_of(question) in ("growth", "difference") or "between" in question.lower()
+    found = _QUESTION.search(question, 12) or (None if is_compared else _PART.search(question, 12))
+    if found is None:
+        return question, ""
+    return f"{question[: found.start()]}?", found["rest"].rstrip(" ?.")
+
+
 def kind_of(question: str) -> Kind:
     """What a question asks for, by the first line of `KINDS`."""
     for kind, pattern in KINDS:
@@ -127,3 +169,13 @@ def kind_of(question: str) -> Kind:
 def is_falling(question: str) -> bool:
     """Whether it asks for what fell."""
     return re.search(rf"\b(?:{FALLING})\b", question, re.IGNORECASE) is not None
+
+
+def limit_of(text: str) -> int | None:
+    """How many are asked for: `the three largest`."""
+    pattern = rf"\b(?:top|the|first|which|best|what are) (\d+|{'|'.join(NUMBERS)})\b"
+    found = re.search(pattern, text)
+    word = str(found[1]) if found else ""
+    if word.isdigit():
+        return int(word) if len(word) < 4 else None
+    return next((n for n, one in enumerate(NUMBERS, 2) if one == word), None)

@@ -56,6 +56,8 @@ class ResearchAnswer(_Frozen):
     doubts: tuple[str, ...] = ()
     not_found: tuple[str, ...] = ()
     """What the question names and no file has."""
+    not_answered: tuple[str, ...] = ()
+    """Further questions of the request."""
     sql: str | None = None
     """The query that computed it."""
     figures: FigureTable | None = None

@@ -51,6 +51,12 @@ class Field:
         bare = re.sub(r"[(\[][^)\]]*[)\]]", " ", self.name)
         return name_stems(bare) or name_stems(self.name)
 
+    @property
+    def unit(self) -> str | None:
+        """Of its figures, or the currency in its name: `salary_eur`."""
+        named = values.unit_of(self.name.replace("_", " "))
+        return self.column.unit or (named if named and re.fullmatch("[A-Z]{3}", named) else None)
+
     @cached_property
     def is_series(self) -> bool:
         """Whether its dates are of figures over time, not of a register such as of customers."""

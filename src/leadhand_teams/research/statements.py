@@ -30,7 +30,7 @@ def statement(ask: Ask) -> str:
                 f"FROM {source}{rest}"
             )
         case "growth" | "difference" if len(ask.periods) >= 2:
-            return _between(ask, source, figure)
+            return _between(ask, source)
         case "growth" if ask.date:
             return _first_and_last(ask, source, figure)
         case "difference":
@@ -60,14 +60,18 @@ def rows_statement(ask: Ask) -> str:
     return f"SELECT {_column(ask.view.sql_name, ROW)} FROM {_from(ask)}{where} ORDER BY 1 LIMIT 3"
 
 
-def aggregate(ask: Ask) -> str:
-    """How the rows of a group become one figure."""
+def aggregate(ask: Ask, condition: str = "") -> str:
+    """How the rows of a group, those that meet the condition, become one figure."""
+    rows = f" FILTER (WHERE {condition})" if condition else ""
     if ask.measure is None or ask.measure.role == "date":
-        return "count(*)"
+        return f"count(*){rows}"
     column = field_sql(ask.measure)
-    if ask.kind == "median":
-        return f"median({column})"
-    return f"{'avg' if ask.kind == 'mean' or ask.measure.role == 'rate' else 'sum'}({column})"
+    if ask.is_rate and ask.whole is not None and ask.kind != "share":
+        whole = field_sql(ask.whole)
+        return f"100.0 * sum({column}){rows} / nullif(sum({whole}){rows}, 0)"
+    is_mean = ask.is_mean or ask.kind == "mean" or ask.measure.role == "rate"
+    function = "median" if ask.kind == "median" else "avg" if is_mean else "sum"
+    return f"{function}({column}){rows}"
 
 
 def _is_grouped(ask: Ask) -> bool:
@@ -93,12 +97,12 @@ def _ordered(ask: Ask, source: str, where: str, figure: str, order: str) -> str:
     )
 
 
-def _between(ask: Ask, source: str, figure: str) -> str:
+def _between(ask: Ask, source: str) -> str:
     first, last = sorted((ask.periods[0], ask.periods[-1]), key=lambda one: one.start)
     name = _group(ask) if _is_grouped(ask) else "''"
     return (
-        f"SELECT {name} AS name, {figure} FILTER (WHERE {_in(ask, [first])}) AS before, "
-        f"{figure} FILTER (WHERE {_in(ask, [last])}) AS after "
+        f"SELECT {name} AS name, {aggregate(ask, _in(ask, [first]))} AS before, "
+        f"{aggregate(ask, _in(ask, [last]))} AS after "
         f"FROM {source}{_where(ask, ask.filters, ())} GROUP BY 1 ORDER BY 1 LIMIT 1000"
     )
 
@@ -145,6 +149,8 @@ def _where(ask: Ask, filters: Sequence[Filter], periods: Sequence[Period]) -> st
     if ask.months and ask.date is not None:
         months = ", ".join(map(str, ask.months))
         found.append(f"month({field_sql(ask.date)}) IN ({months})")
+    if ask.bound is not None:
+        found.append(f"{field_sql(ask.bound.field)} {ask.bound.operator} {ask.bound.number:g}")
     return f" WHERE {' AND '.join(found)}" if found else ""
 
 

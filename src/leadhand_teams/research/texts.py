@@ -38,6 +38,7 @@ _CAUSE: Final = re.compile(
     r"caused? by|after|driven by|led to)\b",
     re.IGNORECASE,
 )
+_NO_CAUSE: Final = "The sentence does not say that it is the reason."
 _NAME: Final = re.compile(
     r"(?:[A-ZÄÖÜ][\w'’.-]*|& )(?: (?:[A-ZÄÖÜ][\w'’.-]*|&|de|van|von|der|of))*"
 )  # fmt: skip
@@ -140,7 +141,7 @@ class TextLibrary:
         value = None if why else _value(question, best.sentence, words)
         if value is None and re.match(r"\s*who\b", question, re.IGNORECASE):
             return ResearchFinding()
-        doubts: list[str] = []
+        doubts = [_NO_CAUSE] if why and not _CAUSE.search(text) else []
         if best.near:
             shown = ", ".join(f"“{word.text}”" for word in best.near)
             doubts.append(f"The sentence itself does not name {shown}; its surroundings do.")

@@ -65,7 +65,7 @@ slow strong weak quick year month quarter week day date time when where who whos
 between respect relative absolute value first second third fourth last half reason because across
 during since three four five six seven eight nine ten two next previous current currently company
 versus vs against term different same similar say state mention according exactly approximately
-about roughly us
+worth about roughly us
 """
 """Words that say what to do with the figures, not which."""
 

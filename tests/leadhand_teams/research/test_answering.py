@@ -88,6 +88,63 @@ def test_a_role_that_no_row_has_is_not_given_to_another_person(tmp_path: Path) -
     assert [one.ref for one in made.citations] == ["handbook.md:5"]
 
 
+def test_a_question_that_was_not_answered_beside_another_is_named(tmp_path: Path) -> None:
+    question = "What share of appointments in the South were no-shows, and in the North?"
+    given = run(question, visits(tmp_path))
+    made = ResearchAnswer.model_validate(given.output)
+    assert (given.status, made.value, made.not_answered) == ("partial", 19.0, ("in the North",))
+    assert "in the North" in given.gaps[0].why
+    made = asked("How many appointments were there, and how many no-shows?", tmp_path)
+    assert (made.value, made.not_answered) == (330, ("how many no-shows",))
+    made = asked("What is the difference in no-shows between North, and in the South?", tmp_path)
+    assert made.not_answered == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "word", "is_nowhere"),
+    [
+        ("What fee do patients in the South pay?", "South", False),
+        ("What is the no-show rate in the East?", "East", True),
+        ("How many nurses work on night duty?", "duty", True),
+    ],
+)
+def test_only_what_no_file_has_is_said_to_be_in_none(
+    tmp_path: Path, question: str, word: str, is_nowhere: bool
+) -> None:
+    (visits(tmp_path) / "policy.md").write_text(
+        "In the North patients pay a fee of 25 euros.\n\n# Opening\n\nThe South is closed today.\n"
+    )
+    made = asked(question, tmp_path)
+    assert (made.answered, word in " ".join(made.not_found)) == (False, True)
+    assert made.answer.startswith("Not in your files" if is_nowhere else "No answer was found")
+
+
+@pytest.mark.parametrize(
+    ("question", "value", "words"),
+    [
+        ("How did the average waiting time change from January to December 2025?", 4.0,
+         "from 15 to 19"),
+        ("How did the no-show rate in the South change from January to December 2025?", -15.0,
+         "fell by 15 percentage points"),
+        ("Which clinic has the highest no-show rate?", "South", "19.0 %"),
+        ("What is the no-show rate by clinic?", "South 19.0 %; North 9.2 %", "Rate of"),
+        ("What is the no-show rate in the South?", 19.0, "38 of 200"),
+        ("How much do we spend on nurses' salaries in total?", 100_000, "100,000 EUR"),
+        ("Who owns the Acme account?", "Ines Vogel", "Owner"),
+        ("Which accounts are worth at least 65,000?", "Acme and Corona", "Amount >= 65,000"),
+        ("How many accounts have an amount of more than 65,000?", 1, "Amount > 65,000"),
+    ],
+)  # fmt: skip
+def test_means_rates_owners_and_conditions(
+    tmp_path: Path, question: str, value: float | str, words: str
+) -> None:
+    made = asked(question, visits(tmp_path))
+    assert made.value == (value if isinstance(value, str) else pytest.approx(value))
+    assert words in made.answer
+    if "salaries" in question:
+        assert "“fte” was not used" in made.doubts[0]
+
+
 def test_a_parquet_file_is_a_table_too(tmp_path: Path) -> None:
     copied = "COPY (SELECT 'North' AS region, 5 AS units UNION ALL SELECT 'South', 7) TO ?"
     duckdb.execute(copied, [str(tmp_path / "units.parquet")])
@@ -167,23 +224,40 @@ def test_the_answer_stands_any_subset_of_results(startup: Path) -> None:
     lost = TaskResult(task, "analyst", "failed", None, "it failed")
     assert not answered([lost]).answered
     made = answer(Plan(goal="What?", tasks=[task]), [])
-    assert ResearchAnswer.model_validate(made.output).answer == "Not in your files."
+    assert ResearchAnswer.model_validate(made.output).answer == "No answer was found in your files."
 
 
 def visits(path: Path) -> Path:
-    """Two measures of one unit, and staff whose costs no column names."""
-    rows = "week,clinic,appointments,no_shows\n2025-01-06,North,80,8\n2025-01-06,South,120,30\n"
-    (path / "visits.csv").write_text(rows, encoding="utf-8")
-    (path / "staff.csv").write_text("site;role\nNorth;nurse\nNorth;physician\n", encoding="utf-8")
+    """Two measures of one unit, staff and their salaries, and accounts."""
+    tables = {
+        "visits.csv": """week,clinic,appointments,no_shows,avg_wait_min
+2025-01-06,North,80,8,10
+2025-01-06,South,120,30,20
+2025-12-01,North,50,4,16
+2025-12-01,South,80,8,22
+""",
+        "staff.csv": """site;role;fte;salary_eur
+North;nurse;9,0;51.000,00
+South;nurse;7,5;49.000,00
+North;physician;4,0;90.000,00
+""",
+        "accounts.csv": """Account,Owner,Amount
+Acme,Ines Vogel,71000
+Birch,Tom Hale,20000
+Corona,Ines Vogel,65000
+""",
+    }
+    for name, text in tables.items():
+        (path / name).write_text(text, encoding="utf-8")
     return path
 
 
 def test_a_share_of_another_column_is_divided_by_that_column(tmp_path: Path) -> None:
     every = asked("What share of appointments were no-shows?", visits(tmp_path))
     south = asked("What percentage of appointments in the South were no-shows?", tmp_path)
-    assert (every.value, south.value) == (19.0, 25.0)
+    assert (every.value, south.value) == (pytest.approx(50 / 330 * 100), 19.0)
     of_one = asked("What share of the no-shows did the South have?", tmp_path)
-    assert of_one.value == pytest.approx(30 / 38 * 100)
+    assert of_one.value == pytest.approx(38 / 50 * 100)
 
 
 def test_the_highest_of_nothing_that_a_column_names_is_refused(tmp_path: Path) -> None:
