@@ -39,9 +39,9 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         )
     update = {name: getattr(one, name) for one in others for name in one.model_fields_set}
     update["note"] = "\n\n".join(filter(None, (one.note for one in others)))
-    update["statements"], gaps = _added(outputs)
+    update["statements"], left_out = _added(outputs)
     found = found.model_copy(update=update)
-    gaps += [Gap(task_id=id, why=why) for id, one in parts.items() if (why := _sum_is_wrong(one))]
+    gaps = [Gap(task_id=id, why=why) for id, one in parts.items() if (why := _sum_is_wrong(one))]
     gaps += [
         Gap(task_id=id, why=f"not kept: {rule.name}: {rule.why}")
         for id, one in parts.items()
@@ -49,6 +49,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         if not rule.met
     ]
     missing = [f"{one.task.id}: {one.why}" for one in results if one.result is None and one.why]
+    missing += left_out
     report = report_of(found, title=plan.goal, conflicts=conflicts, missing=missing)
     text = report.markdown(title=False)
     first = results[0].task.id if results else "plan"
@@ -84,7 +85,7 @@ def _sum_is_wrong(part: Rebalanced) -> str | None:
     return f"shares of {shares:,.2f} and cash of {part.cash:,.2f} are not the value {whole:,.2f}"
 
 
-def _added(outputs: dict[str, JsonValue]) -> tuple[list[str], list[Gap]]:
+def _added(outputs: dict[str, JsonValue]) -> tuple[list[str], list[str]]:
     """What models added and whose words stand in a result of code, and what was left out."""
     texts = [
         Text(id, json.dumps({key: one for key, one in output.items() if key != "added"}, indent=1))
@@ -92,10 +93,10 @@ def _added(outputs: dict[str, JsonValue]) -> tuple[list[str], list[Gap]]:
         if isinstance(output, dict)
     ]
     kept: list[str] = []
-    gaps: list[Gap] = []
+    left_out: list[str] = []
     for id, output in outputs.items():
         if isinstance(output, dict) and output.get("added"):
             checked = check(Added.model_validate(output["added"]).statements, texts)
             kept += [f"{one.text} ({one.ref})" for one in checked.kept]
-            gaps += [Gap(task_id=id, why=checked.note)] if checked.note else []
-    return kept, gaps
+            left_out += [f"{id}: {checked.note}"] if checked.note else []
+    return kept, left_out

@@ -76,6 +76,16 @@ def test_orders_stay_where_a_model_adds_to_them() -> None:
     assert found.statements == ["By the policy. (allocation:2)"]
 
 
+def test_a_statement_that_is_left_out_is_named_and_no_gap() -> None:
+    task = Task(id="allocation", worker="allocation", intent="Find the orders")
+    added = {"statements": [{"text": "It rose.", "ref": "draft", "quote": "a quote of nothing"}]}
+    result = Result(output={"policy": "policy.yaml", "cash": 12.5, "added": added})
+    done = TaskResult(task, "allocation", "completed", result, None)
+    made = answering.answer(Plan(goal="orders", tasks=[task]), [done])
+    assert made.gaps == ()
+    assert "allocation: 1 statement of the model left out" in made.answer
+
+
 def test_orders_lead_from_the_holdings_into_the_bands_and_no_further(tmp_path: Path) -> None:
     found = output(run(written(tmp_path, prices=PRICES, policy=POLICY, holdings=HOLDINGS)))
     assert [(one.asset, one.side) for one in found.orders] == [("A", "sell"), ("B", "buy")]
