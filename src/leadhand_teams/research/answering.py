@@ -83,6 +83,7 @@ def combined(question: str, tables: ResearchFinding, texts: ResearchFinding) -> 
     elif second.sentence:
         also = second.citations
     rest = first_question(question)[1]
+    rest = "" if asks_why(rest) else rest  # answered above
     if rest:
         sentence = f"{sentence} Not answered: “{rest}”; ask it alone."
     return ResearchAnswer(
