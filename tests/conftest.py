@@ -40,7 +40,7 @@ for _name in [*os.environ]:
 _ROOT = Path(__file__).parent.parent
 _EXTERNAL = re.compile(
     r"subprocess|processes|isolate=|fork|Popen|programs|repositor|make_change|git|home=|--home|[Ss]qlite|"
-    r"tools\.files|"
+    r"tools\.files|leadhand\.extension import load|"
     r"[Pp]ostgres|ScriptedServer|model_server|raw_endpoint|\bserver\b|LocalServer"
 )
 """What a test module names that starts processes or servers, or opens databases."""
