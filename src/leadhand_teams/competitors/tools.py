@@ -5,7 +5,6 @@ import functools
 import os
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Final, cast
 
 from pydantic import JsonValue, TypeAdapter
@@ -20,7 +19,7 @@ from leadhand_teams.competitors.pages import stated, undated
 from leadhand_teams.competitors.prices import price_of, prices
 from leadhand_teams.competitors.records import SourceRecord
 from leadhand_teams.competitors.sources import Sources, gather, host
-from leadhand_teams.shared.reading import read
+from leadhand_teams.shared.reading import read, stamps
 
 _PER: Final = re.compile(r"\W*(?:billing|billed|per|period|interval|unit)\W*", re.IGNORECASE)
 RECORDS: Final = TypeAdapter(list[SourceRecord])
@@ -28,12 +27,13 @@ RECORDS: Final = TypeAdapter(list[SourceRecord])
 
 def sources_of(paths: Sequence[str]) -> tuple[Sources, list[str]]:
     """What the files state, and what was not read; files are read once until they change."""
-    found = [file for path in paths for file in (Path(path), *Path(path).rglob("*"))]
-    return _read(tuple(paths), tuple((str(file), file.stat().st_mtime_ns) for file in found))
+    return _read(tuple(paths), stamps(paths))
 
 
 @functools.lru_cache(maxsize=4)
-def _read(paths: tuple[str, ...], states: tuple[tuple[str, int], ...]) -> tuple[Sources, list[str]]:
+def _read(
+    paths: tuple[str, ...], states: tuple[tuple[str, int, int], ...]
+) -> tuple[Sources, list[str]]:
     reading = read(paths)
     return gather(reading), [f"{one.name}: {one.why}" for one in reading.unread]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, cast
 
 from leadhand_teams.curriculum.topics import StatedExercise, Topic, slug
-from leadhand_teams.shared.reading import Reading, Text, read
+from leadhand_teams.shared.reading import Reading, Text, read, stamps
 from leadhand_teams.shared.tables import DataTable
 from leadhand_teams.shared.values import number
 
@@ -71,12 +71,11 @@ class CourseFiles(NamedTuple):
 
 def files_of(paths: Sequence[str]) -> CourseFiles:
     """The topics in files and folders; they are read once until they change."""
-    found = [file for path in paths for file in (Path(path), *Path(path).rglob("*"))]
-    return _read(tuple(paths), tuple((str(file), file.stat().st_mtime_ns) for file in found))
+    return _read(tuple(paths), stamps(paths))
 
 
 @functools.lru_cache(maxsize=2)
-def _read(paths: tuple[str, ...], states: tuple[tuple[str, int], ...]) -> CourseFiles:
+def _read(paths: tuple[str, ...], states: tuple[tuple[str, int, int], ...]) -> CourseFiles:
     reading = read(paths)
     topics: dict[str, list[Topic]] = {name: list(_rows(name, reading)) for name in reading.lines}
     by_json = {name for name, found in topics.items() if found}

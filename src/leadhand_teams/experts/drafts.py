@@ -5,7 +5,6 @@ import threading
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import groupby
-from pathlib import Path
 from typing import Final, cast
 
 from leadhand import Handoff, Result
@@ -16,7 +15,7 @@ from leadhand_teams.experts.finding import FoundAnswer, asked, find
 from leadhand_teams.experts.output import ExpertOpinion
 from leadhand_teams.experts.sentences import KnownLines, QuotableLine, library
 from leadhand_teams.experts.words import check, pattern, patterns
-from leadhand_teams.shared.reading import read
+from leadhand_teams.shared.reading import read, stamps
 
 _MOST_STEPS: Final = 12
 _MOST_TO_READER: Final = 5
@@ -25,14 +24,12 @@ _lock = threading.Lock()
 
 def known_documents(paths: Sequence[str]) -> KnownLines:
     """The sentences of the files and folders at `paths`, read once. Raises `InputError`."""
-    files = [file for path in map(Path, paths) for file in (path, *sorted(path.rglob("*")))]
-    states = (file.stat() for file in files if file.exists())
     with _lock:
-        return _library(tuple(paths), tuple((one.st_mtime_ns, one.st_size) for one in states))
+        return _library(tuple(paths), stamps(paths))
 
 
 @lru_cache(4)
-def _library(paths: tuple[str, ...], states: tuple[tuple[int, int], ...]) -> KnownLines:
+def _library(paths: tuple[str, ...], states: tuple[tuple[str, int, int], ...]) -> KnownLines:
     return library(read(paths))
 
 

@@ -4,11 +4,10 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from leadhand_teams.launch.schedule import LaunchTask
-from leadhand_teams.shared.reading import Text, read
+from leadhand_teams.shared.reading import Text, read, stamps
 from leadhand_teams.shared.tables import DataColumn, DataTable
 from leadhand_teams.shared.values import amounts
 
@@ -70,12 +69,12 @@ class LaunchFiles:
 
 def material_of(paths: Sequence[str]) -> LaunchFiles:
     """What the files are; files are read once until they change. Raises `InputError`."""
-    return _material(tuple((path, Path(path).stat().st_mtime_ns) for path in paths))
+    return _material(tuple(paths), stamps(paths))
 
 
 @functools.lru_cache(maxsize=2)
-def _material(files: tuple[tuple[str, int], ...]) -> LaunchFiles:
-    reading = read([path for path, _ in files])
+def _material(paths: tuple[str, ...], states: tuple[tuple[str, int, int], ...]) -> LaunchFiles:
+    reading = read(paths)
     found: dict[str, object] = {}
     market: list[DataTable] = []
     figures: dict[str, tuple[float, str]] = {}

@@ -194,7 +194,7 @@ def _market(found: Launch) -> list[Block]:
 def _schedule(found: Launch) -> list[Block]:
     rows = [
         [
-            one.task, one.start, one.end, one.owner or "nobody yet",
+            one.task, one.start, one.end, one.owner or "no owner yet",
             "critical" if one.critical else f"{one.slack} days of slack", one.ref,
         ]
         for one in found.schedule

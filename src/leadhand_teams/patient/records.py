@@ -9,13 +9,12 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final, cast
 
 from leadhand_teams.patient.clinical import VOCABULARY, analyte
 from leadhand_teams.patient.output import ClinicalItem, ItemKind, PatientSubject
 from leadhand_teams.shared import values
-from leadhand_teams.shared.reading import Text, read
+from leadhand_teams.shared.reading import Text, read, stamps
 from leadhand_teams.shared.tables import DataTable
 
 KINDS: Final[dict[str, ItemKind]] = {
@@ -67,12 +66,11 @@ class PatientRecord:
 
 def record_of(paths: Sequence[str]) -> PatientRecord:
     """What the files state; they are read once until they change."""
-    found = [file for path in paths for file in (Path(path), *Path(path).rglob("*"))]
-    return _record(tuple(paths), tuple((str(file), file.stat().st_mtime_ns) for file in found))
+    return _record(tuple(paths), stamps(paths))
 
 
 @functools.lru_cache(maxsize=4)
-def _record(paths: tuple[str, ...], states: tuple[tuple[str, int], ...]) -> PatientRecord:
+def _record(paths: tuple[str, ...], states: tuple[tuple[str, int, int], ...]) -> PatientRecord:
     reading = read(paths)
     record = PatientRecord(unread=[f"{one.name}: {one.why}" for one in reading.unread])
     documents = [name for name in reading.lines if name.lower().endswith("json")]

@@ -12,7 +12,7 @@ import numpy as np
 from leadhand.tools.text import counted, joined_names
 from leadhand_teams.portfolio.measures import Floats, filled
 from leadhand_teams.portfolio.policy import Policy, read_policy
-from leadhand_teams.shared.reading import read
+from leadhand_teams.shared.reading import read, stamps
 from leadhand_teams.shared.tables import DataTable
 
 ASSET = ("asset", "ticker", "symbol", "isin", "wertpapier", "titel", "titre", "valor", "name")
@@ -57,14 +57,14 @@ class HandedIn(NamedTuple):
 
 def material(paths: Sequence[str]) -> HandedIn:
     """What the files have; they are read again only if they have changed."""
-    stamps = [(path, Path(path).stat().st_mtime_ns) for path in paths if Path(path).exists()]
+    there = tuple(path for path in paths if Path(path).exists())
     with _READING:  # tasks that start together read once
-        return _material(tuple(stamps))
+        return _material(there, stamps(there))
 
 
 @lru_cache(maxsize=4)
-def _material(stamps: tuple[tuple[str, int], ...]) -> HandedIn:
-    reading = read([path for path, _ in stamps])
+def _material(paths: tuple[str, ...], states: tuple[tuple[str, int, int], ...]) -> HandedIn:
+    reading = read(paths)
     issues: list[str] = []
     conflicts: list[str] = []
     unread = [f"{one.name}: {one.why}" for one in reading.unread]

@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -108,6 +109,20 @@ class Reading:
     def text(self, name: str) -> Text | None:
         """The text of the file `name`, or with this id."""
         return next((one for one in self.texts if name in (one.id, one.name)), None)
+
+
+def stamps(paths: Iterable[str | Path]) -> tuple[tuple[str, int, int], ...]:
+    """The time and size of each file at `paths` and in folders there, as a key of what was read.
+
+    A folder's own time does not change when a file in it does.
+    """
+    found: list[tuple[str, int, int]] = []
+    for path in map(Path, paths):
+        for file in (path, *sorted(path.rglob("*"))):
+            with suppress(OSError):
+                state = file.lstat()
+                found.append((str(file), state.st_mtime_ns, state.st_size))
+    return tuple(found)
 
 
 def read(paths: Iterable[str | Path]) -> Reading:

@@ -82,7 +82,7 @@ def test_answers_out_of_order_are_left_out() -> None:
 def test_the_points_are_where_the_curves_cross() -> None:
     found = points(ANSWERS)
     assert found is not None
-    # Too cheap for nobody from 20 on, cheap for nobody from 25 on; expensive for all from 38 on.
+    # Too cheap for none from 20 on, cheap for none from 25 on; expensive for all from 38 on.
     assert (found.pmc, found.idp, found.opp) == (20.0, 25.0, 20.0)
     assert found.pme == 38.0
     assert found.price_max_revenue is None

@@ -3,7 +3,7 @@
 import zipfile
 from pathlib import Path
 
-from leadhand_teams.shared.reading import Reading, read
+from leadhand_teams.shared.reading import Reading, read, stamps
 from tests.tools.files import samples
 
 
@@ -88,3 +88,13 @@ def test_hostile_spreadsheets_are_named_and_harm_no_other_file(tmp_path: Path) -
     assert "damaged" in why["b.xlsx"]
     assert "unpacks to more than 256 MiB" in why["c.xlsx"]
     assert "damaged" in why["d.xlsx"] or "memory" in why["d.xlsx"]
+
+
+def test_what_was_read_is_known_by_each_file_of_a_folder(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("a\n1\n")
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    before = stamps([tmp_path])
+    assert stamps([tmp_path]) == before
+    file.write_text("a\n1\n2\n")
+    assert stamps([tmp_path]) != before
