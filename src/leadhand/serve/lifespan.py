@@ -1,0 +1,82 @@
+"""The life of a service: ready, taking over runs, and draining on a signal."""
+
+import asyncio
+import logging
+import signal
+import threading
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from types import FrameType
+
+from leadhand.errors import LeadhandError
+from leadhand.serve.service import Service
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+_log = logging.getLogger("leadhand")
+
+
+@asynccontextmanager
+async def serving(service: Service) -> AsyncGenerator[None]:
+    """Raises what `Supervisor.ready` raises."""
+    await asyncio.gather(*(one.ready() for one in service.supervisors.values()))
+    begun = set[asyncio.Task[None]]()
+
+    def begin() -> None:
+        if not begun:
+            begun.add(asyncio.create_task(drain(service)))
+
+    taking_over = asyncio.create_task(_take_over(service))
+    try:
+        with _on_signals(begin):
+            yield
+    finally:
+        taking_over.cancel()
+        await asyncio.wait([taking_over])
+        begin()
+        await asyncio.gather(*begun)
+        for supervisor in service.supervisors.values():
+            await supervisor.close()
+
+
+async def drain(service: Service) -> None:
+    """Refuse new runs, give those under way the grace, interrupt the others, and end streams."""
+    service.draining.set()
+    every = service.supervisors.values()
+    await asyncio.gather(*(one.shutdown(grace_s=service.settings.grace_s) for one in every))
+
+
+async def _take_over(service: Service) -> None:
+    """Resume, now and again later, the service's runs that other processes left behind."""
+    while True:
+        for supervisor in service.supervisors.values():
+            try:
+                await supervisor.resume_interrupted()
+            except LeadhandError as error:  # the journal may be back the next time
+                _log.warning("taking over runs: %s", error)
+        await asyncio.sleep(service.settings.take_over_s)
+
+
+@contextmanager
+def _on_signals(begin: Callable[[], None]) -> Generator[None]:
+    """Call `begin` in the loop on a signal, before the server's own handler, which first waits for
+    connections: streams stay open until the drain ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        loop.call_soon_threadsafe(begin)
+        handler = before[signal.Signals(number)]
+        if callable(handler):
+            handler(number, frame)
+
+    for number in _SIGNALS:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

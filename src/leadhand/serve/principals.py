@@ -1,0 +1,97 @@
+"""Who calls the service, and what they may see."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from fastapi import Depends, Request
+from pydantic import JsonValue
+
+from leadhand.contracts.budget import Budget
+from leadhand.contracts.data import argument, check_fields
+from leadhand.serve.problems import HttpProblem
+
+UserRole = Literal["requester", "approver", "operator"]
+"""`requester`: starts runs and sees its own. `approver`: besides answers its tenant's questions.
+`operator`: sees and does everything in its tenant."""
+EVERY_TENANT = "*"
+"""The tenant of a principal whose role counts in all tenants."""
+
+
+@argument
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """A caller of the service: a person or a program."""
+
+    name: str
+    """Unique within its tenant."""
+    tenant: str
+    """The customer or department that it belongs to; `*`: its role counts in all of them."""
+    roles: frozenset[UserRole]
+    origin: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    """Stored with its runs besides its name and tenant: what `restore` needs."""
+    context: object = field(default=None, repr=False, compare=False)
+    """The context of its runs; never stored."""
+    budget: Budget | None = None
+    """What one of its runs may spend at most."""
+
+    __post_init__ = check_fields
+
+    def has(self, role: UserRole) -> bool:
+        """Whether it may do what the role may; an operator may do everything."""
+        return role in self.roles or "operator" in self.roles
+
+
+Authenticate = Callable[[Request], Principal | Awaitable[Principal | None] | None]
+"""Who sends a request; None, or a raised `HttpProblem`, if that is unknown."""
+
+
+def origin_of(principal: Principal) -> dict[str, JsonValue]:
+    """What is stored with a run of the principal."""
+    return {**principal.origin, "tenant": principal.tenant, "principal": principal.name}
+
+
+def is_own(principal: Principal, origin: Mapping[str, JsonValue]) -> bool:
+    """Whether a run with that origin is the principal's."""
+    named = (origin.get("tenant"), origin.get("principal"))
+    return named == (principal.tenant, principal.name)
+
+
+def in_tenant(principal: Principal, origin: Mapping[str, JsonValue]) -> bool:
+    return principal.tenant in (EVERY_TENANT, origin.get("tenant"))
+
+
+def may_see(principal: Principal, origin: Mapping[str, JsonValue]) -> bool:
+    """Whether the principal may see a run with that origin. What it may not see is a 404."""
+    if is_own(principal, origin):
+        return True
+    return "operator" in principal.roles and in_tenant(principal, origin)
+
+
+def may_answer(principal: Principal, origin: Mapping[str, JsonValue]) -> bool:
+    """Whether the principal may see and answer the questions of a run with that origin."""
+    return principal.has("approver") and in_tenant(principal, origin)
+
+
+def check_role(principal: Principal, role: UserRole) -> None:
+    """Raises `HttpProblem` 403."""
+    if not principal.has(role):
+        raise HttpProblem(403, f"this is for the role {role}")
+
+
+async def _current(request: Request) -> Principal:
+    authenticate: Callable[[Request], Awaitable[Principal]] = request.app.state.authenticate
+    return await authenticate(request)
+
+
+Current = Annotated[Principal, Depends(_current)]
+"""The caller, for routes; a request without one is 401."""
+
+
+async def _operator(principal: Current) -> Principal:
+    check_role(principal, "operator")
+    return principal
+
+
+Operator = Annotated[Principal, Depends(_operator)]
+"""The caller, who has to be an operator."""

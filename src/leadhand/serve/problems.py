@@ -1,0 +1,119 @@
+"""Errors as `application/problem+json` (RFC 9457); under `/v1` in OpenAI's envelope."""
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import JsonValue
+from starlette.exceptions import HTTPException
+
+from leadhand.errors import (
+    BudgetUsedUp,
+    InputError,
+    JournalError,
+    LeadhandError,
+    ModelError,
+    PlanError,
+    RunExists,
+    RunInterrupted,
+    RunTaken,
+)
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_S = 2
+"""When a client comes again to a service that is stopping or can't reach its journal."""
+_STATUS: Mapping[type[LeadhandError], int] = {
+    BudgetUsedUp: 402,
+    RunExists: 409,
+    RunTaken: 409,
+    InputError: 400,
+    RunInterrupted: 503,
+    JournalError: 503,
+    ModelError: 503,
+}
+"""The first class that fits counts."""
+
+_log = logging.getLogger("leadhand")
+
+
+class HttpProblem(HTTPException):
+    """Raised anywhere below a route: its response is the problem."""
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        *,
+        title: str = "",
+        headers: Mapping[str, str] | None = None,
+        extra: Mapping[str, JsonValue] | None = None,
+    ) -> None:
+        """`extra` are further members of the problem; `title` is the status' own by default."""
+        super().__init__(status, detail, headers)
+        self.title = title or HTTPStatus(status).phrase
+        self.extra = extra or {}
+
+
+def problem_of(error: Exception) -> HttpProblem:
+    """The problem that a client sees. What is not meant for it has no detail."""
+    match error:
+        case HttpProblem():
+            return error
+        case HTTPException():
+            return HttpProblem(error.status_code, error.detail, headers=error.headers)
+        case RequestValidationError():
+            return HttpProblem(422, "the request has errors", extra={"errors": _errors(error)})
+        case PlanError():
+            found: list[JsonValue] = [
+                {"code": one.code, "message": one.message} for one in error.problems
+            ]
+            return HttpProblem(400, str(error), extra={"problems": found})
+        case LeadhandError():
+            status = next((_STATUS[kind] for kind in _STATUS if isinstance(error, kind)), 500)
+            headers = {"Retry-After": str(RETRY_S)} if status == 503 else None
+            return HttpProblem(status, str(error), headers=headers)
+        case _:
+            return HttpProblem(500, "the service failed; its log says why")
+
+
+def problem_response(request: Request, error: Exception) -> JSONResponse:
+    problem = problem_of(error)
+    if problem.status_code >= 500 and not isinstance(error, HTTPException):
+        _log.error("%s %s: %s", request.method, request.url.path, error)
+    if request.url.path.startswith("/v1/"):
+        return _openai_response(problem)
+    content = {
+        "type": "about:blank",
+        "title": problem.title,
+        "status": problem.status_code,
+        "detail": problem.detail,
+        **problem.extra,
+    }
+    headers = dict(problem.headers or {})
+    return JSONResponse(content, problem.status_code, headers, media_type=MEDIA_TYPE)
+
+
+def add_problem_handlers(app: FastAPI) -> None:
+    async def handle(request: Request, error: Exception) -> JSONResponse:
+        return problem_response(request, error)
+
+    for kind in (HTTPException, RequestValidationError, LeadhandError, Exception):
+        app.add_exception_handler(kind, handle)
+
+
+def _openai_response(problem: HttpProblem) -> JSONResponse:
+    kind = "server_error" if problem.status_code >= 500 else "invalid_request_error"
+    error = {"message": problem.detail, "type": kind, "param": None, "code": None}
+    headers = dict(problem.headers or {})
+    return JSONResponse({"error": error | dict(problem.extra)}, problem.status_code, headers)
+
+
+def _errors(error: RequestValidationError) -> list[JsonValue]:
+    """Each field and what is wrong with it, without what was sent: it may be secret, or large."""
+    return [
+        {"field": ".".join(str(part) for part in row["loc"]), "message": str(row["msg"])}
+        for row in error.errors()
+    ]

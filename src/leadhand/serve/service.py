@@ -1,0 +1,141 @@
+"""What the routes share: the supervisors of a service, its journal and its limits."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from pydantic import JsonValue
+
+from leadhand.contracts.events import RunStarted
+from leadhand.errors import InputError, JournalError
+from leadhand.journal import MemoryJournal
+from leadhand.ports import Journal
+from leadhand.run.stored import check_known_id
+from leadhand.serve.principals import Principal, may_see
+from leadhand.serve.problems import HttpProblem
+from leadhand.supervisor import Supervisor
+
+AnySupervisor = Supervisor[Any, object]
+"""With a context and an output of any type."""
+MAX_KNOWN_RUNS = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceSettings:
+    """The limits of a service."""
+
+    grace_s: float = 10.0
+    """How long runs have to finish before a shutdown interrupts them."""
+    take_over_s: float = 30.0
+    """How often interrupted runs of processes that died are taken over."""
+    heartbeat_s: float = 15.0
+    """The longest silence of a stream."""
+    max_body_bytes: int = 4_000_000
+    """Of a request without files."""
+    max_upload_bytes: int = 100_000_000
+    """Of a request with files."""
+    max_uploads: int = 200
+    """Files of one request."""
+    body_s: float = 60.0
+    """The longest wait for the next part of a body."""
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleRun:
+    """A stored run that the caller may see."""
+
+    run_id: str
+    team: str
+    origin: Mapping[str, JsonValue]
+
+
+@dataclass(eq=False, kw_only=True)
+class Service:
+    supervisors: Mapping[str, AnySupervisor]
+    """By the names of their teams."""
+    journal: Journal
+    """That of all supervisors."""
+    settings: ServiceSettings = field(default_factory=ServiceSettings)
+    home: Path | str | None = None
+    draining: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once the service is told to stop: streams end, and new runs are refused."""
+    _known: OrderedDict[str, VisibleRun] = field(default_factory=OrderedDict[str, VisibleRun])
+    """The last runs that were looked at: their first event never changes."""
+
+    def supervisor(self, team: str) -> AnySupervisor:
+        """Raises `HttpProblem` 404 that names the teams."""
+        try:
+            return self.supervisors[team]
+        except KeyError:
+            names = ", ".join(self.supervisors)
+            raise HttpProblem(404, f"there is no team {team!r:.80} here: {names}") from None
+
+    async def visible(self, principal: Principal, run_id: str) -> VisibleRun:
+        """The run, if the principal may see it. Raises `HttpProblem` 404."""
+        run = await self.stored(run_id)
+        if run is None or not may_see(principal, run.origin):
+            raise no_such_run(run_id)
+        return run
+
+    async def stored(self, run_id: str) -> VisibleRun | None:
+        """Any run of the journal; None if there is none. For callers that check who asks."""
+        try:
+            check_known_id(run_id)
+        except InputError:
+            return None
+        if not await self.journal.last_seq(run_id):
+            self._known.pop(run_id, None)
+            return None
+        known = self._known.get(run_id)
+        if known is None:
+            started = next(iter(await self.journal.events(run_id)), None)
+            if not isinstance(started, RunStarted):
+                raise JournalError(f"run {run_id!r} does not begin with run_started")
+            known = VisibleRun(run_id, started.team, started.origin)
+            self._known[run_id] = known
+            while len(self._known) > MAX_KNOWN_RUNS:
+                self._known.popitem(last=False)
+        return known
+
+
+def no_such_run(run_id: str) -> HttpProblem:
+    return HttpProblem(404, f"there is no run {run_id!r:.200}")
+
+
+def service_of(
+    supervisors: Sequence[AnySupervisor],
+    *,
+    settings: ServiceSettings,
+    home: Path | str | None,
+    allow_memory: bool,
+) -> Service:
+    """Raises `InputError` for supervisors that can't be served together."""
+    if not supervisors:
+        raise InputError("nothing to serve: give a supervisor")
+    by_team = {one.team.name: one for one in supervisors}
+    if len(by_team) < len(supervisors):
+        raise InputError("two supervisors have a team of the same name: rename one of them")
+    journal = supervisors[0].journal
+    if any(one.journal is not journal for one in supervisors):
+        raise InputError(
+            "the supervisors have different journals: give each the same one, as in "
+            "`journal=leadhand.journal.open_journal(home)`"
+        )
+    if isinstance(journal, MemoryJournal) and not allow_memory:
+        raise InputError(
+            "runs would be kept in memory only: give the supervisors a home, or allow_memory=True"
+        )
+    return Service(supervisors=by_team, journal=journal, settings=settings, home=home)
+
+
+async def _serving(request: Request) -> Service:
+    service: Service = request.app.state.service
+    return service
+
+
+Serving = Annotated[Service, Depends(_serving)]
+"""The service, for routes."""

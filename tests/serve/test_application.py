@@ -1,0 +1,41 @@
+"""The app: who calls, and what becomes of errors. Uses subprocess-free servers in threads."""
+
+import pytest
+
+from leadhand import InputError, Supervisor
+from leadhand.serve import app
+from tests.serve.desk import Desk, Gate, authenticate, supervisors_of
+
+
+def test_a_caller_sees_who_it_is(desk: Desk) -> None:
+    seen = desk.client("ann").get("/api/v1/me").json()
+    assert seen.items() >= {"name": "ann", "tenant": "acme", "roles": ["requester"]}.items()
+    assert seen["teams"] == ["desk", "gate"]
+
+
+def test_a_caller_without_a_token_is_asked_for_one(desk: Desk) -> None:
+    answer = desk.client("").get("/api/v1/me")
+    assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"), [("GET", "/nowhere", 404), ("PUT", "/api/v1/me", 405)]
+)
+def test_every_error_is_a_problem(method: str, path: str, status: int, desk: Desk) -> None:
+    answer = desk.client().request(method, path)
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["status"] == answer.status_code == status
+
+
+def test_runs_in_memory_are_refused_unless_asked_for() -> None:
+    supervisor = Supervisor(supervisors_of("unused", Gate())[0].team)
+    with pytest.raises(InputError, match="allow_memory"):
+        app([supervisor], auth=authenticate)
+    assert app([supervisor], auth=authenticate, allow_memory=True)
+
+
+def test_supervisors_of_different_journals_are_refused() -> None:
+    both = [supervisors_of(home, Gate())[place] for place, home in enumerate(("one", "two"))]
+    with pytest.raises(InputError, match="different journals"):
+        app(both, auth=authenticate)
