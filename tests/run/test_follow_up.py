@@ -15,6 +15,7 @@ from leadhand import (
     Reply,
     Result,
     RunExists,
+    RunView,
     Supervisor,
     Task,
     Team,
@@ -23,6 +24,7 @@ from leadhand import (
 from leadhand.cli.runs.history_text import history_lines
 from leadhand.contracts.events import Event, RunStarted
 from leadhand.contracts.outcome import Escalated, Outcome
+from leadhand.contracts.task import EarlierRun
 from leadhand.contracts.team import TaskTemplate
 from leadhand.errors import DamagedRun
 from leadhand.journal import MemoryJournal
@@ -308,3 +310,29 @@ async def test_lists_views_logs_and_page_say_which_run_another_follows(
     lines = [text.plain for _, text in history_lines(history, held=False)]
     assert "follows april: What was sold in April?" in lines
     assert "<p>follows april: What was sold in April?</p>" in "".join(page(stored, held=False))
+
+
+# After a conversation
+
+
+def test_a_run_follows_a_conversation_that_is_no_run() -> None:
+    said = EarlierRun(request="What was sold in April?", answer="5 in the north")
+    before = [EarlierRun(request=f"Question {number}") for number in range(MAX_RUNS)]
+    supervisor = Supervisor(desk())
+
+    async def main() -> tuple[RunView, RunStarted]:
+        plan = Plan(goal="And in May?", tasks=[add("previous")])
+        run = await supervisor.start(plan=plan, earlier=[said, *before])
+        await run.answer()
+        (started,) = [e async for e in run.events() if isinstance(e, RunStarted)]
+        return await run.view(), started
+
+    view, started = run_virtual(main())
+    assert seen[-1].inputs["previous"] == "5 in the north"
+    assert view.after is None
+    assert started.after == (said, *before[:-1]), "as many as of runs"
+
+
+async def test_a_run_follows_a_run_or_a_conversation() -> None:
+    with pytest.raises(InputError, match="`after` or `earlier`"):
+        await Supervisor(desk()).start("On", after="april", earlier=[EarlierRun(request="Hello")])

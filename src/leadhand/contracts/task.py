@@ -67,12 +67,14 @@ class EarlierResult(Record):
 
 
 class EarlierRun(Record):
-    """A run that another one follows."""
+    """A run that another one follows, or an exchange with a person that it follows."""
 
-    run_id: str
-    team: str
+    run_id: str = ""
+    """Empty for an exchange, which no journal has."""
+    team: str = ""
+    """Empty for an exchange that was not with a team."""
     request: str
-    status: str
+    status: str = "complete"
     answer: str = ""
     """Its text; a long one is cut."""
     results: tuple[EarlierResult, ...] = ()

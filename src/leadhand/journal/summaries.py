@@ -108,7 +108,7 @@ class StoredSummary:
                 self.request = request[:MAX_REQUEST_CHARS]
                 self.origin = _redacted(event.origin, redact)
                 self.says_when_it_waits = bool(event.fingerprint)
-                self.after = event.after[0].run_id if event.after else None
+                self.after = (event.after[0].run_id or None) if event.after else None
             case "run_waiting":
                 self.status = "waiting"
             case "run_resumed":

@@ -39,6 +39,7 @@ from leadhand.run.settings import (
 )
 from leadhand.run.stored import (
     StoredRun,
+    bounded_runs,
     check_decider,
     check_known_id,
     check_resumable,
@@ -132,8 +133,7 @@ class RunHost:
             while True:
                 async with AsyncExitStack() as stack:
                     if await self._is_new(run_id, settings.opening_s, stack):
-                        if new.after is not None:
-                            request = replace(request, after=await self.runs_before(new, settings))
+                        request = replace(request, after=await self.runs_before(new, settings))
                         return await self._to_answer(
                             self._recorder(StoredRun(run_id), new, since_s),
                             request,
@@ -173,7 +173,7 @@ class RunHost:
         """The run that a new one follows and those before it, the latest first. Raises `InputError`
         if there is none, or it has no answer yet."""
         if new.after is None:
-            return ()
+            return bounded_runs(new.earlier)
         check_known_id(new.after)
         events = await answer_within(settings.opening_s, self.journal.events(new.after))
         return earlier_runs(StoredRun.of(new.after, events).state)

@@ -109,6 +109,8 @@ class StartArguments(RunArguments[C], total=False):
     """Stored with the run, for the program that resumes it."""
     after: str | None
     """The id of the run that this one follows."""
+    earlier: Sequence[EarlierRun]
+    """Instead, a conversation that it follows, the latest exchange first; a long one is cut."""
 
 
 def check_known(call: str, given: Mapping[str, object], known: type) -> None:
@@ -136,6 +138,7 @@ class RunOptions:
     inputs: Sequence[str | Path] = ()
     origin: Mapping[str, JsonValue] | None = None
     after: str | None = None
+    earlier: Sequence[EarlierRun] = ()
 
     def __post_init__(self) -> None:
         """Raises `InputError` for what no run can have."""
@@ -170,6 +173,8 @@ class RunOptions:
             raise InputError(
                 f"if_exists={self.if_exists!r} is for a run_id of your own: give it as well"
             )
+        if self.after is not None and self.earlier:
+            raise InputError("a run follows a run or a conversation: give `after` or `earlier`")
 
     def fingerprint(self, team: str, request: PlanRequest) -> str:
         """A digest of what a new run is to do, a point, and a digest of its origin if any."""
@@ -177,6 +182,7 @@ class RunOptions:
         plan = self.plan and self.plan.model_dump(mode="json")
         # Without the list, a run of a release before follow-ups is still the same run.
         after = [] if self.after is None else [self.after]
+        after += [one.model_dump_json() for one in self.earlier]
         asked = digest_of([team, request.text, batches, plan, self.amend, *after])
         return f"{asked}.{'' if self.origin is None else digest_of(self.origin)}"
 

@@ -274,11 +274,11 @@ def earlier_runs(state: RunState) -> tuple[EarlierRun, ...]:
         team=state.team,
         request=state.request,
         status=answer.status,
-        answer=beginning(answer.answer, MAX_ANSWER_CHARS),
+        answer=answer.answer,
         results=tuple(results[:MAX_RESULTS]),
         left_out=max(len(results) - MAX_RESULTS, 0),
     )
-    return _within_bounds((last, *state.after)[:MAX_RUNS])
+    return bounded_runs((last, *state.after))
 
 
 def _result(task: TaskState) -> EarlierResult:
@@ -297,10 +297,11 @@ def _result(task: TaskState) -> EarlierResult:
     )
 
 
-def _within_bounds(runs: Sequence[EarlierRun]) -> tuple[EarlierRun, ...]:
+def bounded_runs(runs: Sequence[EarlierRun]) -> tuple[EarlierRun, ...]:
+    """The first of these runs, with what is kept of their answers and results."""
     left = MAX_OUTPUT_CHARS
     found: list[EarlierRun] = []
-    for run in runs:
+    for run in runs[:MAX_RUNS]:
         results: list[EarlierResult] = []
         for one in run.results:
             size = len(json.dumps(one.output, ensure_ascii=False)) if one.output is not None else 0
@@ -310,5 +311,6 @@ def _within_bounds(runs: Sequence[EarlierRun]) -> tuple[EarlierRun, ...]:
             else:
                 left -= size
             results.append(one)
-        found.append(run.model_copy(update={"results": tuple(results)}))
+        kept = {"results": tuple(results), "answer": beginning(run.answer, MAX_ANSWER_CHARS)}
+        found.append(run.model_copy(update=kept))
     return tuple(found)

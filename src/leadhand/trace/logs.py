@@ -156,7 +156,9 @@ def _finality(event: events.TaskFailed | events.TaskEscalated) -> str:
 def _run(event: RunLevelEvent | events.BreakerOpened | events.BreakerClosed) -> str:
     match event:
         case events.RunStarted():
-            after = f", following {event.after[0].run_id}" if event.after else ""
+            after = (
+                f", following {event.after[0].run_id or 'a conversation'}" if event.after else ""
+            )
             return f"team {event.team} started, {event.engine}{after}"
         case events.PlanProposed():
             return f"plan of {len(event.plan.tasks):,} tasks proposed by {event.by}"

@@ -20,7 +20,7 @@ def overview(history: RunHistory, *, held: bool) -> Document:
         "status": history.run_status(held=held),
         "team": state.team,
         "request": state.request,
-        "after": state.after[0].run_id if state.after else None,
+        "after": (state.after[0].run_id or None) if state.after else None,
         "engine": answer.engine if answer is not None else state.engine,
         "started_at": history.started_at.isoformat() if history.started_at is not None else None,
         "ended_by": answer.ended_by if answer is not None else None,

@@ -82,7 +82,8 @@ def _head(history: RunHistory, *, held: bool) -> Iterator[Line]:
     yield 0, Text(sentence(state.request))
     if state.after:
         earlier = state.after[0]
-        yield 0, Text(f"follows {safe(earlier.run_id)}: {sentence(earlier.request)}", style="dim")
+        name = safe(earlier.run_id) or "a conversation"
+        yield 0, Text(f"follows {name}: {sentence(earlier.request)}", style="dim")
     yield 0, Text()
     engine = state.answer.engine if state.answer is not None else state.engine
     began = f"{history.started_at:%Y-%m-%d %H:%M:%S} UTC" if history.started_at else "not started"

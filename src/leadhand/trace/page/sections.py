@@ -41,7 +41,7 @@ def head(history: RunHistory, *, held: bool) -> Html:
         "header",
         tag("p", " · ".join([state.run_id, f"team {state.team}", f"engine: {engine}", began])),
         tag("h1", tag("span", standing, class_=f"status {standing}"), " ", state.request),
-        tag("p", f"follows {state.after[0].run_id}: {state.after[0].request}")
+        tag("p", f"follows {state.after[0].run_id or 'a conversation'}: {state.after[0].request}")
         if state.after
         else Html(),
         tag("dl", *(tag("div", tag("dt", name), tag("dd", said)) for name, said in tiles)),
