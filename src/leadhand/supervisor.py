@@ -19,7 +19,7 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.context import C, Out_co, Restore
 from leadhand.contracts.people import Occasion
-from leadhand.contracts.summary import Health, RunStatus, RunSummary
+from leadhand.contracts.summary import Health, RunFilter, RunStatus, RunSummary
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, TeamError
@@ -304,16 +304,26 @@ class Supervisor(Generic[C, Out_co]):
 
         await shut_down(self._host, grace_s=grace_s, mode=mode)
 
-    async def resume_interrupted(self, *, limit: int | None = None) -> list[str]:
+    def add_listener(self, listener: "Listener") -> None:
+        """Call `listener` with every event of all runs that are started or resumed from now on."""
+        from leadhand.run.settings import check_listener
+
+        check_listener(listener)
+        self._host.listeners = (*self._host.listeners, listener)
+
+    async def resume_interrupted(
+        self, *, limit: int | None = None, where: RunFilter | None = None
+    ) -> list[str]:
         """Resume, in the background, this team's runs that neither wait nor are held; their ids.
 
         For the start of a service. A run with a reply that it has not read does not wait. Several
         processes may call this at once. Runs that had a context need the supervisor's `restore`.
-        With a `limit` it resumes no more than that many, the latest first.
+        With a `limit` it resumes no more than that many, the latest first; with `where` only runs
+        whose summary it accepts.
         """
         from leadhand.run.service import resume_interrupted
 
-        return await resume_interrupted(self._host, limit)
+        return await resume_interrupted(self._host, limit, where)
 
     def post_interruption(self) -> None:
         """Tell the journal that this process ends now on purpose. Blocks; for any thread."""

@@ -183,6 +183,21 @@ async def test_no_more_interrupted_runs_are_resumed_than_the_limit_says(tmp_path
     await supervisor.close()
 
 
+async def test_only_interrupted_runs_are_resumed_that_the_caller_wants(tmp_path: Path) -> None:
+    for run_id in ("r1", "r2"):
+        await interrupted(tmp_path, run_id)
+    gate = Gate()
+    gate.open.set()
+    supervisor = gate.supervisor(tmp_path)
+    heard: list[tuple[str, str]] = []
+    supervisor.add_listener(lambda event: heard.append((event.run_id, event.type)))
+    assert await supervisor.resume_interrupted(where=lambda run: run.run_id != "r2") == ["r1"]
+    await supervisor.shutdown(grace_s=60)
+    await supervisor.close()
+    assert heard[0] == ("r1", "run_resumed")
+    assert heard[-1] == ("r1", "run_finished")
+
+
 async def test_a_run_whose_reply_no_process_has_read_is_resumed_and_one_that_waits_is_not() -> None:
     supervisor = Supervisor(Desk().team(), approve=["escalation"])
     for run_id in ("replied", "waits"):

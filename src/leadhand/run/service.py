@@ -19,7 +19,7 @@ from pydantic import JsonValue
 
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.people import Reply, RunMessage
-from leadhand.contracts.summary import Health, ModelHealth
+from leadhand.contracts.summary import Health, ModelHealth, RunFilter
 from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Team, Worker, model_name
 from leadhand.engine.recorder import Recorder, SystemClock
@@ -204,12 +204,16 @@ async def shut_down(host: RunHost, *, grace_s: float, mode: ShutdownMode) -> Non
     await host.connections.release()
 
 
-async def resume_interrupted(host: RunHost, limit: int | None) -> list[str]:
+async def resume_interrupted(
+    host: RunHost, limit: int | None, where: RunFilter | None = None
+) -> list[str]:
     """Resume the team's runs that neither wait nor are held; a run that `restore` failed for
     `MAX_UNRESTORED` times waits for a person."""
     if limit is not None and (not isinstance(limit, int) or limit < 1):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"limit is {limit!r}; it must be a whole number from 1, or None")
-    own = await host.journal.runs(where=lambda run: run.team == host.team.name)
+    own = await host.journal.runs(
+        where=lambda run: run.team == host.team.name and (where is None or where(run))
+    )
     resumed: list[str] = []
     left = [run for run in own if run.status in ("interrupted", "waiting")]
     messages = await host.journal.messages(*(run.run_id for run in left))

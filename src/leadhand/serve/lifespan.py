@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from types import FrameType
 
+from leadhand.contracts.summary import RunSummary
 from leadhand.errors import LeadhandError
 from leadhand.serve.service import Service
 
@@ -51,10 +52,15 @@ async def _take_over(service: Service) -> None:
     while True:
         for supervisor in service.supervisors.values():
             try:
-                await supervisor.resume_interrupted()
+                await supervisor.resume_interrupted(where=_is_of_a_service)
             except LeadhandError as error:  # the journal may be back the next time
                 _log.warning("taking over runs: %s", error)
         await asyncio.sleep(service.settings.take_over_s)
+
+
+def _is_of_a_service(run: RunSummary) -> bool:
+    """Not one that the command line or a program has started, with a setup of its own."""
+    return "tenant" in run.origin and "principal" in run.origin
 
 
 @contextmanager
