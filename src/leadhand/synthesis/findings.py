@@ -118,6 +118,8 @@ class Review(Record):
     """What models said against findings of analysers."""
     quotes: dict[str, Quote] = Field(default_factory=dict)
     """The place of each finding's evidence, by id."""
+    code: dict[str, str] = Field(default_factory=dict)
+    """The change at each finding and look, by id: a line has a sign, its number and its text."""
 
 
 class Gathered(Record):

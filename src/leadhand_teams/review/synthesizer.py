@@ -30,6 +30,7 @@ from leadhand_teams.review.chunks import Chunks
 from leadhand_teams.review.coverage import COUNTED, coverage
 from leadhand_teams.review.diff_rows import around, header
 from leadhand_teams.review.ignores import Ignores
+from leadhand_teams.review.lenses.security.secrets import mask_secrets
 from leadhand_teams.review.precision import Confidence
 from leadhand_teams.review.quotes import ChangeQuotes
 from leadhand_teams.review.refutations import Given, Refutations, is_serious, is_shown
@@ -48,6 +49,10 @@ WEIGHTS = {**_WEIGHTS, **{f"{lens}{SUFFIX}": weight for lens, weight in _WEIGHTS
 EQUIVALENT: tuple[AbstractSet[str], ...] = ()
 """Sets of rules of different lenses that mean the same problem."""
 _MAX_AROUND_CHARS = 40_000
+_SHOWN_AROUND = 3
+_MAX_SHOWN_CHARS = 4_000
+_MAX_WITH_CODE = 100
+"""The most findings that come with their code: each costs a walk through its file's diff."""
 
 
 @functools.cache
@@ -122,6 +127,12 @@ class FindingsSynthesizer:
         if len(text) > _MAX_AROUND_CHARS and lines > 1:
             return self.around(finding, lines // 2)
         return f"{header(file)}\n{text[:_MAX_AROUND_CHARS]}"
+
+    def _code(self, finding: Finding) -> str:
+        """The diff at a finding, without secrets; empty if the change has no such place."""
+        text = self.around(finding, _SHOWN_AROUND)
+        lines = text[:_MAX_SHOWN_CHARS].split("\n")[1:]
+        return "\n".join(map(mask_secrets, lines))
 
     def _gathered(self, results: Sequence[TaskResult]) -> Gathered:
         gathered = gather(
@@ -209,6 +220,10 @@ class FindingsSynthesizer:
                 "notes": about_itself,
                 "refutations": judged.refutations,
                 "hidden_by_ignores": tuple(sorted(one.id for one in gathered.ignored)),
+                "code": {
+                    one.id: self._code(one)
+                    for one in (*review.findings, *review.look)[:_MAX_WITH_CODE]
+                },
             }
         )
         return Synthesis(

@@ -114,3 +114,27 @@ def test_a_patch_that_only_removes_lines_names_the_lenses_that_did_not_read_it(
     review = Review.model_validate(json.loads(ended.out)["output"])
     why = {one.lens: one.why for one in review.not_assessed}
     assert why["security"] == "only a patch is available, so only secrets were checked"
+
+
+def test_the_document_has_the_changed_code_of_each_finding_without_its_secrets(
+    tmp_path: Path,
+) -> None:
+    key = "AKIA" + "Z7QXM3NPLR5TBVKD"
+    repo = Repo(tmp_path)
+    repo.commit("Begin", {"app.py": "def run() -> None:\n    print(1)\n"})
+    after = f'def run() -> None:\n    key = "{key}"\n    print(missing)\n'
+    repo.commit("Go on", {"app.py": after})
+    ended = leadhand("review", "--json", "--quiet", folder=tmp_path)
+    review = Review.model_validate(json.loads(ended.out)["output"])
+    shown = {one.id: one for one in (*review.findings, *review.look)}
+    assert shown.keys() == review.code.keys()
+    undefined = next(one for one in shown.values() if one.rule == "bugs/undefined-name")
+    lines = review.code[undefined.id].split("\n")
+    assert [line.split("|")[0].split() for line in lines] == [
+        ["1"],
+        ["-", "2"],
+        ["+", "2"],
+        ["+", "3"],
+    ]
+    assert lines[-1].endswith("print(missing)")
+    assert key not in ended.out
