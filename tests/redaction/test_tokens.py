@@ -44,6 +44,7 @@ _EXAMPLES = (
     "sb_secret_" + BODY[:22] + "_" + BODY[:8],
     "AGE-SECRET-KEY-1" + "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"[::-1] * 2,
     "tskey-auth-" + "k8429CNTRL-" + BODY[:32],
+    "lhs_" + HEX[:64],
     "eyJ" + BODY[:20] + ".eyJ" + BODY[:30] + "." + BODY[:43],
 )
 EXAMPLES = tuple(one[:74] if one.startswith("AGE") else one for one in _EXAMPLES)

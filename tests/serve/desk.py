@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import threading
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from fastapi import FastAPI, Request
 from leadhand import Handoff, Permanent, Supervisor, TaskTemplate, Team, Worker
 from leadhand.contracts.outcome import Completed, Escalated, Outcome, Result
 from leadhand.journal import open_journal
-from leadhand.serve import Principal, ServiceSettings, app
+from leadhand.serve import Authenticate, Principal, ServiceSettings, app
 from leadhand.serve.principals import UserRole
 from tests.patience import HANG_S, wait_until
 
@@ -137,14 +137,20 @@ def served(app: FastAPI) -> Generator[str]:
 
 @contextmanager
 def serving_desk(
-    home: Path, *, settings: ServiceSettings | None = None, gate: Gate | None = None
+    home: Path,
+    *,
+    auth: Authenticate | None = authenticate,
+    settings: ServiceSettings | None = None,
+    gate: Gate | None = None,
+    allow_hosts: Collection[str] = (),
 ) -> Generator[Desk]:
     """The service of the desk's teams; runs that wait at the gate are interrupted at the end."""
     gate = gate or Gate()
     service = app(
         supervisors_of(home, gate),
-        auth=authenticate,
+        auth=auth,
         home=home,
+        allow_hosts=allow_hosts,
         settings=settings or ServiceSettings(grace_s=0),
     )
     with served(service) as url:

@@ -97,6 +97,7 @@ FORMATS = tuple(TokenFormat(*row) for row in (
      "C2SP: The age file encryption format", "[02-9AC-HJ-NP-Z]{12}"),
     ("a Tailscale key", "tskey-api- tskey-auth- tskey-client- tskey-scim- tskey-webhook-",
      "[A-Za-z0-9]{6,24}-[A-Za-z0-9]{16,48}", "Tailscale Docs: Key prefixes"),
+    ("a leadhand token", "lhs_", "[a-f0-9]{64}", "leadhand: docs/service.md"),
     ("a signed JWT", "eyJ", r"[A-Za-z0-9_-]{12,400}\.eyJ[A-Za-z0-9_-]{12,3000}\.[\w-]{40,1000}",
      "RFC 7519: JSON Web Token", r"[A-Za-z0-9_-]{12,600}\.[A-Za-z0-9_-]{10}"),
 ))  # fmt: skip

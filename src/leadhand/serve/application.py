@@ -1,21 +1,21 @@
 """The service as an ASGI app: its routes, in front of supervisors."""
 
-import inspect
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI
 
 from leadhand import __version__
-from leadhand.errors import InputError
-from leadhand.serve import me
+from leadhand.serve import authentication
+from leadhand.serve.authentication import authenticated_by, token_authentication
+from leadhand.serve.guards import Guards
 from leadhand.serve.lifespan import serving
-from leadhand.serve.principals import Authenticate, Principal
-from leadhand.serve.problems import HttpProblem, add_problem_handlers
+from leadhand.serve.principals import Authenticate
+from leadhand.serve.problems import add_problem_handlers
 from leadhand.serve.service import AnySupervisor, ServiceSettings, service_of
 
-ROUTERS = (me.router,)
+ROUTERS = (authentication.router,)
 """Every module of routes has one."""
 
 
@@ -24,19 +24,20 @@ def app(
     *,
     auth: Authenticate | None = None,
     home: str | Path | None = None,
+    allow_hosts: Collection[str] = (),
     settings: ServiceSettings | None = None,
     allow_memory: bool = False,
 ) -> FastAPI:
     """The service of these supervisors, which share one journal, for a server or to mount.
 
-    `auth` says who sends a request. The app's lifespan has to run: it takes over interrupted runs,
-    and a signal drains it. Raises `InputError`.
+    `auth` says who sends a request. Without it the tokens in the folder `home` do: the operator's,
+    on loopback only, and named ones. `allow_hosts` are names under which the service is reached
+    besides its own address. The app's lifespan has to run: it takes over interrupted runs, and a
+    signal drains it. Raises `InputError`.
     """
-    if auth is None:
-        raise InputError("who may call the service: give `auth`")
-    service = service_of(
-        supervisors, settings=settings or ServiceSettings(), home=home, allow_memory=allow_memory
-    )
+    settings = settings or ServiceSettings()
+    service = service_of(supervisors, settings=settings, home=home, allow_memory=allow_memory)
+    auth = auth or token_authentication(Path(home) if home is not None else None)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
@@ -51,22 +52,10 @@ def app(
         docs_url=None,
         redoc_url=None,
     )
-    api.state.service = service
-    api.state.authenticate = _authenticate_by(auth)
+    api.state.service, api.state.auth = service, auth
+    api.state.authenticate = authenticated_by(auth)
+    api.add_middleware(Guards, allow_hosts=allow_hosts, settings=settings)
     add_problem_handlers(api)
     for router in ROUTERS:
         api.include_router(router)
     return api
-
-
-def _authenticate_by(auth: Authenticate) -> Callable[[Request], Awaitable[Principal]]:
-    async def authenticate(request: Request) -> Principal:
-        found = auth(request)
-        principal = await found if inspect.isawaitable(found) else found
-        if principal is None:
-            raise HttpProblem(
-                401, "name yourself with a token", headers={"WWW-Authenticate": "Bearer"}
-            )
-        return principal
-
-    return authenticate

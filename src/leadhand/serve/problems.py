@@ -25,6 +25,7 @@ from leadhand.errors import (
 MEDIA_TYPE = "application/problem+json"
 RETRY_S = 2
 """When a client comes again to a service that is stopping or can't reach its journal."""
+_FAILED = "the service failed; its log says why"
 _STATUS: Mapping[type[LeadhandError], int] = {
     BudgetUsedUp: 402,
     RunExists: 409,
@@ -74,9 +75,11 @@ def problem_of(error: Exception) -> HttpProblem:
         case LeadhandError():
             status = next((_STATUS[kind] for kind in _STATUS if isinstance(error, kind)), 500)
             headers = {"Retry-After": str(RETRY_S)} if status == 503 else None
-            return HttpProblem(status, str(error), headers=headers)
+            # Other messages may name paths and hosts of the service.
+            shown = isinstance(error, InputError | RunInterrupted | ModelError)
+            return HttpProblem(status, str(error) if shown else _FAILED, headers=headers)
         case _:
-            return HttpProblem(500, "the service failed; its log says why")
+            return HttpProblem(500, _FAILED)
 
 
 def problem_response(request: Request, error: Exception) -> JSONResponse:
@@ -100,7 +103,7 @@ def add_problem_handlers(app: FastAPI) -> None:
     async def handle(request: Request, error: Exception) -> JSONResponse:
         return problem_response(request, error)
 
-    for kind in (HTTPException, RequestValidationError, LeadhandError, Exception):
+    for kind in (HTTPException, RequestValidationError, LeadhandError):
         app.add_exception_handler(kind, handle)
 
 

@@ -1,0 +1,139 @@
+"""What stands before every route: hosts, origins, the size of bodies, and headers of responses."""
+
+import asyncio
+import ipaddress
+import logging
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from fastapi import Request
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from leadhand.serve.problems import HttpProblem, problem_response
+from leadhand.serve.service import ServiceSettings
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+"""Of every response, unless a route sets its own."""
+
+
+_log = logging.getLogger("leadhand")
+
+
+class Guards:
+    """Middleware: what it refuses reaches no route, and what fails is a problem too."""
+
+    def __init__(
+        self, app: ASGIApp, *, allow_hosts: Collection[str], settings: ServiceSettings
+    ) -> None:
+        self._app = app
+        self._allowed = frozenset(one.lower() for one in allow_hosts)
+        self._settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        started = False
+
+        async def send_guarded(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        headers = Headers(scope=scope)
+        limit = self._limit(headers)
+        refusal = self._refusal(scope, headers, limit)
+        if refusal is not None:
+            await problem_response(Request(scope), refusal)(scope, receive, send_guarded)
+            return
+        try:
+            await self._app(scope, _limited(receive, limit, self._settings.body_s), send_guarded)
+        except Exception as error:
+            _log.exception("%s %s failed", scope["method"], scope["path"])
+            if not started:
+                await problem_response(Request(scope), error)(scope, receive, send_guarded)
+
+    def _refusal(self, scope: Scope, headers: Headers, limit: int) -> HttpProblem | None:
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if not self._is_own(host, scope):
+            why = f"host {host!r:.200} is not served here; --allow-host allows another one"
+            return HttpProblem(403, why)
+        if origin is not None and not self._is_same(origin, host):
+            return HttpProblem(403, f"requests from pages of {origin!r:.200} are refused")
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > limit:
+            return HttpProblem(413, f"the body is over {limit:,} bytes")
+        return None
+
+    def _is_own(self, host: str, scope: Scope) -> bool:
+        """Whether it names the listener: its address, a name of this machine alone if it is on
+        loopback, or an allowed one. Any other name may lead here by a foreign DNS entry."""
+        host = host.lower()
+        name = host.rpartition(":")[0] if not host.endswith("]") and ":" in host else host
+        if host in self._allowed or name in self._allowed:
+            return True
+        server = scope.get("server")
+        own = str(server[0]) if server else ""
+        try:
+            address = ipaddress.ip_address(own)
+        except ValueError:
+            return bool(own) and name == own  # a test client
+        if address.is_loopback and name in ("localhost", "127.0.0.1", "[::1]"):
+            return True
+        return name == (f"[{own}]" if address.version == 6 else own)
+
+    def _is_same(self, origin: str, host: str) -> bool:
+        try:
+            parts = urlsplit(origin.lower())
+        except ValueError:
+            return False
+        return bool(parts.netloc) and (
+            parts.netloc == host.lower()
+            or parts.netloc in self._allowed
+            or parts.hostname in self._allowed
+        )
+
+    def _limit(self, headers: Headers) -> int:
+        with_files = headers.get("content-type", "").startswith("multipart/form-data")
+        return self._settings.max_upload_bytes if with_files else self._settings.max_body_bytes
+
+
+def _limited(receive: Receive, limit: int, patience_s: float) -> Receive:
+    """`receive`, which raises `HttpProblem` for a body that is too long, or does not come."""
+    read, ended = 0, False
+
+    async def limited() -> Message:
+        nonlocal read, ended
+        if ended:  # what comes now is the end of the connection, whenever that is
+            return await receive()
+        try:
+            async with asyncio.timeout(patience_s):
+                message = await receive()
+        except TimeoutError:
+            raise HttpProblem(408, f"no more of the body came for {patience_s:g} s") from None
+        read += len(message.get("body", b""))
+        ended = not message.get("more_body", False)
+        if read > limit:
+            raise HttpProblem(413, f"the body is over {limit:,} bytes")
+        return message
+
+    return limited

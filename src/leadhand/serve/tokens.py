@@ -1,0 +1,176 @@
+"""Tokens of the service: the operator's, which lies in the home, and named ones, kept as hashes."""
+
+import contextlib
+import datetime as dt
+import fcntl
+import hashlib
+import os
+import secrets
+import stat
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from leadhand.contracts.data import Record, in_one_line
+from leadhand.errors import InputError, ToolError
+from leadhand.serve.principals import Principal, UserRole
+
+OPERATOR_FILE = "serve.token"
+NAMED_FILE = "serve-tokens.json"
+BEGINS = "lhs_"
+"""Every token begins with it, so that redaction finds them."""
+
+
+def new_token() -> str:
+    return BEGINS + secrets.token_hex(32)
+
+
+def digest_of(token: str) -> str:
+    """A plain hash is enough: tokens are random, not chosen by people."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def operator_token(folder: Path) -> str:
+    """The token in `serve.token`, which is created at first. Raises `InputError` for a file that
+    others can read, or that can't be read."""
+    file = folder / OPERATOR_FILE
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            _write_new(file, new_token() + "\n")
+        with open(file, encoding="ascii") as opened:
+            found = os.fstat(opened.fileno())
+            token = opened.read(1_000).strip()
+    except (OSError, ValueError) as error:
+        raise InputError(f"can't keep the service's token in {file}: {error}") from error
+    if stat.S_IMODE(found.st_mode) & 0o077 or found.st_uid != os.getuid():
+        raise InputError(f"others can read {file}: delete it, and a new token is made")
+    if len(token) < 32:
+        raise InputError(f"{file} holds no token: delete it, and a new one is made")
+    return token
+
+
+def _write_new(file: Path, text: str) -> None:
+    """Written whole under another name first: a file of that name never holds half a token."""
+    number, name = tempfile.mkstemp(dir=file.parent)  # its mode is 0600
+    try:
+        with open(number, "w", encoding="ascii") as opened:
+            opened.write(text)
+        os.link(name, file)
+    finally:
+        os.unlink(name)
+
+
+class NamedToken(Record):
+    name: str = Field(min_length=1, max_length=100, pattern=r"^[\w.@+-]+$")
+    digest: str
+    """Of the token, which itself is not kept."""
+    tenant: str = Field(min_length=1, max_length=100)
+    roles: tuple[UserRole, ...]
+    created_at: dt.datetime
+    expires_at: dt.datetime | None = None
+
+    def is_valid(self, now: dt.datetime) -> bool:
+        return self.expires_at is None or now < self.expires_at
+
+    @property
+    def principal(self) -> Principal:
+        return Principal(self.name, self.tenant, frozenset(self.roles))
+
+
+class _File(Record):
+    key: str
+    """Signs the cookies of browsers."""
+    tokens: tuple[NamedToken, ...] = ()
+
+
+class NamedTokens:
+    """The named tokens in a file, which any process may change meanwhile."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._read: tuple[tuple[int, int], _File] | None = None
+
+    @property
+    def all(self) -> tuple[NamedToken, ...]:
+        return self._content().tokens
+
+    @property
+    def key(self) -> bytes:
+        """Signs cookies; made at first."""
+        if not self._content().key:
+            with self._changing() as content:
+                self._write(content)
+        return bytes.fromhex(self._content().key)
+
+    def of_digest(self, digest: str) -> NamedToken | None:
+        return next((one for one in self.all if secrets.compare_digest(one.digest, digest)), None)
+
+    def add(
+        self,
+        name: str,
+        *,
+        tenant: str,
+        roles: tuple[UserRole, ...],
+        now: dt.datetime,
+        expires_at: dt.datetime | None = None,
+    ) -> str:
+        """The token, which is shown this once. Raises `InputError` for a name that is taken."""
+        token = new_token()
+        try:
+            entry = NamedToken(
+                name=name,
+                digest=digest_of(token),
+                tenant=tenant,
+                roles=roles,
+                created_at=now,
+                expires_at=expires_at,
+            )
+        except ValidationError as error:
+            raise InputError(in_one_line(error, {"name": name})) from None
+        with self._changing() as content:
+            if any(one.name == name for one in content.tokens):
+                raise InputError(f"there is a token {name!r} already: revoke it first")
+            self._write(content.model_copy(update={"tokens": (*content.tokens, entry)}))
+        return token
+
+    def revoke(self, name: str) -> None:
+        """It counts no more from the next request on, nor do its cookies. Raises `InputError`."""
+        with self._changing() as content:
+            left = tuple(one for one in content.tokens if one.name != name)
+            if len(left) == len(content.tokens):
+                raise InputError(f"there is no token {name!r}")
+            self._write(content.model_copy(update={"tokens": left}))
+
+    def _content(self) -> _File:
+        """Read again if it has changed."""
+        try:
+            found = self.file.stat()
+        except FileNotFoundError:
+            return _File(key="")
+        version = (found.st_mtime_ns, found.st_ino)
+        if self._read is None or self._read[0] != version:
+            try:
+                content = _File.model_validate_json(self.file.read_bytes())
+            except (OSError, ValueError) as error:
+                raise ToolError(f"can't read the tokens in {self.file}: {error}") from error
+            self._read = (version, content)
+        return self._read[1]
+
+    @contextlib.contextmanager
+    def _changing(self) -> Generator[_File]:
+        """The content, with a key; no other process changes it meanwhile."""
+        self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(f"{self.file}.lock", "ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            content = self._content()
+            key = content.key or secrets.token_hex(32)
+            yield content.model_copy(update={"key": key})
+
+    def _write(self, content: _File) -> None:
+        number, name = tempfile.mkstemp(dir=self.file.parent)
+        with open(number, "w", encoding="utf-8") as file:
+            file.write(content.model_dump_json(indent=2))
+        os.replace(name, self.file)

@@ -1,0 +1,112 @@
+"""Tokens and browsers' cookies, over HTTP to the service with the tokens of its home=DIR."""
+
+import datetime as dt
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from leadhand.serve.authentication import TokenAuthentication
+from leadhand.serve.tokens import NAMED_FILE, NamedTokens, operator_token
+from tests.serve.desk import Desk, serving_desk
+
+ME, SESSION = "/api/v1/me", "/api/v1/session"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def owned(home: Path) -> Iterator[Desk]:
+    """A service without a program's own `auth`."""
+    with serving_desk(home, auth=None) as desk:
+        yield desk
+
+
+@pytest.fixture
+def browser(owned: Desk) -> Iterator[httpx2.Client]:
+    with httpx2.Client(base_url=owned.url, trust_env=False) as client:
+        yield client
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def tokens_of(desk: Desk) -> TokenAuthentication:
+    auth: object = desk.app.state.auth
+    assert isinstance(auth, TokenAuthentication)
+    return auth
+
+
+def test_the_token_in_the_home_is_the_operators(home: Path, browser: httpx2.Client) -> None:
+    me = browser.get(ME, headers=bearer(operator_token(home))).json()
+    assert (me["name"], me["tenant"], me["roles"]) == ("operator", "*", ["operator"])
+    for headers in (
+        {},
+        bearer("wrong"),
+        {"Authorization": "Bearer"},
+        {"Authorization": "Basic b3BlcmF0b3I6"},
+    ):
+        assert browser.get(ME, headers=headers).status_code == 401
+
+
+def test_a_named_token_counts_from_the_moment_it_is_added_until_it_is_revoked(
+    home: Path, browser: httpx2.Client
+) -> None:
+    tokens = NamedTokens(home / NAMED_FILE)
+    now = dt.datetime.now(dt.UTC)
+    headers = bearer(tokens.add("ci", tenant="acme", roles=("requester",), now=now))
+    assert browser.get(ME, headers=headers).json()["tenant"] == "acme"
+    assert browser.post(SESSION, headers=headers).status_code == 204
+    assert browser.get(ME).json()["name"] == "ci"
+    tokens.revoke("ci")
+    assert browser.get(ME, headers=headers).status_code == 401
+    assert browser.get(ME).status_code == 401
+    old = tokens.add("old", tenant="acme", roles=("requester",), now=now, expires_at=now)
+    assert browser.get(ME, headers=bearer(old)).status_code == 401
+
+
+def test_a_code_is_exchanged_for_a_cookie_once(owned: Desk, browser: httpx2.Client) -> None:
+    code = tokens_of(owned).new_code()
+    answer = browser.post(SESSION, json={"code": code})
+    assert answer.status_code == 204
+    for word in ("HttpOnly", "SameSite=strict", "Path=/"):
+        assert word in answer.headers["set-cookie"]
+    assert browser.get(ME).json()["name"] == "operator"
+    assert browser.post(SESSION, json={"code": code}).status_code == 401
+    assert browser.post(SESSION, json={"code": "guessed"}).status_code == 401
+
+
+def test_a_change_by_cookie_needs_the_csrf_token(owned: Desk, browser: httpx2.Client) -> None:
+    """F33"""
+    browser.post(SESSION, json={"code": tokens_of(owned).new_code()})
+    csrf = browser.get(ME).json()["csrf"]
+    for given in ({}, {"X-CSRF-Token": "guessed"}, {"X-CSRF-Token": csrf[:-1]}):
+        assert browser.delete(SESSION, headers=given).status_code == 403
+    cookie = browser.cookies["leadhand_session"]
+    assert browser.delete(SESSION, headers={"X-CSRF-Token": csrf}).status_code == 204
+    browser.cookies.set("leadhand_session", cookie)
+    assert browser.get(ME).status_code == 401, "an ended session counts no more"
+
+
+def test_a_changed_cookie_is_none(owned: Desk, browser: httpx2.Client) -> None:
+    browser.post(SESSION, json={"code": tokens_of(owned).new_code()})
+    cookie = browser.cookies["leadhand_session"]
+    holder, expires_s, nonce, signature = cookie.split(".")
+    for changed in (
+        f"{holder}.{int(expires_s) + 1}.{nonce}.{signature}",
+        f"{'0' * 64}.{expires_s}.{nonce}.{signature}",
+        "", "a", "a.b.c.d", "%C3%A9.1.2.3",
+    ):  # fmt: skip
+        headers = {"Cookie": f"leadhand_session={changed}"}
+        with httpx2.Client(base_url=owned.url, trust_env=False) as other:
+            assert other.get(ME, headers=headers).status_code == 401, changed
+
+
+def test_a_service_with_its_own_auth_has_no_sessions(desk: Desk) -> None:
+    assert desk.client().post(SESSION).status_code == 409
+    assert desk.client().get(ME).json()["csrf"] is None

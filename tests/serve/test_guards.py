@@ -1,0 +1,104 @@
+"""What stands before the routes: foreign hosts and origins, large bodies, headers of responses."""
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+
+from leadhand.serve import ServiceSettings
+from tests.patience import HANG_S
+from tests.serve.desk import Desk, serving_desk
+
+ME = "/api/v1/me"
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("evil.example", 403),
+        ("127.0.0.1.evil.example", 403),
+        ("localhost.evil.example:80", 403),
+        ("127.0.0.2", 403),
+        ("", 403),
+        ("[::1", 403),
+        ("localhost", 200),
+        ("LOCALHOST:9", 200),
+        ("127.0.0.1:8765", 200),
+        ("[::1]:8765", 200),
+    ],
+)
+def test_a_host_that_is_not_the_listeners_is_refused(host: str, status: int, desk: Desk) -> None:
+    """F33"""
+    answer = desk.client().get(ME, headers={"Host": host})
+    assert answer.status_code == status
+    if status == 403:
+        assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "http://127.0.0.1:1", "http://[", "file://"]
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
+def test_a_foreign_origin_is_refused_and_no_origin_is_ever_allowed_by_a_header(
+    method: str, origin: str, desk: Desk
+) -> None:
+    """F33"""
+    answer = desk.client().request(method, ME, headers={"Origin": origin})
+    assert answer.status_code == 403
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+def test_the_services_own_page_may_ask(desk: Desk) -> None:
+    answer = desk.client().get(ME, headers={"Origin": desk.url})
+    assert answer.status_code == 200
+
+
+def test_an_allowed_host_may_be_named_and_ask(tmp_path: Path) -> None:
+    with serving_desk(tmp_path, allow_hosts=["desk.example"]) as desk:
+        for headers in (
+            {"Host": "desk.example"},
+            {"Host": "desk.example:443", "Origin": "https://desk.example"},
+            {"Origin": "https://desk.example"},  # a proxy that names the upstream
+        ):
+            assert desk.client().get(ME, headers=headers).status_code == 200
+        assert desk.client().get(ME, headers={"Host": "a.desk.example"}).status_code == 403
+
+
+def test_every_response_has_the_headers_that_protect_a_page(desk: Desk) -> None:
+    """F32"""
+    for answer in (desk.client().get(ME), desk.client("").get(ME), desk.client().get("/nowhere")):
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["cache-control"] == "no-store"
+
+
+def exchange(desk: Desk, request: bytes) -> bytes:
+    """The response to raw bytes, to the end of the connection."""
+    port = int(desk.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=HANG_S) as connection:
+        connection.sendall(request)
+        return b"".join(iter(lambda: connection.recv(65_536), b""))
+
+
+POST = (
+    b"POST /api/v1/session HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    b"Authorization: Bearer ann\r\nContent-Type: application/json\r\n"
+)
+
+
+def test_a_body_that_is_too_long_is_refused_whether_it_says_so_or_not(tmp_path: Path) -> None:
+    settings = ServiceSettings(max_body_bytes=1_000, grace_s=0)
+    with serving_desk(tmp_path, settings=settings) as desk:
+        said = exchange(desk, POST + b"Content-Length: 1001\r\n\r\n")
+        assert b" 413 " in said.partition(b"\r\n")[0]
+        chunk = b"%x\r\n" % 600 + b" " * 600 + b"\r\n"
+        unsaid = exchange(desk, POST + b"Transfer-Encoding: chunked\r\n\r\n" + 2 * chunk)
+        assert b" 413 " in unsaid.partition(b"\r\n")[0]
+        assert json.loads(unsaid.rpartition(b"\r\n")[2])["status"] == 413
+
+
+def test_a_body_that_never_comes_is_not_waited_for(tmp_path: Path) -> None:
+    with serving_desk(tmp_path, settings=ServiceSettings(body_s=0.05, grace_s=0)) as desk:
+        answer = exchange(desk, POST + b"Content-Length: 100\r\n\r\n{")
+        assert b" 408 " in answer.partition(b"\r\n")[0]

@@ -1,0 +1,63 @@
+"""Tokens: the operator's file in the home=DIR, and named ones, which are kept as hashes."""
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from leadhand import InputError
+from leadhand.redaction import Redactor
+from leadhand.serve.tokens import NAMED_FILE, NamedTokens, digest_of, operator_token
+
+NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+
+
+def test_the_operators_token_stays_the_same_and_is_for_its_user_alone(tmp_path: Path) -> None:
+    token = operator_token(tmp_path / "new")
+    file = tmp_path / "new" / "serve.token"
+    assert (operator_token(tmp_path / "new"), file.read_text().strip()) == (token, token)
+    assert file.stat().st_mode & 0o777 == 0o600
+    file.chmod(0o640)
+    with pytest.raises(InputError, match="others can read"):
+        operator_token(tmp_path / "new")
+
+
+def test_a_named_token_is_kept_as_a_hash_and_known_to_every_process(tmp_path: Path) -> None:
+    file = tmp_path / NAMED_FILE
+    here, elsewhere = NamedTokens(file), NamedTokens(file)
+    assert here.all == ()
+    token = here.add("ci", tenant="acme", roles=("requester",), now=NOW)
+    assert token not in file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o600
+    found = elsewhere.of_digest(digest_of(token))
+    assert found is not None
+    assert (found.principal.name, found.principal.tenant) == ("ci", "acme")
+    assert elsewhere.key == here.key
+    with pytest.raises(InputError, match="'ci' already"):
+        elsewhere.add("ci", tenant="acme", roles=(), now=NOW)
+    elsewhere.revoke("ci")
+    assert here.of_digest(digest_of(token)) is None
+    with pytest.raises(InputError, match="no token 'ci'"):
+        here.revoke("ci")
+
+
+def test_a_token_counts_until_it_expires(tmp_path: Path) -> None:
+    tokens = NamedTokens(tmp_path / NAMED_FILE)
+    until = NOW + dt.timedelta(days=1)
+    found = tokens.of_digest(
+        digest_of(tokens.add("ci", tenant="a", roles=("operator",), now=NOW, expires_at=until))
+    )
+    assert found is not None
+    assert (found.is_valid(NOW), found.is_valid(until)) == (True, False)
+
+
+def test_names_that_a_log_or_a_page_could_misread_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="`name`"):
+        NamedTokens(tmp_path / NAMED_FILE).add("a\nb", tenant="a", roles=(), now=NOW)
+
+
+def test_a_token_is_redacted_wherever_it_is_stored_or_shown(tmp_path: Path) -> None:
+    """F36"""
+    token = operator_token(tmp_path)
+    assert token not in Redactor.of({})(f"curl -H 'Authorization: Bearer {token}'")
+    assert token not in Redactor.of({})(f"the token is {token}.")
