@@ -41,6 +41,12 @@ class RunSummary(Record):
     """What the run was given as `origin`; empty if an older release stored the run."""
     after: str | None = None
     """The id of the run that it follows."""
+    engine: str = ""
+    """`model` or `deterministic`; empty if an older release stored the run."""
+    questions: int = 0
+    """Open questions to people."""
+    asked_at: dt.datetime | None = None
+    """When the first of them was asked; None if there is none, or it is not known."""
 
 
 RunFilter = Callable[[RunSummary], bool]

@@ -31,6 +31,9 @@ class StoredSummary:
     completed: int = 0
     questions: tuple[str, ...] = ()
     """Open questions, by where they were asked."""
+    asked_at: dict[str, dt.datetime] = field(default_factory=dict[str, dt.datetime])
+    """When each was asked; empty if an older release wrote this."""
+    engine: str = ""
     status: Status | None = None
     """`None` until there is an answer, also one so far of a run that waits."""
     says_when_it_waits: bool = False
@@ -96,14 +99,16 @@ class StoredSummary:
         # By type name: listing runs imports this module, but not the events.
         match event.type:
             case "approval_requested":
-                self.questions = (*self.questions, _place(event))
+                self.questions = (*self.questions, place := _place(event))
+                self.asked_at[place] = event.at
             case "approval_given":
                 place = _place(event)
                 self.questions = tuple(other for other in self.questions if other != place)
+                self.asked_at.pop(place, None)
             case _ if event.within:
                 pass
             case "run_started":
-                self.team = event.team
+                self.team, self.engine = event.team, event.engine
                 request = event.request if redact is None else redact(event.request)
                 self.request = request[:MAX_REQUEST_CHARS]
                 self.origin = _redacted(event.origin, redact)
@@ -132,7 +137,7 @@ class StoredSummary:
             case "task_completed":
                 self.completed += 1
             case "run_finished":
-                self.status = event.answer.status
+                self.status, self.engine = event.answer.status, event.answer.engine
                 self.makespan_s = event.answer.metrics.makespan_s
                 self.cost_usd = event.answer.metrics.cost_usd
             case _:
@@ -144,6 +149,7 @@ class StoredSummary:
         if status is None:
             waits = bool(self.questions) and not self.says_when_it_waits
             status = "running" if held() else "waiting" if waits else "interrupted"
+        asks = status in ("running", "waiting")
         return RunSummary(
             run_id=run_id,
             team=self.team,
@@ -157,6 +163,9 @@ class StoredSummary:
             cost_usd=self.cost_usd,
             origin=self.origin,
             after=self.after,
+            engine=self.engine,
+            questions=len(self.questions) if asks else 0,
+            asked_at=min(self.asked_at.values(), default=None) if asks else None,
         )
 
 

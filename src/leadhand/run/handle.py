@@ -93,7 +93,11 @@ class Run(Generic[C, Out_co]):
         )
 
     async def reply(
-        self, *replies: Reply, resume: bool = True, **arguments: Unpack[RunArguments[C]]
+        self,
+        *replies: Reply,
+        resume: bool = True,
+        seen: int | None = None,
+        **arguments: Unpack[RunArguments[C]],
     ) -> None:
         """Record replies to questions of the run, all or none, then join the run or resume it.
 
@@ -101,11 +105,12 @@ class Run(Generic[C, Out_co]):
         The last reply that comes before the run takes one counts. Any number of callers may reply
         at once: each then gets the `answer` of a run that has read all replies. `arguments` are as
         in `resume`. Raises `InputError` for a reply that answers no open question, unless the same
-        reply closed it, and for a run that can't be resumed.
+        reply closed it, for a run that can't be resumed, and, with the `seq` of the last event that
+        the person has `seen`, for a reply to a question that was asked later.
         """
         check_known("Run.reply", arguments, RunArguments)
         options = RunOptions(**arguments)
-        await post(self._host, self.id, replies, options if resume else None)
+        await post(self._host, self.id, replies, options if resume else None, seen=seen)
         if resume:
             join = self._host.join(self.id, options)
             self._work = await self._host.works.begin(join, options.under_way)

@@ -180,10 +180,15 @@ def task_question(task: Task, outcome: Escalated | Failed, others: Sequence[str]
     return f"{reason}\nIts task: {task.intent}{named}"
 
 
+def asked_at(log: Sequence[Event]) -> dict[str | None, int]:
+    """The position of the last question about each task, or None: the plan."""
+    return {event.task_id: event.seq for event in log if isinstance(event, ApprovalRequested)}
+
+
 def unread_replies(
     log: Sequence[Event], state: RunState, messages: Sequence[RunMessage]
 ) -> list[RunMessage]:
-    asked = {event.task_id: event.seq for event in log if isinstance(event, ApprovalRequested)}
+    asked = asked_at(log)
     open_ones = {one.task_id for one in open_questions(state)}
     return [
         message
@@ -195,20 +200,30 @@ def unread_replies(
 
 
 def messages_of(
-    log: Sequence[Event], state: RunState, replies: Sequence[Reply]
+    log: Sequence[Event], state: RunState, replies: Sequence[Reply], *, seen: int | None = None
 ) -> list[RunMessage]:
     """The messages that bring `replies`, without those already read.
 
     Raises `InputError` for a reply to a closed question, unless the same reply closed it: a request
-    may be sent twice.
+    may be sent twice; and for one to a question that was asked after the event `seen`.
     """
     found: list[RunMessage] = []
+    asked = asked_at(log)
     for reply in replies:
         try:
-            found.append(reply_message(reply, state))
+            message = reply_message(reply, state)
         except InputError:
             if not _was_given(reply, log):
                 raise
+            continue
+        if seen is not None and asked.get(reply.task_id, 0) > seen:
+            about = "its plan" if reply.task_id is None else f"task {reply.task_id!r}"
+            raise InputError(
+                f"run {state.run_id!r} has a newer question about {about} than event {seen}: read "
+                "it first"
+            )
+        read = state.seq if seen is None else min(seen, state.seq)
+        found.append(message.model_copy(update={"seq": read}))
     return found
 
 

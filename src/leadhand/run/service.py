@@ -247,7 +247,12 @@ async def _resume_one(host: RunHost, run_id: str) -> bool:
 
 
 async def post(
-    host: RunHost, run_id: str, replies: Sequence[Reply], options: RunOptions | None
+    host: RunHost,
+    run_id: str,
+    replies: Sequence[Reply],
+    options: RunOptions | None,
+    *,
+    seen: int | None = None,
 ) -> None:
     """Leave replies in the journal; with `options`, resume the run. Raises `InputError`."""
     check_known_id(run_id)
@@ -260,7 +265,7 @@ async def post(
     if options is not None and resumable and await host.journal.holder(run_id) is None:
         check_resumable(state, run_id, host.team)
         host.contexts.check_resumable(options.context, state)
-    for message in messages_of(stored.events, state, given):
+    for message in messages_of(stored.events, state, given, seen=seen):
         await host.journal.post(message)
 
 

@@ -42,6 +42,8 @@ class AttemptHistory:
     started_s: float
     ended_s: float | None = None
     """`None` while it runs."""
+    worked_s: float | None = None
+    """Without its waits; `None` if that was not recorded."""
     end: End = "running"
     kind: str = ""
     """The kind of failure or the reason of an escalation."""
@@ -69,7 +71,7 @@ class AttemptHistory:
             self.usage = self.usage.plus(used)
 
     def finish(self, event: events.AttemptEnd) -> None:
-        self.ended_s = event.elapsed_s
+        self.ended_s, self.worked_s = event.elapsed_s, event.worked_s
         match event:
             case events.TaskCompleted():
                 self.end, self.message = "completed", event.flag or event.result.draft_only or ""

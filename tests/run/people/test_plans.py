@@ -7,7 +7,7 @@ import pytest
 
 from leadhand import InputError, Supervisor, Team, Worker
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.events import PlanProposed, RunFinished
+from leadhand.contracts.events import ApprovalRequested, PlanProposed, RunFinished
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.people import Question, Reply
 from leadhand.contracts.task import Plan
@@ -238,3 +238,29 @@ def test_a_run_is_cancelled_while_a_person_thinks_about_its_plan_and_keeps_the_p
     again = Supervisor(Desk().team(), person=ask, approve=["plan"], journal=journal)
     assert run_virtual(resumed(again, RUN)).status == "complete"
     assert [question.plan for question in questions] == [FILE]
+
+
+def test_a_reply_to_what_was_seen_does_not_answer_a_newer_question() -> None:
+    desk, broken = Desk(), plan(task("t1", worker="nobody"))
+    supervisor = Supervisor(desk.team(), approve=["plan"])
+    waiting = run_virtual(supervisor.run(plan=FILE, run_id=RUN))
+    assert waiting.status == "waiting"
+    (listed,) = run_virtual(supervisor.runs())
+    first = log(supervisor)
+    asked = next(event for event in first if isinstance(event, ApprovalRequested))
+    assert (listed.questions, listed.asked_at, listed.engine) == (1, asked.at, "deterministic")
+    run_virtual(replied(supervisor, RUN, approved(broken)))
+    with pytest.raises(
+        InputError, match=f"a newer question about its plan than event {len(first)}"
+    ):
+        run_virtual(supervisor.handle(RUN).reply(approved(), seen=len(first)))
+    assert desk.given == []
+
+    async def approve() -> Answer:
+        handle = supervisor.handle(RUN)
+        await handle.reply(approved(), seen=len(log(supervisor)))
+        return await handle.answer()
+
+    assert run_virtual(approve()).status == "complete"
+    (listed,) = run_virtual(supervisor.runs())
+    assert (listed.questions, listed.asked_at) == (0, None)
