@@ -7,6 +7,7 @@ from pathlib import Path
 from fastapi import FastAPI
 
 from leadhand import __version__
+from leadhand.page import routes as page
 from leadhand.serve import authentication
 from leadhand.serve.authentication import authenticated_by, token_authentication
 from leadhand.serve.guards import Guards
@@ -15,7 +16,7 @@ from leadhand.serve.principals import Authenticate
 from leadhand.serve.problems import add_problem_handlers
 from leadhand.serve.service import AnySupervisor, ServiceSettings, service_of
 
-ROUTERS = (authentication.router,)
+ROUTERS = (authentication.router, page.router)
 """Every module of routes has one."""
 
 

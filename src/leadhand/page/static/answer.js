@@ -1,0 +1,57 @@
+// The answer: what is missing or contradictory first, then the text, typed output, and sources.
+
+import { html } from "./vendor/preact.js";
+import { look } from "./format.js";
+import { Copy, Empty, Icon, Note, Status } from "./ui.js";
+import { empty, Value } from "./value.js";
+
+const NAMED = 200;
+
+export function Answer({ run, view }) {
+  const { answer } = view, writing = run.writing.value[":synthesizer"];
+  if (!answer && writing) return html`<div class="answer"><p class="row small muted"><${Icon} name="pencil" />The answer is being written</p><div class="prose writing" aria-live="polite">${writing}</div></div>`;
+  if (!answer) return html`<${Empty} icon="text" title="There is no answer yet">${view.status === "running" ? "It appears here as it is written. The graph shows what is being done." : "The run stopped before its answer."}<//>`;
+  const typed = typeof answer.output === "object" && !empty(answer.output);
+  return html`<article class="answer">
+    <${Doubts} run=${run} view=${view} />
+    ${view.answer_html ? html`<section class="card text"><div class="prose" dangerouslySetInnerHTML=${{ __html: view.answer_html }}></div><${Copy} text=${answer.answer} label="Copy the answer as Markdown" /></section>` : null}
+    ${typed ? html`<section><h2>${view.answer_html ? "In detail" : "Result"}</h2><div class="card pad"><${Value} value=${answer.output} /></div></section>` : null}
+    <${Sources} run=${run} sources=${answer.sources ?? []} />
+    ${answer.confidence !== null && answer.confidence !== undefined ? html`<p class="small muted">Confidence of the answer: ${answer.confidence} of 100.</p>` : null}
+    ${answer.contact ? html`<p class="small muted">${answer.contact}</p>` : null}
+  </article>`;
+}
+
+function Doubts({ run, view }) {
+  const gaps = view.gaps ?? [], conflicts = view.conflicts ?? [];
+  const doubted = run.tasks.filter((task) => task.status === "completed" && task.error);
+  const open = conflicts.filter((one) => !one.resolution), settled = conflicts.filter((one) => one.resolution);
+  return html`${gaps.length ? html`<${Note} tone=${view.status === "failed" ? "bad" : "wait"} icon="circle-alert"><h2>What is missing</h2><ul class="points">${gaps.map((gap, index) => html`<li key=${index}><${TaskName} run=${run} path=${gap.task_id} /> ${gap.why}</li>`)}</ul><//>` : null}
+    ${open.length ? html`<${Note} tone="wait" icon="git-branch"><h2>Contradictions</h2><ul class="points">${open.map((one, index) => html`<${Conflict} key=${index} run=${run} conflict=${one} />`)}</ul><//>` : null}
+    ${doubted.length ? html`<${Note} icon="circle-help"><h2>Accepted with doubts</h2><ul class="points">${doubted.slice(0, NAMED).map((task) => html`<li key=${task.path}><${TaskName} run=${run} path=${task.path} /> ${task.error}</li>`)}</ul><//>` : null}
+    ${settled.length ? html`<${Note} icon="git-branch"><h2>Differences that were settled</h2><ul class="points">${settled.map((one, index) => html`<${Conflict} key=${index} run=${run} conflict=${one} />`)}</ul><//>` : null}`;
+}
+
+const Conflict = ({ run, conflict }) => html`<li>${conflict.task_ids.map((path) => html`<${TaskName} key=${path} run=${run} path=${path} /> `)}${conflict.about} ${conflict.resolution ? html`<b>Taken as right: ${conflict.resolution}.</b> ` : null}<span class="muted">${conflict.why}</span></li>`;
+
+// A task as a link with its state; what is no task of the run as text.
+export function TaskName({ run, path }) {
+  const task = run.byPath.get(path);
+  if (!path || path.startsWith("(")) return null;
+  if (!task) return html`<b>${path}</b>`;
+  return html`<a class="taskname" href=${run.href(path)} title=${`${task.intent ?? ""} (${look(task.status).word})`}><${Status} bare status=${task.status} />${path}</a>`;
+}
+
+function Sources({ run, sources }) {
+  if (!sources.length) return null;
+  const by = new Map();
+  for (const { task_id: task, ref } of sources.slice(0, 1000)) by.set(task, [...(by.get(task) ?? []), ref]);
+  return html`<section class="sources"><h2>Sources</h2><ul class="card">${[...by].map(([task, refs]) => html`<li key=${task}><${TaskName} run=${run} path=${task} />
+    <ul>${refs.slice(0, NAMED).map((ref) => html`<li key=${ref}><${Reference} value=${ref} /></li>`)}</ul></li>`)}</ul></section>`;
+}
+
+// A source: a web address as a link, a place in a file as text.
+export function Reference({ value }) {
+  if (/^https?:\/\/[^\s]+$/.test(value)) return html`<a class="ref" href=${value} target="_blank" rel="noopener noreferrer"><${Icon} name="external-link" />${value}</a>`;
+  return html`<span class="ref"><${Icon} name="file-text" />${value}</span>`;
+}

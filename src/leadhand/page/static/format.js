@@ -1,0 +1,68 @@
+// Durations, prices, counts and times, the same in every view.
+
+export function duration(seconds) {
+  if (seconds === null || seconds === undefined) return "–";
+  if (seconds < 0.0005) return "0 s";
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+  const total = Math.round(seconds), minutes = Math.floor(total / 60) % 60, hours = Math.floor(total / 3600);
+  if (hours >= 48) return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+  return hours ? `${hours} h ${minutes} min` : `${minutes} min ${total % 60} s`;
+}
+
+export function price(usd) {
+  if (usd === null || usd === undefined) return "–";
+  if (usd > 0 && usd < 0.0001) return "under $0.0001";
+  return usd === 0 ? "$0" : usd < 0.1 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
+}
+
+const whole = new Intl.NumberFormat("en");
+export const number = (value) => whole.format(value);
+export const short = (value) => (value < 1000 ? `${value}` : value < 1e6 ? `${(value / 1000).toFixed(value < 1e4 ? 1 : 0)}k` : `${(value / 1e6).toFixed(1)}M`);
+export const counted = (count, noun, plural = `${noun}s`) => `${number(count)} ${count === 1 ? noun : plural}`;
+export const bytes = (size) => (size < 1024 ? `${size} B` : size < 1048576 ? `${Math.round(size / 1024)} kB` : `${(size / 1048576).toFixed(1)} MB`);
+
+const moment = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+export const at = (iso) => moment.format(new Date(iso));
+
+export function ago(iso, now = Date.now()) {
+  const seconds = (now - new Date(iso)) / 1000;
+  if (seconds < 45) return "just now";
+  if (seconds < 3600) return `${Math.max(1, Math.round(seconds / 60))} min ago`;
+  if (seconds < 86400) return `${Math.round(seconds / 3600)} h ago`;
+  if (seconds < 86400 * 14) return counted(Math.round(seconds / 86400), "day") + " ago";
+  return new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" }).format(new Date(iso));
+}
+
+// Statuses of runs, tasks and attempts: word, icon and tone. Never colour alone.
+const STATES = {
+  complete: ["complete", "circle-check", "good"],
+  completed: ["done", "circle-check", "good"],
+  closed: ["working", "circle-check", "good"],
+  partial: ["partial", "circle-alert", "wait"],
+  failed: ["failed", "circle-x", "bad"],
+  damaged: ["damaged", "octagon-x", "bad"],
+  timed_out: ["timed out", "clock-alert", "bad"],
+  open: ["paused after failures", "octagon-x", "bad"],
+  running: ["running", "loader-circle", "busy"],
+  waiting: ["waiting for a person", "hand", "wait"],
+  paused: ["waiting for a person", "hand", "wait"],
+  half_open: ["being tried again", "circle-alert", "wait"],
+  escalated: ["handed back", "message-circle-question", "wait"],
+  interrupted: ["interrupted", "unlink", "wait"],
+  pending: ["not started", "circle-dashed", "idle"],
+  queued: ["queued", "clock", "idle"],
+  planned: ["planned", "list-checks", "idle"],
+  cancelled: ["cancelled", "ban", "idle"],
+  skipped: ["skipped", "circle-slash", "idle"],
+  split: ["split", "git-fork", "idle"],
+  dropped: ["dropped", "minus", "idle"],
+};
+
+export function look(status) {
+  const [word, icon, tone] = STATES[status] ?? [`${status}`.replaceAll("_", " "), "circle", "idle"];
+  return { word, icon, tone };
+}
+
+// For summaries: what needs a person's eye comes first.
+export const ORDER = ["failed", "timed_out", "waiting", "escalated", "running", "interrupted", "pending", "skipped", "cancelled", "split", "dropped", "completed"];
