@@ -73,5 +73,11 @@ class Blocking:
     def delete(self, run_ids: Sequence[str], *, before: dt.datetime | None = None) -> Sequence[str]:
         return asyncio.run(self._journal.delete(run_ids, before=before))
 
+    def notes(self, prefix: str) -> Mapping[str, bytes]:
+        return asyncio.run(self._journal.notes(prefix))
+
+    def swap_note(self, key: str, known: bytes | None, new: bytes | None) -> bool:
+        return asyncio.run(self._journal.swap_note(key, known, new))
+
     def close(self) -> None:
         asyncio.run(self._journal.close())

@@ -6,6 +6,7 @@ the modules of leadhand that define it. docs/extending.md explains it.
 
 import contextlib
 import datetime as dt
+import fcntl
 import itertools
 import json
 import os
@@ -29,6 +30,7 @@ from leadhand.journal import (
     decode_message,
     encode,
     encode_message,
+    notes_of,
 )
 
 
@@ -183,8 +185,40 @@ class LinesStore:
                     self._files()[run_id].unlink()
                     for message in self.messages(run_id):
                         self.drop(message)
+                    for key, note in self.notes(notes_of(run_id)).items():
+                        self.swap_note(key, note, None)
                     gone.append(run_id)
         return gone
+
+    # Notes
+
+    def notes(self, prefix: str) -> Mapping[str, bytes]:
+        paths = {unquote(path.stem): path for path in self._folder.glob("*.note")}
+        with _explained("notes can't be read"):
+            keys = sorted(key for key in paths if key.startswith(prefix))
+            return {key: paths[key].read_bytes() for key in keys}
+
+    def swap_note(self, key: str, known: bytes | None, new: bytes | None) -> bool:
+        path = self._folder / f"{quote(key, safe='')}.note"
+        with _explained(f"the note {key} can't be kept"), self._noting():
+            if (path.read_bytes() if path.exists() else None) != known:
+                return False
+            if new is None:
+                path.unlink(missing_ok=True)
+                return True
+            part = path.with_suffix(".part")
+            with part.open("wb") as file:
+                file.write(new)
+                os.fsync(file.fileno())
+            part.rename(path)
+            return True
+
+    @contextlib.contextmanager
+    def _noting(self) -> Generator[None]:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with (self._folder / "notes.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def close(self) -> None:
         self._queue.close()

@@ -187,7 +187,7 @@ def test_an_older_schema_is_brought_up_to_date_and_a_newer_one_refused(
         newer = PostgresStore(url, steps=steps)
         assert list(newer.events("r")) == events
         newer.close()
-    with pytest.raises(JournalError, match=r"newer leadhand.*version 3, this one knows 2"):
+    with pytest.raises(JournalError, match=r"newer leadhand.*version 4, this one knows 3"):
         PostgresStore(url).runs()
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from leadhand.journal.codec import Redact, decode, decode_message, encode, encode_message
     from leadhand.journal.group_commit import EventBatch, GroupCommit
     from leadhand.journal.locks import Locks
+    from leadhand.journal.notes import notes_of, prefixed
     from leadhand.journal.store import Store
     from leadhand.journal.store_journal import MemoryJournal, MemoryStore, StoreJournal
     from leadhand.journal.summaries import StoredSummary
@@ -36,8 +37,10 @@ __all__ = [
     "journal_damage",
     "journal_location",
     "journal_over",
+    "notes_of",
     "open_journal",
     "open_store",
+    "prefixed",
 ]
 
 __getattr__ = lazy_imports(__name__)

@@ -12,6 +12,7 @@ from leadhand.errors import RunTaken
 from leadhand.journal.codec import Redact, decode_message, encode_message
 from leadhand.journal.group_commit import EventBatch, GroupCommit
 from leadhand.journal.integrity import Stored, inspect_run, last_seq, read_events
+from leadhand.journal.notes import prefixed
 from leadhand.journal.postgres_database import STEPS, PostgresDatabase, Row
 from leadhand.journal.postgres_holds import LAST, described
 from leadhand.journal.postgres_sessions import SessionPool
@@ -51,9 +52,16 @@ _DELETE: Final = """
         DELETE FROM leadhand.messages USING gone WHERE messages.run = gone.run
     ), holders AS (
         DELETE FROM leadhand.holders USING gone WHERE holders.run = gone.run
+    ), notes AS (
+        DELETE FROM leadhand.notes USING gone WHERE starts_with(key, 'run/' || gone.run || '/')
     )
     SELECT run FROM gone ORDER BY began
 """
+_KEEP_NOTE: Final = """
+    INSERT INTO leadhand.notes (key, data) VALUES (%s, %s) ON CONFLICT DO NOTHING RETURNING key
+"""
+_SWAP_NOTE: Final = "UPDATE leadhand.notes SET data = %s WHERE key = %s AND data = %s RETURNING key"
+_DROP_NOTE: Final = "DELETE FROM leadhand.notes WHERE key = %s AND data = %s RETURNING key"
 
 
 class PostgresStore:
@@ -174,6 +182,19 @@ class PostgresStore:
             for start in range(0, len(run_ids), _DELETED_AT_ONCE)
             for (id,) in self._change(_DELETE, [*run_ids[start : start + _DELETED_AT_ONCE]], before)
         ]
+
+    def notes(self, prefix: str) -> Mapping[str, bytes]:
+        query = "SELECT key, data FROM leadhand.notes WHERE key >= %s AND key < %s ORDER BY key"
+        return dict(self._read(query, *prefixed(prefix)))
+
+    def swap_note(self, key: str, known: bytes | None, new: bytes | None) -> bool:
+        if known is None and new is None:
+            return key not in self.notes(key)
+        if known is None:
+            return bool(self._change(_KEEP_NOTE, key, new))
+        if new is None:
+            return bool(self._change(_DROP_NOTE, key, known))
+        return bool(self._change(_SWAP_NOTE, new, key, known))
 
     def close(self) -> None:
         """Close the connections; uncommitted events are dropped. A connection whose server does

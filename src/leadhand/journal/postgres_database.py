@@ -58,6 +58,7 @@ STEPS: Final[Sequence[LiteralString]] = (
     """,
     # Of the event and its blob; older events have none.
     "ALTER TABLE leadhand.events ADD COLUMN checksum bigint",
+    'CREATE TABLE leadhand.notes (key text COLLATE "C" PRIMARY KEY, data bytea NOT NULL)',
 )
 """All migrations. Never change one, only add."""
 

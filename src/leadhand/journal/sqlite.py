@@ -138,6 +138,14 @@ class SqliteStore:
             self._database.shrink()
         return gone
 
+    def notes(self, prefix: str) -> Mapping[str, bytes]:
+        with self._database.reading() as connection:
+            return {} if connection is None else tables.notes(connection, prefix)
+
+    def swap_note(self, key: str, known: bytes | None, new: bytes | None) -> bool:
+        with self._transaction() as connection:
+            return tables.swap_note(connection, key, known, new)
+
     def close(self) -> None:
         self._queue.close()
         self._database.close()

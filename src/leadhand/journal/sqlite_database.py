@@ -34,6 +34,7 @@ STEPS: Sequence[Step] = (
     ),
     # Of the event and its blob; older events have none.
     ("ALTER TABLE events ADD COLUMN checksum INTEGER",),
+    ("CREATE TABLE notes (key TEXT PRIMARY KEY, data BLOB NOT NULL)",),
 )
 """All migrations. Never change one, only add."""
 

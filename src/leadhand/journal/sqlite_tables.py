@@ -9,6 +9,7 @@ from leadhand.contracts.summary import Inspection, RunSummary
 from leadhand.errors import JournalError
 from leadhand.journal.codec import BLOB_CHARS, Redact, compress
 from leadhand.journal.integrity import checksum, inspect_run, last_seq, read_events
+from leadhand.journal.notes import notes_of, prefixed
 from leadhand.journal.sqlite_database import is_damaged
 from leadhand.journal.summaries import StoredSummary, run_summary
 
@@ -142,6 +143,25 @@ def remove(connection: sqlite3.Connection, run_id: str, before: dt.datetime | No
     connection.execute("DELETE FROM events WHERE run = ?", found)
     connection.execute("DELETE FROM blobs WHERE run = ?", found)
     connection.execute("DELETE FROM messages WHERE run_id = ?", (run_id,))
+    connection.execute("DELETE FROM notes WHERE key > ? AND key < ?", prefixed(notes_of(run_id)))
+    return True
+
+
+def notes(connection: sqlite3.Connection, prefix: str) -> dict[str, bytes]:
+    query = "SELECT key, data FROM notes WHERE key >= ? AND key < ? ORDER BY key"
+    return dict(connection.execute(query, prefixed(prefix)).fetchall())
+
+
+def swap_note(
+    connection: sqlite3.Connection, key: str, known: bytes | None, new: bytes | None
+) -> bool:
+    found = connection.execute("SELECT data FROM notes WHERE key = ?", (key,)).fetchone()
+    if (found and found[0]) != known:
+        return False
+    if new is None:
+        connection.execute("DELETE FROM notes WHERE key = ?", (key,))
+    else:
+        connection.execute("INSERT OR REPLACE INTO notes (key, data) VALUES (?, ?)", (key, new))
     return True
 
 

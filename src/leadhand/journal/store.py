@@ -82,7 +82,22 @@ class Store(Log, Protocol):
     def delete(self, run_ids: Sequence[str], *, before: dt.datetime | None = None) -> Sequence[str]:
         """Delete these runs and all about them, except held ones; returns the ids of the deleted.
 
-        With `before`, only those whose last event is older.
+        Notes go with them whose keys begin with `notes_of(run_id)`. With `before`, only runs whose
+        last event is older.
+        """
+        ...
+
+    def notes(self, prefix: str) -> Mapping[str, bytes]:
+        """What is kept beside the events under keys that begin with `prefix`, sorted by key.
+
+        A store without this and `swap_note` keeps runs, but no files and no shared budgets.
+        """
+        ...
+
+    def swap_note(self, key: str, known: bytes | None, new: bytes | None) -> bool:
+        """Keep `new` under `key`, durably, if `known` is what is kept there; None is nothing.
+
+        Returns whether it was. Of two calls at once that know the same, one does.
         """
         ...
 

@@ -15,6 +15,7 @@ from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import Inspection, RunFilter, RunSummary
 from leadhand.errors import JournalError, RunTaken
 from leadhand.journal.locks import describe_holder
+from leadhand.journal.notes import notes_of
 from leadhand.journal.store import Store
 from leadhand.journal.summaries import StoredSummary
 from leadhand.threads import DaemonThreads
@@ -95,6 +96,22 @@ class StoreJournal:
     ) -> Sequence[str]:
         return await self._call(self.store.delete, run_ids, before=before)
 
+    async def notes(self, prefix: str) -> Mapping[str, bytes]:
+        return await self._call(self._noting.notes, prefix)
+
+    async def swap_note(self, key: str, known: bytes | None, new: bytes | None) -> bool:
+        return await self._call(self._noting.swap_note, key, known, new)
+
+    @property
+    def _noting(self) -> Store:
+        """Raises `JournalError` for a store of an older release."""
+        if hasattr(self.store, "swap_note"):
+            return self.store
+        raise JournalError(
+            f"{type(self.store).__name__} keeps no notes, which budgets with a scope, uploads and "
+            "deletions need: give it `notes` and `swap_note`, see leadhand.journal.Store"
+        )
+
     async def close(self) -> None:
         await self._call(self.store.close)
 
@@ -142,6 +159,7 @@ class MemoryStore:
         """Since when each run is held."""
         self._messages: dict[int, RunMessage] = {}
         self._message_ids = itertools.count(1)
+        self._notes: dict[str, bytes] = {}
 
     def append(self, event: Event) -> None:
         run = self._runs.get(event.run_id)
@@ -157,8 +175,15 @@ class MemoryStore:
         for id, run in self._runs.items():
             waits = run.events and isinstance(run.events[-1], RunWaiting)
             if run.events and id not in self._holders and not waits:
-                del self._runs[id]
+                self._forget(id)
                 return
+
+    def _forget(self, run_id: str) -> None:
+        del self._runs[run_id]
+        for message in self.messages(run_id):
+            self.drop(message)
+        for key in self.notes(notes_of(run_id)):
+            del self._notes[key]
 
     async def commit(self, run_id: str | None = None) -> None:
         """Raises `JournalError` if a position is taken."""
@@ -242,10 +267,20 @@ class MemoryStore:
             and (before is None or run.events[-1].at < before)
         ]
         for id in gone:
-            del self._runs[id]
-            for message in self.messages(id):
-                self.drop(message)
+            self._forget(id)
         return gone
+
+    def notes(self, prefix: str) -> Mapping[str, bytes]:
+        return {key: note for key, note in sorted(self._notes.items()) if key.startswith(prefix)}
+
+    def swap_note(self, key: str, known: bytes | None, new: bytes | None) -> bool:
+        if self._notes.get(key) != known:
+            return False
+        if new is None:
+            self._notes.pop(key, None)
+        else:
+            self._notes[key] = new
+        return True
 
     def close(self) -> None:
         """Nothing to close."""

@@ -17,6 +17,7 @@ from leadhand.contracts.people import Reply, RunMessage
 from leadhand.contracts.summary import Inspection
 from leadhand.contracts.task import Plan
 from leadhand.errors import JournalError, RunTaken
+from leadhand.journal.notes import notes_of
 from leadhand.journal.store import Store
 from leadhand.testing.journal_lists import ListingConformance
 from leadhand.testing.journal_stories import Story, keep, only_run, task
@@ -234,6 +235,60 @@ class JournalConformance(ListingConformance):
         assert journal.messages("r")[0].id not in {first.id, second.id}
         assert len(journal.messages("other")) == 1
 
+    # Notes, which a store of an older release lacks
+
+    def test_a_note_is_kept_only_instead_of_what_is_known(self, journal: Store) -> None:
+        noting(journal)
+        assert dict(journal.notes("")) == {}
+        assert journal.swap_note("a/1", None, None)
+        assert journal.swap_note("a/1", None, b"one")
+        assert not journal.swap_note("a/1", None, b"other")
+        assert not journal.swap_note("a/1", b"on", b"other")
+        assert journal.swap_note("a/1", b"one", b"two\0\xff")
+        assert not journal.swap_note("a/1", b"one", None)
+        assert dict(journal.notes("a/1")) == {"a/1": b"two\0\xff"}
+        assert journal.swap_note("a/1", b"two\0\xff", None)
+        assert not journal.swap_note("a/1", b"two\0\xff", None)
+        assert dict(journal.notes("a/")) == {}
+
+    def test_notes_are_found_by_the_beginning_of_their_keys(self, journal: Store) -> None:
+        noting(journal)
+        keys = ["a", "a/", "a/%", "a/_", "a/\u00e9 \U0001f600", "ab", "b/x"]
+        for key in keys:
+            assert journal.swap_note(key, None, key.encode())
+        assert list(journal.notes("a/")) == ["a/", "a/%", "a/_", "a/\u00e9 \U0001f600"]
+        assert list(journal.notes("")) == keys
+        assert list(journal.notes("c")) == []
+
+    def test_of_many_who_count_in_one_note_each_is_counted(self, journal: Store) -> None:
+        noting(journal)
+
+        def count() -> None:
+            for _ in range(10):
+                counted = False
+                while not counted:
+                    known = journal.notes("n").get("n")
+                    counted = journal.swap_note("n", known, b"%d" % (int(known or 0) + 1))
+
+        threads = [threading.Thread(target=count) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert journal.notes("n") == {"n": b"40"}
+
+    def test_the_notes_of_a_run_are_deleted_with_it(self, journal: Store) -> None:
+        noting(journal)
+        for id in ("r", "r:1"):
+            keep(journal, Story(id).whole("a"))
+            journal.swap_note(f"{notes_of(id)}file/x", None, b"x" * 100_000)
+        journal.swap_note("other", None, b"")
+        with journal.hold("r"):
+            assert list(journal.delete(["r"])) == []
+            assert list(journal.notes(notes_of("r"))) == ["run/r/file/x"]
+        assert list(journal.delete(["r"])) == ["r"]
+        assert list(journal.notes("")) == ["other", "run/r:1/file/x"]
+
     def test_an_inspection_has_all_events_of_a_run_and_none_of_an_unknown_one(
         self, journal: Store
     ) -> None:
@@ -241,6 +296,12 @@ class JournalConformance(ListingConformance):
         sound = journal.inspect("r")
         assert (sound.run_id, list(sound.events), sound.verdict) == ("r", list(events), "sound")
         assert journal.inspect("none") == Inspection("none")
+
+
+def noting(journal: Store) -> None:
+    """Skip a test of notes if the journal keeps none."""
+    if not hasattr(journal, "swap_note"):
+        pytest.skip(f"{type(journal).__name__} keeps no notes")
 
 
 class DurableConformance(JournalConformance):
@@ -304,6 +365,16 @@ class DurableConformance(JournalConformance):
         (message,) = journal.messages("r")
         journal.drop(message)
         assert list(other.messages("r")) == []
+
+    def test_a_note_is_there_for_another_at_once(
+        self, journal: Store, reopened: Callable[[], Store]
+    ) -> None:
+        noting(journal)
+        other = reopened()
+        assert journal.swap_note("n", None, b"one")
+        assert not other.swap_note("n", None, b"two")
+        assert other.swap_note("n", b"one", b"two")
+        assert journal.notes("n") == {"n": b"two"}
 
     def test_a_failed_commit_leaves_nothing_behind(
         self, journal: Store, reopened: Callable[[], Store]
