@@ -172,9 +172,10 @@ class Supervisor(Generic[C, Out_co]):
         only after the person approves of that too. This also holds when the run is resumed.
 
         `deadline_s` and `budget` replace the supervisor's for this run; `math.inf` seconds are no
-        limit. `inputs` are files and folders that the workers' tools may read. `listener` is called
-        with every event as it happens. `context` is for the workers and tools of this run, and is
-        not stored. `origin` is stored with the run, for the program that resumes it.
+        limit. `inputs` are files and folders that the workers' tools may read; `uploads` are more
+        of them, as names and bytes, which the journal keeps. `listener` is called with every event.
+        `context` is for the workers and tools of this run, and is not stored. `origin` is stored
+        with the run, for the program that resumes it.
         If neither the planner nor the team's template or offline code gives a sound plan, the
         answer says so.
 

@@ -207,7 +207,7 @@ def _form() -> TypeAdapter[Decision]:
 
 def next_round(state: RunState, team: Team) -> Round:
     """What a stepwise planner sees of a run before its next decision."""
-    budget = state.budget
+    budget, files = state.budget, len(state.inputs) + len(state.uploads)
     tokens_left, usd_left = None, None
     if budget is not None:
         used, own = state.usage, state.deciding  # the same after a restart within the decision
@@ -220,7 +220,7 @@ def next_round(state: RunState, team: Team) -> Round:
         number=state.round + 1,
         max_rounds=team.planner.max_rounds,
         request=state.request,
-        inputs=f"{len(state.inputs)} files" if state.inputs else "",
+        inputs=f"{files} files" if files else "",
         after=state.after,
         tasks=tuple(
             TaskResult(one.task, one.worker, one.status, one.result, one.error)

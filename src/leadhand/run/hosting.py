@@ -50,6 +50,7 @@ from leadhand.run.stored import (
     own_plan_rejected,
     tasks_from,
 )
+from leadhand.run.uploads import as_files, keep
 from leadhand.run.waiting import (
     INBOX_POLL_S,
     Callers,
@@ -125,6 +126,7 @@ class RunHost:
             settings = replace(
                 settings,
                 inputs=absolute(new.inputs),
+                uploads=tuple(new.uploads),
                 origin=new.origin or {},
                 amend=new.plan is None or new.amend,
                 has_context=context is not None,
@@ -133,6 +135,12 @@ class RunHost:
             while True:
                 async with AsyncExitStack() as stack:
                     if await self._is_new(run_id, settings.opening_s, stack):
+                        await keep(self.journal, run_id, new.uploads)
+                        paths = await stack.enter_async_context(
+                            as_files(self.journal, run_id, settings.uploads)
+                        )
+                        if paths:
+                            request, inputs = request_of(text, (*new.inputs, *paths), new.batches)
                         request = replace(request, after=await self.runs_before(new, settings))
                         return await self._to_answer(
                             self._recorder(StoredRun(run_id), new, since_s),
@@ -141,6 +149,7 @@ class RunHost:
                             settings,
                             context=new.context,
                             plan=new.plan,
+                            uploaded=paths,
                         )
                 if new.if_exists == "error":
                     raise RunExists(run_id)
@@ -222,14 +231,16 @@ class RunHost:
         since_s = self.clock.monotonic()
         await self.find_models()
         opening_s = options.settings(self.settings).opening_s
-        async with self._hold(run_id, opening_s) as last_seq:
+        async with self._hold(run_id, opening_s) as last_seq, AsyncExitStack() as stack:
             stored = stored or StoredRun(run_id)
             if not stored.events or stored.events[-1].seq != last_seq:
                 read = self.journal.events(run_id)
                 stored.replace(await answer_within(opening_s, read))
             recorder = self._recorder(stored, options, since_s)
             state = recorder.state
-            request, inputs = request_of(state.request, state.inputs, options.batches, state.after)
+            paths = await stack.enter_async_context(as_files(self.journal, run_id, state.uploads))
+            files = (*state.inputs, *paths)
+            request, inputs = request_of(state.request, files, options.batches, state.after)
             settings = options.settings(self.settings.kept(state))
             again = tasks_from(state, from_task) if from_task is not None else ()
             check_resumable(state, run_id, self.team, again)
@@ -248,6 +259,7 @@ class RunHost:
                 context=context,
                 again=again,
                 replies=replies,
+                uploaded=paths,
             )
 
     async def _restored(
@@ -302,6 +314,7 @@ class RunHost:
         plan: Plan | None = None,
         again: tuple[str, ...] = (),
         replies: Sequence[RunMessage] = (),
+        uploaded: Sequence[str] = (),
     ) -> Answer:
         run_id = recorder.run_id
         active = self.active[run_id] = ActiveRun()
@@ -313,7 +326,7 @@ class RunHost:
             with watching(lambda _: self.readers.text_listener(run_id)):
                 async with (
                     watch_messages(self.journal, run_id, active, people),
-                    self.roles(recorder, request, inputs, settings, context) as roles,
+                    self.roles(recorder, request, inputs, settings, context, uploaded) as roles,
                 ):
                     step = StepContext(
                         team=self.team,
@@ -366,6 +379,7 @@ class RunHost:
         inputs: "Inputs | None",
         settings: RunSettings,
         context: object = None,
+        uploaded: Sequence[str] = (),
     ) -> AbstractAsyncContextManager[Roles]:
         return open_roles(
             self.team,
@@ -380,4 +394,5 @@ class RunHost:
             run_context=context,
             connections=self.connections,
             deadline_s=settings.deadline_s,
+            uploaded=uploaded,
         )

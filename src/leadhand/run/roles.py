@@ -275,11 +275,12 @@ async def open_roles(
     connections: SharedConnections | None = None,
     after: "Sequence[EarlierRun]" = (),
     deadline_s: float | None = None,
+    uploaded: "Sequence[str]" = (),
 ) -> AsyncGenerator[Roles]:
     """The roles of a run, and the connections and tools that they need, during the block.
 
-    Code works if what calls models is not loaded by `deadline_s`. Raises `InputError` for a team
-    that can't be run with `run_context`.
+    Code works if what calls models is not loaded by `deadline_s`. Paths that are `uploaded` are
+    inputs, too. Raises `InputError` for a team that can't be run with `run_context`.
     """
     check_context(team, run_context)
     tools, stack = ToolFactory(inputs, os.environ), AsyncExitStack()
@@ -306,7 +307,7 @@ async def open_roles(
             nonce=nonce,
             tools=tools,
             toolsets=toolsets,
-            inputs=lambda: recorder.state.inputs,
+            inputs=lambda: (*recorder.state.inputs, *uploaded),
             offline_switch=offline_switch,
             early=EarlyTasks(recorder.state),
             level=_first_level(team, recorder, request),

@@ -60,6 +60,7 @@ def record_start(context: StepContext, request: PlanRequest, *, again: tuple[str
             budget=settings.budget,
             own_limits=settings.own_limits,
             inputs=settings.inputs,
+            uploads=settings.uploads,
             after=request.after,
             nonce=context.roles.nonce,
             origin={**settings.origin},

@@ -20,6 +20,7 @@ from leadhand.contracts.context import C, Restore, context_types
 from leadhand.contracts.task import Batch, EarlierRun, Plan, PlanRequest
 from leadhand.errors import InputError, TeamError
 from leadhand.plans.nesting import nested_teams
+from leadhand.run.uploads import check_uploads, digests
 
 if TYPE_CHECKING:
     from leadhand.contracts.team import Team
@@ -51,6 +52,8 @@ class RunSettings:
     own_limits: tuple[LimitName, ...] = ()
     """Which of these two the run was given itself: the others are its supervisor's."""
     inputs: tuple[str, ...] = ()
+    uploads: tuple[str, ...] = ()
+    """The names of uploaded files."""
     origin: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     """What the program that started the run needs to set it up again."""
     amend: bool = True
@@ -68,7 +71,7 @@ class RunSettings:
             state.budget if "budget" in own else self.budget,
             own,
             state.inputs,
-            state.origin,
+            origin=state.origin,
         )
 
     @property
@@ -105,6 +108,9 @@ class StartArguments(RunArguments[C], total=False):
     """What happens if there is a run with that id."""
     inputs: Sequence[str | Path]
     """Files and folders that the workers' tools may read."""
+    uploads: Mapping[str, bytes]
+    """Files by name, kept in the journal, so that any process can resume the run; further inputs.
+    """
     origin: Mapping[str, JsonValue] | None
     """Stored with the run, for the program that resumes it."""
     after: str | None
@@ -136,6 +142,7 @@ class RunOptions:
     run_id: str | None = None
     if_exists: IfExists = "error"
     inputs: Sequence[str | Path] = ()
+    uploads: Mapping[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
     origin: Mapping[str, JsonValue] | None = None
     after: str | None = None
     earlier: Sequence[EarlierRun] = ()
@@ -159,6 +166,7 @@ class RunOptions:
 
     def check(self) -> None:
         """Raises `InputError` for a new run that can't be started."""
+        check_uploads(self.uploads)
         if self.request is None and self.plan is None:
             raise InputError("nothing to run: give a request or a plan")
         if self.plan is not None and not isinstance(self.plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -183,7 +191,8 @@ class RunOptions:
         # Without the list, a run of a release before follow-ups is still the same run.
         after = [] if self.after is None else [self.after]
         after += [one.model_dump_json() for one in self.earlier]
-        asked = digest_of([team, request.text, batches, plan, self.amend, *after])
+        uploads = [digests(self.uploads)] if self.uploads else []
+        asked = digest_of([team, request.text, batches, plan, self.amend, *after, *uploads])
         return f"{asked}.{'' if self.origin is None else digest_of(self.origin)}"
 
 

@@ -96,7 +96,7 @@ def _started(state: RunState, event: events.RunStarted) -> None:
     state.models = event.models
     state.budget = event.budget
     state.own_limits = event.own_limits
-    state.inputs = event.inputs
+    state.inputs, state.uploads = event.inputs, event.uploads
     if event.after:
         state.after, state.earlier = event.after, earlier_results(event.after)
     state.nonce = event.nonce

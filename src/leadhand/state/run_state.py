@@ -158,6 +158,7 @@ class RunState:
     own_limits: tuple[LimitName, ...] = ()
     """Which of the two the run was given itself; the others were its supervisor's."""
     inputs: tuple[str, ...] = ()
+    uploads: tuple[str, ...] = ()
     after: tuple[EarlierRun, ...] = ()
     """The runs that it follows, the latest first."""
     earlier: dict[str, EarlierResult | EarlierRun] = field(

@@ -26,6 +26,8 @@ class RunStarted(RunEvent):
     budget: Budget | None = None
     inputs: tuple[str, ...] = ()
     """Absolute paths of the input files."""
+    uploads: tuple[str, ...] = ()
+    """Names of the uploaded files, which the journal keeps beside the events."""
     nonce: str = ""
     """Marks untrusted text in this run; the same after a resume."""
     origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
