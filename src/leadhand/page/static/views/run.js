@@ -12,7 +12,9 @@ import { Timeline } from "../timeline.js";
 import { Button, classes, Copy, Dialog, Empty, Guard, Icon, Loading, Note, Status, Tabs, Time, Trouble } from "../ui.js";
 import { Answer } from "../answer.js";
 import { History } from "../history.js";
+import { isReview, Review } from "./review.js";
 
+const FINDINGS = { id: "findings", name: "Findings", icon: "scan" };
 const VIEWS = [
   { id: "answer", name: "Answer", icon: "text" },
   { id: "graph", name: "Graph", icon: "workflow" },
@@ -29,8 +31,10 @@ export function RunView({ id, task = null }) {
   if (!view) return error ? html`<${Trouble} error=${error} retry=${() => run.open()} />` : html`<${Loading} what="the run" />`;
   const { query } = here.value;
   Object.assign(run, { selected: task, query });
-  const finished = run.ended || (view.answer && view.status !== "running"), current = VIEWS.some((one) => one.id === query.view) ? query.view : finished ? "answer" : "graph";
-  const tabs = VIEWS.map((one) => ({ ...one, href: changed({ view: one.id }), count: one.id === "list" ? number(run.tasks.length) : one.id === "answer" ? doubts(view) : "" }));
+  const output = view.answer?.output, views = isReview(output) ? [FINDINGS, ...VIEWS] : VIEWS;
+  const finished = run.ended || (view.answer && view.status !== "running"), current = views.some((one) => one.id === query.view) ? query.view : finished ? views[0].id : "graph";
+  const counts = { list: number(run.tasks.length), answer: doubts(view), findings: (output?.findings?.length ?? 0) + (output?.look?.length ?? 0) };
+  const tabs = views.map((one) => ({ ...one, href: changed({ view: one.id }), count: counts[one.id] || "" }));
   return html`<div class=${classes("run", `view-${current}`, task && "with-panel")}>
     <${Head} run=${run} view=${view} />
     <${Tabs} label="Views of the run" tabs=${tabs} current=${current} />
@@ -42,6 +46,7 @@ export function RunView({ id, task = null }) {
 const doubts = (view) => (view.gaps?.length ?? 0) + (view.conflicts?.length ?? 0) || "";
 
 function Body({ current, run, view }) {
+  if (current === "findings") return html`<${Review} output=${view.answer.output} />`;
   if (current === "answer") return html`<${Answer} run=${run} view=${view} />`;
   if (current === "history") return html`<${History} run=${run} view=${view} />`;
   const matching = useMatching(run);

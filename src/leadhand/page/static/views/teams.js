@@ -1,0 +1,90 @@
+// Teams: the gallery, and one team with its workers, health, routes, runs and evaluations.
+
+import { html, useEffect, useState } from "../vendor/preact.js";
+import { part, post, useData } from "../api.js";
+import { counted, duration, number } from "../format.js";
+import { go, url } from "../router.js";
+import { Button, Icon, Loading, Note, Status, Time, Trouble } from "../ui.js";
+import { empty, Value } from "../value.js";
+import { Table } from "./runs.js";
+import { engine } from "./start.js";
+
+export function Teams() {
+  useEffect(() => { document.title = "Teams · leadhand"; }, []);
+  return html`<div class="page"><header><h1>Teams</h1></header><${Gallery} /></div>`;
+}
+
+export function Gallery() {
+  const { data, error, reload } = useData("/teams");
+  if (!data) return error ? html`<${Trouble} error=${error} retry=${reload} />` : html`<${Loading} what="the teams" />`;
+  return html`<ul class="gallery">${data.map((team) => html`<li key=${team.name} class="card">
+    <h2><a href=${url(`/teams/${part(team.name)}`)}>${team.name}</a></h2><p class="text">${team.description}</p>
+    <dl class="small">${team.needs ? html`<div><dt>Needs</dt><dd>${team.needs}</dd></div>` : null}${team.gives ? html`<div><dt>Gives</dt><dd>${team.gives}</dd></div>` : null}</dl>
+    <p class="small muted">${counted(team.workers, "worker")} · ${team.model ? `uses ${team.model}` : "works without a model"}</p>
+    <p class="row buttons">${team.samples?.length ? html`<${Sample} team=${team} />` : null}<${Button} small quiet icon="play" href=${url("/runs/new", { team: team.name })}>Use it<//></p></li>`)}</ul>`;
+}
+
+function Sample({ team, sample = null }) {
+  const [busy, setBusy] = useState(false), [error, setError] = useState(null);
+  const start = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      go(url(`/runs/${part((await post(`/teams/${part(team.name)}/sample`, sample ? { sample } : {})).run_id)}`));
+    } catch (problem) {
+      setError(problem);
+      setBusy(false);
+    }
+  };
+  return html`${error ? html`<${Trouble} small error=${error} />` : null}<${Button} small main icon="circle-play" busy=${busy} onClick=${start}>${sample ? `Run the sample ${sample}` : "Run its sample"}<//>`;
+}
+
+export function Team({ name }) {
+  const { data: team, error, reload } = useData(`/teams/${part(name)}`, { every: 10000 });
+  useEffect(() => { document.title = `${name} · leadhand`; }, [name]);
+  if (!team) return error ? html`<${Trouble} error=${error} retry=${reload} />` : html`<${Loading} what="the team" />`;
+  const runs = team.runs ?? [], routes = team.routes ?? [];
+  return html`<div class="page team stack">
+    <header><h1>${team.name}</h1>${(team.samples ?? []).map((one) => html`<${Sample} key=${one} team=${team} sample=${team.samples.length > 1 && one !== "default" ? one : null} />`)}<${Button} icon="play" href=${url("/runs/new", { team: team.name })}>Start a run<//></header>
+    <p class="lead text">${team.description}</p>
+    <p class="small muted">${engine(team)}${team.confidential ? " Confidential: a hosted model is used only if the service was told to." : ""}</p>
+    <section><h2>Workers</h2><div class="workers">${team.workers.map((worker) => html`<${Worker} key=${worker.name} team=${team} worker=${worker} />`)}</div></section>
+    ${routes.length ? html`<section><h2>Routes</h2><div class="card"><${Value} value=${routes} /></div></section>` : null}
+    ${empty(team.output) ? null : html`<section><details class="card pad"><summary>What its answer promises</summary><${Value} value=${team.output} /></details></section>`}
+    <section><h2>Recent runs</h2>${runs.length ? html`<${Table} runs=${runs} team=${false} />` : html`<p class="muted">None yet.</p>`}</section>
+    <section><h2>Evaluations</h2>${empty(team.evaluations) ? html`<p class="muted">None in this home. <code>leadhand eval ${team.name}</code> measures the team on its cases.</p>` : html`<div class="card"><${Value} value=${team.evaluations} /></div>`}</section>
+  </div>`;
+}
+
+function Worker({ team, worker }) {
+  const [trying, setTrying] = useState(false), { health } = worker;
+  return html`<article class="card worker" aria-label=${worker.name}>
+    <div class="row"><h3 class="grow">${worker.name}</h3>${health ? html`<${Health} health=${health} />` : null}</div>
+    <p class="text">${worker.description}</p>
+    ${worker.tools?.length ? html`<p class="row wrap small"><${Icon} name="wrench" />${worker.tools.map((tool) => html`<code key=${tool}>${tool}</code>`)}</p>` : null}
+    ${worker.fallback ? html`<p class="small muted">If it fails, its tasks go to ${worker.fallback}.</p>` : null}
+    ${empty(worker.output) ? null : html`<details class="small"><summary>What it returns</summary><${Value} value=${worker.output} /></details>`}
+    ${trying ? html`<${Try} team=${team} worker=${worker} onClose=${() => setTrying(false)} />` : html`<p><${Button} small icon="play" onClick=${() => setTrying(true)}>Try one request<//></p>`}
+  </article>`;
+}
+
+function Health({ health }) {
+  const parts = [health.running ? `${number(health.running)} running` : "", health.waiting ? `${number(health.waiting)} waiting` : "", health.latency_s ? `${duration(health.latency_s)} a task` : ""].filter(Boolean);
+  return html`<span class="row small muted">${health.breaker === "closed" ? (parts.join(", ") || "idle") : html`<${Status} status=${health.breaker} />${health.breaker_until ? html` until <${Time} iso=${health.breaker_until} />` : null}`}</span>`;
+}
+
+function Try({ team, worker, onClose }) {
+  const [text, setText] = useState(""), [busy, setBusy] = useState(false), [error, setError] = useState(null), id = `try-${worker.name}`;
+  const send = async (event) => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      go(url(`/runs/${part((await post(`/teams/${part(team.name)}/workers/${part(worker.name)}/try`, { request: text })).run_id)}`));
+    } catch (problem) {
+      setError(problem);
+      setBusy(false);
+    }
+  };
+  return html`<form class="form" onSubmit=${send}><label for=${id}>A request for ${worker.name} alone</label><textarea id=${id} rows="2" required value=${text} onInput=${(event) => setText(event.target.value)}></textarea>
+    ${error ? html`<${Trouble} small error=${error} />` : null}<p class="row buttons"><${Button} small onClick=${onClose}>Cancel<//><${Button} small main type="submit" icon="play" busy=${busy}>Run it<//></p></form>`;
+}
