@@ -182,8 +182,7 @@ class Supervisor(Generic[C, Out_co]):
         With `after`, the id of a run that has an answer, this is a follow-up: its planner sees the
         earlier request and digests of the answer and results, and tasks may name them as artifacts,
         `previous` and `previous/TASK`. What it may use is stored with it. `earlier` is a
-        conversation elsewhere that it follows instead, the latest exchange first; long ones are
-        cut.
+        conversation elsewhere before that, the latest exchange first; a long one is cut.
 
         A `run_id` of your own makes the call repeatable. If there is such a run, `if_exists` says
         what happens: `error` raises `RunExists`; `join` waits for its answer, in another process

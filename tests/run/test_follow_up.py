@@ -333,6 +333,10 @@ def test_a_run_follows_a_conversation_that_is_no_run() -> None:
     assert started.after == (said, *before[:-1]), "as many as of runs"
 
 
-async def test_a_run_follows_a_run_or_a_conversation() -> None:
-    with pytest.raises(InputError, match="`after` or `earlier`"):
-        await Supervisor(desk()).start("On", after="april", earlier=[EarlierRun(request="Hello")])
+async def test_a_conversation_comes_before_the_run_that_is_followed() -> None:
+    supervisor = Supervisor(desk())
+    await supervisor.run(plan=APRIL, run_id="april")
+    said = EarlierRun(request="Hello", answer="Good day")
+    plan = Plan(goal="And in May?", tasks=[add("previous/north", "previous/previous")])
+    await supervisor.run(plan=plan, after="april", earlier=[said])
+    assert seen[-1].inputs == {"previous/north": {"sold": 5}, "previous/previous": "Good day"}

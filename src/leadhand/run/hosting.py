@@ -185,7 +185,8 @@ class RunHost:
             return bounded_runs(new.earlier)
         check_known_id(new.after)
         events = await answer_within(settings.opening_s, self.journal.events(new.after))
-        return earlier_runs(StoredRun.of(new.after, events).state)
+        before = earlier_runs(StoredRun.of(new.after, events).state)
+        return bounded_runs((*before, *new.earlier))
 
     async def answer(self, run_id: str) -> Answer:
         """The answer of a run that is over or waits. Raises `RunInterrupted` for an idle one."""

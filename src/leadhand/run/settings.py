@@ -116,7 +116,8 @@ class StartArguments(RunArguments[C], total=False):
     after: str | None
     """The id of the run that this one follows."""
     earlier: Sequence[EarlierRun]
-    """Instead, a conversation that it follows, the latest exchange first; a long one is cut."""
+    """A conversation that it follows, before `after`, the latest exchange first; a long one is cut.
+    """
 
 
 def check_known(call: str, given: Mapping[str, object], known: type) -> None:
@@ -181,8 +182,6 @@ class RunOptions:
             raise InputError(
                 f"if_exists={self.if_exists!r} is for a run_id of your own: give it as well"
             )
-        if self.after is not None and self.earlier:
-            raise InputError("a run follows a run or a conversation: give `after` or `earlier`")
 
     def fingerprint(self, team: str, request: PlanRequest) -> str:
         """A digest of what a new run is to do, a point, and a digest of its origin if any."""
