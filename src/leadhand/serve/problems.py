@@ -37,6 +37,17 @@ _STATUS: Mapping[type[LeadhandError], int] = {
 }
 """The first class that fits counts."""
 
+_OPENAI: Mapping[int, tuple[str, str | None]] = {
+    401: ("invalid_request_error", "invalid_api_key"),
+    402: ("insufficient_quota", "insufficient_quota"),
+    403: ("permission_error", None),
+    404: ("invalid_request_error", "not_found"),
+    429: ("rate_limit_error", "rate_limit_exceeded"),
+}
+"""The type and the code of a status in OpenAI's envelope."""
+_WORTH_A_RETRY = (408, 429, 503)
+"""Clients of OpenAI's also come again after other errors, unless the response says not to."""
+
 _log = logging.getLogger("leadhand")
 
 
@@ -107,11 +118,27 @@ def add_problem_handlers(app: FastAPI) -> None:
         app.add_exception_handler(kind, handle)
 
 
+def openai_error(problem: HttpProblem) -> dict[str, JsonValue]:
+    """A problem in OpenAI's words: the first of several errors, with its parameter."""
+    kind, code = _OPENAI.get(problem.status_code, ("invalid_request_error", None))
+    extra = dict(problem.extra)
+    message, parameter = problem.detail, None
+    match extra.pop("errors", None):
+        case [{"field": str(parameter), "message": str(message)}, *_]:
+            parameter = parameter.removeprefix("body.")
+            message = f"{parameter}: {message}"
+        case _:
+            pass
+    kind = "server_error" if problem.status_code >= 500 else kind
+    return {"message": message, "type": kind, "param": parameter, "code": code, **extra}
+
+
 def _openai_response(problem: HttpProblem) -> JSONResponse:
-    kind = "server_error" if problem.status_code >= 500 else "invalid_request_error"
-    error = {"message": problem.detail, "type": kind, "param": None, "code": None}
+    status = 400 if problem.status_code == 422 else problem.status_code
     headers = dict(problem.headers or {})
-    return JSONResponse({"error": error | dict(problem.extra)}, problem.status_code, headers)
+    if status not in _WORTH_A_RETRY:
+        headers.setdefault("x-should-retry", "false")
+    return JSONResponse({"error": openai_error(problem)}, status, headers)
 
 
 def _errors(error: RequestValidationError) -> list[JsonValue]:
