@@ -1,9 +1,10 @@
-// Draws a laid-out graph as SVG: only what is in view, coarse when zoomed out. Panning moves one group.
+// Draws a laid-out graph: what is in view as SVG, or, zoomed out, all of it on a canvas (see far.js).
 
 import { shapes } from "../vendor/icons.js";
 import { duration, look, number } from "../format.js";
+import { paint } from "./far.js";
 import { curve } from "./layout.js";
-import { tally } from "./model.js";
+import { statusOf, tally } from "./model.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const NEAR = 0.42, MIN = 0.03, MAX = 1.6, MARGIN = 0.6;
@@ -46,8 +47,8 @@ const icon = (name, x, y, size = 16) =>
 
 export class Drawing {
   // `run`: the store. `on.select(node)`, `on.toggle(node)`; `on.href(node)`: where a node's link leads.
-  constructor(svg, run, on) {
-    Object.assign(this, { svg, run, on, scale: 1, x: 0, y: 0, boxes: [], lines: [], drawn: new Map(), of: new Map(), selected: null, dim: null });
+  constructor(svg, canvas, run, on) {
+    Object.assign(this, { svg, canvas, run, on, scale: 1, x: 0, y: 0, boxes: [], lines: [], drawn: new Map(), of: new Map(), selected: null, dim: null });
     this.layers = { frames: make("g", {}), edges: make("g", { class: "edges", "aria-hidden": "true" }), nodes: make("g", {}) };
     this.root = make("g", {}, this.layers.frames, this.layers.edges, this.layers.nodes);
     svg.replaceChildren(this.root);
@@ -58,12 +59,11 @@ export class Drawing {
     const before = keep && this.boxes.find((box) => box.node.id === keep), had = this.boxes.length > 0;
     Object.assign(this, { graph, boxes: [], lines: [], of: new Map() });
     this.flatten(graph, 0, 0);
-    for (const element of this.drawn.values()) element.remove();
-    this.drawn.clear();
     const after = before && this.boxes.find((box) => box.node.id === keep);
     if (after) this.move(this.x + (before.x - after.x) * this.scale, this.y + (before.y - after.y) * this.scale, this.scale, true);
     else if (had) this.move(this.x, this.y, this.scale, true);
     else this.fit();
+    this.svg.dataset.nodes = `${this.boxes.length}`;
   }
 
   flatten(graph, dx, dy) {
@@ -77,7 +77,7 @@ export class Drawing {
     for (const edge of graph.edges) {
       const xs = edge.points.map((point) => point[0] + dx), ys = edge.points.map((point) => point[1] + dy);
       const end = [xs.at(-1), ys.at(-1)];
-      this.lines.push({ edge, left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys), path: curve(edge.points, dx, dy), tip: `M${end[0]} ${end[1]}l-7-4v8z` });
+      this.lines.push({ edge, points: xs.map((x, index) => [x, ys[index]]), left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys), path: curve(edge.points, dx, dy), tip: `M${end[0]} ${end[1]}l-7-4v8z` });
     }
   }
 
@@ -107,13 +107,33 @@ export class Drawing {
     this.move(this.x + dx, this.y + dy, this.scale);
   }
 
+  get far() {
+    return this.scale < NEAR;
+  }
+
   move(x, y, scale, always = false) {
-    const other = scale < NEAR !== this.scale < NEAR;
+    const other = scale < NEAR !== this.far;
     Object.assign(this, { x, y, scale });
+    if (other || always) this.clear();
+    if (this.far) return paint(this);
     this.root.setAttribute("transform", `translate(${Math.round(x)} ${Math.round(y)}) scale(${scale})`);
     const { w, h } = this.size, seen = { left: -x / scale, top: -y / scale, right: (w - x) / scale, bottom: (h - y) / scale };
     const inside = this.seen && seen.left >= this.seen.left && seen.top >= this.seen.top && seen.right <= this.seen.right && seen.bottom <= this.seen.bottom;
-    if (always || other || !inside || scale > this.culledAt * 1.5) this.cull(seen, other);
+    if (always || other || !inside || scale > this.culledAt * 1.5) this.cull(seen);
+  }
+
+  clear() {
+    for (const element of this.drawn.values()) element.remove();
+    this.drawn.clear();
+    this.layers.edges.replaceChildren();
+    this.canvas.width = 0;
+    this.seen = null;
+  }
+
+  // The innermost box at a place of the screen.
+  at(x, y) {
+    const [left, top] = [(x - this.x) / this.scale, (y - this.y) / this.scale];
+    return this.boxes.findLast((box) => left >= box.x && left <= box.x + box.w && top >= box.y && top <= box.y + box.h);
   }
 
   reveal(path) {
@@ -126,7 +146,7 @@ export class Drawing {
     this.move(w / 2 - (box.x + Math.min(box.w, 400) / 2) * scale, h / 2 - (box.y + Math.min(box.h, 300) / 2) * scale, scale, true);
   }
 
-  cull(seen, all) {
+  cull(seen) {
     const mx = (seen.right - seen.left) * MARGIN, my = (seen.bottom - seen.top) * MARGIN;
     const area = { left: seen.left - mx, right: seen.right + mx, top: seen.top - my, bottom: seen.bottom + my };
     Object.assign(this, { seen: area, culledAt: this.scale });
@@ -134,7 +154,7 @@ export class Drawing {
     for (const box of this.boxes) {
       if (box.x > area.right || box.x + box.w < area.left || box.y > area.bottom || box.y + box.h < area.top) continue;
       keep.add(box.node.id);
-      if (!this.drawn.has(box.node.id) || all) this.draw(box);
+      if (!this.drawn.has(box.node.id)) this.draw(box);
     }
     for (const [id, element] of this.drawn) {
       if (keep.has(id)) continue;
@@ -153,33 +173,41 @@ export class Drawing {
       paths[kind][0] += line.path;
       paths[kind][1] += line.tip;
     }
-    const far = this.scale < NEAR;
     this.layers.edges.replaceChildren(...Object.entries(paths).flatMap(([kind, [path, tips]]) =>
-      path ? [make("path", { d: path, class: `edge ${kind}` }), ...(far ? [] : [make("path", { d: tips, class: `tip ${kind}` })])] : []));
+      path ? [make("path", { d: path, class: `edge ${kind}` }), make("path", { d: tips, class: `tip ${kind}` })] : []));
   }
 
   // ---- nodes ----
 
   update(paths) {
+    if (this.far) return paint(this);
     for (const box of new Set([...paths].map((path) => this.of.get(path)))) if (box && this.drawn.has(box.node.id)) this.draw(box);
   }
 
   mark({ selected, dim }) {
     Object.assign(this, { selected, dim });
+    if (this.far) return paint(this);
     for (const box of this.boxes) if (this.drawn.has(box.node.id)) this.classify(box, this.drawn.get(box.node.id));
     if (this.seen) this.drawEdges();
   }
 
+  isFaded(node) {
+    return this.dim !== null && !(node.inside ?? []).concat(node.tasks).some((task) => this.dim.has(task.path));
+  }
+
+  isChosen(box) {
+    return this.selected !== null && this.of.get(this.selected) === box;
+  }
+
   classify(box, element) {
     const { node } = box, tone = look(statusOf(node)).tone;
-    const faded = this.dim && !(node.inside ?? []).concat(node.tasks).some((task) => this.dim.has(task.path));
-    const chosen = this.selected && (this.of.get(this.selected) === box);
+    const faded = this.isFaded(node), chosen = this.isChosen(box);
     element.setAttribute("class", ["node", node.kind, `tone-${tone}`, statusOf(node), node.tasks.some((task) => task.critical) && "critical", chosen && "selected", faded && "faded"].filter(Boolean).join(" "));
   }
 
   draw(box) {
     const { node } = box, old = this.drawn.get(node.id);
-    const element = make("g", { transform: `translate(${box.x} ${box.y})` }, ...(this.scale < NEAR && node.kind !== "frame" ? far(node) : node.kind === "frame" ? this.frame(node) : this.near(node)));
+    const element = make("g", { transform: `translate(${box.x} ${box.y})` }, ...(node.kind === "frame" ? this.frame(node) : this.near(node)));
     element.node = node;
     this.classify(box, element);
     if (old) old.replaceWith(element);
@@ -211,7 +239,7 @@ export class Drawing {
     const right = opens ? 30 : time ? width(time, SMALL) + 10 : 0;
     const first = cut(task.intent ?? "", room, SMALL, true), rest = (task.intent ?? "").slice(first.length).trim();
     const tries = (task.attempts?.length ?? 0) > 1 ? `, attempt ${task.attempts.length}` : "";
-    const lines = many ? [`${cut(task.intent ?? "", room, SMALL)}`] : [first, rest ? cut(rest, room, SMALL) : `${cut(task.worker, room - width(tries, SMALL), SMALL)}${tries}`];
+    const lines = many ? [cut(shared(node.tasks), room, SMALL)] : [first, rest ? cut(rest, room, SMALL) : `${cut(task.worker, room - width(tries, SMALL), SMALL)}${tries}`];
     return [
       ...(many ? [make("rect", { x: 8, y: 8, width: node.w, height: node.h, rx: 8, class: "box behind" }), make("rect", { x: 4, y: 4, width: node.w, height: node.h, rx: 8, class: "box behind" })] : []),
       this.link(
@@ -229,6 +257,16 @@ export class Drawing {
   }
 }
 
+// What the intents of equal tasks have in common: "Check invoice … for errors".
+function shared(tasks) {
+  const [first, ...others] = [tasks[0], tasks[tasks.length >> 1], tasks.at(-1)].map((task) => (task.intent ?? "").split(" "));
+  const same = (word, index, end) => others.every((words) => words.at(end ? index - first.length : index) === word);
+  const head = first.findIndex((word, index) => !same(word, index, false));
+  if (head < 0) return first.join(" ");
+  const tail = first.findLastIndex((word, index) => !same(word, index, true));
+  return [...first.slice(0, head), "…", ...first.slice(Math.max(head, tail + 1))].join(" ");
+}
+
 // The share of each status, as in a progress bar; what is not done is hatched by its class.
 function bar(tasks, x, y, room) {
   let left = x;
@@ -239,18 +277,8 @@ function bar(tasks, x, y, room) {
   });
 }
 
-const far = (node) => [
-  make("rect", { width: node.w, height: node.h, rx: 8, class: "box" }),
-  ...(["failed", "timed_out", "waiting", "escalated", "running"].includes(statusOf(node)) ? [icon(look(statusOf(node)).icon, node.w / 2 - 26, node.h / 2 - 26, 52)] : []),
-];
-
 const text = (content, x, y, name) => make("text", { x, y, class: name }, content);
 const timeOf = (task) => (task.finished_s !== null && task.finished_s !== undefined && task.busy_s ? duration(task.busy_s) : "");
-
-// Of a group the status that matters most.
-export function statusOf(node) {
-  return node.kind === "task" || node.kind === "team" || !node.group && node.kind === "frame" ? node.tasks[0].status : tally(node.tasks)[0][0];
-}
 
 function described(node) {
   const counts = (tasks) => tally(tasks).map(([status, count]) => `${number(count)} ${look(status).word}`).join(", ");

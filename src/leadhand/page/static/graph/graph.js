@@ -8,7 +8,7 @@ import { layout } from "./layout.js";
 import { graphOf } from "./model.js";
 
 export function Graph({ run, matching }) {
-  const ref = useRef(null), drawing = useRef(null), keep = useRef(null);
+  const ref = useRef(null), far = useRef(null), drawing = useRef(null), keep = useRef(null);
   const { query } = here.value, open = query.open ?? "", each = query.each === "1", selected = run.selected;
   const { version, shape } = run;
 
@@ -20,7 +20,7 @@ export function Graph({ run, matching }) {
   const href = (node) => (node.kind === "group" || node.group ? toggled(node) : run.href(node.tasks[0].path));
 
   useLayoutEffect(() => {
-    drawing.current = new Drawing(ref.current, run, { href, toggleHref: toggled });
+    drawing.current = new Drawing(ref.current, far.current, run, { href, toggleHref: toggled });
     return handle(ref.current, drawing.current, run, keep);
   }, [run]);
 
@@ -38,7 +38,7 @@ export function Graph({ run, matching }) {
   useEffect(() => version.subscribe(() => run.dirty.size && drawing.current.update(run.dirty)), [run]);
 
   const grouped = run.tasks.length >= 25;
-  return html`<div class="graph">
+  return html`<div class="graph"><canvas ref=${far} aria-hidden="true"></canvas>
     <svg ref=${ref} class="canvas" tabindex="0" role="group" aria-label="Graph of the tasks, from left to right. Arrow keys move along it, Enter opens a task, plus and minus zoom."></svg>
     <div class="legend small muted" aria-hidden="true"><span class="key critical"></span>longest path</div>
     <div class="controls">
@@ -95,8 +95,10 @@ function handle(svg, drawing, run, keep) {
       event.preventDefault();
       event.stopPropagation();
     } else {
-      const group = event.target.closest("g.node");
-      if (group) keep.current = group.node.id;
+      const node = event.target.closest("g.node")?.node ?? (drawing.far ? drawing.at(event.offsetX, event.offsetY)?.node : null);
+      if (node) keep.current = node.id;
+      if (node && drawing.far) go(drawing.on.href(node));
+      else if (node) return;
       else if (run.selected) go(run.href(null));
     }
   }, { ...options, capture: true });

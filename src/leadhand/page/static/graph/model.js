@@ -120,3 +120,8 @@ export function tally(tasks) {
   const place = (status) => (ORDER.indexOf(status) + 100) % 100;
   return [...counts].sort(([one], [two]) => place(one) - place(two));
 }
+
+// Of a group the status that matters most.
+export function statusOf(node) {
+  return node.kind === "task" || node.kind === "team" || !node.group && node.kind === "frame" ? node.tasks[0].status : tally(node.tasks)[0][0];
+}
