@@ -250,7 +250,7 @@ export class Drawing {
         text(cut(name, room - 24 - right, FONT), 36, 23.5, "title"),
         time && !opens ? text(time, node.w - 12, 23.5, "time") : null,
         ...lines.map((line, index) => text(line, 12, 44 + index * 17, "sub")),
-        ...(many ? bar(node.tasks, 12, node.h - 14, room) : node.kind === "team" ? [...bar(node.inside, 12, node.h - 22, room), text(`${number(node.inside.length)} tasks inside${time ? ` · ${time}` : ""}`, 12, node.h - 7, "sub tiny")] : []),
+        ...(many ? bar(node.tasks, 12, node.h - 14, room) : node.kind === "team" ? [...bar(node.inside, 12, node.h - 30, room), text(`${number(node.inside.length)} tasks inside${time ? ` · ${time}` : ""}`, 12, node.h - 9, "sub tiny")] : []),
       ),
       opens ? this.toggle(node, node.w - 30, 8, `Open ${name}`, "plus") : null,
     ].filter(Boolean);

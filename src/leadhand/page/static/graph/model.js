@@ -48,7 +48,7 @@ function level(run, parent, options) {
 function single(run, task, options) {
   const inside = run.children(task.path);
   if (!inside.length) return { id: task.path, kind: "task", tasks: [task], ...SIZE };
-  if (!options.open.has(task.path)) return { id: task.path, kind: "team", tasks: [task], inside: run.within(task.path), ...SIZE, h: SIZE.h + 22 };
+  if (!options.open.has(task.path)) return { id: task.path, kind: "team", tasks: [task], inside: run.within(task.path), ...SIZE, h: SIZE.h + 26 };
   const inner = level(run, task.path, options);
   return { id: task.path, kind: "frame", tasks: [task], inner, w: inner.w + 2 * PAD, h: inner.h + HEAD + PAD, dx: PAD, dy: HEAD };
 }
