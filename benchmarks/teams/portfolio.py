@@ -20,7 +20,8 @@ import numpy as np
 
 from leadhand_teams.portfolio.allocating import Book, deviation, greedy, greedy_shares, optimal
 from leadhand_teams.portfolio.measures import Floats, falls, filled, market, measured
-from leadhand_teams.portfolio.targets import Targets, nearest
+from leadhand_teams.portfolio.policy import Policy
+from leadhand_teams.portfolio.targets import nearest, weights_of
 
 DAYS = 252.0
 LOOKBACK, EVERY, COST = 756, 63, 0.001
@@ -40,12 +41,12 @@ def figures(folder: Path) -> None:
     _, assets, levels = prices(folder / "pypfopt_stock_prices.csv.gz")
     of = market(levels, days=DAYS)
     low, high = np.zeros(len(assets)), np.ones(len(assets))
-    targets = Targets(of, low, high)
-    weights = {
-        "min_volatility": targets.min_volatility(),
-        "max_sharpe": targets.max_sharpe(0.02),
-        "efficient_return_0.25": targets.efficient_return(0.25),
+    policies = {
+        "min_volatility": Policy(target="min_volatility"),
+        "max_sharpe": Policy(target="max_sharpe"),
+        "efficient_return_0.25": Policy(target="efficient_return", target_return=0.25),
     }
+    weights = {name: weights_of(policy, of, low, high) for name, policy in policies.items()}
     print("target                  volatility off by   Sharpe ratio off by")
     for name, (_, volatility, sharpe) in gold["expected"].items():
         got = measured(weights[name], of, risk_free=0.02)
@@ -115,8 +116,10 @@ def main() -> None:
     dates, assets, levels = prices(folder / "skfolio_sp500_prices.csv.gz")
     low, high = np.zeros(len(assets)), np.ones(len(assets))
 
+    policy = Policy(target="min_volatility")
+
     def calmest(history: Floats) -> Floats:
-        return Targets(market(history, days=DAYS), low, high).min_volatility()
+        return weights_of(policy, market(history, days=DAYS), low, high)
 
     print(f"\n{dates[LOOKBACK]} to {dates[-1]}     volatility deepest fall  turnover a year")
     print("equal weights           ", walk(levels, lambda _: high / len(high)))

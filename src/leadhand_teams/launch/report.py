@@ -1,8 +1,6 @@
 """The plan as a report, a calendar and tables: warnings and decisions first, then the evidence."""
 
-import csv
 import datetime as dt
-import io
 from collections.abc import Mapping, Sequence
 
 from leadhand import Answer
@@ -10,7 +8,7 @@ from leadhand.tools.text import counted
 from leadhand_teams.launch.output import Elasticity, Launch
 from leadhand_teams.shared.calendar import Event, calendar
 from leadhand_teams.shared.figures import bars
-from leadhand_teams.shared.report import Block, Items, Report, Section, TableBlock
+from leadhand_teams.shared.report import Block, Items, Report, Section, TableBlock, csv_text
 from leadhand_teams.shared.values import date_text, number_text
 
 
@@ -25,27 +23,13 @@ def files(answer: Answer) -> Mapping[str, str | bytes]:
             for one in found.schedule
         ]
         written["launch.ics"] = calendar(events, name=answer.request, at=dt.datetime.now(dt.UTC))
-        table = io.StringIO()
-        rows = csv.writer(table)
-        rows.writerow(["task", "start", "end", "owner", "slack", "critical"])
-        for one in found.schedule:
-            rows.writerow(
-                [
-                    _cell(one.task),
-                    one.start,
-                    one.end,
-                    _cell(one.owner or ""),
-                    one.slack,
-                    one.critical,
-                ]
-            )
-        written["schedule.csv"] = table.getvalue()
+        columns = ["task", "start", "end", "owner", "slack", "critical"]
+        rows = [
+            [one.task, one.start, one.end, one.owner or "", one.slack, one.critical]
+            for one in found.schedule
+        ]
+        written["schedule.csv"] = csv_text(columns, rows)
     return written
-
-
-def _cell(text: str) -> str:
-    """A text that a spreadsheet does not take for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 def report(request: str, found: Launch) -> Report:

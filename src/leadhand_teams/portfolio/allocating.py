@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from leadhand_teams.portfolio.measures import Floats
 
 Shares = NDArray[np.int64]
+_Rows = tuple[Floats, Floats | float, Floats | float]
 SECONDS = 3.0
 """The time that the solver may take; then its best solution so far is used."""
 
@@ -24,26 +25,26 @@ class Book(NamedTuple):
     held: Shares
     cash: float
     rate: float = 0.0
-    """The part of an order's value that is its fee, with `fixed`, but at least `minimum`."""
+    """The part of an order's value that is its fee, with `fixed`."""
     fixed: float = 0.0
-    minimum: float = 0.0
     min_trade: float = 0.0
     """The least value of an order."""
     reserve: float = 0.0
     """The cash that stays."""
-    max_turnover: float | None = None
-    """The largest half of all orders' value, as a fraction of the portfolio's."""
 
     @property
     def value(self) -> float:
         """Shares and cash, before any order."""
         return float(self.prices @ self.held) + self.cash
 
+    def traded(self, shares: Shares) -> Floats:
+        """The value of each order that leads to `shares`."""
+        return np.abs(shares - self.held) * self.prices
+
     def fees(self, shares: Shares) -> Floats:
         """The fee of each order that leads to `shares`."""
-        values = np.abs(shares - self.held) * self.prices
-        charged = np.maximum(self.rate * values + self.fixed, self.minimum)
-        return np.where(values == 0, 0.0, charged)
+        traded = self.traded(shares)
+        return self.rate * traded + self.fixed * (traded > 0)
 
     def cash_after(self, shares: Shares) -> float:
         """The cash after the orders and their fees."""
@@ -55,11 +56,9 @@ class Book(NamedTuple):
         return shares * self.prices / (float(shares @ self.prices) + self.cash_after(shares))
 
     def within(self, shares: Shares, low: Floats, high: Floats) -> bool:
-        """Whether bands and the limit of turnover hold."""
-        parts, traded = self.weights(shares), float(np.abs(shares - self.held) @ self.prices)
-        most = np.inf if self.max_turnover is None else 2 * self.max_turnover * self.value
-        inside = (parts >= low - 1e-9) & (parts <= high + 1e-9)
-        return bool(inside.all()) and traded <= most + 1e-6
+        """Whether all weights are within `low` and `high`."""
+        parts = self.weights(shares)
+        return bool(((parts >= low - 1e-9) & (parts <= high + 1e-9)).all())
 
 
 def greedy_shares(weights: Floats, prices: Floats, value: float) -> Shares:
@@ -102,8 +101,7 @@ def greedy(weights: Floats, book: Book) -> Shares | None:
     value = book.value
     for _ in range(60):
         shares = greedy_shares(weights, book.prices, value)
-        small = np.abs(shares - book.held) * book.prices < book.min_trade
-        shares = np.where(small, book.held, shares)
+        shares = np.where(book.traded(shares) < book.min_trade, book.held, shares)
         missing = book.reserve - book.cash_after(shares)
         if missing <= 1e-9:
             return shares
@@ -135,26 +133,9 @@ def optimal(
     return min(found, rounded, key=lambda shares: deviation(weights, shares, book.prices))
 
 
-_BLOCKS = ("buy", "sell", "buys", "sells", "fee", "over", "under", "away")
-"""Columns, one an asset: shares bought and sold, whether there is such an order (0 or 1); as money
-the fee, what is over and under the band, and the distance from the weight."""
-
-
-class _Rows:
-    """The rows of a program: a sum of columns, each times its factor, between two limits."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-        self.rows: list[Floats] = []
-        self.limits: list[tuple[Floats, Floats]] = []
-
-    def add(self, least: Floats | float, most: Floats | float, **factors: Floats) -> None:
-        """A row an asset for one factor an asset, and one row for a line (1 by assets) of them."""
-        parts = {name: np.diag(one) if one.ndim == 1 else one for name, one in factors.items()}
-        height = len(next(iter(parts.values())))
-        empty = np.zeros((height, self.count))
-        self.rows.append(np.hstack([parts.get(name, empty) for name in _BLOCKS]))
-        self.limits.append((np.full(height, least), np.full(height, most)))
+_COLUMNS = ("buy", "sell", "buys", "sells", "off", "away")
+"""Columns of the program, one an asset: shares bought and sold, whether there is such an order (0
+or 1); as money, how far a weight is outside its band, and how far from its target."""
 
 
 def _program(
@@ -162,51 +143,51 @@ def _program(
 ) -> Shares | None:
     """The mixed-integer program: bands may be left at a high price, cash and reserve may not."""
     prices, value, count = book.prices, book.value, len(weights)
-    held = book.held.astype(np.float64)
-    now, one, line = held * prices, np.ones(count), prices[None, :]
-    most = np.ceil(np.maximum(np.abs(np.clip(high, -10, 10)), 1) * value / prices) + np.abs(held)
-    short = (low < 0) | (weights < 0)
-    rows = _Rows(count)
-    rows.add(book.reserve - book.cash, np.inf, buy=-line, sell=line, fee=-one[None, :])
+    one, money, line = np.eye(count), np.diag(prices), prices[None, :]
+    now, each = book.held * prices, np.ones(count)
+    most = np.ceil(np.clip(np.abs(high), 1, 10) * value / prices) + np.abs(book.held)
+
+    def rows(least: Floats | float, most: Floats | float, **factors: Floats) -> _Rows:
+        nothing = np.zeros_like(next(iter(factors.values())))
+        return np.hstack([factors.get(name, nothing) for name in _COLUMNS]), least, most
+
     wanted = weights * value - now
-    rows.add(-np.inf, wanted, buy=prices, sell=-prices, away=-one)
-    rows.add(wanted, np.inf, buy=prices, sell=-prices, away=one)
-    # Fees make the whole smaller and so every weight larger: the upper end counts them.
-    top = np.where(np.isfinite(high), high, 1e3)
-    paid = np.outer(top, one)
-    rows.add(-np.inf, top * value - now, buy=prices, sell=-prices, over=-one, fee=paid)
-    bottom = np.where(np.isfinite(low), low, -1e3)
-    rows.add(bottom * value - now, np.inf, buy=prices, sell=-prices, under=one)
-    rate, fixed = -prices * book.rate, -one * book.fixed
-    rows.add(0.0, np.inf, fee=one, buy=rate, sell=rate, buys=fixed, sells=fixed)
-    rows.add(0.0, np.inf, fee=one, buys=-one * book.minimum, sells=-one * book.minimum)
-    if book.min_trade or book.fixed or book.minimum:
-        rows.add(-np.inf, 1.0, buys=one, sells=one)
-        for order, switch in (("buy", "buys"), ("sell", "sells")):
-            rows.add(-np.inf, 0.0, **{order: one, switch: -most})
-            rows.add(0.0, np.inf, **{order: prices, switch: -one * book.min_trade})
-    if book.max_turnover is not None:
-        rows.add(-np.inf, 2 * book.max_turnover * value, buy=line, sell=line)
-    if least_turnover:
-        cost = {"buy": prices, "sell": prices, "fee": one * 1e-2, "away": one * 1e-4}
-    else:
-        cost = {"buy": -prices * 0.9999, "sell": prices * 1.0001, "fee": one, "away": one}
-    cost |= {"over": one * 1e3, "under": one * 1e3}
-    limits = {"buy": most, "sell": np.where(short, most, np.maximum(held, 0))}
-    limits |= {"buys": one, "sells": one}
-    endless, nothing = np.full(count, np.inf), np.zeros(count)
+    bottom, top = np.maximum(low, -1e3), np.minimum(high, 1e3)
+    fixed = book.fixed * each[None, :]
+    # Fees make the whole smaller, and so each weight larger: the upper end counts them.
+    rate, share = np.outer(top, book.rate * prices), np.outer(top, book.fixed * each)
+    above = {"buy": rate + money, "sell": rate - money, "buys": share, "sells": share, "off": -one}
+    paid, got = -(1 + book.rate) * line, (1 - book.rate) * line
+    limits = [
+        rows(book.reserve - book.cash, np.inf, buy=paid, sell=got, buys=-fixed, sells=-fixed),
+        rows(-np.inf, wanted, buy=money, sell=-money, away=-one),
+        rows(wanted, np.inf, buy=money, sell=-money, away=one),
+        rows(-np.inf, top * value - now, **above),
+        rows(bottom * value - now, np.inf, buy=money, sell=-money, off=one),
+    ]
+    if book.min_trade or book.fixed:
+        least, switched = -book.min_trade * one, -np.diag(most)
+        limits += [
+            rows(-np.inf, 1.0, buys=one, sells=one),
+            rows(-np.inf, 0.0, buy=one, buys=switched),
+            rows(-np.inf, 0.0, sell=one, sells=switched),
+            rows(0.0, np.inf, buy=money, buys=least),
+            rows(0.0, np.inf, sell=money, sells=least),
+        ]
+    # Turnover and then fees; or distances and the cash left. Selling to buy again never pays.
+    turnover, fee, left, away = (1.0, 0.01, 0.0, 1e-4) if least_turnover else (1e-4, 1.0, 1.0, 1.0)
+    traded = turnover + fee * book.rate
+    order, off = fee * book.fixed * each, 1e3 * each
+    costs = [(traded - left) * prices, (traded + left) * prices, order, order, off, away * each]
+    sold = np.where((low < 0) | (weights < 0), most, np.maximum(book.held, 0))
     found = import_module("scipy.optimize").milp(
-        np.concatenate([cost.get(name, nothing) for name in _BLOCKS]) / value,
-        integrality=np.repeat([1, 1, 1, 1, 0, 0, 0, 0], count),
-        bounds=(0, np.concatenate([limits.get(name, endless) for name in _BLOCKS])),
-        constraints=(
-            np.vstack(rows.rows),
-            np.concatenate([least for least, _ in rows.limits]),
-            np.concatenate([most for _, most in rows.limits]),
-        ),
+        np.concatenate(costs) / value,
+        integrality=np.repeat([1, 1, 1, 1, 0, 0], count),
+        bounds=(0, np.concatenate([most, sold, each, each, np.inf * each, np.inf * each])),
+        constraints=limits,
         options={"time_limit": SECONDS, "mip_rel_gap": 1e-5},
     )
     if found.x is None:
         return None
-    orders = np.rint(np.asarray(found.x[: 2 * count])).astype(np.int64)
-    return book.held + orders[:count] - orders[count:]
+    bought, gone = np.rint(np.asarray(found.x[: 2 * count])).astype(np.int64).reshape(2, count)
+    return book.held + bought - gone

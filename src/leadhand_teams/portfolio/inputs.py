@@ -1,18 +1,18 @@
-"""Prices, holdings and policies out of the files handed in, and what is wrong with them."""
+"""Prices, holdings and the policy out of the files handed in, and what is wrong with them."""
 
 import datetime as dt
-import threading
-from collections.abc import Sequence
-from functools import lru_cache
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 
+from leadhand import InputError
 from leadhand.tools.text import counted, joined_names
-from leadhand_teams.portfolio.measures import Floats, filled
+from leadhand_teams.portfolio.measures import Floats
 from leadhand_teams.portfolio.policy import Policy, read_policy
-from leadhand_teams.shared.reading import read, stamps
+from leadhand_teams.shared.reading import Reading, read_once
 from leadhand_teams.shared.tables import DataTable
 
 ASSET = ("asset", "ticker", "symbol", "isin", "wertpapier", "titel", "titre", "valor", "name")
@@ -22,9 +22,16 @@ COST = ("cost", "cost per share", "purchase price", "kaufkurs", "einstand", "cos
 BOUGHT = ("acquired", "bought", "purchase date", "date", "kaufdatum", "datum", "fecha")
 CASH = frozenset(("cash", "bargeld", "guthaben", "liquidität", "liquidités", "efectivo"))
 STALE = 10
-"""Rows without a change, or without a price at the end, after which a price is called stale."""
+"""Rows with the same price after which it is called stale."""
 
-_READING = threading.Lock()
+
+class Quoted(NamedTuple):
+    """A price of an asset."""
+
+    asset: str
+    date: dt.date
+    value: float
+    ref: str
 
 
 class Lot(NamedTuple):
@@ -36,177 +43,136 @@ class Lot(NamedTuple):
     ref: str
 
 
-class HandedIn(NamedTuple):
+@dataclass
+class HandedIn:
     """All that was handed in."""
 
-    assets: list[str]
-    dates: list[dt.date]
-    levels: Floats
+    assets: list[str] = field(default_factory=list[str])
+    dates: list[dt.date] = field(default_factory=list[dt.date])
+    levels: Floats = field(default_factory=lambda: np.empty((0, 0)))
     """Prices, dates by assets; nan where there is none or an impossible one."""
-    lots: dict[str, list[Lot]]
-    cash: float | None
-    policies: dict[str, Policy | None]
-    """By file; None: it has mistakes."""
-    issues: list[str]
-    """What is wrong, missing or doubtful, with its place."""
-    conflicts: list[str]
+    places: dict[str, str] = field(default_factory=dict[str, str])
+    """Of the last price of each asset."""
+    lots: dict[str, list[Lot]] = field(default_factory=dict[str, list[Lot]])
+    cash: float | None = None
+    policy: Policy | None = None
+    policy_file: str = ""
+    issues: list[str] = field(default_factory=list[str])
+    """What is wrong or doubtful, with its place."""
+    conflicts: list[str] = field(default_factory=list[str])
     """What two sources say differently, with both places."""
-    unread: list[str]
-    """Files that could not be read or used, and mistakes of policies."""
+    unread: list[str] = field(default_factory=list[str])
+    """What could not be read or used."""
 
 
-def material(paths: Sequence[str]) -> HandedIn:
-    """What the files have; they are read again only if they have changed."""
-    there = tuple(path for path in paths if Path(path).exists())
-    with _READING:  # tasks that start together read once
-        return _material(there, stamps(there))
-
-
-@lru_cache(maxsize=4)
-def _material(paths: tuple[str, ...], states: tuple[tuple[str, int, int], ...]) -> HandedIn:
-    reading = read(paths)
-    issues: list[str] = []
-    conflicts: list[str] = []
-    unread = [f"{one.name}: {one.why}" for one in reading.unread]
-    policies: dict[str, Policy | None] = {}
+@read_once
+def material(reading: Reading) -> HandedIn:
+    """What the files have. Raises `InputError` without prices, or with mistakes in a policy."""
+    given = HandedIn(unread=[f"{one.name}: {one.why}" for one in reading.unread])
     for text in reading.texts:
         if text.name.lower().endswith((".yaml", ".yml")):
-            policies[text.name], problems = read_policy(text.text, text.name)
-            unread += problems
+            if given.policy:
+                raise InputError(f"hand in one policy, not {given.policy_file}, {text.name}")
+            given.policy, given.policy_file = read_policy(text.text, text.name), text.name
         elif not any(table.file == text.name for table in reading.tables):
-            issues.append(f"{text.name}: not used, no table or policy")
+            given.issues.append(f"{text.name}: not used, no table or policy")
     held = [table for table in reading.tables if table.column(*SHARES) is not None]
-    priced = [table for table in reading.tables if table not in held]
-    dates, assets, levels = _prices(priced, issues, conflicts, unread)
-    _doubts(dates, assets, levels, issues)
-    lots, cash = _holdings(held, issues, conflicts)
-    known = {asset: n for n, asset in enumerate(assets)}
-    _against(held, known, filled(levels), conflicts)
-    for asset, own in lots.items():
-        if asset not in known:
-            place = f"{asset}: held at {own[0].ref}, no price in any file"
-            conflicts.append(f"{place}: it is not counted and stays as it is")
-    notes = [f"{table.name}: {note}" for table in reading.tables for note in table.notes]
-    return HandedIn(assets, dates, levels, lots, cash, policies, issues + notes, conflicts, unread)
+    _add_prices(given, [table for table in reading.tables if table not in held])
+    if not given.assets:
+        why = f" ({'; '.join(given.unread[:3])})" if given.unread else ""
+        advice = "hand in a CSV with a column of dates and a column an asset: --input"
+        raise InputError(f"no prices were found{why}: {advice}")
+    for n in range(len(given.assets)):
+        _name_doubts(given, n)
+    _add_holdings(given, held)
+    given.issues += [f"{table.name}: {note}" for table in reading.tables for note in table.notes]
+    return given
 
 
-def _prices(
-    tables: Sequence[DataTable], issues: list[str], conflicts: list[str], unread: list[str]
-) -> tuple[list[dt.date], list[str], Floats]:
+def _add_prices(given: HandedIn, tables: Sequence[DataTable]) -> None:
     """All prices by date and asset; the first is kept where two differ."""
-    found: dict[tuple[dt.date, str], tuple[float, str]] = {}
+    found: dict[tuple[dt.date, str], Quoted] = {}
     wrong: dict[str, list[str]] = {}
-    for table in tables:
-        when = next((one for one in table.columns if one.kind in ("date", "period")), None)
-        names, price = table.column(*ASSET), table.column(*PRICE)
-        if when is None:
-            unread.append(f"{table.name}: no column has dates: add one called date")
+    for one in (quoted for table in tables for quoted in _quoted(given, table)):
+        if one.value <= 0:
+            wrong.setdefault(one.asset, []).append(one.ref)
             continue
-        is_long = names is not None and names.kind == "text" and price is not None
-        columns = (
-            [price] if is_long and price else [one for one in table.columns if one is not when]
-        )
-        if not is_long:
-            texts = [one.name for one in columns if one.kind != "number" and any(one.cells)]
-            columns = [one for one in columns if one.name not in texts]
-            issues += [f"{table.name}: {one} has no numbers: left out" for one in texts]
-        for column in columns:
-            for row, (date, value) in enumerate(zip(when.dates, column.numbers, strict=True)):
-                asset = names.texts[row].strip() if is_long and names else column.name
-                if date is None or value is None:
-                    continue
-                if value <= 0:
-                    wrong.setdefault(asset, []).append(table.ref(row))
-                    continue
-                before, place = found.setdefault((date, asset), (value, table.ref(row)))
-                if before != value:
-                    text = (
-                        f"{asset} on {date}: {before:g} at {place}, {value:g} at {table.ref(row)}"
-                    )
-                    conflicts.append(f"{text}: the first is used")
+        first = found.setdefault((one.date, one.asset), one)
+        if first.value != one.value:
+            both = f"{first.value:g} at {first.ref}, {one.value:g} at {one.ref}"
+            given.conflicts.append(f"{one.asset} on {one.date}: {both}: the first is used")
     for asset, places in wrong.items():
-        issues.append(f"{asset}: zero or negative price at {joined_names(places, 3)}: left out")
-    dates = sorted({date for date, _ in found})
-    assets = list(dict.fromkeys(asset for _, asset in found))
-    rows, columns_of = ({one: n for n, one in enumerate(many)} for many in (dates, assets))
-    levels = np.full((len(dates), len(assets)), np.nan)
-    for (date, asset), (value, _) in found.items():
-        levels[rows[date], columns_of[asset]] = value  # pyright: ignore[reportArgumentType]
-    return dates, assets, levels
+        where = joined_names(places, 3)
+        given.issues.append(f"{asset}: left out are zero or negative prices at {where}")
+    given.dates = sorted({date for date, _ in found})
+    given.assets = list(dict.fromkeys(asset for _, asset in found))
+    given.levels = np.full((len(given.dates), len(given.assets)), np.nan)
+    rows, columns = ({one: n for n, one in enumerate(all)} for all in (given.dates, given.assets))
+    for (date, asset), one in sorted(found.items()):
+        given.levels[rows[date], columns[asset]] = one.value  # pyright: ignore[reportArgumentType]
+        given.places[asset] = one.ref
 
 
-def _doubts(
-    dates: Sequence[dt.date], assets: Sequence[str], levels: Floats, issues: list[str]
-) -> None:
-    """Name gaps, stale prices and jumps that look like a split."""
-    for n, asset in enumerate(assets):
-        rows = np.flatnonzero(~np.isnan(levels[:, n]))
-        column = levels[rows, n]
-        if gaps := int(rows[-1] - rows[0] + 1 - len(rows)):
-            issues.append(
-                f"{asset}: {counted(gaps, 'date')} without a price: the last one before was used"
-            )
-        if (late := len(dates) - 1 - int(rows[-1])) > 0:
-            last = f"{column[-1]:g} of {dates[rows[-1]]} is used"
-            dates_late = "date" if late == 1 else f"{late} dates"
-            issues.append(f"{asset}: stale, no price on the last {dates_late}: {last}")
-        changed = np.flatnonzero(np.diff(column) != 0)
-        edges = np.concatenate([[-1], changed, [len(column) - 1]])
-        longest = int(np.argmax(np.diff(edges)))
-        if (run := int(np.diff(edges)[longest])) >= STALE:
-            last = int(edges[longest + 1])
-            start, end = dates[int(rows[last - run + 1])], dates[int(rows[last])]
-            issues.append(f"{asset}: stale, the same price {run} times ({start} to {end})")
-        for row in changed:
-            ratio = column[row + 1] / column[row]
-            times = max(ratio, 1 / ratio)
-            if min(abs(times / one - 1) for one in (2, 3, 4, 5, 10, 20)) < 0.02:
-                jump = f"{column[row]:g} to {column[row + 1]:g} on {dates[rows[row + 1]]}"
-                issues.append(
-                    f"{asset}: {jump} looks like a split that the prices don't adjust for"
-                )
+def _quoted(given: HandedIn, table: DataTable) -> Iterator[Quoted]:
+    """The prices of a table with a column an asset, or with columns for asset and price."""
+    when = next((one for one in table.columns if one.kind in ("date", "period")), None)
+    if when is None:
+        given.unread.append(f"{table.name}: no column has dates: add one called date")
+        return
+    names, price = table.column(*ASSET), table.column(*PRICE)
+    columns = [one for one in table.columns if one is not when]
+    if names is not None and names.kind == "text" and price is not None:
+        columns = [price]
+    else:
+        names = None
+    for column in columns:
+        if column.kind != "number":
+            given.issues.append(f"{table.name}: {column.name} has no numbers: left out")
+            continue
+        for row, (date, value) in enumerate(zip(when.dates, column.numbers, strict=True)):
+            if date is not None and value is not None:
+                asset = names.texts[row].strip() if names else column.name
+                yield Quoted(asset, date, value, table.ref(row))
 
 
-def _holdings(
-    tables: Sequence[DataTable], issues: list[str], conflicts: list[str]
-) -> tuple[dict[str, list[Lot]], float | None]:
-    """The lots of each asset, and the cash; the first file counts where two differ."""
-    lots: dict[str, list[Lot]] = {}
-    cash: float | None = None
+def _name_doubts(given: HandedIn, n: int) -> None:
+    """Name the gaps and stale prices of an asset."""
+    column, dates, asset = given.levels[:, n], given.dates, given.assets[n]
+    rows = np.flatnonzero(~np.isnan(column))
+    if gaps := int(rows[-1] - rows[0] + 1 - len(rows)):
+        missing = counted(gaps, "date")
+        given.issues.append(f"{asset}: {missing} without a price: the last one before was used")
+    if late := len(dates) - 1 - int(rows[-1]):
+        last = f"{column[rows[-1]]:g} of {dates[rows[-1]]} is used"
+        given.issues.append(f"{asset}: stale, no price on the last {counted(late, 'date')}: {last}")
+    longest = max(len(list(same)) for _, same in groupby(column[rows].tolist()))
+    if longest >= STALE:
+        given.issues.append(f"{asset}: stale, the same price {longest} times in a row")
+
+
+def _add_holdings(given: HandedIn, tables: Sequence[DataTable]) -> None:
+    """The lots of each asset, and the cash; the first file counts where two have an asset."""
     owner: dict[str, str] = {}
     for table in tables:
         names, shares = table.column(*ASSET), table.column(*SHARES)
         cost, bought = table.column(*COST), table.column(*BOUGHT)
         if names is None or shares is None:
-            issues.append(f"{table.name}: no column has the assets: add one called asset")
+            given.unread.append(f"{table.name}: no column has the assets: add one called asset")
             continue
         for row, (asset, count) in enumerate(zip(names.texts, shares.numbers, strict=True)):
+            ref = table.ref(row)
             if count is None:
-                issues.append(f"{table.ref(row)}: no number of shares: left out")
-            elif asset.casefold() in CASH:
-                cash = (cash or 0.0) + count
+                given.unread.append(f"{ref}: no number of shares")
             elif owner.setdefault(asset, table.name) != table.name:
-                conflicts.append(f"{asset}: held in {owner[asset]} and again at {table.ref(row)}")
+                again = f"held in {owner[asset]} and again at {ref}"
+                given.conflicts.append(f"{asset}: {again}: the first is used")
+            elif asset.casefold() in CASH:
+                given.cash = (given.cash or 0.0) + count
+            elif asset not in given.assets:
+                given.unread.append(f"{asset}: held at {ref}, without a price: it is not counted")
             else:
                 if count != int(count):
-                    issues.append(f"{table.ref(row)}: {count:g} shares: the fraction is left out")
+                    given.issues.append(f"{ref}: {count:g} shares: the fraction is left out")
                 price = cost.numbers[row] if cost else None
                 date = bought.dates[row] if bought else None
-                lots.setdefault(asset, []).append(Lot(int(count), price, date, table.ref(row)))
-    return lots, cash
-
-
-def _against(
-    tables: Sequence[DataTable], known: dict[str, int], levels: Floats, conflicts: list[str]
-) -> None:
-    """Name prices in holdings that are far from the last ones."""
-    for table in tables:
-        names = table.column(*ASSET)
-        price = table.column("price", "market price", "last price", "kurs")
-        if names is None or price is None or price is table.column(*COST):
-            continue
-        for row, (asset, value) in enumerate(zip(names.texts, price.numbers, strict=True)):
-            last = levels[-1, known[asset]] if asset in known else None
-            if value and last and abs(value / last - 1) > 0.05:
-                place = f"{value:g} at {table.ref(row)}, {last:g} as the last price"
-                conflicts.append(f"{asset}: {place}: the last price is used")
+                given.lots.setdefault(asset, []).append(Lot(int(count), price, date, ref))

@@ -1,6 +1,5 @@
 """Returns, volatility, falls and correlation, from prices: dates by assets, nan for none."""
 
-from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
@@ -22,13 +21,6 @@ class Market(NamedTuple):
     """Sample covariance of each pair of assets over the rows that both have."""
     correlation: Floats
 
-    def only(self, kept: NDArray[np.bool_]) -> "Market":
-        """The same for some of the assets."""
-        pairs = np.ix_(kept, kept)
-        return Market(
-            self.returns[:, kept], self.mean[kept], self.covariance[pairs], self.correlation[pairs]
-        )
-
 
 def filled(prices: Floats) -> Floats:
     """The prices with each gap filled by the last price before it."""
@@ -44,11 +36,7 @@ def market(prices: Floats, *, days: float) -> Market:
     A covariance that no portfolio could have, which pairs of different periods may give, is
     replaced by the nearest that is possible (negative eigenvalues become zero).
     """
-    with import_module("threadpoolctl").threadpool_limits(1):
-        return _market(filled(prices), days)
-
-
-def _market(levels: Floats, days: float) -> Market:
+    levels = filled(prices)
     returns = levels[1:] / levels[:-1] - 1
     known = ~np.isnan(returns)
     flags = known.astype(np.float64)
@@ -57,8 +45,7 @@ def _market(levels: Floats, days: float) -> Market:
     mean = np.where(known.any(axis=0), growth ** (days / counts) - 1, np.nan)
     # Moments about each asset's own mean: the pairs' means are then small corrections.
     values = np.where(known, returns - np.where(known, returns, 0.0).sum(axis=0) / counts, 0.0)
-    both = flags.T @ flags
-    sums = values.T @ flags
+    both, sums = flags.T @ flags, values.T @ flags
     with np.errstate(divide="ignore", invalid="ignore"):
         products = values.T @ values - sums * sums.T / both
         deviation = np.sqrt(np.maximum((values**2).T @ flags - sums**2 / both, 0))

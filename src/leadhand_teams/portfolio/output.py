@@ -10,7 +10,8 @@ class Measures(BaseModel):
 
     model_config = ConfigDict(serialize_by_alias=True)
 
-    expected: float | None = Field(default=None, alias="return")
+    name: str = ""
+    yearly_return: float | None = Field(default=None, alias="return")
     """The compounded return that the prices had: what was, not what will be."""
     volatility: float | None = None
     sharpe: float | None = None
@@ -30,9 +31,9 @@ class Weight(BaseModel):
     """An asset's part of the portfolio's value."""
 
     asset: str
-    before: float | None
-    after: float | None
-    target: float | None
+    before: float
+    after: float
+    target: float
 
 
 class Order(BaseModel):
@@ -42,12 +43,14 @@ class Order(BaseModel):
     side: Literal["buy", "sell"]
     shares: int
     price: float
+    value: float
     fee: float
+    ref: str
+    """The place of the price."""
     tax: float | None = None
     """Estimated, of the lots sold; None: no lots or no rates were given."""
     lots: list[str] = []
     """Which lots to sell, those with the least tax first."""
-    why: str = ""
 
 
 class Constraint(BaseModel):
@@ -62,24 +65,26 @@ class Scenario(BaseModel):
     """The change of the whole portfolio in a scenario, as a fraction of 1."""
 
     name: str
-    before: float | None
-    after: float | None
+    before: float | None = None
+    after: float | None = None
 
 
-class AssetFacts(BaseModel):
+class AssetFacts(Measures):
     """What the prices say about one asset."""
 
     asset: str
     first: str
     last: str
     price: float
-    expected: float | None
-    volatility: float | None
-    max_drawdown: float | None
+    ref: str
+    """The place of the last price."""
+    closest: str | None
+    """The asset with the highest correlation to it."""
+    correlation: float | None
 
 
 class Falls(BaseModel):
-    """How far a portfolio was below its highest value at each date."""
+    """How far a portfolio was below its highest value at each date, from 0 to 1."""
 
     dates: list[str] = []
     before: list[float] = []
@@ -99,7 +104,7 @@ class Rebalanced(BaseModel):
     scenarios: list[Scenario] = []
     policy: str = ""
     """The file of the policy."""
-    value: float | None = None
+    value: float = 0.0
     """Of shares and cash before any order."""
     assets: list[AssetFacts] = []
     issues: list[str] = []
@@ -107,7 +112,12 @@ class Rebalanced(BaseModel):
     conflicts: list[str] = []
     """What two sources say differently, with both places."""
     falls: Falls = Falls()
-    note: str = ""
+    note: list[str] = []
     """What the writer drafted, if that was asked for."""
     statements: list[str] = []
     """What a model added and whose citation holds."""
+
+    @property
+    def broken(self) -> list[Constraint]:
+        """The rules that are not kept."""
+        return [rule for rule in self.constraints if not rule.met]

@@ -6,12 +6,15 @@ the convex form of Spinu (2013).
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from leadhand_teams.portfolio.measures import Floats, Market, volatility
+from leadhand_teams.portfolio.policy import Policy
+
+optimize, hierarchy = import_module("scipy.optimize"), import_module("scipy.cluster.hierarchy")
+threads = import_module("threadpoolctl")
 
 Goal = tuple[Callable[[Floats], float], Callable[[Floats], Floats]]
 """A function to minimise, and its gradient."""
@@ -22,140 +25,136 @@ ENDLESS = 10.0
 
 
 class Infeasible(Exception):
-    """No weights meet the policy."""
+    """No weights or shares meet the policy; `name` is the rule that can't be kept."""
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(f"{name}: {why}")
         self.name, self.why = name, why
 
 
-def nearest(weights: Floats, low: Floats, high: Floats, *, total: float = 1.0) -> Floats:
-    """The weights nearest to `weights` (by squares) within the bounds that sum to `total`."""
+def nearest(weights: Floats, low: Floats, high: Floats) -> Floats:
+    """The weights nearest to `weights` (by squares) within the bounds that sum to 1."""
     least, most = -1e3, 1e3
     for _ in range(100):
         shift = (least + most) / 2
-        under = np.clip(weights + shift, low, high).sum() < total
+        under = np.clip(weights + shift, low, high).sum() < 1
         least, most = (shift, most) if under else (least, shift)
     return np.clip(weights + most, low, high)
 
 
-class Targets(NamedTuple):
-    """Weights that sum to 1 within bounds, each method by another aim."""
-
-    market: Market
-    low: Floats
-    high: Floats
-
-    def min_volatility(self) -> Floats:
-        """The least variance."""
-        return self._solved(self._variance())
-
-    def efficient_return(self, target_return: float) -> Floats:
-        """The least variance with at least this return."""
-        mean = self.market.mean
-        most = float(mean @ self._richest())
-        if target_return > most:
-            why = f"{target_return:.4g} is above {most:.4g}, the largest return within the bounds"
-            raise Infeasible("target_return", why)
-        return self._solved(self._variance(), _linear(mean, target_return, np.inf))
-
-    def efficient_risk(self, target_volatility: float) -> Floats:
-        """The largest return with at most this volatility."""
-        mean, variance = self.market.mean, self._variance()
-        least = volatility(self.min_volatility(), self.market.covariance)
-        if target_volatility < least - 1e-9:
-            why = f"{target_volatility:.4g} is below {least:.4g}, the least within the bounds"
-            raise Infeasible("target_volatility", why)
-        limit = import_module("scipy.optimize").NonlinearConstraint(
-            variance[0], 0, target_volatility**2, jac=variance[1]
-        )
-        return self._solved((lambda w: -float(mean @ w), lambda w: -mean), limit)
-
-    def quadratic_utility(self, risk_aversion: float) -> Floats:
-        """The largest return less half of `risk_aversion` times the variance."""
-        mean, covariance = self.market.mean, self.market.covariance * risk_aversion
-        return self._solved(
-            (lambda w: float(w @ covariance @ w / 2 - mean @ w), lambda w: covariance @ w - mean)
-        )
-
-    def max_sharpe(self, risk_free: float) -> Floats:
-        """The largest Sharpe ratio: where returns exceed `risk_free` it has no side summit."""
-        excess, covariance = self.market.mean - risk_free, self.market.covariance
-        start = self._richest()
-        if float(excess @ start) <= 0:
-            why = f"no weights within the bounds earn more than the risk-free rate {risk_free:.4g}"
-            raise Infeasible("target max_sharpe", why)
-
-        def slope(w: Floats) -> Floats:
-            spread = volatility(w, covariance)
-            return -excess / spread + float(excess @ w) * (covariance @ w) / spread**3
-
-        goal: Goal = (lambda w: -float(excess @ w) / volatility(w, covariance), slope)
-        return self._solved(goal, start=start)
-
-    def risk_parity(self) -> Floats:
-        """Each asset adds the same to the variance; bounds that cut this move it least."""
-        covariance, count = self.market.covariance, len(self.low)
-        scale = np.sqrt(np.diag(covariance))
-        unit = covariance / np.outer(scale, scale)
-        goal: Goal = (
-            lambda x: float(x @ unit @ x / 2 - np.log(x).mean()),
-            lambda x: unit @ x - 1 / (x * count),
-        )
-        endless = (np.full(count, 1e-9), np.full(count, np.inf))
-        found = _minimised(goal, np.full(count, count**-0.5), *endless) / scale
-        return nearest(found / found.sum(), self.low, self.high)
-
-    def hrp(self) -> Floats:
-        """Hierarchical risk parity: halves of a tree of correlations, by inverse variance."""
-        weights = np.ones(len(self.low))
-        clusters = [self._leaves()] if len(weights) > 1 else []
-        while clusters:
-            pairs = [(part[: len(part) // 2], part[len(part) // 2 :]) for part in clusters]
-            for left, right in pairs:
-                first = _inverse_variance(self.market.covariance, left)
-                second = _inverse_variance(self.market.covariance, right)
-                weights[left] *= second / (first + second)
-                weights[right] *= first / (first + second)
-            clusters = [half for pair in pairs for half in pair if len(half) > 1]
-        return nearest(weights, self.low, self.high)
-
-    def _leaves(self) -> NDArray[np.intp]:
-        """The assets in the order of the tree that single linkage of correlations gives."""
-        hierarchy = import_module("scipy.cluster.hierarchy")
-        distance = np.sqrt(np.clip((1 - self.market.correlation) / 2, 0, 1))
-        upper = distance[np.triu_indices(len(distance), 1)]
-        return np.asarray(hierarchy.leaves_list(hierarchy.linkage(upper, "single")))
-
-    def _variance(self) -> Goal:
-        covariance = self.market.covariance
-        return lambda w: float(w @ covariance @ w), lambda w: 2 * covariance @ w
-
-    def _richest(self) -> Floats:
-        """The weights of the largest return."""
-        ones = np.ones((1, len(self.low)))
-        bounds = list(zip(self.low, self.high, strict=True))
-        found = import_module("scipy.optimize").linprog(
-            -self.market.mean, A_eq=ones, b_eq=[1.0], bounds=np.clip(bounds, -ENDLESS, ENDLESS)
-        )
-        return np.asarray(found.x, dtype=np.float64)
-
-    def _solved(self, goal: Goal, *limits: object, start: Floats | None = None) -> Floats:
-        """The weights that minimise a smooth goal."""
-        ones = np.ones(len(self.low))
-        if start is None:
-            start = nearest(ones / len(ones), self.low, self.high)
-        found = _minimised(goal, start, self.low, self.high, _linear(ones, 1.0, 1.0), *limits)
-        found[(np.abs(found) < NOTHING) & (self.low <= 0) & (self.high >= 0)] = 0.0
-        return found
+def weights_of(policy: Policy, of: Market, low: Floats, high: Floats) -> Floats:
+    """The weights within the bounds, with the sum 1, that the policy's target asks for."""
+    variance = _utility(of, gain=0.0, aversion=2.0)
+    match policy.target:
+        case "min_volatility":
+            return _solved(variance, low, high)
+        case "efficient_return":
+            asked, most = policy.target_return or 0.0, float(of.mean @ _richest(of, low, high))
+            if asked > most:
+                why = f"{asked:.4g} is above {most:.4g}, the largest return within the bounds"
+                raise Infeasible("target_return", why)
+            return _solved(variance, low, high, optimize.LinearConstraint(of.mean, asked, np.inf))
+        case "efficient_risk":
+            asked = policy.target_volatility or 0.0
+            least = volatility(_solved(variance, low, high), of.covariance)
+            if asked < least - 1e-9:
+                why = f"{asked:.4g} is below {least:.4g}, the least within the bounds"
+                raise Infeasible("target_volatility", why)
+            limit = optimize.NonlinearConstraint(variance[0], 0, asked**2, jac=variance[1])
+            return _solved(_utility(of, gain=1.0, aversion=0.0), low, high, limit)
+        case "quadratic_utility":
+            return _solved(_utility(of, gain=1.0, aversion=policy.risk_aversion), low, high)
+        case "max_sharpe":
+            return _max_sharpe(of, low, high, policy.risk_free)
+        case "risk_parity":
+            return nearest(_risk_parity(of.covariance), low, high)
+        case "hrp":
+            return nearest(_hrp(of), low, high)
+        case "weights":
+            raise ValueError("listed weights need no market")
 
 
-def _linear(row: Floats, least: float, most: float) -> object:
-    return import_module("scipy.optimize").LinearConstraint(row, least, most)
+def _utility(of: Market, *, gain: float, aversion: float) -> Goal:
+    """Half of `aversion` times the variance, less `gain` times the return."""
+    mean, covariance = of.mean * gain, of.covariance * aversion
+    return lambda w: float(w @ covariance @ w / 2 - mean @ w), lambda w: covariance @ w - mean
+
+
+def _richest(of: Market, low: Floats, high: Floats) -> Floats:
+    """The weights of the largest return."""
+    bounds = np.clip(np.column_stack([low, high]), -ENDLESS, ENDLESS)
+    whole = np.ones((1, len(low)))
+    found = optimize.linprog(-of.mean, A_eq=whole, b_eq=[1.0], bounds=bounds)
+    return np.asarray(found.x, dtype=np.float64)
+
+
+def _max_sharpe(of: Market, low: Floats, high: Floats, risk_free: float) -> Floats:
+    """The largest Sharpe ratio: where returns exceed `risk_free` it has no side summit."""
+    excess, start = of.mean - risk_free, _richest(of, low, high)
+    if float(excess @ start) <= 0:
+        why = f"no weights within the bounds earn more than the risk-free rate {risk_free:.4g}"
+        raise Infeasible("target max_sharpe", why)
+
+    def slope(w: Floats) -> Floats:
+        spread = volatility(w, of.covariance)
+        return -excess / spread + float(excess @ w) * (of.covariance @ w) / spread**3
+
+    goal: Goal = (lambda w: -float(excess @ w) / volatility(w, of.covariance), slope)
+    return _solved(goal, low, high, start=start)
+
+
+def _risk_parity(covariance: Floats) -> Floats:
+    """Each asset adds the same to the variance."""
+    count, scale = len(covariance), np.sqrt(np.diag(covariance))
+    unit = covariance / np.outer(scale, scale)
+    goal: Goal = (
+        lambda x: float(x @ unit @ x / 2 - np.log(x).mean()),
+        lambda x: unit @ x - 1 / (x * count),
+    )
+    start = np.full(count, count**-0.5)
+    found = _minimised(goal, start, np.full(count, 1e-9), np.full(count, np.inf)) / scale
+    return found / found.sum()
+
+
+def _hrp(of: Market) -> Floats:
+    """Hierarchical risk parity: halves of the tree that single linkage of correlations gives."""
+    weights = np.ones(len(of.mean))
+    if len(weights) == 1:
+        return weights
+    distance = np.sqrt(np.clip((1 - of.correlation) / 2, 0, 1))
+    tree = hierarchy.linkage(distance[np.triu_indices(len(distance), 1)], "single")
+    clusters = [np.asarray(hierarchy.leaves_list(tree))]
+    while clusters:
+        items = clusters.pop()
+        left, right = halves = np.array_split(items, [len(items) // 2])
+        first, second = (_inverse_variance(of.covariance, half) for half in halves)
+        weights[left] *= second / (first + second)
+        weights[right] *= first / (first + second)
+        clusters += [half for half in halves if len(half) > 1]
+    return weights
+
+
+def _inverse_variance(covariance: Floats, items: NDArray[np.intp]) -> float:
+    """The variance of the items, weighted by the inverse of their own."""
+    part = covariance[np.ix_(items, items)]
+    weights = 1 / np.diag(part)
+    weights /= weights.sum()
+    return float(weights @ part @ weights)
+
+
+def _solved(
+    goal: Goal, low: Floats, high: Floats, *limits: object, start: Floats | None = None
+) -> Floats:
+    """The weights that minimise a smooth goal."""
+    ones = np.ones(len(low))
+    if start is None:
+        start = nearest(ones / len(ones), low, high)
+    found = _minimised(goal, start, low, high, optimize.LinearConstraint(ones, 1.0, 1.0), *limits)
+    found[(np.abs(found) < NOTHING) & (low <= 0) & (high >= 0)] = 0.0
+    return found
 
 
 def _minimised(goal: Goal, start: Floats, low: Floats, high: Floats, *limits: object) -> Floats:
-    optimize, threads = import_module("scipy.optimize"), import_module("threadpoolctl")
     # Threads take longer to agree on such small matrices than one takes for the work.
     with threads.threadpool_limits(1):
         found = optimize.minimize(
@@ -171,11 +170,3 @@ def _minimised(goal: Goal, start: Floats, low: Floats, high: Floats, *limits: ob
     if found.status not in (0, 8) or not np.isfinite(found.x).all():
         raise Infeasible("target", f"the optimiser found no weights ({found.message})")
     return np.clip(np.asarray(found.x, dtype=np.float64), low, high)
-
-
-def _inverse_variance(covariance: Floats, items: NDArray[np.intp]) -> float:
-    """The variance of the items, weighted by the inverse of their own."""
-    part = covariance[np.ix_(items, items)]
-    weights = 1 / np.diag(part)
-    weights /= weights.sum()
-    return float(weights @ part @ weights)

@@ -10,19 +10,21 @@ import json
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Final, cast
+from threading import Lock
+from typing import Final, TypeVar, cast
 
 from leadhand.tools.files import NOT_READ, Document, Documents, FileKind, InputFile, Inputs, decoded
 from leadhand.tools.text import UnreadFile, size_text
 from leadhand_teams.shared.grids import csv_tables, json_tables, sheet_tables, text_tables
 from leadhand_teams.shared.tables import DataTable
 
+T = TypeVar("T")
 MAX_PLAIN_BYTES: Final = 32 << 20
 """Bytes read of a plain text, CSV or JSON file."""
 _PLAIN: Final[tuple[FileKind, ...]] = ("text", "markdown", "csv", "json")
@@ -123,6 +125,24 @@ def stamps(paths: Iterable[str | Path]) -> tuple[tuple[str, int, int], ...]:
                 state = file.lstat()
                 found.append((str(file), state.st_mtime_ns, state.st_size))
     return tuple(found)
+
+
+def read_once(build: Callable[[Reading], T]) -> Callable[[Iterable[str]], T]:
+    """A function of paths: what `build` makes of them, read again only if a file has changed."""
+
+    @lru_cache(maxsize=4)
+    def built(paths: tuple[str, ...], states: object) -> T:
+        del states
+        return build(read(path for path in paths if Path(path).exists()))
+
+    lock = Lock()
+
+    def found(paths: Iterable[str]) -> T:
+        paths = tuple(paths)
+        with lock:  # tasks that start together read once
+            return built(paths, stamps(paths))
+
+    return found
 
 
 def read(paths: Iterable[str | Path]) -> Reading:

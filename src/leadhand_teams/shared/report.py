@@ -5,12 +5,17 @@ page needs nothing else, is readable on a phone, on paper, in light and in dark,
 but `http`, `https` and `mailto`.
 """
 
+import csv
+import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Final
+from typing import Final, cast
 
+from pydantic import BaseModel
+
+from leadhand import Answer
 from leadhand.extension.output import code, fenced, prose
 from leadhand.tools.files import cleaned
 from leadhand_teams.shared import figures, values
@@ -118,10 +123,15 @@ Block = str | Markdown | TableBlock | QuoteBlock | Items | CodeBlock | Drawing
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands below it."""
+    """A heading and what stands below it; the report leaves out tables and lists without rows."""
 
     title: str
     blocks: Sequence[Block]
+
+    @property
+    def shown(self) -> list[Block]:
+        """The blocks that have something to show."""
+        return [block for block in self.blocks if _has_content(block)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +152,15 @@ class Report:
     """How it was made, and what a professional must check."""
     language: str = "en"
 
+    @property
+    def _shown(self) -> list[Section]:
+        return [section for section in self.sections if section.shown]
+
+    @property
+    def files(self) -> dict[str, str | bytes]:
+        """It as the files of `run --out`."""
+        return {"report.html": self.html(), "report.md": self.markdown()}
+
     def markdown(self, *, title: bool = True) -> str:
         """As Markdown; `title` is for a file of its own."""
         missing = ["## Missing", _list_md(self.missing)] if self.missing else []
@@ -149,9 +168,9 @@ class Report:
         parts += [_md(self.about)] if title and self.about else []
         parts += missing if self.missing_first else []
         parts += [_md(line) for line in self.lead]
-        for section in self.sections:
+        for section in self._shown:
             parts += [f"## {_md(section.title)}"] if section.title else []
-            parts += [_block_md(block) for block in section.blocks]
+            parts += [_block_md(block) for block in section.shown]
         parts += [] if self.missing_first else missing
         parts += ["---", *(_md(line) for line in self.footer)] if self.footer else []
         return "\n\n".join(filter(None, parts)) + "\n"
@@ -166,9 +185,9 @@ class Report:
         parts += [f'<p class="about">{_html(self.about)}</p>'] if self.about else []
         parts += [missing] if self.missing_first else []
         parts += [f'<p class="lead">{_html(line)}</p>' for line in self.lead]
-        for section in self.sections:
+        for section in self._shown:
             parts += [f"<h2>{_html(section.title)}</h2>"] if section.title else []
-            parts += [_block_html(block) for block in section.blocks]
+            parts += [_block_html(block) for block in section.shown]
         parts += [] if self.missing_first else [missing]
         if self.footer:
             lines = "".join(f"<p>{_html(line)}</p>" for line in self.footer)
@@ -179,6 +198,63 @@ class Report:
             style=_STYLE + figures.STYLE,
             body="\n".join(filter(None, parts)),
         )
+
+
+def saved(answer: Answer) -> str:
+    """What running in parallel saved, in a sentence."""
+    took = answer.metrics
+    return f"Work of {took.sequential_s:.1f} s was done in {took.makespan_s:.1f} s, side by side."
+
+
+def table_of(
+    rows: Iterable[BaseModel], *names: str, percent: Collection[str] = (), caption: str = ""
+) -> TableBlock:
+    """A table of the fields `names`; those of `percent` are fractions of 1."""
+    cells = [
+        [_cell_of(getattr(row, name), percent=name in percent) for name in names] for row in rows
+    ]
+    return TableBlock([name.replace("_", " ") for name in names], cells, caption)
+
+
+def _cell_of(value: object, *, percent: bool) -> str:
+    match value:
+        case None:
+            return "–"
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case float():
+            return f"{100 * value:.1f} %" if percent else f"{value:,.2f}"
+        case list() | tuple():
+            return ", ".join(map(str, cast("Iterable[object]", value)))
+        case _:
+            return str(value)
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table as CSV, in which a spreadsheet takes no text for a formula."""
+    lines = io.StringIO()
+    writer = csv.writer(lines)
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow(
+            f"'{cell}" if isinstance(cell, str) and cell[:1] in tuple("=+-@\t\r") else cell
+            for cell in row
+        )
+    return lines.getvalue()
+
+
+def _has_content(block: Block) -> bool:
+    match block:
+        case TableBlock():
+            return bool(block.rows)
+        case Items():
+            return bool(block.lines)
+        case str():
+            return bool(block)
+        case _:
+            return True
 
 
 def _block_md(block: Block) -> str:

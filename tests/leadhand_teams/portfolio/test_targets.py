@@ -4,16 +4,18 @@ import numpy as np
 import pytest
 
 from leadhand_teams.portfolio.measures import Floats, Market, filled, market, measured
-from leadhand_teams.portfolio.targets import Infeasible, Targets
+from leadhand_teams.portfolio.policy import Policy
+from leadhand_teams.portfolio.targets import Infeasible, weights_of
 
 MEAN = np.array([0.10, 0.06, 0.04])
 DEVIATION = np.array([0.30, 0.20, 0.10])
 
 
-def independent(low: float = 0.0, high: float = 1.0) -> Targets:
-    """Three assets that move by themselves."""
+def independent(low: float = 0.0, high: float = 1.0, **policy: object) -> Floats:
+    """The weights of three assets that move by themselves."""
     of = Market(np.zeros((2, 3)), MEAN, np.diag(DEVIATION**2), np.eye(3))
-    return Targets(of, np.full(3, low), np.full(3, high))
+    asked = Policy.model_validate(policy)
+    return weights_of(asked, of, np.full(3, low), np.full(3, high))
 
 
 def shares(values: Floats) -> Floats:
@@ -21,62 +23,66 @@ def shares(values: Floats) -> Floats:
 
 
 def test_independent_assets_have_least_variance_by_inverse_variance() -> None:
-    assert independent().min_volatility() == pytest.approx(shares(DEVIATION**-2), abs=1e-6)
+    assert independent(target="min_volatility") == pytest.approx(shares(DEVIATION**-2), abs=1e-6)
 
 
 def test_independent_assets_have_the_same_risk_by_inverse_deviation() -> None:
-    assert independent().risk_parity() == pytest.approx(shares(1 / DEVIATION), abs=1e-6)
+    assert independent(target="risk_parity") == pytest.approx(shares(1 / DEVIATION), abs=1e-6)
 
 
 def test_the_largest_sharpe_ratio_is_by_excess_return_over_variance() -> None:
     expected = shares((MEAN - 0.02) / DEVIATION**2)
-    assert independent().max_sharpe(0.02) == pytest.approx(expected, abs=1e-5)
+    assert independent(target="max_sharpe") == pytest.approx(expected, abs=1e-5)
 
 
 def test_quadratic_utility_without_bounds_solves_its_equations() -> None:
-    weights = independent(-np.inf, np.inf).quadratic_utility(3.0)
+    weights = independent(-np.inf, np.inf, target="quadratic_utility", risk_aversion=3)
     slopes = MEAN - 3.0 * DEVIATION**2 * weights
     assert slopes == pytest.approx(np.full(3, slopes[0]), abs=1e-6)
     assert weights.sum() == pytest.approx(1)
 
 
 def test_targets_of_return_and_risk_are_met_and_are_each_other() -> None:
-    targets = independent()
-    calm = targets.efficient_return(0.07)
+    calm = independent(target="efficient_return", target_return=0.07)
     assert float(MEAN @ calm) == pytest.approx(0.07)
     risk = float(np.sqrt((DEVIATION**2) @ calm**2))
-    assert targets.efficient_risk(risk) == pytest.approx(calm, abs=1e-4)
+    bold = independent(target="efficient_risk", target_volatility=risk)
+    assert bold == pytest.approx(calm, abs=1e-4)
 
 
-def test_bounds_are_kept_by_every_target() -> None:
-    targets = independent(0.2, 0.45)
-    for weights in (
-        targets.min_volatility(),
-        targets.max_sharpe(0.02),
-        targets.efficient_return(0.065),
-        targets.efficient_risk(0.15),
-        targets.quadratic_utility(1.0),
-        targets.risk_parity(),
-        targets.hrp(),
-    ):
-        assert weights.sum() == pytest.approx(1)
-        assert weights.min() >= 0.2 - 1e-9
-        assert weights.max() <= 0.45 + 1e-9
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {"target": "min_volatility"},
+        {"target": "max_sharpe"},
+        {"target": "efficient_return", "target_return": 0.065},
+        {"target": "efficient_risk", "target_volatility": 0.15},
+        {"target": "quadratic_utility"},
+        {"target": "risk_parity"},
+        {"target": "hrp"},
+    ],
+    ids=lambda policy: policy["target"],
+)
+def test_bounds_are_kept_by_every_target(policy: dict[str, object]) -> None:
+    weights = independent(0.2, 0.45, **policy)
+    assert weights.sum() == pytest.approx(1)
+    assert weights.min() >= 0.2 - 1e-9
+    assert weights.max() <= 0.45 + 1e-9
 
 
 def test_what_cannot_be_reached_is_named_with_the_limit() -> None:
     with pytest.raises(Infeasible, match=r"target_return: 0.2 is above 0.1"):
-        independent().efficient_return(0.2)
+        independent(target="efficient_return", target_return=0.2)
     with pytest.raises(Infeasible, match=r"target_volatility: 0.01 is below 0.08571"):
-        independent().efficient_risk(0.01)
+        independent(target="efficient_risk", target_volatility=0.01)
     with pytest.raises(Infeasible, match="earn more than the risk-free rate"):
-        independent().max_sharpe(0.5)
+        independent(target="max_sharpe", risk_free=0.5)
 
 
 def test_hierarchical_risk_parity_halves_by_clusters() -> None:
     correlation = np.array([[1, 0.9, 0, 0], [0.9, 1, 0, 0], [0, 0, 1, 0.8], [0, 0, 0.8, 1.0]])
     of = Market(np.zeros((2, 4)), np.zeros(4), 0.04 * correlation, correlation)
-    weights = Targets(of, np.zeros(4), np.ones(4)).hrp()
+    weights = weights_of(Policy(target="hrp"), of, np.zeros(4), np.ones(4))
     # Each pair has the variance .04 (1 + correlation) / 2.
     first, second = 0.04 * 1.9 / 2, 0.04 * 1.8 / 2
     part = second / (first + second) / 2
@@ -98,6 +104,11 @@ def test_measures_count_cash_and_the_deepest_fall() -> None:
     prices = np.array([[100.0], [120], [90], [135]])
     found = measured(np.array([1.0]), market(prices, days=3), risk_free=0.0)
     assert found.max_drawdown == pytest.approx(0.25)
-    assert found.expected == pytest.approx(0.35)
+    assert found.yearly_return == pytest.approx(0.35)
     cash = measured(np.array([0.0]), market(prices, days=3), risk_free=0.01)
-    assert (cash.expected, cash.volatility, cash.sharpe, cash.max_drawdown) == (0.01, 0, None, 0)
+    assert (cash.yearly_return, cash.volatility, cash.sharpe, cash.max_drawdown) == (
+        0.01,
+        0,
+        None,
+        0,
+    )
