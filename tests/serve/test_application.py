@@ -19,6 +19,12 @@ def test_a_caller_without_a_token_is_asked_for_one(desk: Desk) -> None:
     assert answer.headers["content-type"] == "application/problem+json"
 
 
+def test_a_service_is_healthy_for_all_and_ready_for_its_callers(desk: Desk) -> None:
+    assert desk.client("").get("/healthz").json() == {"status": "ok"}
+    assert desk.client("").get("/readyz").status_code == 401
+    assert desk.client().get("/readyz").json() == {"status": "ready"}
+
+
 @pytest.mark.parametrize(
     ("method", "path", "status"), [("GET", "/nowhere", 404), ("PUT", "/api/v1/me", 405)]
 )

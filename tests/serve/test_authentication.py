@@ -59,14 +59,14 @@ def test_a_named_token_counts_from_the_moment_it_is_added_until_it_is_revoked(
 ) -> None:
     tokens = NamedTokens(home / NAMED_FILE)
     now = dt.datetime.now(dt.UTC)
-    headers = bearer(tokens.add("ci", tenant="acme", roles=("requester",), now=now))
+    headers = bearer(tokens.add("ci", tenant="acme", role="requester", now=now))
     assert browser.get(ME, headers=headers).json()["tenant"] == "acme"
     assert browser.post(SESSION, headers=headers).status_code == 204
     assert browser.get(ME).json()["name"] == "ci"
     tokens.revoke("ci")
     assert browser.get(ME, headers=headers).status_code == 401
     assert browser.get(ME).status_code == 401
-    old = tokens.add("old", tenant="acme", roles=("requester",), now=now, expires_at=now)
+    old = tokens.add("old", tenant="acme", role="requester", now=now, expires_at=now)
     assert browser.get(ME, headers=bearer(old)).status_code == 401
 
 

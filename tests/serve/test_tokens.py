@@ -26,7 +26,7 @@ def test_a_named_token_is_kept_as_a_hash_and_known_to_every_process(tmp_path: Pa
     file = tmp_path / NAMED_FILE
     here, elsewhere = NamedTokens(file), NamedTokens(file)
     assert here.all == ()
-    token = here.add("ci", tenant="acme", roles=("requester",), now=NOW)
+    token = here.add("ci", tenant="acme", role="requester", now=NOW)
     assert token not in file.read_text()
     assert file.stat().st_mode & 0o777 == 0o600
     found = elsewhere.of_digest(digest_of(token))
@@ -34,7 +34,7 @@ def test_a_named_token_is_kept_as_a_hash_and_known_to_every_process(tmp_path: Pa
     assert (found.principal.name, found.principal.tenant) == ("ci", "acme")
     assert elsewhere.key == here.key
     with pytest.raises(InputError, match="'ci' already"):
-        elsewhere.add("ci", tenant="acme", roles=(), now=NOW)
+        elsewhere.add("ci", tenant="acme", role="requester", now=NOW)
     elsewhere.revoke("ci")
     assert here.of_digest(digest_of(token)) is None
     with pytest.raises(InputError, match="no token 'ci'"):
@@ -45,7 +45,7 @@ def test_a_token_counts_until_it_expires(tmp_path: Path) -> None:
     tokens = NamedTokens(tmp_path / NAMED_FILE)
     until = NOW + dt.timedelta(days=1)
     found = tokens.of_digest(
-        digest_of(tokens.add("ci", tenant="a", roles=("operator",), now=NOW, expires_at=until))
+        digest_of(tokens.add("ci", tenant="a", role="operator", now=NOW, expires_at=until))
     )
     assert found is not None
     assert (found.is_valid(NOW), found.is_valid(until)) == (True, False)
@@ -53,7 +53,7 @@ def test_a_token_counts_until_it_expires(tmp_path: Path) -> None:
 
 def test_names_that_a_log_or_a_page_could_misread_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="`name`"):
-        NamedTokens(tmp_path / NAMED_FILE).add("a\nb", tenant="a", roles=(), now=NOW)
+        NamedTokens(tmp_path / NAMED_FILE).add("a\nb", tenant="a", role="requester", now=NOW)
 
 
 def test_a_token_is_redacted_wherever_it_is_stored_or_shown(tmp_path: Path) -> None:

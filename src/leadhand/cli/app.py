@@ -16,6 +16,7 @@ from leadhand.cli.eval import commands as eval_commands
 from leadhand.cli.router.commands import router_app
 from leadhand.cli.run.first_line import announce, announce_run, announce_team
 from leadhand.cli.runs import commands as stored_commands
+from leadhand.cli.serve import commands as serve_commands
 from leadhand.cli.teams.commands import teams_app
 
 app = typer.Typer(
@@ -147,6 +148,7 @@ stored_commands.add_to(app)
 app.add_typer(teams_app, name="teams", no_args_is_help=True)
 eval_commands.add_to(app)
 app.add_typer(router_app, name="router", no_args_is_help=True)
+serve_commands.add_to(app)
 
 
 def _version(asked: bool) -> None:

@@ -283,6 +283,16 @@ def command(
     return add
 
 
+def group(app: typer.Typer) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Makes a function the command that `app` is without a subcommand; else as `command`."""
+
+    def add(function: Callable[..., None]) -> Callable[..., None]:
+        app.callback(invoke_without_command=True)(_ungrouped(function))
+        return function
+
+    return add
+
+
 def _ungrouped(command: Callable[..., None]) -> Callable[..., None]:
     debug = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, annotation=Debug)
     parameters = [*_options(command), debug.replace(default=False)]

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 
 from leadhand import __version__
 from leadhand.page import routes as page
-from leadhand.serve import authentication
+from leadhand.serve import authentication, health
 from leadhand.serve.authentication import authenticated_by, token_authentication
 from leadhand.serve.guards import Guards
 from leadhand.serve.lifespan import serving
@@ -16,7 +16,7 @@ from leadhand.serve.principals import Authenticate
 from leadhand.serve.problems import add_problem_handlers
 from leadhand.serve.service import AnySupervisor, ServiceSettings, service_of
 
-ROUTERS = (authentication.router, page.router)
+ROUTERS = (authentication.router, health.router, page.router)
 """Every module of routes has one."""
 
 
@@ -38,7 +38,7 @@ def app(
     """
     settings = settings or ServiceSettings()
     service = service_of(supervisors, settings=settings, home=home, allow_memory=allow_memory)
-    auth = auth or token_authentication(Path(home) if home is not None else None)
+    auth = auth or token_authentication(home)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:

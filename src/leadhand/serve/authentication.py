@@ -62,17 +62,14 @@ class TokenAuthentication:
         return named.principal if named is not None and named.is_valid(_now()) else None
 
 
-def token_authentication(
-    folder: Path | None, *, tokens: Path | None = None, loopback: bool = True
-) -> TokenAuthentication:
-    """By the tokens in a folder; `tokens` is another file of named tokens. The operator's counts
-    on `loopback` only. Raises `InputError`."""
-    if folder is None and tokens is None:
-        raise InputError("who may call the service: give `auth`, or a home with tokens")
-    operator = operator_token(folder) if folder is not None and loopback else None
-    file = tokens if tokens is not None or folder is None else folder / NAMED_FILE
-    assert file is not None
-    return TokenAuthentication(operator=operator, named=NamedTokens(file))
+def token_authentication(home: str | Path | None) -> TokenAuthentication:
+    """By the tokens in a folder. Raises `InputError`."""
+    if home is None or "://" in str(home):
+        raise InputError("who may call the service: give `auth`, or a home=FOLDER with tokens")
+    folder = Path(home)
+    return TokenAuthentication(
+        operator=operator_token(folder), named=NamedTokens(folder / NAMED_FILE)
+    )
 
 
 def authenticated_by(auth: Authenticate) -> Callable[[Request], Awaitable[Principal]]:

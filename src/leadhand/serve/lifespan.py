@@ -21,21 +21,21 @@ _log = logging.getLogger("leadhand")
 async def serving(service: Service) -> AsyncGenerator[None]:
     """Raises what `Supervisor.ready` raises."""
     await asyncio.gather(*(one.ready() for one in service.supervisors.values()))
-    begun = set[asyncio.Task[None]]()
-
-    def begin() -> None:
-        if not begun:
-            begun.add(asyncio.create_task(drain(service)))
-
     taking_over = asyncio.create_task(_take_over(service))
+    drained = set[asyncio.Task[None]]()
+
+    def begin() -> asyncio.Task[None]:
+        if not drained:
+            drained.add(asyncio.create_task(drain(service)))
+        return next(iter(drained))
+
     try:
         with _on_signals(begin):
             yield
     finally:
         taking_over.cancel()
         await asyncio.wait([taking_over])
-        begin()
-        await asyncio.gather(*begun)
+        await begin()
         for supervisor in service.supervisors.values():
             await supervisor.close()
 
@@ -45,6 +45,7 @@ async def drain(service: Service) -> None:
     service.draining.set()
     every = service.supervisors.values()
     await asyncio.gather(*(one.shutdown(grace_s=service.settings.grace_s) for one in every))
+    service.drained.set()
 
 
 async def _take_over(service: Service) -> None:
@@ -64,20 +65,28 @@ def _is_of_a_service(run: RunSummary) -> bool:
 
 
 @contextmanager
-def _on_signals(begin: Callable[[], None]) -> Generator[None]:
-    """Call `begin` in the loop on a signal, before the server's own handler, which first waits for
-    connections: streams stay open until the drain ends them."""
+def _on_signals(begin: Callable[[], asyncio.Task[None]]) -> Generator[None]:
+    """Drain on a signal, and only then call the server's own handler: until streams have ended it
+    would wait for them, and `/readyz` could not say so. A second signal is for it at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     loop = asyncio.get_running_loop()
     before = {number: signal.getsignal(number) for number in _SIGNALS}
+    told = False
 
     def stop(number: int, frame: FrameType | None) -> None:
-        loop.call_soon_threadsafe(begin)
+        nonlocal told
         handler = before[signal.Signals(number)]
-        if callable(handler):
+        if not callable(handler):
+            return
+        if told:
             handler(number, frame)
+        else:
+            told = True
+            loop.call_soon_threadsafe(
+                lambda: begin().add_done_callback(lambda _: handler(number, None))
+            )
 
     for number in _SIGNALS:
         signal.signal(number, stop)

@@ -12,8 +12,9 @@ from leadhand.contracts.data import argument, check_fields
 from leadhand.serve.problems import HttpProblem
 
 UserRole = Literal["requester", "approver", "operator"]
-"""`requester`: starts runs and sees its own. `approver`: besides answers its tenant's questions.
-`operator`: sees and does everything in its tenant."""
+"""`requester`: starts runs and sees its own. `approver`: also sees and answers its tenant's
+questions. `operator`: sees and does everything in its tenant."""
+_RANKS: tuple[UserRole, ...] = ("requester", "approver", "operator")
 EVERY_TENANT = "*"
 """The tenant of a principal whose role counts in all tenants."""
 
@@ -38,8 +39,9 @@ class Principal:
     __post_init__ = check_fields
 
     def has(self, role: UserRole) -> bool:
-        """Whether it may do what the role may; an operator may do everything."""
-        return role in self.roles or "operator" in self.roles
+        """Whether it may do what the role may: each role may do what those before it may."""
+        rank = _RANKS.index(role)
+        return any(_RANKS.index(one) >= rank for one in self.roles)
 
 
 Authenticate = Callable[[Request], Principal | Awaitable[Principal | None] | None]

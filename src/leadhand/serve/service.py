@@ -40,6 +40,8 @@ class ServiceSettings:
     """Of a request with files."""
     max_uploads: int = 200
     """Files of one request."""
+    max_connections: int = 1_000
+    """At once; more are answered 503. For the server that `leadhand serve` starts."""
     body_s: float = 60.0
     """The longest wait for the next part of a body."""
 
@@ -63,6 +65,8 @@ class Service:
     home: Path | str | None = None
     draining: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once the service is told to stop: streams end, and new runs are refused."""
+    drained: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once every run has ended or is interrupted."""
     _known: OrderedDict[str, VisibleRun] = field(default_factory=OrderedDict[str, VisibleRun])
     """The last runs that were looked at: their first event never changes."""
 

@@ -68,7 +68,7 @@ class NamedToken(Record):
     digest: str
     """Of the token, which itself is not kept."""
     tenant: str = Field(min_length=1, max_length=100)
-    roles: tuple[UserRole, ...]
+    role: UserRole
     created_at: dt.datetime
     expires_at: dt.datetime | None = None
 
@@ -77,7 +77,7 @@ class NamedToken(Record):
 
     @property
     def principal(self) -> Principal:
-        return Principal(self.name, self.tenant, frozenset(self.roles))
+        return Principal(self.name, self.tenant, frozenset((self.role,)))
 
 
 class _File(Record):
@@ -113,7 +113,7 @@ class NamedTokens:
         name: str,
         *,
         tenant: str,
-        roles: tuple[UserRole, ...],
+        role: UserRole,
         now: dt.datetime,
         expires_at: dt.datetime | None = None,
     ) -> str:
@@ -124,7 +124,7 @@ class NamedTokens:
                 name=name,
                 digest=digest_of(token),
                 tenant=tenant,
-                roles=roles,
+                role=role,
                 created_at=now,
                 expires_at=expires_at,
             )

@@ -1,0 +1,218 @@
+"""`leadhand serve` and `leadhand ui`: teams, models and tokens, under a server until a signal."""
+
+import ipaddress
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from types import FrameType
+from typing import cast
+
+import uvicorn
+
+from leadhand.cli.home import shown_home
+from leadhand.cli.run.arguments import load_team
+from leadhand.cli.run.execution import INTERRUPTED, LEAVING_S
+from leadhand.cli.run.models import choose_models
+from leadhand.cli.run.setup import TeamSetup, occasions
+from leadhand.cli.run.storage import RunStorage
+from leadhand.cli.serve.commands import ServeOptions, TeamOptions
+from leadhand.cli.serve.named_tokens import tokens_file
+from leadhand.cli.views.consoles import print_note
+from leadhand.errors import InputError
+from leadhand.redaction import RedactingFilter, Redactor
+from leadhand.serve import Authenticate, ServiceSettings, app
+from leadhand.serve.authentication import TokenAuthentication
+from leadhand.serve.service import AnySupervisor, Service
+from leadhand.serve.tokens import OPERATOR_FILE, NamedTokens, new_token, operator_token
+from leadhand.supervisor import Supervisor
+from leadhand.teams import functions
+from leadhand.teams.loader import ready_made
+from leadhand.teams.trust import check_owners
+
+
+def serve_command(options: ServeOptions, *, ui: bool = False, browse: bool = False) -> int:
+    """Until a signal ends it. Raises `InputError` before it listens."""
+    family, address = _address(options)
+    loopback = ipaddress.ip_address(address[0]).is_loopback
+    settings = ServiceSettings()
+    with RunStorage(options.teams.home) as storage:
+        if storage.lost is not None:
+            raise InputError(storage.lost)
+        auth = _auth(options, storage.home, loopback=loopback, ui=ui)
+        supervisors = _supervisors(options.teams, storage)
+        service = app(
+            supervisors,
+            auth=auth,
+            home=storage.home,
+            allow_hosts=options.allow_host or (),
+            settings=settings,
+        )
+        try:
+            listener = socket.create_server(address, family=family, backlog=2_048)
+        except OSError as error:
+            raise InputError(
+                f"can't listen at {address[0]} port {address[1]}: {error.strerror}"
+            ) from error
+        with listener:
+            url = _url(listener)
+
+            def announce() -> None:
+                served = (
+                    f"{len(supervisors)} teams" if supervisors[1:] else supervisors[0].team.name
+                )
+                print_note(f"serving {served} at {url}, runs in {shown_home(storage.home)}")
+                _show_link(url, auth, storage.home, ui=ui, browse=browse)
+
+            _log_to_stderr()
+            config = uvicorn.Config(
+                service,
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                limit_concurrency=settings.max_connections,
+                timeout_graceful_shutdown=5,
+            )
+            server = _Server(config, service.state.service, announce)
+            signal.signal(signal.SIGHUP, _end)
+            server.run(sockets=[listener])
+            return 0 if server.started else 3
+
+
+class _Server(uvicorn.Server):
+    """Says when it is ready, drains before it closes, and ends at once on a second signal."""
+
+    def __init__(
+        self, config: uvicorn.Config, service: Service, announce: Callable[[], None]
+    ) -> None:
+        super().__init__(config)
+        self._service, self._announce = service, announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._announce()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """The lifespan calls it once it has drained, or on a second signal."""
+        if self._service.draining.is_set() and not self._service.drained.is_set():
+            leaving = threading.Thread(target=self._leave, daemon=True)
+            leaving.start()
+            leaving.join(LEAVING_S)
+            os._exit(INTERRUPTED)
+        self.should_exit = True
+
+    def _leave(self) -> None:
+        for supervisor in self._service.supervisors.values():
+            supervisor.post_interruption()
+
+
+def _supervisors(options: TeamOptions, storage: RunStorage) -> list[AnySupervisor]:
+    """One of each team, over one journal; says which model each uses. Raises `InputError`."""
+    setup = TeamSetup.of(
+        {},
+        **asdict(options.limits),
+        team="",
+        concurrency=options.concurrency,
+        approve=occasions(options.approve),
+    )
+    journal, made = storage.journal, list[AnySupervisor]()
+    for name in options.teams or ready_made():
+        try:
+            team = load_team(name, trust=options.trust)
+            choice = choose_models(team, model=setup.model, no_model=setup.no_model)
+        except InputError as error:
+            if options.teams:
+                raise
+            print_note(f"not served: {error}")  # by default: what can be
+            continue
+        print_note(f"team {choice.team.name}: {choice.why}")
+        made.append(
+            Supervisor(
+                choice.team,
+                deadline_s=setup.deadline_s,
+                budget=setup.budget,
+                concurrency=setup.concurrency,
+                approve=setup.approve,
+                journal=journal,
+            )
+        )
+    return made
+
+
+def _address(options: ServeOptions) -> tuple[socket.AddressFamily, tuple[str, int]]:
+    try:
+        found = socket.getaddrinfo(options.host, options.port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise InputError(f"--host {options.host}: there is no such address ({error})") from error
+    family, _, _, _, address = found[0]
+    return family, (str(address[0]), options.port)
+
+
+def _auth(options: ServeOptions, home: Path | str, *, loopback: bool, ui: bool) -> Authenticate:
+    """Raises `InputError` if any one could call the service, or nobody."""
+    if options.auth is not None:
+        return _own_auth(options.auth, trust=options.teams.trust)
+    named = NamedTokens(tokens_file(options.teams.home, options.tokens))
+    operator = operator_token(home) if isinstance(home, Path) and loopback else None
+    if ui and operator is None:
+        operator = new_token()  # of this process alone
+    if operator is None and not named.all:
+        where = "home is a database" if loopback else f"{options.host} is not this machine alone"
+        raise InputError(
+            f"{where}: add a token with `leadhand serve tokens add NAME`, or give --auth"
+        )
+    return TokenAuthentication(operator=operator, named=named)
+
+
+def _own_auth(name: str, *, trust: bool) -> Authenticate:
+    folder = Path.cwd()
+    if ":" not in name:
+        raise InputError(f"--auth {name}: name a function, as in module:function")
+    if not trust:
+        check_owners(folder, whole=False)
+    functions.make_importable(folder)
+    found = functions.resolve(name, folder)
+    if not callable(found):
+        raise InputError(f"--auth {name} is {type(found).__name__}; it must be a function")
+    return cast("Authenticate", found)
+
+
+def _show_link(url: str, auth: Authenticate, home: Path | str, *, ui: bool, browse: bool) -> None:
+    """The code is in the fragment, which no server and no log sees."""
+    code = auth.new_code() if isinstance(auth, TokenAuthentication) else None
+    if code is None:
+        return
+    link = f"{url}/#code={code}"
+    if ui:
+        sys.stdout.write(f"{link}\n")
+        sys.stdout.flush()
+        if browse:
+            webbrowser.open(link)
+    elif sys.stderr.isatty():
+        print_note(f"open {link} (it counts once)")
+    else:
+        print_note(f"its token is in {Path(home) / OPERATOR_FILE}")
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """A terminal that is closed ends the service as SIGTERM does."""
+    signal.raise_signal(signal.SIGTERM)
+
+
+def _log_to_stderr() -> None:
+    """Warnings, without secrets and control characters."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(RedactingFilter(Redactor.of(os.environ)))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, format="%(message)s")

@@ -1,0 +1,161 @@
+"""The commands of the service: `serve`, `serve tokens` and `ui`. Imports typer alone."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from leadhand.cli.options import (
+    TEAM_HELP,
+    Approve,
+    Concurrency,
+    Home,
+    Json,
+    LimitOptions,
+    Trust,
+    command,
+    group,
+)
+
+Tokens = Annotated[
+    Path | None,
+    typer.Option(
+        help="The file of named tokens. Default: serve-tokens.json in the home, or beside it in "
+        "your data folder if the home is a database.",
+        metavar="FILE",
+    ),
+]
+Role = Literal["requester", "approver", "operator"]
+
+serve_app = typer.Typer()
+tokens_app = typer.Typer(help="Named tokens: who may call the service.")
+serve_app.add_typer(tokens_app, name="tokens", no_args_is_help=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamOptions:
+    """Which teams are served, and how they run."""
+
+    teams: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--team", help=f"{TEAM_HELP} May be repeated; default: ready-made.", metavar="TEAM"
+        ),
+    ] = None
+    limits: LimitOptions = field(default_factory=LimitOptions)
+    concurrency: Concurrency = 64
+    approve: Approve = None
+    home: Home = None
+    trust: Trust = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    teams: TeamOptions = field(default_factory=TeamOptions)
+    host: Annotated[
+        str, typer.Option(help="The address to listen at; other than this machine's with tokens.")
+    ] = "127.0.0.1"
+    port: Annotated[int, typer.Option(help="0: any free one.", min=0, max=65_535)] = 8765
+    auth: Annotated[
+        str | None,
+        typer.Option(
+            help="A function `auth(request) -> Principal` of yours says who calls.",
+            metavar="MODULE:FUNCTION",
+        ),
+    ] = None
+    tokens: Tokens = None
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A name under which it is reached; may be repeated.", metavar="HOST"),
+    ] = None
+
+
+@group(serve_app)
+def serve(context: typer.Context, options: ServeOptions) -> None:
+    """Serve teams over HTTP: an API, what OpenAI's and MCP clients speak, and a page.
+
+    On this machine alone, for who has the token in HOME/serve.token, unless you say otherwise.
+    SIGTERM and Ctrl-C interrupt the runs, which the next process resumes; a second one ends at
+    once.
+    """
+    context.obj = (options.teams.home, options.tokens)
+    if context.invoked_subcommand is None:
+        from leadhand.cli.serve.command import serve_command
+
+        raise typer.Exit(serve_command(options))
+
+
+@command(tokens_app)
+def add(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Of the person or program.", metavar="NAME")],
+    tenant: Annotated[
+        str, typer.Option(help="Whose runs and questions; `*`: of all, for operators.")
+    ] = "default",
+    role: Annotated[
+        Role,
+        typer.Option(
+            help="requester: its own runs; approver: its tenant's questions, too; operator: all "
+            "of its tenant."
+        ),
+    ] = "requester",
+    expires: Annotated[
+        str | None, typer.Option(help="When it ends, from now: 12h, 30d.", metavar="DURATION")
+    ] = None,
+    home: Home = None,
+    tokens: Tokens = None,
+) -> None:
+    """Make a token and print it, this once: only its hash is kept."""
+    from leadhand.cli.serve.named_tokens import add_token
+
+    file = _file(context, home, tokens)
+    add_token(file, name, tenant=tenant, role=role, expires=expires)
+
+
+@command(tokens_app, "list")
+def list_(
+    context: typer.Context, home: Home = None, tokens: Tokens = None, json: Json = False
+) -> None:
+    """List the named tokens."""
+    from leadhand.cli.serve.named_tokens import print_tokens
+
+    print_tokens(_file(context, home, tokens), as_json=json)
+
+
+@command(tokens_app)
+def revoke(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME")],
+    home: Home = None,
+    tokens: Tokens = None,
+) -> None:
+    """End a token, and the browsers' sessions that were begun with it."""
+    from leadhand.cli.serve.named_tokens import revoke_token
+
+    revoke_token(_file(context, home, tokens), name)
+
+
+def ui(
+    teams: TeamOptions,
+    port: Annotated[int, typer.Option(help="0: any free one.", min=0, max=65_535)] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open it in the browser.")
+    ] = True,
+) -> None:
+    """Open the page of your runs and teams in the browser, for you alone."""
+    from leadhand.cli.serve.command import serve_command
+
+    raise typer.Exit(serve_command(ServeOptions(teams=teams, port=port), ui=True, browse=browser))
+
+
+def add_to(app: typer.Typer) -> None:
+    app.add_typer(serve_app, name="serve")
+    command(app)(ui)
+
+
+def _file(context: typer.Context, home: str | None, tokens: Path | None) -> Path:
+    from leadhand.cli.serve.named_tokens import tokens_file
+
+    group_home, group_tokens = context.obj
+    return tokens_file(home or group_home, tokens or group_tokens)

@@ -1,0 +1,144 @@
+"""`leadhand serve` and `leadhand ui` as programs: addresses, tokens, signals."""
+
+import json
+import re
+import signal
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.cli.program import leadhand, started
+from tests.patience import HANG_S
+from tests.programs import Program
+
+TEAM = """
+import asyncio
+import pathlib
+
+from leadhand import TaskTemplate, Team, Worker
+
+
+async def echo(handoff):
+    while handoff.intent == "wait" and not pathlib.Path("go").exists():
+        await asyncio.sleep(0.01)
+    return handoff.intent
+
+
+worker = Worker("echo", "Echoes; waits until there is a file", run=echo)
+team = Team("echo", workers=[worker], template=[TaskTemplate("t1", "echo", "{request}")])
+"""
+
+
+def echo_team(folder: Path) -> tuple[str, ...]:
+    """The options that name it."""
+    (folder / "echoes.py").write_text(TEAM, encoding="utf-8")
+    return ("--team", "echoes.py:team", "--trust", "--home", "home")
+
+
+@contextmanager
+def serving(folder: Path, *options: str) -> Generator[tuple[Program, str]]:
+    """`leadhand serve` of the echo team in `folder`, with its home there, and its address."""
+    words = ("serve", *echo_team(folder), "--port", "0", *options)
+    with started(*words, folder=folder) as program:
+        program.says(", runs in ", "err")
+        found = re.search(r"serving echo at (http://\S+), runs in ", program.said("err"))
+        assert found is not None
+        yield program, found[1]
+
+
+def test_a_service_takes_the_token_in_its_home_and_ends_on_a_signal(tmp_path: Path) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        with serving(tmp_path) as (program, url):
+            token = (tmp_path / "home" / "serve.token").read_text().strip()
+            headers = {"Authorization": f"Bearer {token}"}
+            me = httpx2.get(f"{url}/api/v1/me", headers=headers, timeout=HANG_S, trust_env=False)
+            assert me.json()["teams"] == ["echo"]
+            assert token not in program.said("err")
+            program.kill(number)
+            ended = program.ended()
+        assert (ended.status, ended.out) == (0, "")
+        assert "Traceback" not in ended.err
+
+
+def test_the_page_is_opened_by_a_link_that_counts_once(tmp_path: Path) -> None:
+    with started("ui", *echo_team(tmp_path), "--no-browser", folder=tmp_path) as program:
+        program.says("#code=")
+        url, code = program.said().strip().split("/#code=")
+        with httpx2.Client(base_url=url, timeout=HANG_S, trust_env=False) as browser:
+            assert browser.post("/api/v1/session", json={"code": code}).status_code == 204
+            assert browser.get("/api/v1/me").json()["roles"] == ["operator"]
+            assert browser.post("/api/v1/session", json={"code": code}).status_code == 401
+        program.kill(signal.SIGTERM)
+        assert program.ended().status == 0
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_an_address_that_others_reach_is_refused_without_tokens(host: str, tmp_path: Path) -> None:
+    """F33"""
+    words = ("serve", *echo_team(tmp_path), "--host", host, "--port", "0")
+    refused = leadhand(*words, folder=tmp_path)
+    assert (refused.status, refused.out) == (2, "")
+    assert re.fullmatch(
+        r"leadhand: .+ is not this machine alone: .*serve tokens add.*\n", refused.err
+    )
+
+
+def test_a_named_token_is_shown_once_and_lets_others_in(tmp_path: Path) -> None:
+    words = ("serve", "tokens")
+    home = ("--home", "home")
+    assert leadhand(*words, "list", *home, folder=tmp_path).out.startswith("no tokens in ")
+    added = leadhand(
+        *words, "add", "ann", "--tenant", "acme", "--expires", "30d", *home, folder=tmp_path
+    )
+    token = added.out.strip()
+    assert (added.status, token[:4]) == (0, "lhs_")
+    listed = leadhand(*words, "list", "--json", *home, folder=tmp_path)
+    assert token not in listed.out
+    assert [(one["name"], one["role"]) for one in json.loads(listed.out)] == [("ann", "requester")]
+    with serving(tmp_path, "--host", "0.0.0.0") as (program, url):
+        here = url.replace("0.0.0.0", "127.0.0.1")
+        headers = {"Authorization": f"Bearer {token}"}
+        me = httpx2.get(f"{here}/api/v1/me", headers=headers, timeout=HANG_S, trust_env=False)
+        assert (me.json()["name"], me.json()["tenant"]) == ("ann", "acme")
+        assert not (tmp_path / "home" / "serve.token").exists()
+        program.kill(signal.SIGTERM)
+        assert program.ended().status == 0
+    assert leadhand(*words, "revoke", "ann", *home, folder=tmp_path).status == 0
+    assert leadhand(*words, "revoke", "ann", *home, folder=tmp_path).status == 2
+
+
+def test_a_function_of_ones_own_says_who_calls(tmp_path: Path) -> None:
+    (tmp_path / "logins.py").write_text(
+        "from leadhand.serve import Principal\n\n\n"
+        "def who(request):\n"
+        '    name = request.headers.get("x-user")\n'
+        '    return name and Principal(name, "acme", frozenset({"requester"}))\n'
+    )
+    with serving(tmp_path, "--auth", "logins:who") as (program, url):
+        me = httpx2.get(
+            f"{url}/api/v1/me", headers={"x-user": "ann"}, timeout=HANG_S, trust_env=False
+        )
+        assert me.json()["name"] == "ann"
+        assert httpx2.get(f"{url}/api/v1/me", timeout=HANG_S, trust_env=False).status_code == 401
+        program.kill(signal.SIGTERM)
+        assert program.ended().status == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--auth", "logins"), "module:function"),
+        (("--auth", "nothing_here:who"), "there is no module"),
+        (("--host", "no.such.host.invalid"), "no such address"),
+        (("--team", "no-such-team"), "no-such-team"),
+    ],
+)
+def test_a_mistake_is_one_line(options: tuple[str, str], why: str, tmp_path: Path) -> None:
+    refused = leadhand("serve", *echo_team(tmp_path), *options, folder=tmp_path)
+    assert refused.status == 2
+    last = refused.err.splitlines()[-1]
+    assert last.startswith("leadhand: ")
+    assert why in last
