@@ -1,6 +1,6 @@
 // The answer: what is missing or contradictory first, then the text, typed output, and sources.
 
-import { html } from "./vendor/preact.js";
+import { html, useLayoutEffect, useRef } from "./vendor/preact.js";
 import { look } from "./format.js";
 import { Copy, Empty, Icon, Note, Status } from "./ui.js";
 import { empty, Value } from "./value.js";
@@ -14,12 +14,36 @@ export function Answer({ run, view }) {
   const typed = typeof answer.output === "object" && !empty(answer.output);
   return html`<article class="answer">
     <${Doubts} run=${run} view=${view} />
-    ${view.answer_html ? html`<section class="card text"><div class="prose" dangerouslySetInnerHTML=${{ __html: view.answer_html }}></div><${Copy} text=${answer.answer} label="Copy the answer as Markdown" /></section>` : null}
+    ${view.answer_html ? html`<section class="card text"><${Prose} run=${run} markup=${view.answer_html} sources=${answer.sources} /><${Copy} text=${answer.answer} label="Copy the answer as Markdown" /></section>` : null}
     ${typed ? html`<section><h2>${view.answer_html ? "In detail" : "Result"}</h2><div class="card pad"><${Value} value=${answer.output} /></div></section>` : null}
     <${Sources} run=${run} sources=${answer.sources ?? []} />
     ${answer.confidence !== null && answer.confidence !== undefined ? html`<p class="small muted">Confidence of the answer: ${answer.confidence} of 100.</p>` : null}
     ${answer.contact ? html`<p class="small muted">${answer.contact}</p>` : null}
   </article>`;
+}
+
+// Rendered Markdown, as the service has cleaned it. Names of tasks and sources in brackets become links.
+export function Prose({ run, markup, sources = [] }) {
+  const ref = useRef(null);
+  useLayoutEffect(() => {
+    ref.current.innerHTML = markup;
+    cite(ref.current, run, new Map(sources.map((one) => [one.ref, one.task_id])));
+  }, [markup, run.query]);
+  return html`<div class="prose" ref=${ref}></div>`;
+}
+
+function cite(element, run, sources) {
+  const texts = [], walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) if (walker.currentNode.data.includes("[") && !walker.currentNode.parentElement.closest("a, pre, code")) texts.push(walker.currentNode);
+  const taskOf = (name) => (run.byPath.has(name) ? name : run.byPath.has(sources.get(name)) ? sources.get(name) : null);
+  for (const text of texts) {
+    const parts = text.data.split(/\[([^[\]]{1,200})\]/).map((part, index) => {
+      const names = index % 2 ? part.split(/[,;] */) : [];
+      if (!names.length || !names.every((name) => taskOf(name))) return index % 2 ? [`[${part}]`] : [part];
+      return names.map((name) => Object.assign(document.createElement("a"), { className: "cite", textContent: name, href: run.href(taskOf(name)), title: run.byPath.get(taskOf(name)).intent ?? "" }));
+    });
+    if (parts.length > 1) text.replaceWith(...parts.flat());
+  }
 }
 
 function Doubts({ run, view }) {

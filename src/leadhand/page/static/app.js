@@ -2,7 +2,7 @@
 
 import { html, render, useEffect } from "./vendor/preact.js";
 import { follow, live, load, loadQuestions, me, paused, questions, remove, signedOut } from "./api.js";
-import { go, here, url } from "./router.js";
+import { go, here, parts, url } from "./router.js";
 import { Button, classes, Empty, Guard, Icon, Loading, Trouble } from "./ui.js";
 import { SignIn } from "./views/signin.js";
 import { views } from "./views/index.js";
@@ -48,12 +48,11 @@ function Main() {
   const { path } = here.value;
   if (path === "/") return html`<${Start} />`;
   for (const { match, view, section } of views) {
-    const found = match.exec(path);
-    if (found) return html`<${TopBar} section=${section} /><main id="main" tabindex="-1"><${Guard} key=${view.name}><${view} ...${decoded(found.groups)} /><//></main>`;
+    const found = parts(match, path);
+    if (found) return html`<${TopBar} section=${section} /><main id="main" tabindex="-1"><${Guard} key=${view.name}><${view} ...${found} /><//></main>`;
   }
   return html`<${TopBar} /><main id="main"><${Empty} icon="search" title="There is no such page" action=${html`<${Button} href=${url("/runs")}>All runs<//>`}>The address may be incomplete.<//></main>`;
 }
-const decoded = (groups = {}) => Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, value?.split("/").map(decodeURIComponent).join("/")]));
 
 // What waits for a person comes first, if anything does.
 function Start() {

@@ -32,7 +32,11 @@ export function go(href, { replace = false } = {}) {
   if (before.path.split("/", 3).join("/") !== here.value.path.split("/", 3).join("/")) window.scrollTo(0, 0);
 }
 
-export const segments = (path) => path.split("/").filter(Boolean).map(decodeURIComponent);
+// What a pattern names in a path, decoded; null if the path does not fit.
+export function parts(pattern, path) {
+  const found = pattern.exec(path);
+  return found && Object.fromEntries(Object.entries(found.groups ?? {}).map(([name, value]) => [name, value?.split("/").map(decodeURIComponent).join("/")]));
+}
 export const taskPath = (path) => path.split("/").map(encodeURIComponent).join("/");
 
 addEventListener("popstate", () => (here.value = read()));

@@ -44,7 +44,7 @@ export class Run {
   async load() {
     const began = performance.now();
     try {
-      const view = await get(`/runs/${part(this.id)}`);
+      const known = this.view.value?.seq, view = await get(`/runs/${part(this.id)}${known ? `?since_seq=${known}` : ""}`);
       if (this.closed) return;
       this.took = performance.now() - began;
       this.error.value = null;
@@ -65,11 +65,12 @@ export class Run {
   }
 
   take(view) {
-    const old = this.byPath, paths = new Set(old.keys());
-    this.tasks = view.tasks.map((task) => (task.path ? task : { ...task, path: task.id }));
+    const old = this.byPath;
+    if (view.partial) view.tasks = merged(this.tasks, view.tasks);
+    this.tasks = view.tasks;
     this.byPath = new Map(this.tasks.map((task) => [task.path, task]));
     this.byParent = new Map();
-    let same = paths.size === this.tasks.length;
+    let same = old.size === this.tasks.length;
     for (const task of this.tasks) {
       const key = task.parent ?? null, list = this.byParent.get(key), before = old.get(task.path);
       if (list) list.push(task);
@@ -151,4 +152,10 @@ export class Run {
   href(path, query = this.query) {
     return url(`/runs/${part(this.id)}${path ? `/tasks/${taskPath(path)}` : ""}`, query);
   }
+}
+
+// All tasks, of which the service gave only those that are new or changed.
+function merged(old, given) {
+  const changed = new Map(given.map((task) => [task.path, task])), known = new Set(old.map((task) => task.path));
+  return given.length >= old.length ? given : [...old.map((task) => changed.get(task.path) ?? task), ...given.filter((task) => !known.has(task.path))];
 }

@@ -5,7 +5,7 @@ import { get, me, part, post, useData } from "./api.js";
 import { dependencies } from "./graph/model.js";
 import { duration, number, price } from "./format.js";
 import { go, taskPath } from "./router.js";
-import { Reference, TaskName } from "./answer.js";
+import { Prose, Reference, TaskName } from "./answer.js";
 import { Button, Copy, Icon, Loading, LongText, Note, Status, Trouble } from "./ui.js";
 import { empty, Value } from "./value.js";
 
@@ -57,7 +57,7 @@ function Result({ result, name, run }) {
   const { output, summary, confidence } = result, same = typeof output === "string" && output.trim() === (summary ?? "").trim();
   const long = typeof output === "string";
   return html`<section class="result"><h3>${name}${confidence !== null && confidence !== undefined ? html` <span class="muted">confidence ${confidence} of 100</span>` : null}</h3>
-    ${result.output_html ? html`<div class="prose" dangerouslySetInnerHTML=${{ __html: result.output_html }}></div>` : html`${summary && !same && !long ? html`<p class="text">${summary}</p>` : null}
+    ${result.output_html ? html`<${Prose} run=${run} markup=${result.output_html} sources=${result.sources} />` : html`${summary && !same && !long ? html`<p class="text">${summary}</p>` : null}
     ${empty(output) ? (summary && long ? html`<p class="text">${summary}</p>` : null) : html`<div class="card pad"><${Value} value=${output} /></div>`}`}
     ${result.draft_only ? html`<p class="small muted">${result.draft_only}</p>` : null}
     ${(result.sources ?? result.citations ?? []).length ? html`<ul class="refs">${(result.sources ?? result.citations).slice(0, 100).map((one) => html`<li key=${one.ref ?? one}><${Reference} value=${one.ref ?? `${one}`} run=${run} /></li>`)}</ul>` : null}</section>`;

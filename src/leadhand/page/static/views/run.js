@@ -23,6 +23,8 @@ const VIEWS = [
   { id: "history", name: "History", icon: "history" },
 ];
 
+export const RUN = /^\/runs\/(?<id>[^/]+)(?:\/tasks\/(?<task>.+))?$/;
+
 export function RunView({ id, task = null }) {
   const run = useMemo(() => new Run(id), [id]);
   useEffect(() => (run.open(), () => run.close()), [run]);
