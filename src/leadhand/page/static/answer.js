@@ -1,6 +1,6 @@
 // The answer: what is missing or contradictory first, then the text, typed output, and sources.
 
-import { html, useLayoutEffect, useRef } from "./vendor/preact.js";
+import { html, render, useLayoutEffect, useRef } from "./vendor/preact.js";
 import { look } from "./format.js";
 import { Copy, Empty, Icon, Note, Status } from "./ui.js";
 import { empty, Value } from "./value.js";
@@ -15,7 +15,7 @@ export function Answer({ run, view }) {
   return html`<article class="answer">
     <${Doubts} run=${run} view=${view} />
     ${view.answer_html ? html`<section class="card text"><${Prose} run=${run} markup=${view.answer_html} sources=${answer.sources} /><${Copy} text=${answer.answer} label="Copy the answer as Markdown" /></section>` : null}
-    ${typed ? html`<section><h2>${view.answer_html ? "In detail" : "Result"}</h2><div class="card pad"><${Value} value=${answer.output} /></div></section>` : null}
+    ${typed ? html`<details class="card typed" open=${!view.answer_html}><summary><${Icon} name="chevron-right" /><h2>The result as data</h2></summary><div class="pad"><${Value} value=${answer.output} /></div></details>` : null}
     <${Sources} run=${run} sources=${answer.sources ?? []} />
     ${answer.confidence !== null && answer.confidence !== undefined ? html`<p class="small muted">Confidence of the answer: ${answer.confidence} of 100.</p>` : null}
     ${answer.contact ? html`<p class="small muted">${answer.contact}</p>` : null}
@@ -27,9 +27,27 @@ export function Prose({ run, markup, sources = [] }) {
   const ref = useRef(null);
   useLayoutEffect(() => {
     ref.current.innerHTML = markup;
+    layOut(ref.current);
     cite(ref.current, run, new Map(sources.map((one) => [one.ref, one.task_id])));
   }, [markup, run.query]);
   return html`<div class="prose" ref=${ref}></div>`;
+}
+
+// Blocks of JSON, as teams without a model give them, are shown as what they mean.
+function layOut(element) {
+  for (const code of element.querySelectorAll("pre > code")) {
+    let value = null;
+    try {
+      value = JSON.parse(code.textContent);
+    } catch {
+      continue;
+    }
+    if (value === null || typeof value !== "object") continue;
+    const place = document.createElement("div");
+    place.className = "laidout";
+    code.parentElement.replaceWith(place);
+    render(html`<${Value} value=${value} />`, place);
+  }
 }
 
 function cite(element, run, sources) {

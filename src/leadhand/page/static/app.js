@@ -1,7 +1,7 @@
 // The frame of the page: top bar, sign-in, and the view that the URL names.
 
 import { html, render, useEffect } from "./vendor/preact.js";
-import { follow, live, load, loadQuestions, me, paused, questions, remove, signedOut } from "./api.js";
+import { follow, live, load, loadQuestions, me, paused, questions, remove, signedOut, signIn } from "./api.js";
 import { go, here, parts, url } from "./router.js";
 import { Button, classes, Empty, Guard, Icon, Loading, Trouble } from "./ui.js";
 import { SignIn } from "./views/signin.js";
@@ -83,7 +83,7 @@ function App() {
 }
 
 const root = document.getElementById("app");
-const code = new URLSearchParams(location.search).get("code");
+const code = new URLSearchParams(location.hash.slice(1)).get("code"); // of the link at the terminal; works once
 async function begin() {
   root.replaceChildren();
   try {
@@ -98,4 +98,4 @@ async function begin() {
   render(html`<${App} />`, root);
 }
 if (!code) begin();
-else import("./api.js").then(({ signIn }) => signIn({ code })).catch(() => {}).finally(() => (go(url(here.value.path), { replace: true }), begin()));
+else signIn({ code }).catch(() => {}).finally(() => (go(url(here.value.path, here.value.query), { replace: true }), begin()));

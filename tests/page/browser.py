@@ -1,0 +1,82 @@
+"""A real browser in front of a real service, and what tests ask of both.
+
+Playwright's loop would be in the way of tests with a loop of their own: a browser lives as long as
+the tests of one module, and these are no coroutines.
+"""
+
+import json
+import shutil
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import cast
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from leadhand.serve.authentication import TokenAuthentication
+from tests.patience import HANG_S
+from tests.serve.desk import Desk
+
+EXECUTABLE = shutil.which("chromium") or shutil.which("chromium-browser")
+NO_BROWSER = "there is no Chromium: the page is not tried in a browser (apt-get install chromium)"
+AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+
+
+@contextmanager
+def started_browser() -> Generator[Browser]:
+    if EXECUTABLE is None:
+        pytest.skip(NO_BROWSER)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=EXECUTABLE, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened_page(
+    browser: Browser, *, width: int = 1280, height: int = 800, dark: bool = False
+) -> Generator[Page]:
+    """A page in a profile of its own. What its console complains of fails the test."""
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+    )
+    context.set_default_timeout(HANG_S * 1000)
+    page, complaints = context.new_page(), list[str]()
+
+    def heard(message: ConsoleMessage) -> None:
+        # A browser logs each response that is an error, and each lost connection, by itself.
+        if message.type in ("error", "warning") and "Failed to load resource" not in message.text:
+            complaints.append(message.text)
+
+    page.on("console", heard)
+    page.on("pageerror", lambda error: complaints.append(f"{error}"))
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def signed_in(page: Page, desk: Desk, path: str = "/") -> None:
+    """Open a view as the operator, with the one-time code of a link."""
+    auth: object = desk.app.state.auth
+    assert isinstance(auth, TokenAuthentication)
+    page.goto(f"{desk.url}/#code={auth.new_code()}")
+    page.wait_for_selector(".topbar")
+    page.goto(f"{desk.url}{path}")
+
+
+def violations(page: Page) -> Sequence[str]:
+    """What axe finds: the rule, and the elements that break it."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = cast(
+        "Mapping[str, Sequence[Mapping[str, object]]]",
+        page.evaluate("axe.run({resultTypes: ['violations']})"),
+    )
+    return [
+        f"{one['id']}: {one['help']}: {json.dumps(one['nodes'])[:600]}"
+        for one in found["violations"]
+    ]
+
+
+def context_of(page: Page) -> BrowserContext:
+    return page.context
