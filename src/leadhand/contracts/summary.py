@@ -37,6 +37,9 @@ class RunSummary(Record):
     makespan_s: float | None = None
     """None until there is an answer; so is the cost."""
     cost_usd: float | None = None
+    input_tokens: int = 0
+    """Of all calls to models, as soon as there is an answer; 0 if an older release stored it."""
+    output_tokens: int = 0
     origin: dict[str, JsonValue] = Field(default_factory=dict)
     """What the run was given as `origin`; empty if an older release stored the run."""
     after: str | None = None

@@ -40,6 +40,8 @@ class StoredSummary:
     """False if a release without `run_waiting` started it: then it waits if a question is open."""
     makespan_s: float | None = None
     cost_usd: float | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
     origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     """Empty if a release that did not keep it here wrote this."""
     after: str | None = None
@@ -138,8 +140,10 @@ class StoredSummary:
                 self.completed += 1
             case "run_finished":
                 self.status, self.engine = event.answer.status, event.answer.engine
-                self.makespan_s = event.answer.metrics.makespan_s
-                self.cost_usd = event.answer.metrics.cost_usd
+                metrics = event.answer.metrics
+                self.makespan_s, self.cost_usd = metrics.makespan_s, metrics.cost_usd
+                self.input_tokens = metrics.input_tokens
+                self.output_tokens = metrics.output_tokens
             case _:
                 pass
 
@@ -161,6 +165,8 @@ class StoredSummary:
             completed=self.completed,
             makespan_s=self.makespan_s,
             cost_usd=self.cost_usd,
+            input_tokens=self.input_tokens,
+            output_tokens=self.output_tokens,
             origin=self.origin,
             after=self.after,
             engine=self.engine,

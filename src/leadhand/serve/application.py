@@ -8,7 +8,7 @@ from fastapi import FastAPI
 
 from leadhand import __version__
 from leadhand.page import routes as page
-from leadhand.serve import authentication, health
+from leadhand.serve import authentication, health, metrics, usage
 from leadhand.serve.authentication import authenticated_by, token_authentication
 from leadhand.serve.guards import Guards
 from leadhand.serve.lifespan import serving
@@ -16,7 +16,13 @@ from leadhand.serve.principals import Authenticate
 from leadhand.serve.problems import add_problem_handlers
 from leadhand.serve.service import AnySupervisor, ServiceSettings, service_of
 
-ROUTERS = (authentication.router, health.router, page.router)
+ROUTERS = (
+    authentication.router,
+    health.router,
+    metrics.router,
+    usage.router,
+    page.router,
+)
 """Every module of routes has one."""
 
 
@@ -55,6 +61,7 @@ def app(
     )
     api.state.service, api.state.auth = service, auth
     api.state.authenticate = authenticated_by(auth)
+    api.state.metrics = metrics.ServiceMetrics(service)
     api.add_middleware(Guards, allow_hosts=allow_hosts, settings=settings)
     add_problem_handlers(api)
     for router in ROUTERS:
