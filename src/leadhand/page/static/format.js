@@ -4,7 +4,7 @@ export function duration(seconds) {
   if (seconds === null || seconds === undefined) return "–";
   if (seconds < 0.0005) return seconds ? "under 1 ms" : "0 s";
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
-  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 59.95) return `${Number.isInteger(seconds) ? seconds : seconds.toFixed(1)} s`;
   const total = Math.round(seconds), minutes = Math.floor(total / 60) % 60, hours = Math.floor(total / 3600);
   if (hours >= 48) return `${Math.floor(hours / 24)} d ${hours % 24} h`;
   return hours ? `${hours} h ${minutes} min` : `${minutes} min ${total % 60} s`;

@@ -1,7 +1,7 @@
 // Draws a laid-out graph: what is in view as SVG, or, zoomed out, all of it on a canvas (see far.js).
 
 import { shapes } from "../vendor/icons.js";
-import { duration, look, number } from "../format.js";
+import { counted, duration, look, number } from "../format.js";
 import { paint } from "./far.js";
 import { curve } from "./layout.js";
 import { statusOf, tally } from "./model.js";
@@ -250,7 +250,7 @@ export class Drawing {
         text(cut(name, room - 24 - right, FONT), 36, 23.5, "title"),
         time && !opens ? text(time, node.w - 12, 23.5, "time") : null,
         ...lines.map((line, index) => text(line, 12, 44 + index * 17, "sub")),
-        ...(many ? bar(node.tasks, 12, node.h - 14, room) : node.kind === "team" ? [...bar(node.inside, 12, node.h - 30, room), text(`${number(node.inside.length)} tasks inside${time ? ` · ${time}` : ""}`, 12, node.h - 9, "sub tiny")] : []),
+        ...(many ? bar(node.tasks, 12, node.h - 14, room) : node.kind === "team" ? [...bar(node.inside, 12, node.h - 30, room), text(`${counted(node.inside.length, "task")} inside${time ? ` · ${time}` : ""}`, 12, node.h - 9, "sub tiny")] : []),
       ),
       opens ? this.toggle(node, node.w - 30, 8, `Open ${name}`, "plus") : null,
     ].filter(Boolean);
@@ -284,5 +284,5 @@ function described(node) {
   const counts = (tasks) => tally(tasks).map(([status, count]) => `${number(count)} ${look(status).word}`).join(", ");
   if (node.kind === "group" || node.group) return `${node.tasks.length} tasks of ${node.worker}: ${counts(node.tasks)}`;
   const [task] = node.tasks;
-  return `${task.id}: ${look(task.status).word}. ${task.intent ?? ""}${node.inside ? ` ${node.inside.length} tasks inside: ${counts(node.inside)}` : ""}`;
+  return `${task.id}: ${look(task.status).word}. ${task.intent ?? ""}${node.inside ? ` ${counted(node.inside.length, "task")} inside: ${counts(node.inside)}` : ""}`;
 }
