@@ -10,6 +10,7 @@ from leadhand import InputError, Supervisor, Team, Worker
 from leadhand.contracts.events import Event, RunFinished, RunResumed, RunStarted
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.people import Reply
+from leadhand.run.reading import MAX_EVENTS, News
 from tests.handles import replied, resumed, streamed
 from tests.plans.samples import plan, task
 from tests.run.people.desk import FILE, PAINT, RUN, Desk, answered
@@ -175,6 +176,26 @@ async def test_events_arrive_while_the_run_works() -> None:
             go.set()
     await running
     assert seen[-1] == "run_finished"
+
+
+@pytest.mark.parametrize("stored", [False, True])
+async def test_a_slow_reader_misses_nothing_and_holds_no_more_than_a_limit(
+    tmp_path: Path, *, stored: bool
+) -> None:
+    supervisor = desk_of(tmp_path if stored else None)
+    tasks = [task(f"t{number}", worker="clerk") for number in range(600)]
+    run = await supervisor.start(plan=plan(*tasks), run_id=RUN)
+    slow = run.events()
+    found = [await anext(slow)]
+    assert (await run.answer()).status == "complete"
+    found += [event async for event in slow]
+    assert len(found) > MAX_EVENTS
+    assert positions(found) == [*range(1, len(found) + 1)]
+    news = News(deltas=False)
+    for event in found:
+        news.add(event)
+    assert len(await news.wait()) <= MAX_EVENTS
+    await supervisor.close()
 
 
 async def test_a_wrong_reply_does_not_reach_the_run() -> None:

@@ -26,6 +26,8 @@ _STATUSES = (*get_args(Status), "running", "interrupted")
 COMMIT_S = 60.0
 MAX_TEXTS = 1_000
 """Pieces of text that wait for a slow reader; more are dropped."""
+MAX_EVENTS = 1_000
+"""Events that wait for a slow reader; if there are more, it reads them from the journal."""
 
 
 class News:
@@ -40,6 +42,8 @@ class News:
         self._arrived = asyncio.Event()
 
     def add(self, event: Event) -> None:
+        if len(self._events) >= MAX_EVENTS:
+            self._events.clear()
         self._events.append(event)
         self.wake()
 
