@@ -1,10 +1,15 @@
 """The app: who calls, and what becomes of errors. Uses subprocess-free servers in threads."""
 
-import pytest
+from pathlib import Path
 
-from leadhand import InputError, Supervisor
+import httpx2
+import pytest
+from pydantic import BaseModel
+
+from leadhand import Handoff, InputError, Supervisor, Team, Worker
 from leadhand.serve import app
-from tests.serve.desk import Desk, Gate, authenticate, supervisors_of
+from tests.patience import HANG_S
+from tests.serve.desk import Desk, Gate, authenticate, served, supervisors_of
 
 
 def test_a_caller_sees_who_it_is(desk: Desk) -> None:
@@ -17,6 +22,30 @@ def test_a_caller_without_a_token_is_asked_for_one(desk: Desk) -> None:
     answer = desk.client("").get("/api/v1/me")
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_the_description_has_every_route_and_what_the_teams_put_out(tmp_path: Path) -> None:
+    class Line(BaseModel):
+        text: str
+
+    class Letter(BaseModel):
+        lines: list[Line]
+
+    def write(handoff: Handoff) -> Letter:
+        return Letter(lines=[])
+
+    worker = Worker("clerk", "Writes", run=write)
+    letters = Supervisor(Team("letters", workers=[worker], output=Letter), home=tmp_path)
+    service = app([letters], auth=authenticate)
+    with served(service) as url:
+        path = "/api/v1/openapi.json"
+        headers = {"Authorization": "Bearer ann"}
+        found = httpx2.get(url + path, headers=headers, timeout=HANG_S, trust_env=False).json()
+        assert httpx2.get(url + path, timeout=HANG_S, trust_env=False).status_code == 401
+    assert found["openapi"].startswith("3.1")
+    assert {"/api/v1/me", "/healthz", "/metrics"} <= {*found["paths"]}
+    schema = found["components"]["schemas"]["output.letters"]
+    assert schema["properties"]["lines"]["items"]["$ref"].startswith("#/components/schemas/output")
 
 
 def test_a_service_is_healthy_for_all_and_ready_for_its_callers(desk: Desk) -> None:

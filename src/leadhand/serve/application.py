@@ -1,20 +1,26 @@
 """The service as an ASGI app: its routes, in front of supervisors."""
 
+import json
+import re
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI
+from fastapi.responses import JSONResponse
+from pydantic import JsonValue
 
 from leadhand import __version__
 from leadhand.page import routes as page
+from leadhand.plans.payloads import DeclaredType
 from leadhand.serve import authentication, health, metrics, usage
 from leadhand.serve.authentication import authenticated_by, token_authentication
 from leadhand.serve.guards import Guards
 from leadhand.serve.lifespan import serving
-from leadhand.serve.principals import Authenticate
+from leadhand.serve.principals import Authenticate, Current
 from leadhand.serve.problems import add_problem_handlers
-from leadhand.serve.service import AnySupervisor, ServiceSettings, service_of
+from leadhand.serve.service import AnySupervisor, Service, ServiceSettings, service_of
 
 ROUTERS = (
     authentication.router,
@@ -66,4 +72,22 @@ def app(
     add_problem_handlers(api)
     for router in ROUTERS:
         api.include_router(router)
+
+    @api.get("/api/v1/openapi.json", include_in_schema=False)
+    async def read_description(_: Current) -> JSONResponse:
+        """What there is, for programs that make clients."""
+        return JSONResponse(description_of(api, service))
+
     return api
+
+
+def description_of(api: FastAPI, service: Service) -> dict[str, JsonValue]:
+    """The OpenAPI document, with the schema of the output of each team's answers."""
+    document: dict[str, Any] = json.loads(json.dumps(api.openapi()))
+    for name, supervisor in service.supervisors.items():
+        if supervisor.team.output is not None:
+            key = re.sub(r"[^\w.-]", "_", f"output.{name}")
+            schema = json.dumps(DeclaredType(supervisor.team.output).schema)
+            schema = schema.replace('"#/$defs/', f'"#/components/schemas/{key}/$defs/')
+            document["components"]["schemas"][key] = json.loads(schema)
+    return document

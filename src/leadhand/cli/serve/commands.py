@@ -1,5 +1,7 @@
 """The commands of the service: `serve`, `serve tokens` and `ui`. Imports typer alone."""
 
+import contextlib
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
@@ -17,6 +19,7 @@ from leadhand.cli.options import (
     command,
     group,
 )
+from leadhand.errors import InputError
 
 Tokens = Annotated[
     Path | None,
@@ -81,9 +84,7 @@ def serve(context: typer.Context, options: ServeOptions) -> None:
     """
     context.obj = (options.teams.home, options.tokens)
     if context.invoked_subcommand is None:
-        from leadhand.cli.serve.command import serve_command
-
-        raise typer.Exit(serve_command(options))
+        raise typer.Exit(_serve(options))
 
 
 @command(tokens_app)
@@ -107,9 +108,9 @@ def add(
     tokens: Tokens = None,
 ) -> None:
     """Make a token and print it, this once: only its hash is kept."""
+    file = _file(context, home, tokens)
     from leadhand.cli.serve.named_tokens import add_token
 
-    file = _file(context, home, tokens)
     add_token(file, name, tenant=tenant, role=role, expires=expires)
 
 
@@ -118,9 +119,10 @@ def list_(
     context: typer.Context, home: Home = None, tokens: Tokens = None, json: Json = False
 ) -> None:
     """List the named tokens."""
+    file = _file(context, home, tokens)
     from leadhand.cli.serve.named_tokens import print_tokens
 
-    print_tokens(_file(context, home, tokens), as_json=json)
+    print_tokens(file, as_json=json)
 
 
 @command(tokens_app)
@@ -131,9 +133,10 @@ def revoke(
     tokens: Tokens = None,
 ) -> None:
     """End a token, and the browsers' sessions that were begun with it."""
+    file = _file(context, home, tokens)
     from leadhand.cli.serve.named_tokens import revoke_token
 
-    revoke_token(_file(context, home, tokens), name)
+    revoke_token(file, name)
 
 
 def ui(
@@ -154,8 +157,26 @@ def add_to(app: typer.Typer) -> None:
     command(app)(ui)
 
 
-def _file(context: typer.Context, home: str | None, tokens: Path | None) -> Path:
-    from leadhand.cli.serve.named_tokens import tokens_file
+@contextlib.contextmanager
+def _libraries() -> Generator[None]:
+    """Raises `InputError` if those of the service are not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("leadhand"):
+            raise
+        why = f"the service needs {error.name}: `pip install 'leadhand[web]'`"
+        raise InputError(why) from error
 
+
+def _serve(options: ServeOptions, *, ui: bool = False, browse: bool = False) -> int:
+    with _libraries():
+        from leadhand.cli.serve.command import serve_command
+    return serve_command(options, ui=ui, browse=browse)
+
+
+def _file(context: typer.Context, home: str | None, tokens: Path | None) -> Path:
+    with _libraries():
+        from leadhand.cli.serve.named_tokens import tokens_file
     group_home, group_tokens = context.obj
     return tokens_file(home or group_home, tokens or group_tokens)
