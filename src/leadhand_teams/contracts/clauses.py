@@ -45,23 +45,6 @@ def asked(request: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*named, *by_words)))
 
 
-def unanswered(request: str, clauses: Iterable[Clause]) -> list[str]:
-    """The questions of a request that no clause answers, and for which contract."""
-    present: dict[str, set[str]] = {}
-    for one in clauses:
-        names = present.setdefault(one.contract, set())
-        names.update([one.category] if one.present else [])
-    why: list[str] = []
-    for part in wording("question").split(request):
-        names = asked(part)
-        if not names and wording("what").match(part) and "clause" not in part:
-            why.append(f"not answered: “{part.strip(' ?.')}” names no clause that can be found")
-        elif names:
-            absent = [name for name, found in present.items() if not found & set(names)]
-            why += [f"{name} has no clause on {' or '.join(names)}" for name in absent]
-    return list(dict.fromkeys(why))
-
-
 def find(contract: Contract, wanted: Iterable[str] = ()) -> tuple[Clause, ...]:
     """Each wanted category (none: all), present or not, with its quotes."""
     return tuple(_clause(contract, name) for name in tuple(wanted) or categories())
@@ -158,13 +141,6 @@ def _front(contract: Contract, category: str) -> tuple[list[ContractPassage], st
         if dated and (category == "Agreement Date" or wording("effective").search(one.text)):
             return [one], dated[0].isoformat()
     return [], None
-
-
-def parties(contract: Contract) -> list[tuple[str, str]]:
-    """The name of each party, and what the contract calls it."""
-    named = (find(contract, ["Parties"])[0].answer or "").split("; ")
-    found = [re.fullmatch(r'(.+) \("(.+)"\)', one) for one in named]
-    return [(one[1], one[2]) for one in found if one]
 
 
 def _parties(text: str) -> list[str]:

@@ -1,14 +1,14 @@
 """Reads contracts, each file once in a process."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 
 from leadhand_teams.contracts.output import ReadContract
 from leadhand_teams.contracts.passages import ContractPassage, passages, words
 from leadhand_teams.contracts.wording import wording
-from leadhand_teams.shared.reading import Reading, Text, read
+from leadhand_teams.shared.reading import Reading, Text, read, stamps
 
 MIN_CHARACTERS = 300
 """A contract with fewer has probably no text layer."""
@@ -28,8 +28,7 @@ class Contract:
 
 def reading(path: str) -> Reading:
     """What a file contains; a file that did not change is read once."""
-    state = Path(path).stat() if Path(path).exists() else None
-    return _reading(path, state.st_mtime if state else 0.0, state.st_size if state else 0)
+    return _reading(path, stamps([path]))
 
 
 def contract(path: str, name: str = "") -> Contract | None:
@@ -41,49 +40,37 @@ def contract(path: str, name: str = "") -> Contract | None:
 
 
 @lru_cache(maxsize=256)
-def _reading(path: str, modified: float, size: int) -> Reading:
-    del modified, size  # they only tell whether the file is still the same
+def _reading(path: str, states: object) -> Reading:
+    del states  # it only tells whether the file is still the same
     return read([path])
 
 
 @lru_cache(maxsize=256)
 def _contract(text: Text) -> Contract:
     beginning = text.text[:3000]
-    title = _title(beginning) or text.name
+    lines = (line.strip(" *#_\t") for line in re.split(r"\n+|\s{3,}", beginning))
+    title = next(filter(_is_title, lines), text.name)
     kind = "services" if wording("services").search(beginning) else "other"
     if wording("nda").search(title) or len(wording("nda").findall(beginning)) > 1:
         kind = "nda"
-    found = tuple(one for one in passages(text.text) if not one.is_heading)
     frequent = len(wording("english").findall(text.text[:20_000]))
     is_english = frequent * 8 >= len(words(text.text[:20_000]))
-    about = ReadContract(
-        file=text.name,
-        title=title,
-        kind=kind,
-        characters=len(text.text),
-        problems=tuple(_problems(text, is_english)),
-    )
+    problems = tuple(_problems(text, is_english=is_english))
+    about = ReadContract(file=text.name, title=title, kind=kind, problems=problems)
+    found = tuple(one for one in passages(text.text) if not one.is_heading)
     return Contract(text, found, about, is_english)
 
 
-def _problems(text: Text, is_english: bool) -> list[str]:
-    found: list[str] = []
+def _is_title(line: str) -> bool:
+    is_short = 5 < len(line) <= 90 and line[-1] not in ".,;"
+    return is_short and wording("title").search(line) is not None
+
+
+def _problems(text: Text, *, is_english: bool) -> Iterator[str]:
     length = len(text.text.strip())
     if length < MIN_CHARACTERS:
-        found.append(f"{text.name} has only {length} characters of text: it may be a scan")
+        yield f"{text.name} has only {length} characters of text: it may be a scan"
     elif not is_english:
-        found.append(f"{text.name} is not in English: rules are for English and may miss much")
-    if blanks := len(wording("blank").findall(text.text)):
-        found.append(f"{text.name} has blanks to fill in: {blanks}")
+        yield f"{text.name} is not in English: rules are for English and may miss much"
     if order := wording("instruction").search(text.text):
-        found.append(f"{text.ref(order.start())} addresses an AI: it was not followed")
-    return found
-
-
-def _title(beginning: str) -> str:
-    for line in re.split(r"\n+|\s{3,}", beginning):
-        plain = line.strip(" *#_\t")
-        is_short = 5 < len(plain) <= 90 and plain[-1] not in ".,;"
-        if is_short and wording("title").search(plain):
-            return plain
-    return ""
+        yield f"{text.ref(order.start())} addresses an AI: it was not followed"

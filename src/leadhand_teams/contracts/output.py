@@ -1,5 +1,6 @@
 """The typed answer of the team `contracts`."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
@@ -30,20 +31,29 @@ class ContractQuote(_Model):
     """The page or line, also where `ref` is a section."""
 
 
-class PartySides(_Model):
-    """The words by which a contract means the reader's side and the other one."""
+class ContractSides(_Model):
+    """For whom a contract is read, and the words by which it means that side and the other."""
 
+    reader: str = ""
+    """A side of the playbook."""
     ours: tuple[str, ...] = ()
     theirs: tuple[str, ...] = ()
-    pays: bool = False
-    """Whether the reader is the side that pays."""
+
+    def filled(self, patterns: Iterable[str | None]) -> list[str]:
+        """Patterns with the words for {we} and {they}; none of those whose words are unknown."""
+        we, they = ("|".join(map(re.escape, names)) for names in (self.ours, self.theirs))
+        known = bool(we and they)
+        return [
+            one.replace("{we}", we).replace("{they}", they)
+            for one in patterns
+            if one and (known or not re.search(r"\{(we|they)\}", one))
+        ]
 
 
 class ReadContract(_Model):
     file: str
     title: str
     kind: Literal["nda", "services", "other"]
-    characters: int
     problems: tuple[str, ...] = ()
     """What a reader must know before relying on the rest."""
 
@@ -73,8 +83,11 @@ class RuleVerdict(_Model):
     why: str = ""
     severity: Severity = "medium"
     question: str = ""
-    risk: str = ""
-    """What the risk is called where it is not the statement."""
+
+    @property
+    def ref(self) -> str | None:
+        """The place of its first quote; None if the contract does not mention it."""
+        return self.quotes[0].ref if self.quotes and self.verdict != "not_mentioned" else None
 
 
 class Risk(_Model):
@@ -123,12 +136,7 @@ class ContractReview(_Model):
     """Statements of a model whose quotes are not."""
 
 
-def be(count: int) -> str:
-    """`is` or `are`."""
-    return "is" if count == 1 else "are"
-
-
-def counted(changes: Iterable[VersionChange]) -> str:
+def kinds_of(changes: Iterable[VersionChange]) -> str:
     """How many changes there are of each kind; empty: none."""
     kinds = Counter(one.kind for one in changes)
     return ", ".join(f"{count} {kind}" for kind, count in kinds.items())

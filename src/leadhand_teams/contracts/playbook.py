@@ -1,13 +1,13 @@
 """Playbooks: rules in YAML that contracts are checked against; docs/teams/contracts.md has more."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Literal, cast
+from typing import Annotated, Literal, cast
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, ValidationError
 
 from leadhand.errors import InputError
 from leadhand_teams.contracts.clauses import categories
@@ -17,6 +17,32 @@ from leadhand_teams.contracts.verdicts import Verdict, statements
 from leadhand_teams.contracts.wording import packaged
 
 PACKAGED = ("nda", "services", "commercial")
+"""Those that a request may name."""
+
+
+def _category(name: str) -> str:
+    if name not in categories():
+        raise ValueError(f"no category {name!r}; there are {', '.join(categories())}")
+    return name
+
+
+def _limit(text: str) -> str:
+    if not limits(text):
+        raise ValueError(f"{text!r} is no period, sum or percentage")
+    return text
+
+
+def _pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"{text!r} is no regular expression: {error}") from error
+    return text
+
+
+Category = Annotated[str, AfterValidator(_category)]
+Bound = Annotated[str, AfterValidator(_limit)]
+Pattern = Annotated[str, AfterValidator(_pattern)]
 
 
 class PlaybookRule(BaseModel):
@@ -26,26 +52,27 @@ class PlaybookRule(BaseModel):
 
     id: str
     statement: str
-    """What the rule expects of the contract, as a sentence."""
-    must: str | None = None
-    must_not: str | None = None
-    within: str | None = None
+    """What the rule expects of the contract, or the risk, as a sentence."""
+    must: Category | None = None
+    must_not: Category | None = None
+    within: Category | None = None
     """A category; `max`, `min` or `one_of` are its limits."""
-    max: str | None = None
-    min: str | None = None
+    max: Bound | None = None
+    min: Bound | None = None
     one_of: tuple[str, ...] = ()
-    wording: tuple[str, ...] = ()
-    """Regular expressions, one of which must match the clause or, without one, a passage."""
-    words: tuple[str, ...] = ()
-    """Regular expressions of passages that count where no clause `must` is found; default: the
-    first cue of the category."""
-    against: tuple[str, ...] = ()
-    """Regular expressions of passages that contradict the rule."""
+    wording: tuple[Pattern, ...] = ()
+    """One of them must match the clause or, without a category, a passage."""
+    words: tuple[Pattern, ...] = ()
+    """Passages that count where no clause is found; default: the first cue of the category."""
+    against: tuple[Pattern, ...] = ()
+    """Passages that contradict the rule."""
+    unless: Pattern | None = None
+    """What in such a passage makes it bearable."""
+    mutual: Pattern | None = None
+    """What anywhere in the contract makes such a passage bearable."""
     concern: Mapping[str, tuple[Verdict, ...]] | None = None
     """By side, which verdicts are against it; default: all but the one that the rule expects."""
     severity: Severity = "medium"
-    risk: Mapping[str, str] = {}
-    """By side, what to call the risk instead of by the statement."""
     question: str = ""
     """What to ask the lawyer if it is a concern."""
 
@@ -54,21 +81,17 @@ class PlaybookRule(BaseModel):
         """The category of clause that the rule is about."""
         return self.must or self.must_not or self.within
 
-    @model_validator(mode="after")
-    def _checked(self) -> "PlaybookRule":
-        if self.category is not None and self.category not in categories():
-            raise ValueError(f"no category {self.category!r}; there are {', '.join(categories())}")
-        if bool(self.within) != bool(self.max or self.min or self.one_of):
-            raise ValueError("`within` needs `max`, `min` or `one_of`, and they need `within`")
-        for limit in filter(None, (self.max, self.min)):
-            if not limits(limit):
-                raise ValueError(f"{limit!r} is no period, sum or percentage")
-        for pattern in (*self.wording, *self.words, *self.against):
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
-        return self
+    @property
+    def is_trained(self) -> bool:
+        """Whether its verdict comes from trained weights."""
+        return not (self.category or self.wording or self.against) and self.id in statements()
+
+    def is_concern(self, verdict: Verdict, side: str) -> bool:
+        """Whether a verdict is against a side."""
+        if self.concern is not None:
+            return verdict in self.concern.get(side, ())
+        expected = bool(self.must or self.within or self.wording) and not self.must_not
+        return verdict == "contradicted" or (verdict == "not_mentioned" and expected)
 
 
 class Playbook(BaseModel):
@@ -81,36 +104,21 @@ class Playbook(BaseModel):
     """A playbook that comes with the team, whose rules are this one's too."""
     sides: Mapping[str, tuple[str, ...]] = {"customer": ("client",), "supplier": ("vendor",)}
     """Each with other words of a request that choose it; the first is the default."""
-    rules: tuple[PlaybookRule, ...] = Field(min_length=1)
+    rules: tuple[PlaybookRule, ...]
 
     @property
     def every(self) -> tuple[PlaybookRule, ...]:
         """Its rules and those of the playbook that it extends."""
         return (*self.rules, *(ready_made(self.extends).every if self.extends else ()))
 
-    def is_trained(self, rule: PlaybookRule) -> bool:
-        """Whether the verdict on a rule comes from trained weights."""
-        return (
-            "nda" in (self.name, self.extends) and rule.category is None and rule.id in statements()
-        )
-
-    def side(self, request: str, party: Sequence[str] = ()) -> str:
-        """The side that the reader's party or the request names, else the first."""
-        for side, others in self.sides.items():
-            if {side, *others} & {name.lower() for name in party}:
-                return side
+    def side(self, request: str) -> str:
+        """The side that the request names, else the first."""
         before = r"\b(?:for|as|from|protect\w*|we are|i am|we're|side of)\b[^.]{0,40}\b"
         for side, others in self.sides.items():
             named = "|".join(map(re.escape, (side, *others)))
             if re.search(rf"{before}(?:{named})\b", request, re.IGNORECASE):
                 return side
         return next(iter(self.sides))
-
-    def is_concern(self, rule: PlaybookRule, verdict: Verdict, side: str) -> bool:
-        """Whether a verdict is against a side."""
-        if rule.concern is not None:
-            return verdict in rule.concern.get(side, ())
-        return verdict == "contradicted" or (verdict == "not_mentioned" and not rule.must_not)
 
 
 @cache
@@ -126,20 +134,9 @@ def handed_in(path: str) -> Playbook:
         loaded = cast("JsonValue", yaml.safe_load(Path(path).read_text(encoding="utf-8")))
         return Playbook.model_validate({"name": name, **loaded} if isinstance(loaded, dict) else {})
     except ValidationError as error:
-        raise InputError(f"the playbook {name} can't be used: {_problems(error)}") from error
+        wrong = [(".".join(map(str, one["loc"])), one["msg"]) for one in error.errors()]
+        why = "; ".join(f"{key}: {told.removeprefix('Value error, ')}" for key, told in wrong)
+        raise InputError(f"the playbook {name} can't be used: {why}") from error
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f" (line {mark.line + 1})" if mark else ""
-        why = getattr(error, "problem", None) or error
-        raise InputError(f"the playbook {name} is not YAML: {why}{line}") from error
-
-
-def _problems(error: ValidationError) -> str:
-    """What is wrong, each with its key."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    return "; ".join(
-        ": ".join(
-            filter(None, [".".join(map(str, one["loc"])), one["msg"].removeprefix("Value error, ")])
-        )
-        for one in found
-    )
+        why = " ".join(str(error).split())
+        raise InputError(f"the playbook {name} is not YAML: {why}") from error

@@ -6,15 +6,6 @@ from leadhand_teams.contracts.jurisdictions import jurisdictions
 from leadhand_teams.contracts.limits import limits
 
 
-def limits_in(clause: str) -> list[str]:
-    """List the periods, sums of money and percentages of a clause, as written.
-
-    Args:
-        clause: The clause, word for word.
-    """
-    return [limit.text for limit in limits(clause)]
-
-
 def law_of(clause: str) -> list[str]:
     """Name the states or countries whose law a clause chooses; none if it names none.
 

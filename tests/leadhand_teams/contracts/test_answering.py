@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from leadhand import Handoff, Plan, Result
 from leadhand.contracts.outcome import TaskResult
-from leadhand_teams.contracts import drafts
+from leadhand_teams.contracts import work
 from leadhand_teams.contracts.answering import answer
 from leadhand_teams.contracts.output import ContractReview
 from tests.leadhand_teams.contracts.reviews import SAMPLES, planned
@@ -30,7 +30,7 @@ def _drafted(change: Callable[[dict[str, JsonValue]], None]) -> tuple[Plan, Task
         artifacts=tuple(task.artifacts),
         return_to="supervisor",
     )
-    result = drafts.clauses(handoff)
+    result = work.clauses(handoff)
     assert isinstance(result, Result)
     assert isinstance(result.output, dict)
     change(result.output)

