@@ -1,4 +1,4 @@
-"""Cases are read from YAML, JSON lines, folders, and datasets of pydantic-evals."""
+"""Cases are read from YAML, JSON lines and folders."""
 
 from pathlib import Path
 
@@ -7,12 +7,6 @@ import pytest
 from leadhand import InputError
 from leadhand.evals import Case, read_cases
 from leadhand.evals.outputs import states
-from leadhand.evals.reading import MAX_BYTES
-
-BOMB = "\n".join(
-    ["- request: a", "  answer:", "    output:", "      - &a0 [x]"]
-    + [f"      - &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
-)
 
 
 def written(folder: Path, name: str, text: str) -> Path:
@@ -39,34 +33,6 @@ def test_a_folder_is_read_file_by_file_and_inputs_are_beside_their_file(tmp_path
     assert two.inputs == (str(tmp_path / "data.csv"),)
 
 
-def test_a_dataset_of_pydantic_evals_is_read(tmp_path: Path) -> None:
-    dataset = """\
-name: capitals
-cases:
-  - name: france
-    inputs: What is the capital of France?
-    expected_output: Paris
-    evaluators:
-      - EqualsExpected
-      - Contains: {value: Seine}
-      - LLMJudge: Is it polite?
-  - inputs: {request: "How many?", inputs: []}
-    expected_output: {count: 3}
-evaluators:
-  - IsInstance: str
-"""
-    text = dataset.replace("  - IsInstance: str\n", "  - Contains: '.'\n")
-    one, two = read_cases(written(tmp_path, "a.yaml", text))
-    assert one.synthesis is not None
-    assert one.synthesis.facts == ("Paris", ".", "Seine")
-    assert one.synthesis.rubric[0].question == "Is it polite?"
-    assert two.request == "How many?"
-    assert two.answer is not None
-    assert two.answer.output == {"count": 3}
-    with pytest.raises(InputError, match="there is no evaluator 'IsInstance' here"):
-        read_cases(written(tmp_path, "b.yaml", dataset))
-
-
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
@@ -79,36 +45,12 @@ evaluators:
         ("a.yaml", "- {request: a, synthesis: {facts: [/(/]}}", "is no regular expression"),
         ("a.yaml", "- {name: x, request: a}\n- {name: x, request: b}", "two cases are called 'x'"),
         ("a.yaml", "- {request: a, inputs: [b.csv]}", "does not exist"),
-        ("a.yaml", BOMB, "is not YAML: more than 1,000,000 values, with those of its aliases"),
-        ("a.yaml", "- {request: a, answer: {output: &a [*a]}}", "more than 1,000,000 values"),
         ("a.yaml", f"- {'[' * 5_000}", "is not YAML"),
         ("a.yaml", f"- {'9' * 5_000}", "is not YAML: Exceeds the limit"),
         ("a.jsonl", "[" * 100_000, "a.jsonl:1 is not JSON: maximum recursion depth"),
         ("a.jsonl", "9" * 5_000, "a.jsonl:1 is not JSON: Exceeds the limit"),
-        (
-            "a.yaml",
-            "cases: [{inputs: x, evaluators: 3}]",
-            "case 1: `evaluators` is no list",
-        ),
-        ("a.yaml", "cases: [{inputs: x, evaluators: [[a]]}]", "case 1: `evaluators` is no list"),
-        ("a.yaml", "{cases: [], evaluators: 5}", "a.yaml: `evaluators` is no list"),
-        (
-            "a.yaml",
-            "cases: [{inputs: x, evaluators: [Contains]}]",
-            "`synthesis.facts.0` is None and must be text",
-        ),
         ("a.yaml", "- {request: a, synthesis: {forbidden: ['']}}", "`synthesis.forbidden.0` is ''"),
         ("a.yaml", "- {request: a, synthesis: {facts: [[]]}}", "`synthesis.facts.0`"),
-        (
-            "a.yaml",
-            "- {request: a, plan: {tasks: [{id: a, depends_on: [b]}]}}",
-            "two tasks of the same id, or depends on one that is not there",
-        ),
-        (
-            "a.yaml",
-            "- {request: a, plan: {tasks: [{id: a, depends_on: [a]}]}}",
-            "has tasks that wait for each other: ['a', 'a']",
-        ),
     ],
 )
 def test_what_can_not_be_read_is_named_with_its_place(
@@ -119,22 +61,9 @@ def test_what_can_not_be_read_is_named_with_its_place(
     assert why in str(error.value)
 
 
-def test_a_file_of_any_size_is_read_no_further_than_the_limit(tmp_path: Path) -> None:
-    file = tmp_path / "a.yaml"
-    with file.open("wb") as stream:
-        stream.truncate(MAX_BYTES + 1)
-    with pytest.raises(InputError, match="is larger than 20 MiB: split it into several"):
-        read_cases(file)
-
-
 def test_no_regular_expression_takes_for_ever() -> None:
     assert not states("a" * 1_000 + "!", "/(a+)+$/")
     assert states("17 invoices\nin May", "/^17 .*\\s+in may$/")
-
-
-def test_a_dataset_may_leave_its_evaluators_empty(tmp_path: Path) -> None:
-    (case,) = read_cases(written(tmp_path, "a.yaml", "cases: [{inputs: x, evaluators: [{}]}]"))
-    assert (case.request, case.synthesis) == ("x", None)
 
 
 def test_a_case_for_routing_or_plan_alone_needs_no_work() -> None:

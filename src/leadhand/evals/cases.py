@@ -5,8 +5,7 @@ Each is optional and scored apart.
 """
 
 from collections.abc import Mapping
-from graphlib import CycleError, TopologicalSorter
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
@@ -54,21 +53,6 @@ class ExpectedPlan(Record, extra="forbid"):
 
     tasks: Many[GoldTask] = ()
     """The gold graph, with which the plan's tasks and dependencies are compared."""
-    max_depth: int | None = Field(default=None, ge=1)
-    """Tasks on the longest chain. None: as many as in the gold graph."""
-    at_least: float = Field(default=0.8, ge=0, le=1)
-    """The F1 of tasks and of dependencies from which the case passes."""
-
-    @model_validator(mode="after")
-    def _is_graph(self) -> Self:
-        try:
-            order = TopologicalSorter({task.id: task.depends_on for task in self.tasks})
-            known = {*order.static_order()}
-        except CycleError as error:
-            raise ValueError(f"has tasks that wait for each other: {error.args[1]}") from None
-        if len(known) != len(self.tasks):
-            raise ValueError("has two tasks of the same id, or depends on one that is not there")
-        return self
 
 
 class Assertion(Record, extra="forbid"):

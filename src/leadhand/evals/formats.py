@@ -4,7 +4,7 @@ import html
 from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-from leadhand.evals.figures import Figure, FigureChange
+from leadhand.evals.figures import Figure
 from leadhand.evals.report import EvalReport, TeamReport, TrialReport
 from leadhand.trace.formatting import format_duration, format_price
 from leadhand.untrusted.terminal import inert_html, safe, safe_block, sentence
@@ -51,7 +51,7 @@ def _failures(trial: TrialReport) -> Iterator[str]:
         yield f"it could not be run: {trial.error}"
     for score in trial.scores:
         if score.failed:
-            yield f"{score.name} {percent(score.value or 0)}{f': {score.why}' if score.why else ''}"
+            yield f"{score.name} {percent(score.value)}{f': {score.why}' if score.why else ''}"
     if trial.refused:
         yield f"not called, because they may change something: {', '.join(trial.refused)}"
     if (first := trial.first_error) is not None:
@@ -70,47 +70,34 @@ def junit(report: EvalReport) -> str:
 
 
 def _suite(team: TeamReport) -> Iterator[str]:
-    failed = sum(not one.passed and one.error is None for one in team.trials)
-    errors = sum(one.error is not None for one in team.trials)
+    failed = sum(not one.passed for one in team.trials)
     name = quoteattr(safe(team.team))
-    head = f'tests="{len(team.trials)}" failures="{failed}" errors="{errors}"'
+    head = f'tests="{len(team.trials)}" failures="{failed}"'
     yield f"<testsuite name={name} {head}>\n"
     for trial in team.trials:
-        case, kind = quoteattr(safe(trial.title)), "failure" if trial.error is None else "error"
+        case = quoteattr(safe(trial.title))
         yield f'<testcase classname={name} name={case} time="{trial.seconds:.3f}">'
         if lines := [] if trial.passed else [*failures(trial)]:
-            yield f"<{kind} message={quoteattr(lines[0])}>{escape(chr(10).join(lines))}</{kind}>"
+            text = escape("\n".join(lines))
+            yield f"<failure message={quoteattr(lines[0])}>{text}</failure>"
         yield "</testcase>\n"
     yield "</testsuite>\n"
 
 
-def page(
-    report: EvalReport,
-    changed: Sequence[Sequence[FigureChange]] = (),
-    *,
-    columns: tuple[str, str] = ("the baseline", "now"),
-) -> str:
-    """The report as one page of HTML. `changed` are the changes of each team, in two `columns`."""
+def page(report: EvalReport) -> str:
+    """The report as one page of HTML."""
     parts = [f"<h1>Evaluation {html.escape(report.id)}</h1>"]
-    for place, team in enumerate(report.teams):
-        parts += _team(team, changed[place] if place < len(changed) else (), columns)
+    parts += (line for team in report.teams for line in _team(team))
     head = f'<meta charset="utf-8"><title>{html.escape(report.id)}</title><style>{_STYLE}</style>'
     body = inert_html("".join(parts))
     return f"<!doctype html><html lang=en><head>{head}</head><body>{body}</body></html>\n"
 
 
-def _team(
-    team: TeamReport, changed: Sequence[FigureChange], columns: tuple[str, str]
-) -> Iterator[str]:
+def _team(team: TeamReport) -> Iterator[str]:
     yield f"<h2>{html.escape(safe(team.team))}</h2><p>{len(team.trials)} trials, {team.engine}</p>"
     figures = team.figures.items()
     rows = [(name, amount(name, one.mean), interval(name, one)) for name, one in figures]
     yield _table(("figure", "mean", "95 % interval"), rows)
-    moved = [
-        (one.name, amount(one.name, one.before), amount(one.name, one.now), one.verdict)
-        for one in changed
-    ]
-    yield _table(("compared", *columns, f"{columns[1]} is"), moved)
     routes = [(to or "no worker", given or "no worker", str(n)) for to, given, n in team.confused]
     yield _table(("a request for", "went to", "times"), routes)
     trials = [

@@ -1,4 +1,4 @@
-"""What a run of an evaluation depends on, so that one that goes on can say what has changed."""
+"""What a run of an evaluation depends on, so that it goes on only with the same."""
 
 import dataclasses
 import sys
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 
 from leadhand.contracts.team import Team
 from leadhand.models.choice import models_by_role
@@ -15,15 +15,9 @@ from leadhand.run.settings import digest_of
 _MODELS = ("model", "models")
 
 
-def team_origin(team: Team) -> dict[str, JsonValue]:
-    """Digests of the team, with the modules of its code, and of its models."""
-    return {"team": digest_of(_said(team)), "models": digest_of(models_by_role(team))}
-
-
-def changed(before: Mapping[str, JsonValue], now: Mapping[str, JsonValue]) -> str:
-    """What differs between the origins of two runs, in words; empty if nothing does."""
-    names = {"digest": "the case or the options", "team": "the team", "models": "its models"}
-    return " and ".join(said for key, said in names.items() if before.get(key) != now.get(key))
+def team_digest(team: Team) -> str:
+    """A digest of the team, with the modules of its code, and of its models."""
+    return digest_of([_said(team), models_by_role(team)])
 
 
 def _said(value: object) -> object:

@@ -1,4 +1,4 @@
-"""A model as judge, only of what code can't decide: rubrics, and facts in other words.
+"""A model as judge, only of what code can't decide: rubrics.
 
 Each question is asked twice, the second time with its answers in the other order. If the two
 verdicts differ, or the judge is unsure, it abstains. Each time is a run of its own in the journal.
@@ -12,7 +12,6 @@ from typing import Literal
 from leadhand.contracts.data import Record
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import ModelSpec, Team, Worker, model_name, uses_model
-from leadhand.evals.answers import missing_facts
 from leadhand.evals.trials import ORIGIN, CaseScore, Trial, share
 from leadhand.models.choice import models_of
 from leadhand.ports import Journal
@@ -37,13 +36,7 @@ class AnswerJudge:
         expected = trial.case.synthesis
         if expected is None or trial.work is not None:
             return [*scores]
-        found = [score for score in scores if score.name != "synthesis.facts"]
-        lost = [
-            fact
-            for fact in missing_facts(expected, trial.answer)
-            if not await self._verdict(trial, f"Does it state this: {fact}?")
-        ]
-        found += share("synthesis.facts", lost, len(expected.facts), "lacks ")
+        found = [*scores]
         failed: list[str] = []
         decided = 0
         for item in expected.rubric:

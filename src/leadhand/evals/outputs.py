@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from pydantic import JsonValue
 
@@ -25,8 +25,7 @@ def output_scores(level: str, expected: ExpectedOutput, output: JsonValue) -> It
     """The scores of an output: `LEVEL.output` and `LEVEL.check`."""
     if "output" in expected.model_fields_set:
         found = [*differences(output, expected.output, expected.tolerance)]
-        value = max(0.0, 1 - len(found) / max(1, _leaves(expected.output)))
-        yield CaseScore(name=f"{level}.output", value=value, why="; ".join(found[:5]))
+        yield CaseScore(name=f"{level}.output", value=float(not found), why="; ".join(found[:5]))
     if expected.check:
         failed = [[*_failures(one, output)] for one in expected.check]
         value = 1 - sum(map(bool, failed)) / len(failed)
@@ -79,12 +78,6 @@ def _same(found: JsonValue, wanted: JsonValue, tolerance: float) -> bool:
 def _number(value: JsonValue) -> float:
     """The value; not a number for anything else."""
     return float(str(value)) if _KINDS[type(value)] == "number" else math.nan
-
-
-def _leaves(value: JsonValue) -> int:
-    if isinstance(value, Mapping):
-        return sum(_leaves(one) for one in value.values())
-    return sum(_leaves(one) for one in value) if isinstance(value, list) else 1
 
 
 def _failures(check: Assertion, output: JsonValue) -> Iterator[str]:

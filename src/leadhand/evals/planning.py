@@ -18,6 +18,8 @@ from leadhand.plans.graph import dependants, descendants, remaining_path
 
 ALIKE = 55.0
 """The similarity of two intents, 0 to 100, from which they can be the same task."""
+GOLD_F1 = 0.8
+"""The F1 of tasks and of dependencies from which a case passes."""
 OVERLAP = 90.0
 """The similarity of two intents in one plan from which the tasks overlap."""
 
@@ -121,13 +123,11 @@ def plan_scores(expected: ExpectedPlan, trial: Trial) -> Iterator[CaseScore]:
         lost = [one.id for one in expected.tasks if one.id not in found.pairs]
         extra = [one.id for one in plan.tasks if one.id not in found.pairs.values()]
         why = f"no task for {lost}, and for no gold task {extra}" if lost or extra else ""
-        yield CaseScore(name="plan.nodes", value=found.nodes, why=why, bar=expected.at_least)
+        yield CaseScore(name="plan.nodes", value=found.nodes, why=why, bar=GOLD_F1)
         given = ", ".join(f"{one} -> {after}" for one, after in sorted(direct_edges(plan.tasks)))
         why = "" if found.edges == 1 else f"its dependencies are {given or 'none'}"
-        yield CaseScore(name="plan.edges", value=found.edges, why=why, bar=expected.at_least)
-    limit = expected.max_depth or (depth(expected.tasks) if expected.tasks else None)
-    if limit is not None:
-        now = depth(plan.tasks)
+        yield CaseScore(name="plan.edges", value=found.edges, why=why, bar=GOLD_F1)
+        limit, now = depth(expected.tasks), depth(plan.tasks)
         why = f"its longest chain has {now} tasks and could have {limit}" if now > limit else ""
         yield CaseScore(name="plan.parallelism", value=min(1.0, limit / max(now, 1)), why=why)
 

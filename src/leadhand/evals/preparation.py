@@ -28,7 +28,6 @@ def prepared(
     team: Team, case: Case, *, faults: Sequence[Fault] = (), allow_writes: bool = False
 ) -> Team:
     """The team for one case. Raises `InputError` if the case does not fit the team."""
-    _check_workers(team, case)
     known = {one.name for worker in _all_workers(team) for one in tools_of(worker)}
     if unknown := [name for name in case.tools if name not in known and None not in known]:
         raise InputError(f"case {case.name!r} gives the result of {unknown[0]!r}: no such tool")
@@ -43,19 +42,6 @@ def prepared(
         for one in team.workers
     ]
     return dataclasses.replace(team, workers=workers)
-
-
-def _check_workers(team: Team, case: Case) -> None:
-    named = [work.worker for work in case.workers]
-    if case.routing is not None:
-        named += [case.routing.primary or "", *(case.routing.secondary or ())]
-    if case.plan is not None:
-        named += [task.worker for task in case.plan.tasks]
-    names = [worker.name for worker in team.workers]
-    unknown = next((name for name in named if name and name not in names), None)
-    if unknown is not None and team.worker_factory is None:  # which makes workers of any name
-        has = f"team {team.name!r} has {', '.join(names)}"
-        raise InputError(f"case {case.name!r} is about worker {unknown!r}, and {has}")
 
 
 def single(team: Team) -> Team:

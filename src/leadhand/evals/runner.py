@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pydantic import JsonValue
 
 from leadhand.contracts.budget import Budget
-from leadhand.contracts.events import RunStarted, ToolCalled
+from leadhand.contracts.events import ToolCalled
 from leadhand.contracts.ladder import RetryRules
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
@@ -22,7 +22,7 @@ from leadhand.errors import InputError, LeadhandError, RunExists
 from leadhand.evals.answers import answer_scores, synthesis_scores, work_scores
 from leadhand.evals.cases import Case, ExpectedWork, Fault
 from leadhand.evals.first_error import first_error
-from leadhand.evals.identity import changed, team_origin
+from leadhand.evals.identity import team_digest
 from leadhand.evals.judging import AnswerJudge
 from leadhand.evals.planning import (
     distinct_score,
@@ -117,8 +117,8 @@ class TeamContender:
         given = work and (work.worker, work.intent, work.payload, work.artifacts)
         how = (self.as_single, self.settings.faults, self.settings.allow_writes)
         said = (how, case.ends_with_plan, case.inputs, case.tools, case.faults, given)
-        own = {"case": case.name, "digest": digest_of(repr(said))}
-        return {**ORIGIN, **own, **team_origin(self.team)}
+        digest = digest_of([repr(said), team_digest(self.team)])
+        return {**ORIGIN, "case": case.name, "digest": digest}
 
 
 Progress = Callable[[str, TrialReport, int, int], None]
@@ -207,10 +207,9 @@ async def _run(
     try:
         answer = await supervisor.run(case.request, **arguments)
     except RunExists as error:
-        log = await supervisor.journal.events(run_id)
-        before = next((one.origin for one in log if isinstance(one, RunStarted)), ORIGIN)
-        why = f"{changed(before, origin) or 'the request'} changed: begin anew, without --resume"
-        raise InputError(f"case {case.name!r} can't go on with run {run_id}: {why}") from error
+        what = "the request, the case, the options, the team or its models"
+        why = f"run {run_id}: {what} changed: begin anew, without --resume"
+        raise InputError(f"case {case.name!r} can't go on with {why}") from error
     log = await supervisor.journal.events(run_id)
     return Trial(case, supervisor.team, answer, log, work)
 

@@ -20,14 +20,13 @@ PASSED = "passed"
 """The share of trials without a failed score."""
 COSTS = ("seconds", "requests", "tokens", "cost_usd", "speedup")
 """Figures of which less is better, but for the last."""
-FIGURES = (PASSED, *COSTS)
 
 
 class CaseScore(Record):
     name: str
     """`level.figure`, such as `plan.edges`."""
-    value: float | None = Field(default=None, ge=0, le=1)
-    """1 is best; None: nothing could be decided."""
+    value: float = Field(ge=0, le=1)
+    """1 is best."""
     why: str = ""
     """What was wrong; empty if nothing was."""
     bar: float = Field(default=1.0, ge=0, le=1)
@@ -35,7 +34,7 @@ class CaseScore(Record):
 
     @property
     def failed(self) -> bool:
-        return self.value is not None and self.value < self.bar
+        return self.value < self.bar
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ class Trial:
         return found
 
 
-Scorer = Callable[[Trial], CaseScore | Sequence[CaseScore] | bool | float | None]
+Scorer = Callable[[Trial], CaseScore | bool | float | None]
 """A scorer of the user's own: `True`, or a number from 0 to 1, is a score with the function's name;
 `None` means that it has nothing to say about the case."""
 
@@ -91,16 +90,13 @@ def scored_by(scorer: Scorer, trial: Trial) -> list[CaseScore]:
         given = scorer(trial)
         if isinstance(given, bool | int | float):
             given = CaseScore(name=name, value=given)
-        scores = [given] if isinstance(given, CaseScore) else [*(given or ())]
-        if wrong := [one for one in scores if not isinstance(one, CaseScore)]:  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"it returned {wrong[0]!r:.80}, which is no CaseScore")
-        if taken := [one.name for one in scores if one.name in FIGURES]:
-            raise ValueError(f"{taken[0]!r} is a figure of every report")
+        if not isinstance(given, CaseScore | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"it returned {given!r:.80}, which is no CaseScore")
     except (Exception, SystemExit) as error:  # a scorer may raise anything
         said = in_one_line(error) if isinstance(error, ValidationError) else str(error)
         why = f"the scorer raised {type(error).__name__}: {said}"
-        return [CaseScore(name=f"scorer.{name}" if name in FIGURES else name, value=0.0, why=why)]
-    return scores
+        return [CaseScore(name=name, value=0.0, why=why)]
+    return [given] if given is not None else []
 
 
 def share(name: str, missing: Sequence[str], total: int, why: str = "") -> Iterator[CaseScore]:
@@ -108,6 +104,5 @@ def share(name: str, missing: Sequence[str], total: int, why: str = "") -> Itera
     if not total:
         return
     shown = ", ".join(f"{one!r:.80}" for one in missing[:5])
-    more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-    why = f"{why}{shown}{more}" if missing else ""
+    why = f"{why}{shown}" if missing else ""
     yield CaseScore(name=name, value=max(0.0, 1 - len(missing) / total), why=why)

@@ -24,7 +24,6 @@ from leadhand.cli.views.terminal import print_json
 from leadhand.contracts.team import ModelSpec, Team
 from leadhand.errors import InputError
 from leadhand.evals.cases import Case, Fault, FaultKind
-from leadhand.evals.figures import FigureChange
 from leadhand.evals.formats import junit, page
 from leadhand.evals.judging import AnswerJudge, judge_model
 from leadhand.evals.reading import cases_beside, read_cases
@@ -58,7 +57,7 @@ def eval_command(
     if report is None:
         return INTERRUPTED
     moved = [changes(one, by_name[one.team]) if one.team in by_name else [] for one in report.teams]
-    printed = _printed(report, moved, measure)
+    printed = _printed(report, measure)
     for team, changed in zip(report.teams, moved, strict=True):
         console = error_console() if printed else DataConsole()
         if not printed:
@@ -88,26 +87,19 @@ def compare_command(
     if report is None:
         return INTERRUPTED
     one, other = report.teams
-    moved = changes(other, one)
-    if not _printed(report, [[], moved], measure, (one.team, other.team)):
-        show_comparison(one, other, moved, DataConsole())
+    if not _printed(report, measure):
+        show_comparison(one, other, changes(other, one), DataConsole())
     return 0
 
 
-def _printed(
-    report: EvalReport,
-    moved: Sequence[Sequence[FigureChange]],
-    measure: MeasureOptions,
-    columns: tuple[str, str] = ("the baseline", "now"),
-) -> bool:
+def _printed(report: EvalReport, measure: MeasureOptions) -> bool:
     """Whether the report was printed for a program; if not, it is to be shown as text."""
     kind = "json" if measure.json else measure.format
     with writing_output():
         if kind == "json":
             print_json(report.model_dump(mode="json"))
         elif kind != "text":
-            html = kind == "html"
-            sys.stdout.write(page(report, moved, columns=columns) if html else junit(report))
+            sys.stdout.write(page(report) if kind == "html" else junit(report))
     return kind != "text"
 
 

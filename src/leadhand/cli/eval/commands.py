@@ -11,8 +11,8 @@ from leadhand.cli.run.first_line import announce_team
 
 ReportFormat = Literal["text", "json", "junit", "html"]
 _JUDGE = (
-    "The model for what code can't decide: rubrics, facts in other words. Default for rubrics: a "
-    "model of the team that no worker uses."
+    "The model for what code can't decide: rubrics. Default: a model of the team that no worker "
+    "uses."
 )
 _FAULT = (
     "A worker that fails, by name or number: 2=timeout, billing=error, =invalid_output, "

@@ -11,8 +11,6 @@ from leadhand.evals.formats import amount, failures, interval
 from leadhand.evals.report import TeamReport, TrialReport
 from leadhand.tools.text import counted
 
-_SHOWN_TRIALS = 20
-
 
 def show_trial(team: str, trial: TrialReport, done: int, total: int, console: Console) -> None:
     said = "passed" if trial.passed else f"failed: {next(iter(failures(trial)), '')}"
@@ -33,13 +31,10 @@ def show_report(team: TeamReport, console: Console) -> None:
     for wanted, given, count in team.confused[:10]:
         route = f"{count} for {wanted or 'no worker'} went to {given or 'no worker'}"
         print_line(console, f"  {sentence(route)}")
-    failed = [one for one in team.trials if not one.passed]
-    for trial in failed[:_SHOWN_TRIALS]:
+    for trial in (one for one in team.trials if not one.passed):
         print_line(console, sentence(f"failed: {trial.title}"))
         for line in failures(trial):
             print_line(console, f"  {line}")
-    if len(failed) > _SHOWN_TRIALS:
-        print_line(console, f"and {len(failed) - _SHOWN_TRIALS} more; --json has all")
 
 
 def show_changes(team: str, changed: Sequence[FigureChange], console: Console) -> None:
