@@ -118,10 +118,25 @@ def tree_with(*given: TextDelta | Event) -> str:
     return console.file.getvalue().rpartition("team t")[2]
 
 
-def test_the_end_of_what_a_planner_writes_is_shown() -> None:
-    text = '{"goal": "g", "tasks": [{"id": "a"}, {"id": "b", "worker": "billing", "intent": "Look'
-    shown = tree_with(TextDelta("legal", "planner", text))
-    assert 'legal/planner writes: … "worker": "billing", "intent": "Look' in shown
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", "planning"),
+        ('{"reason": "Her charges", "tasks": [{"id": "a", "intent": "Loo', "planning"),
+        (
+            '{"tasks": [{"id": "a", "worker": "billing"}, {"id": "b", "worker": "letters"}, {"id',
+            "planning: 2 tasks so far (billing, letters)",
+        ),
+        ('```json\n{"tasks": [{"worker": "billing"}, {"worker": "bil', "1 task so far (billing)"),
+        ("First I would look at the invoice", "planner writes: …First I would look"),
+    ],
+)
+def test_a_plan_that_is_being_written_is_one_plain_line(text: str, line: str) -> None:
+    shown = tree_with(TextDelta("legal", "planner", text or "{"))
+    (row,) = [one.strip() for one in shown.splitlines() if one.startswith("legal/")]
+    assert row.startswith("legal/plan")
+    assert line in row
+    assert '"' not in row
 
 
 def test_the_newest_lines_of_the_answer_are_shown_as_they_are_written() -> None:
@@ -145,11 +160,11 @@ def test_what_was_written_leaves_the_tree_with_the_call_s_end() -> None:
     called = ModelCalled(
         seq=1, at=NOW, elapsed_s=1.0, run_id="r", role="planner", model="m", duration_s=1.0
     )
-    assert "writes" not in tree_with(TextDelta(None, "planner", "{"), called)
+    assert "planning\n" not in tree_with(TextDelta(None, "planner", "{"), called)
     begun = [*events()[:3], TextDelta("a", "planner", "{")]
-    assert "a/planner writes" in tree_with(*begun)
+    assert "a/planning" in tree_with(*begun)
     inner = tree_with(*begun, nested(called, "a"))
-    assert "writes" not in inner
+    assert "a/planning" not in inner
 
 
 def test_the_tree_counts_what_is_done_and_tells_the_rest_apart() -> None:

@@ -4,6 +4,8 @@ import contextlib
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 
+from pydantic import JsonValue
+from pydantic_core import from_json
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -15,6 +17,7 @@ from leadhand.cli.live.notices import WatchedRun, short_usage, waits
 from leadhand.cli.views.terminal import MARKS, safe, safe_block, sentence
 from leadhand.models.writing import TextListener
 from leadhand.state.fold import RunState, TaskState
+from leadhand.tools.text import counted
 
 MAX_ROWS = 40
 """Tasks shown one by one; of a larger plan there is a row for each worker."""
@@ -134,7 +137,9 @@ class LiveTree:
         parts.append(self._table(width))
         for (task, role), text in self._writing.items():
             parts += (
-                self._written(text) if (task, role) == _ANSWER else [_tail(task, role, text, width)]
+                self._written(text)
+                if (task, role) == _ANSWER
+                else [_doing(task, role, text, width)]
             )
         parts += [_one_line(sentence(text), "dim") for text in self._latest]
         # The cursor waits in a line of its own. After a full line the terminal's `^C` would take a
@@ -239,10 +244,29 @@ def _calling(event: events.ModelCalled) -> str:
     return "has its answer" if response is not None else "has asked its model"
 
 
-def _tail(task: str, role: str, text: str, width: int) -> Text:
+def _doing(task: str, role: str, text: str, width: int) -> Text:
+    """What a planner or a synthesizer of a nested team is writing, in one line."""
     start = f"{task}/{role} writes: …".removeprefix("/")
+    if role == "planner" and (workers := _planned(text)) is not None:
+        named = ", ".join(dict.fromkeys(workers))
+        so_far = f": {counted(len(workers), 'task')} so far ({named})" if workers else ""
+        return _one_line(sentence(f"{task}/planning{so_far}".removeprefix("/")), "cyan")
     end = sentence(text[-width:])[-max(width - cell_len(start), 1) :]
     return _one_line(start + end, "cyan")
+
+
+def _planned(text: str) -> list[str] | None:
+    """The workers of the tasks in an unfinished plan; None if the planner writes words."""
+    _, sign, rest = text.partition("{")
+    try:
+        data: JsonValue = from_json(sign + rest, allow_partial=True) if sign else None
+    except ValueError:
+        data = None
+    if not isinstance(data, dict):
+        return None
+    tasks = data.get("tasks")
+    rows = [one for one in tasks if isinstance(one, dict)] if isinstance(tasks, list) else []
+    return [str(one["worker"]) for one in rows if "worker" in one]
 
 
 def _one_line(text: str, style: str) -> Text:
