@@ -78,7 +78,11 @@ class Asking:
             self.end = Endless() if self.streams and self.connection.can_stream else None
         given = self.given
         if self._set is not None or self._way != habits.ways[0]:
-            given = form.put(self._way, calls_in_format=habits.calls_in_format)
+            given = form.put(
+                self._way,
+                calls_in_format=habits.calls_in_format,
+                limits_texts=habits.limits_texts,
+            )
         return given, self._limited(form, messages, budget_left)
 
     def too_long(self, messages: Sequence[ModelMessage]) -> Failure | None:

@@ -18,6 +18,7 @@ from pydantic_ai.models import Model
 
 from leadhand.contracts.role import Answers
 from leadhand.errors import InputError
+from leadhand.models.listing import LOOPBACK
 
 VARIABLE = "LEADHAND_ANSWERS"
 """The environment variable with the way in which every model answers in a structure."""
@@ -48,6 +49,8 @@ class Habits:
     """The most that it may write, as its endpoint said; 0: it takes no limit at all."""
     calls_in_format: bool = False
     """Whether it can call tools although its answer has a format."""
+    limits_texts: bool = False
+    """Whether its server takes a limit for texts in a schema: those on this machine do."""
     context_tokens: int | None = None
     """What its server gives to one request; None if that is not known."""
     asked_server: bool = False
@@ -138,7 +141,12 @@ def _new(model: Model) -> Habits:
     }
     others: list[Answers] = [way for way in WAYS if way != own and able[way]]
     host = urlsplit(model.base_url or "").hostname or ""
-    return Habits((own, *others), own, calls_in_format=host.endswith(_TAKE_BOTH))
+    return Habits(
+        (own, *others),
+        own,
+        calls_in_format=host.endswith(_TAKE_BOTH),
+        limits_texts=host in LOOPBACK,
+    )
 
 
 def _recall(habits: Habits) -> None:

@@ -14,6 +14,7 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_core import to_json
 
 from leadhand.contracts.role import Answers
+from leadhand.models.schemas import with_short_texts
 
 MAX_OUTPUT_BYTES = 1_000_000
 """The default limit for an answer, and for the arguments of a tool call."""
@@ -72,18 +73,22 @@ class CallRequest:
             instruction_parts=instructions,
         )
 
-    def put(self, way: Answers, *, calls_in_format: bool) -> ModelRequestParameters:
-        """In one way; `calls_in_format`: whether tools can be called although there is a format."""
+    def put(
+        self, way: Answers, *, calls_in_format: bool, limits_texts: bool
+    ) -> ModelRequestParameters:
+        """In one way; `calls_in_format`: whether tools can be called although there is a format;
+        `limits_texts`: whether a format may limit the length of texts."""
         asked, output = self.parameters, self.output
         if output is None or way == "tool":
             return replace(asked, output_mode="tool") if output is not None else asked
         if not self.tools or calls_in_format:
-            return replace(asked, output_mode=way, allow_text_output=True)
+            form = _object(output, limits_texts and way == "native")
+            return replace(asked, output_mode=way, allow_text_output=True, output_object=form)
         parts = list(asked.instruction_parts or ())
         if self.alone is not None:
             # Not every server shows a model the schema of its answer.
             parts.append(InstructionPart(self.in_text))
-            form = _object(self.alone)
+            form = _object(self.alone, limits_texts and way == "native")
             in_format = replace(asked, output_mode=way, allow_text_output=True)
             return replace(
                 in_format, function_tools=[], output_object=form, instruction_parts=parts
@@ -95,5 +100,7 @@ class CallRequest:
         )
 
 
-def _object(output: ToolDefinition) -> OutputObjectDefinition:
-    return OutputObjectDefinition(output.parameters_json_schema, output.name, output.description)
+def _object(output: ToolDefinition, limits_texts: bool = False) -> OutputObjectDefinition:
+    schema = output.parameters_json_schema
+    schema = with_short_texts(schema) if limits_texts else schema
+    return OutputObjectDefinition(schema, output.name, output.description)
