@@ -11,6 +11,7 @@ LeadhandError
 │   ├── DamagedRun      a stored run was changed or corrupted
 │   └── JournalLocked   another process has locked the journal
 ├── ModelError          no model gave a usable answer
+│   ├── NoValidAnswer   models answered, and no answer could be used
 │   └── BudgetUsedUp    no model was called, because the rest of the run's budget is too small
 └── ToolError           a program or file that leadhand needs is missing or broken
 
@@ -75,6 +76,13 @@ class ModelError(LeadhandError):
     def __init__(self, message: str, *, transient: bool) -> None:
         self.transient = transient
         super().__init__(message)
+
+
+class NoValidAnswer(ModelError):
+    """Models answered, and no answer could be used, also after repairs."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, transient=False)
 
 
 class BudgetUsedUp(ModelError):

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
-from leadhand import Supervisor
+from leadhand import Supervisor, Team
 from leadhand.contracts.events import PlanRejected, TaskDispatched
 from leadhand.contracts.outcome import (
     Completed,
@@ -65,7 +65,7 @@ def test_f12_dependencies_without_measure_are_refused_before_they_are_read() -> 
 
 def test_f12_a_run_whose_planner_floods_it_ends_with_one_line(server: ScriptedServer) -> None:
     server.reset(script=proposing(proposal(*(task(number) for number in range(600)))))
-    supervisor = Supervisor(team())
+    supervisor = Supervisor(_unplanned())
     answer = supervisor.run_sync("Compare the prices of copper and zinc since 2019")
     (gap,) = answer.gaps
     assert answer.status == "failed"
@@ -74,12 +74,18 @@ def test_f12_a_run_whose_planner_floods_it_ends_with_one_line(server: ScriptedSe
     assert len(answer.answer) < 600
 
 
+def _unplanned() -> Team:
+    """A team whose workers get no task without a plan of a model."""
+    own = team()
+    return replace(own, workers=[replace(one, read_only=False) for one in own.workers])
+
+
 def test_a_model_and_the_journal_get_fifty_problems_and_how_many_more(
     server: ScriptedServer,
 ) -> None:
     gone = [f"gone-{number}" for number in range(150)]
     server.reset(script=proposing(proposal(*(task(n, "search", *gone) for n in range(10)))))
-    supervisor = Supervisor(team())
+    supervisor = Supervisor(_unplanned())
     answer = supervisor.run_sync("Compare the prices of copper and zinc since 2019")
     repair = said(server.stats().bodies[1], "tool")[-1]
     assert f"and {1_500 - MAX_TOLD:,} more problems" in repair

@@ -83,8 +83,8 @@ def test_two_repairs_that_do_not_help_end_in_every_problem_of_the_last_plan(
     [
         ([], "empty_plan"),
         ([task("a", "search", "b"), task("b", "search", "a")], "cycle"),
-        ([task("a", "search", "a")], "self_dependency"),
-        ([task("a", "search", "z")], "unknown_dependency"),
+        ([task("a", "search", "a"), task("b")], "self_dependency"),
+        ([task("a", "search", "z"), task("b")], "unknown_dependency"),
         ([task("a", "cook")], "unknown_worker"),
         ([task("a"), task("a")], "duplicate_id"),
         ([task("a", intent="Process the data as needed")], "vague_intent"),

@@ -25,7 +25,7 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_core import from_json, to_json
 
 from leadhand.contracts.team import ModelSpec
-from leadhand.errors import ModelError
+from leadhand.errors import NoValidAnswer
 from leadhand.models.request import MAX_OUTPUT_BYTES, CallRequest
 from leadhand.untrusted.cutting import cut
 
@@ -88,7 +88,7 @@ async def ask_structured(
     """The model's answer to `text`, converted by `read`; `follow` as in `Caller.ask`.
 
     `read` raises `BadAnswer` to have an answer repaired. Raises `ModelError` if it still can't be
-    used after `MAX_REPAIRS`, or no model answered.
+    used after `MAX_REPAIRS`, which is `NoValidAnswer`, or no model answered.
     """
     messages: list[ModelMessage] = [first_message(text, request)]
     last = BadAnswer("")
@@ -106,10 +106,8 @@ async def ask_structured(
         sent_back = bounded(response, max_bytes=min(request.max_bytes, MAX_SENT_BACK_BYTES))
         messages += [sent_back, ModelRequest(replies or [UserPromptPart(problem)])]
     said = " ".join(last.why.split())
-    raise ModelError(
-        f"the {requester.role} gave no valid answer after {MAX_REPAIRS} repairs: {said}",
-        transient=False,
-    ) from last
+    why = f"the {requester.role} gave no valid answer after {MAX_REPAIRS} repairs: {said}"
+    raise NoValidAnswer(why) from last
 
 
 def object_schema(**properties: JsonValue) -> dict[str, JsonValue]:

@@ -31,6 +31,7 @@ from leadhand.planners.proposal import (
     proposed_task,
     roster,
     shortened,
+    without_needs,
 )
 from leadhand.planners.rounds import record_rejected
 from leadhand.planners.task_reader import TaskReader
@@ -96,6 +97,10 @@ class ModelPlanner:
         plan = proposed(data, request.text, team, with_artifacts=bool(request.after))
         if not isinstance(plan, Plan):
             return None, plan
+        tasks, removed = without_needs(plan.tasks)
+        if removed:
+            self.rejected(plan, [removed])
+            plan = plan.model_copy(update={"tasks": tasks})
         found = check(plan, team, author="model", request=request.text, earlier=request.earlier)
         deeper = self.level.problems(plan) if self.level is not None else ()
         return plan, [*errors_in(found), *deeper]

@@ -218,7 +218,7 @@ def form(
         "propose_plan",
         "Propose the whole plan.",
         **workers,
-        tasks={"type": "array", "items": object_schema(**tasks)},
+        tasks={"type": "array", "items": object_schema(**tasks), "minItems": 1},
     )
 
 
@@ -292,6 +292,16 @@ def with_task_ids(tasks: Sequence[Task], known: Sequence[Task] = ()) -> tuple[Ta
         )
         for task in tasks
     )
+
+
+def without_needs(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], str]:
+    """The only task of a plan without its dependencies, as there is nothing to wait for, and what
+    was removed; `tasks` and nothing if there are more, or it has none."""
+    if len(tasks) != 1 or not tasks[0].depends_on:
+        return tuple(tasks), ""
+    named = " and ".join(map(repr, tasks[0].depends_on))
+    said = f"{tasks[0].id!r} is the only task, and depends on {named}: code removed that"
+    return (tasks[0].model_copy(update={"depends_on": ()}),), said
 
 
 def _ids_by_worker(tasks: Sequence[Task]) -> Mapping[str, list[str]]:

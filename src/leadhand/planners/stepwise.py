@@ -32,6 +32,7 @@ from leadhand.planners.proposal import (
     shortened,
     task_fields,
     with_task_ids,
+    without_needs,
 )
 from leadhand.untrusted.cutting import cut_line
 from leadhand.untrusted.fence import Fence
@@ -68,17 +69,17 @@ class ModelDecider:
             self._caller,
             self._caller.planning(self.name),
             shown(now, self._team, self._fence),
-            request=self._asked(now.after),
+            request=self._asked(now.after, first=now.number == 1),
             models=self._team.models_of(self._team.planner),
             read=read,
         )
 
-    def _asked(self, after: Sequence[EarlierRun]) -> CallRequest:
+    def _asked(self, after: Sequence[EarlierRun], *, first: bool) -> CallRequest:
         role = self._team.planner
         instructions = joined(self._prompt, earlier.rules(after), role.instructions)
         return CallRequest(
             instructions,
-            output=_form(self._team, after),
+            output=_form(self._team, after, first=first),
             settings=role.settings,
             answers=role.answers,
         )
@@ -159,7 +160,7 @@ def _has_ended(one: TaskResult) -> bool:
     return one.status not in ("pending", "running")
 
 
-def _form(team: Team, after: Sequence[EarlierRun]) -> ToolDefinition:
+def _form(team: Team, after: Sequence[EarlierRun], *, first: bool) -> ToolDefinition:
     fields = task_fields(team, after)
     del fields["limits"]  # the team's are enough, and every round pays for the schema
     return output_tool(
@@ -167,22 +168,29 @@ def _form(team: Team, after: Sequence[EarlierRun]) -> ToolDefinition:
         "Decide what is next.",
         reason={"type": "string"},
         done={"type": "boolean"},  # before the tasks, so that a model that is not done starts some
-        tasks={"type": "array", "items": object_schema(**fields)},
+        tasks={
+            "type": "array",
+            "items": object_schema(**fields),
+            **({"minItems": 1} if first else {}),
+        },
         ask_again={"type": "string", "enum": ["all", "first"]},
     )
 
 
 def _decision(answer: StructuredAnswer, now: Round, team: Team) -> Decision:
     data = data_in(answer, "decision")
-    tasks: Sequence[Task] = ()
+    tasks: tuple[Task, ...] = ()
+    reason = _text(data, "reason")
     if data.get("tasks"):
         plan = plan_in(data, now.request, team, with_artifacts=bool(now.after))
         tasks = with_task_ids(plan.tasks, [one.task for one in now.tasks])
+        tasks, removed = without_needs(tasks) if not now.tasks else (tasks, "")
+        reason += f" ({removed})" if removed else ""
     runs = any(not _has_ended(one) for one in now.tasks)
     done = data.get("done")
     return Decision(
-        tasks=tuple(tasks),
-        reason=_text(data, "reason"),
+        tasks=tasks,
+        reason=reason,
         asks_after="first" if _text(data, "ask_again") == "first" else "all",
         # Nothing to start and nothing to wait for: that is done, whatever else is said.
         done=done is True or (not tasks and not runs and now.number > 1),

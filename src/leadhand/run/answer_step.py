@@ -213,8 +213,13 @@ def _answer_of(
     state = recorder.state
     engine = engine_of(state, gaps)
     if state.planned_by == TemplatePlanner.name and (why := state.proposed_why):
+        given = dict.fromkeys(task.worker for task in state.plan.tasks) if state.plan else ()
         done = (
-            "code did the work" if engine == "deterministic" else "the team's template is the plan"
+            "code did the work"
+            if engine == "deterministic"
+            else "the team's template is the plan"
+            if team is None or team.template
+            else f"the whole request went to {' and '.join(given)}"
         )
         lead = f"*{why[0].upper()}{why[1:]}; {done}.*\n\n"
     reports = tuple(task_report(task) for task in state.tasks.values() if task.ended)

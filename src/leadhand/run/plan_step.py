@@ -8,8 +8,16 @@ from leadhand.contracts import events
 from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.role import planner_title
 from leadhand.contracts.task import Plan, PlanRequest
+from leadhand.contracts.team import uses_model
 from leadhand.engine.failures import failure_of
-from leadhand.errors import MAX_SHOWN_PROBLEMS, InputError, LeadhandError, ModelError, PlanError
+from leadhand.errors import (
+    MAX_SHOWN_PROBLEMS,
+    InputError,
+    LeadhandError,
+    ModelError,
+    NoValidAnswer,
+    PlanError,
+)
 from leadhand.planners.levels import no_tasks_left
 from leadhand.planners.routing import (
     BY_ROUTER,
@@ -53,6 +61,8 @@ class _NoPlan:
     why: str
     problems: tuple[str, ...] = ()
     late: bool = False
+    answered: bool = False
+    """Whether a model that plans answers, although not with a valid plan."""
 
     def said(self, context: StepContext) -> str:
         by_model = context.team.tiers and context.team.planner.run is None
@@ -163,7 +173,7 @@ async def _asked(context: StepContext, request: PlanRequest) -> Plan | _Sound | 
     except Unplaced as error:
         return _unplaced(context, request, error)
     except ModelError as error:
-        return _NoPlan(str(error))
+        return _NoPlan(str(error), answered=isinstance(error, NoValidAnswer))
     except TimeoutError:
         taken_s = recorder.elapsed_s() - recorder.began_s
         limit = f"in {taken_s:.3g} s, with the run's deadline of {context.settings.deadline_s:g} s"
@@ -202,7 +212,8 @@ def _unplaced(
 
 
 def _unsound(error: PlanError) -> _NoPlan:
-    return _NoPlan(str(error), tuple(problem.message for problem in error.problems))
+    problems = tuple(problem.message for problem in error.problems)
+    return _NoPlan(str(error), problems, answered=True)
 
 
 async def _by_template(
@@ -210,8 +221,10 @@ async def _by_template(
 ) -> Plan | _NoPlan:
     context.late = context.late or failure.late
     # A routed request is for one worker or a few: the template would give it to others too.
-    if KINDS[context.team.planner.kind].must_route or not _has_template(context):
+    if KINDS[context.team.planner.kind].must_route:
         return failure
+    if not _has_template(context):
+        return _whole(context, request, failure) if failure.answered else failure
     try:
         plan = await TemplatePlanner().plan(request, context.team)
     except InputError:
@@ -223,6 +236,22 @@ async def _by_template(
     if by_tier and context.give_up_models(failure.why):
         context.drop_reserve()
     return plan
+
+
+def _whole(context: StepContext, request: PlanRequest, failure: _NoPlan) -> Plan | _NoPlan:
+    """The whole request for those that the team's rules or trained router name, else its default
+    worker, else each worker that a model does, unless it is known to change things; no plan if no
+    model plans."""
+    team, roles = context.team, context.roles
+    if context.breaks_down or team.planner.run is not None or roles.own_planner is not None:
+        return failure
+    router = Router(team)
+    opinions = (*router.by_code(request.text), router.default)
+    each = [one.name for one in team.workers if uses_model(one) and one.read_only is not False]
+    names = next((one.workers for one in opinions if one.workers), each)
+    plan = routed_plan(request, names, team)
+    errors = errors_in(check(plan, team, request=request.text, earlier=request.earlier))
+    return failure if errors else plan
 
 
 def _until_s(context: StepContext) -> float | None:

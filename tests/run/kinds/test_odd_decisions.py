@@ -75,7 +75,7 @@ def test_a_round_may_name_the_worker_of_an_earlier_task_instead_of_the_task() ->
 
 def test_a_first_decision_that_stays_invalid_is_replaced_by_the_template() -> None:
     """The answer's first sentence says so."""
-    answer = answered(decides(asks(needs="gone")))
+    answer = answered(decides(asks(needs="gone"), asks("Find zinc", id="y")))
     assert [task.id for task in answer.tasks] == ["a", "b", "c"], "the template's"
     assert "no valid plan came from the model" in answer.answer.lower().split(".")[0]
 
