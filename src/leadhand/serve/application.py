@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from leadhand import __version__
 from leadhand.page import routes as page
 from leadhand.plans.payloads import DeclaredType
-from leadhand.serve import authentication, health, metrics, usage
+from leadhand.serve import authentication, chat, conversations, health, metrics, responses, usage
 from leadhand.serve.authentication import authenticated_by, token_authentication
 from leadhand.serve.guards import Guards
 from leadhand.serve.lifespan import serving
@@ -28,6 +28,9 @@ ROUTERS = (
     metrics.router,
     usage.router,
     page.router,
+    chat.router,
+    responses.router,
+    conversations.router,
 )
 """Every module of routes has one."""
 

@@ -1,0 +1,178 @@
+"""What clients of OpenAI's protocols ask for: a request, what was said before it, and files."""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, Field, JsonValue
+
+from leadhand.contracts.task import EarlierRun
+from leadhand.contracts.team import Team
+from leadhand.plans.payloads import DeclaredType
+from leadhand.run.stored import MAX_RUNS
+from leadhand.serve.problems import HttpProblem
+
+Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
+TEXTS = ("text", "input_text", "output_text")
+# What only says how a model writes or how a provider bills has no meaning for a team.
+_IGNORED = """
+frequency_penalty logit_bias max_completion_tokens max_output_tokens max_tokens parallel_tool_calls
+presence_penalty prompt_cache_key prompt_cache_retention reasoning_effort safety_identifier seed
+service_tier temperature top_p truncation user verbosity
+"""
+IGNORED = frozenset(_IGNORED.split())
+"""Parameters that may be sent and change nothing."""
+_NEUTRAL: Mapping[str, Sequence[JsonValue]] = {
+    "n": (1,),
+    "tool_choice": ("none", "auto"),
+    "modalities": (["text"],),
+}
+"""Values that ask for what happens anyway."""
+
+
+class ClientMessage(BaseModel):
+    """A message of a chat, or of a response's input."""
+
+    role: Role
+    content: str | list[dict[str, JsonValue]] | None = None
+
+
+class File(NamedTuple):
+    name: str
+    content: bytes
+
+
+class GivenRequest(NamedTuple):
+    request: str
+    """The last message, which is the user's."""
+    earlier: tuple[EarlierRun, ...]
+    """What was said before it, the latest exchange first."""
+    files: tuple[File, ...]
+
+
+class Format(BaseModel):
+    """The format of an answer; for a chat, a JSON Schema is in `json_schema`."""
+
+    type: Literal["text", "json_object", "json_schema"] = "text"
+    json_schema: dict[str, JsonValue] = Field(default_factory=dict)
+    schema_: dict[str, JsonValue] = Field(default_factory=dict, alias="schema")
+
+
+def unsupported(parameter: str, why: str) -> HttpProblem:
+    return HttpProblem(
+        400, f"{parameter}: {why}", extra={"param": parameter, "code": "unsupported_parameter"}
+    )
+
+
+def check_parameters(given: Mapping[str, object] | None) -> None:
+    """Raises `HttpProblem` for a parameter beyond those that a route reads, unless it changes
+    nothing."""
+    for name, value in (given or {}).items():
+        if value in (None, False, [], {}) or name in IGNORED or value in _NEUTRAL.get(name, ()):
+            continue
+        raise unsupported(f"{name:.80}", "a team does not support it; leave it out")
+
+
+def asked_in(messages: Sequence[ClientMessage], team: str, *, parameter: str) -> GivenRequest:
+    """Raises `HttpProblem` for messages that ask nothing, or for parts that no team can read."""
+    if not messages or messages[-1].role != "user":
+        raise unsupported(parameter, "the last message has to be the user's request")
+    last = f"{parameter}[{len(messages) - 1}]"
+    files = [*_files(messages[-1], last)]
+    request = _text(messages[-1])
+    if not request.strip():
+        raise unsupported(last, "the request has no text")
+    return GivenRequest(request, _earlier(messages[:-1], team), tuple(files))
+
+
+def _earlier(messages: Sequence[ClientMessage], team: str) -> tuple[EarlierRun, ...]:
+    """The latest exchanges, and before them what the client's application says, all as data."""
+    said = [
+        text for one in messages if one.role in ("system", "developer") and (text := _text(one))
+    ]
+    exchanges: list[tuple[str, list[str]]] = []
+    for one in messages:
+        if one.role == "user":
+            exchanges.append((_text(one), []))
+        elif one.role == "assistant" and exchanges and (text := _text(one)):
+            exchanges[-1][1].append(text)
+    latest = [
+        EarlierRun(team=team, request=request, answer="\n\n".join(answers))
+        for request, answers in reversed(exchanges[-(MAX_RUNS - bool(said)) :])
+    ]
+    if said:
+        latest.append(EarlierRun(request="What the application says", answer="\n\n".join(said)))
+    return tuple(latest)
+
+
+def _text(message: ClientMessage) -> str:
+    if not isinstance(message.content, list):
+        return message.content or ""
+    texts = [part.get("text") for part in message.content if part.get("type") in TEXTS]
+    return "\n\n".join(text for text in texts if isinstance(text, str))
+
+
+def _files(message: ClientMessage, parameter: str) -> Iterator[File]:
+    parts = message.content if isinstance(message.content, list) else []
+    for place, part in enumerate(parts):
+        match part:
+            case {"type": "file", "file": {"file_data": str(data), **named}}:
+                yield _file(data, named.get("filename"), f"{parameter}.content[{place}]")
+            case {"type": "input_file", "file_data": str(data)}:
+                yield _file(data, part.get("filename"), f"{parameter}.content[{place}]")
+            case {"type": str(kind)} if kind in TEXTS:
+                pass
+            case _:
+                kind = str(part.get("type"))
+                raise unsupported(
+                    f"{parameter}.content[{place}]",
+                    f"a part of type {kind!r:.80} can't be read: send text, or a file as base64 "
+                    "in file_data",
+                )
+
+
+def _file(data: str, name: object, parameter: str) -> File:
+    if not isinstance(name, str) or not name:
+        raise unsupported(parameter, "the file needs a filename, whose ending says what it is")
+    try:
+        return File(name, base64.b64decode(re.sub(r"\Adata:[^,]*,", "", data), validate=True))
+    except (ValueError, binascii.Error):
+        raise unsupported(parameter, "file_data is not base64") from None
+
+
+def wants_output(format: Format | None, team: Team, *, parameter: str) -> bool:
+    """Whether the answer is to be the team's typed output. Raises `HttpProblem` for a type that is
+    not the team's."""
+    if format is None or format.type == "text":
+        return False
+    if team.output is None:
+        raise unsupported(
+            parameter, f"the team {team.name!r} answers in text: its output has no type"
+        )
+    declared = DeclaredType(team.output)
+    asked = format.json_schema.get("schema") or format.schema_
+    if format.type == "json_schema" and _properties(asked) != _properties(dict(declared.schema)):
+        raise unsupported(
+            parameter,
+            f"the team {team.name!r} answers with its own type, {declared.name}; for its JSON give "
+            'that schema, or {"type": "json_object"}',
+        )
+    return True
+
+
+def _properties(schema: JsonValue) -> set[str]:
+    """The names of all properties: what the ways in which clients write a schema leave as it is."""
+    found, todo = set[str](), [schema]
+    while todo:
+        match todo.pop():
+            case dict() as one:
+                properties = one.get("properties")
+                found |= properties.keys() if isinstance(properties, dict) else set()
+                todo += one.values()
+            case list() as many:
+                todo += many
+            case _:
+                pass
+    return found
