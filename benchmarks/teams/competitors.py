@@ -20,7 +20,7 @@ from typing import NamedTuple, cast
 from leadhand_teams.competitors.changes import all_changes
 from leadhand_teams.competitors.output import MarketChange
 from leadhand_teams.competitors.pages import undated
-from leadhand_teams.competitors.tools import sources_of
+from leadhand_teams.competitors.sources import sources_of
 
 
 class Score(NamedTuple):
@@ -53,7 +53,7 @@ def changes_of(files: Mapping[str, str]) -> list[MarketChange]:
         paths = [Path(folder, name) for name in files]
         for path in paths:
             path.write_text(files[path.name], encoding="utf-8")
-        records = sources_of([str(path) for path in paths])[0].records
+        records = sources_of([str(path) for path in paths]).records
     return all_changes(records, {name: undated(name) for name in files})
 
 

@@ -71,8 +71,10 @@ class Competition(BaseModel):
     matrix: list[Feature] = []
     prices: list[ComparedPrice] = []
     changes: list[MarketChange] = []
+    draft: list[str] = []
+    """What the writer drafted, if that was asked for."""
     statements: list[Statement] = []
-    """What models read besides, and the sections that they drafted."""
+    """What models added and whose citation holds."""
     removed_statements: int = 0
     """Statements of models whose citation did not hold."""
     names: dict[str, str] = {}

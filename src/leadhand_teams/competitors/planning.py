@@ -9,8 +9,8 @@ from pydantic import JsonValue
 from leadhand import Plan, Task, Team
 from leadhand.contracts.task import PlanRequest
 from leadhand.errors import InputError
-from leadhand_teams.competitors.sources import Sources
-from leadhand_teams.competitors.tools import sources_of
+from leadhand.tools.text import joined_names
+from leadhand_teams.competitors.sources import Sources, sources_of
 
 MAX_TASKS: Final = 12
 """Of the researcher; more competitors share them."""
@@ -42,44 +42,53 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     """
     paths = [path for batch in request.batches.get("inputs", ()) for path in batch.artifacts]
     pages = list(dict.fromkeys(_ADDRESS.findall(request.text)))[:MAX_TASKS]
-    sources = sources_of(paths)[0] if paths else Sources((), {})
+    sources = sources_of(paths)
     if not sources.records and not pages:
         raise InputError(
             "the competitors team found no competitor: hand in pages named after them "
             "(--input acme-pricing.md), or a table with a column `competitor`"
         )
-    names = [one for one in sources.names if _asks(request.text, re.escape(one))]
+    named = [one for one in sources.names if _asks(request.text, re.escape(one))]
+    names = named or list(sources.names)
+    size = -(-len(names) // MAX_TASKS) or 1
     tasks: list[Task] = []
-
-    def add(
-        id: str, worker: str, intent: str, payload: JsonValue = None, needs: Sequence[Task] = ()
-    ) -> None:
-        task = Task(
-            id=id,
-            worker=worker,
-            intent=intent,
-            payload=payload,
-            artifacts=tuple(paths) if worker == "researcher" else (),
-            depends_on=tuple(task.id for task in needs),
-            tolerates_missing=True,
-            done_when="Each statement has the place that it is from.",
-        )
-        tasks.append(task)
-
-    for number, group in enumerate(_grouped(names or list(sources.names)), start=1):
-        shown = ", ".join(sources.names[one] for one in group[:3])
-        more = f" and {len(group) - 3} more" if len(group) > 3 else ""
-        about = f"Find all facts about {shown}{more}."
-        add(f"facts-{number}", "researcher", about, {"competitors": [*group]})
+    for number, start in enumerate(range(0, len(names), size), start=1):
+        group = names[start : start + size]
+        intent = f"Find all facts about {joined_names([sources.names[one] for one in group], 3)}."
+        job: JsonValue = {"competitors": [*group]}
+        tasks.append(_task(f"facts-{number}", "researcher", intent, job, paths))
     for number, page in enumerate(pages, start=1):
-        add(f"page-{number}", "researcher", f"Find all facts that {page} states.", {"page": page})
-    facts = tuple(tasks)
-    for name in _analyses(request.text, sources):
-        add(name, "analyst", _ANALYSES[name][1], {"analysis": name}, facts)
+        intent = f"Find all facts that {page} states."
+        tasks.append(_task(f"page-{number}", "researcher", intent, {"page": page}))
+    facts = [task.id for task in tasks]
+    tasks += [
+        _task(name, "analyst", _ANALYSES[name][1], {"analysis": name}, after=facts)
+        for name in _analyses(request.text, sources)
+    ]
     if _asks(request.text, _DRAFTS):
         intent = f"Draft this from the results alone: {request.text}"
-        add("draft", "writer", intent, needs=tuple(tasks))
+        tasks.append(_task("draft", "writer", intent, after=[task.id for task in tasks]))
     return Plan(goal=request.text, tasks=tasks)
+
+
+def _task(
+    id: str,
+    worker: str,
+    intent: str,
+    payload: JsonValue = None,
+    paths: Sequence[str] = (),
+    after: Sequence[str] = (),
+) -> Task:
+    return Task(
+        id=id,
+        worker=worker,
+        intent=intent,
+        payload=payload,
+        artifacts=tuple(paths),
+        depends_on=tuple(after),
+        tolerates_missing=True,
+        done_when="Each statement has the place that it is from.",
+    )
 
 
 def _asks(request: str, words: str) -> bool:
@@ -91,8 +100,3 @@ def _analyses(request: str, sources: Sources) -> list[str]:
     dated = len({record.date for record in sources.records if record.date}) > 1
     asked = [name for name, (words, _) in _ANALYSES.items() if _asks(request, words)]
     return asked or ["matrix", "prices", *(["changes"] if dated else [])]
-
-
-def _grouped(names: Sequence[str]) -> list[list[str]]:
-    size = -(-len(names) // MAX_TASKS) or 1
-    return [list(names[n : n + size]) for n in range(0, len(names), size)]

@@ -93,7 +93,8 @@ def _priced(amount: float, currency: str, rest: str) -> Price:
     seat, period, unit, count, at = False, None, None, 1.0, 0
     while (found := _PER.match(rest, at)) and at < 120:
         word = (found["unit"] or found["loose"]).lower()
-        singular = word[:-1] if word.endswith("s") and len(word) > 3 else word
+        is_plural = word.endswith("s") and len(word) > 3 and word not in _PERIOD
+        singular = word[:-1] if is_plural else word
         if _SEATS.fullmatch(word):
             seat = True
         elif singular in _PERIOD:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from leadhand_teams.competitors.pages import competitor_of, date_of, stated
 from leadhand_teams.competitors.records import OFFER, SourceRecord
-from leadhand_teams.shared.reading import Reading, Text
+from leadhand_teams.shared.reading import Reading, Text, read_once
 from leadhand_teams.shared.tables import DataTable
 
 _WHO: Final = ("competitor", "vendor", "provider", "company", "supplier", "brand", "anbieter")
@@ -29,9 +29,11 @@ class Sources:
     records: tuple[SourceRecord, ...]
     names: dict[str, str]
     """Each competitor, in the order of the files, as its sources spell it."""
+    unread: tuple[str, ...] = ()
 
 
-def gather(reading: Reading) -> Sources:
+@read_once
+def sources_of(reading: Reading) -> Sources:
     """The records of all files."""
     records: list[SourceRecord] = []
     owners: dict[str, str] = {}
@@ -50,7 +52,8 @@ def gather(reading: Reading) -> Sources:
         records += _of_table(table, name, set(owners.values()) - {name})
     words = " ".join([one.text for one in reading.texts if one.name in owners])
     names = {one.competitor: one.name or _spelled(one.competitor, words) for one in records}
-    return Sources(tuple(records), names)
+    unread = tuple(f"{one.name}: {one.why}" for one in reading.unread)
+    return Sources(tuple(records), names, unread)
 
 
 def listed(text: Text) -> Iterator[SourceRecord]:

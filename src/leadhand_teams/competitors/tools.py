@@ -1,10 +1,9 @@
 """What the workers do by code, and the tools that their models may call."""
 
 import asyncio
-import functools
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, cast
 
 from pydantic import JsonValue, TypeAdapter
@@ -14,28 +13,15 @@ from leadhand.tools.text import counted
 from leadhand.tools.web import WebSettings, WebTools
 from leadhand_teams.competitors.changes import all_changes
 from leadhand_teams.competitors.features import matrix
-from leadhand_teams.competitors.output import ComparedPrice, Competition
+from leadhand_teams.competitors.output import ComparedPrice, Competition, CompetitorFact
 from leadhand_teams.competitors.pages import stated, undated
 from leadhand_teams.competitors.prices import price_of, prices
 from leadhand_teams.competitors.records import SourceRecord
-from leadhand_teams.competitors.sources import Sources, gather, host
-from leadhand_teams.shared.reading import read, stamps
+from leadhand_teams.competitors.report import lead
+from leadhand_teams.competitors.sources import host, sources_of
 
 _PER: Final = re.compile(r"\W*(?:billing|billed|per|period|interval|unit)\W*", re.IGNORECASE)
 RECORDS: Final = TypeAdapter(list[SourceRecord])
-
-
-def sources_of(paths: Sequence[str]) -> tuple[Sources, list[str]]:
-    """What the files state, and what was not read; files are read once until they change."""
-    return _read(tuple(paths), stamps(paths))
-
-
-@functools.lru_cache(maxsize=4)
-def _read(
-    paths: tuple[str, ...], states: tuple[tuple[str, int, int], ...]
-) -> tuple[Sources, list[str]]:
-    reading = read(paths)
-    return gather(reading), [f"{one.name}: {one.why}" for one in reading.unread]
 
 
 def collect(handoff: Handoff) -> Result:
@@ -43,10 +29,9 @@ def collect(handoff: Handoff) -> Result:
     payload = cast("dict[str, list[str]]", handoff.payload)
     if "page" in payload:
         return _page(str(payload["page"]))
-    sources, unread = sources_of(handoff.artifacts)
-    found = [one for one in sources.records if one.competitor in payload["competitors"]]
-    names = {name: sources.names[name] for name in payload["competitors"]}
-    return _found(found, names, unread)
+    sources, wanted = sources_of(handoff.artifacts), payload["competitors"]
+    found = [one for one in sources.records if one.competitor in wanted]
+    return _found(found, {name: sources.names[name] for name in wanted}, sources.unread)
 
 
 def _page(address: str) -> Result:
@@ -59,9 +44,9 @@ def _page(address: str) -> Result:
     return _found(list(stated(lines, competitor=name, file=address, date=None)), {name: name}, [])
 
 
-def _found(records: list[SourceRecord], names: dict[str, str], unread: list[str]) -> Result:
+def _found(records: list[SourceRecord], names: dict[str, str], unread: Sequence[str]) -> Result:
     output: dict[str, object] = {"records": RECORDS.dump_python(records, mode="json")}
-    output |= {"names": names, "unread": unread}
+    output |= {"names": names, "unread": [*unread]}
     summary = f"{counted(len(records), 'record')} about {counted(len(names), 'competitor')}."
     return Result(output=cast("JsonValue", output), summary=summary)
 
@@ -75,7 +60,9 @@ def analyse(handoff: Handoff) -> Result:
         case "matrix":
             found.matrix = matrix(current, list(dict.fromkeys(one.competitor for one in records)))
         case "prices":
-            found.prices = _compared(current)
+            every = (price for record in current for price in _priced(record))
+            key = ("comparable_per", "currency", "comparable")
+            found.prices = sorted(every, key=lambda one: [getattr(one, name) for name in key])
         case _:
             files = {one.ref.rpartition(":")[0] for one in records}
             found.changes = all_changes(records, {file: undated(file) for file in files})
@@ -83,14 +70,42 @@ def analyse(handoff: Handoff) -> Result:
 
 
 def write(handoff: Handoff) -> Result:
-    """Nothing by code: the report has the tables, and a text needs a model."""
-    return Result(output={}, summary="No draft: only a model can write one.")
+    """The sentences that decide, from the results."""
+    lines = lead(put_together(handoff.inputs.values()))
+    return Result(output={"draft": cast("JsonValue", lines)}, summary=lines[0])
 
 
 def records_in(outputs: Iterable[JsonValue]) -> list[SourceRecord]:
     """The records in results of the researcher."""
     found = (one["records"] for one in outputs if isinstance(one, dict) and "records" in one)
     return [record for rows in found for record in RECORDS.validate_python(rows)]
+
+
+def put_together(outputs: Iterable[JsonValue]) -> Competition:
+    """What all workers found."""
+    outputs, found = list(outputs), Competition()
+    for output in outputs:
+        part = Competition.model_validate(output if isinstance(output, dict) else {})
+        for name in ("matrix", "prices", "changes", "draft", "unread"):
+            getattr(found, name).extend(getattr(part, name))
+        found.names |= part.names
+    found.unread = list(dict.fromkeys(found.unread))
+    found.facts = [fact for record in records_in(outputs) for fact in _facts(record)]
+    return found
+
+
+def _facts(record: SourceRecord) -> Iterator[CompetitorFact]:
+    for attribute, value in record.values.items():
+        price = price_of(value, heading=attribute)
+        yield CompetitorFact(
+            competitor=record.competitor,
+            item=record.item or None,
+            attribute=attribute,
+            value=value,
+            unit=" per ".join(filter(None, (price.currency, price.per))) if price else None,
+            ref=record.refs[attribute],
+            date=record.date,
+        )
 
 
 def _latest(records: Sequence[SourceRecord]) -> list[SourceRecord]:
@@ -101,28 +116,19 @@ def _latest(records: Sequence[SourceRecord]) -> list[SourceRecord]:
     return [one for one in records if one.date in (None, last[one.competitor])]
 
 
-def _compared(records: Sequence[SourceRecord]) -> list[ComparedPrice]:
-    """All prices, the cheapest first among those for the same thing."""
-    found: list[ComparedPrice] = []
-    for one in records:
-        # A column of its own may say what prices are for: `billing: per user per year`.
-        per = next((value for name, value in one.values.items() if _PER.fullmatch(name)), "")
-        priced = {
-            name: price
-            for name, value in one.values.items()
-            if (price := price_of(value, heading=f"{name} {per}"))
-        }
-        for name, price in priced.items():
-            comparable, per = price.comparable
-            item = f"{one.item} ({name})" if len(priced) > 1 else one.item
-            found.append(
-                ComparedPrice(
-                    competitor=one.competitor, item=item or None, amount=price.amount,
-                    currency=price.currency, per=price.per, comparable=comparable,
-                    comparable_per=per, ref=one.refs[name], date=one.date,
-                )
-            )  # fmt: skip
-    return sorted(found, key=lambda price: (price.comparable_per, price.currency, price.comparable))
+def _priced(record: SourceRecord) -> Iterator[ComparedPrice]:
+    """The prices of a record; a column of its own may say what they are for."""
+    per = next((value for name, value in record.values.items() if _PER.fullmatch(name)), "")
+    read = {name: price_of(one, heading=f"{name} {per}") for name, one in record.values.items()}
+    priced = {name: price for name, price in read.items() if price}
+    for name, price in priced.items():
+        comparable, unit = price.comparable
+        item = f"{record.item} ({name})" if len(priced) > 1 else record.item
+        yield ComparedPrice(
+            competitor=record.competitor, item=item or None, amount=price.amount,
+            currency=price.currency, per=price.per, comparable=comparable,
+            comparable_per=unit, ref=record.refs[name], date=record.date,
+        )  # fmt: skip
 
 
 def comparable_price(price: str) -> str:

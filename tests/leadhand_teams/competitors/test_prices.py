@@ -11,6 +11,7 @@ from leadhand_teams.competitors.prices import price_of, prices
         ("$12 per user per month, billed annually", 12.0, "USD", "seat per month"),
         ("€144/year per seat", 12.0, "EUR", "seat per month"),
         ("1.234,50 € pro Nutzer und Monat", 1234.5, "EUR", "seat per month"),
+        ("8 € par utilisateur et mois", 8.0, "EUR", "seat per month"),
         ("$0.50 / 1M tokens", 0.5, "USD", "1,000,000 tokens"),
         ("$0.002 per 1K tokens", 2.0, "USD", "1,000,000 tokens"),
         ("$5 per 10,000 emails", 0.5, "USD", "1,000 emails"),
