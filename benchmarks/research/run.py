@@ -15,6 +15,7 @@ from pydantic import JsonValue
 
 from benchmarks.research.folders import FOLDERS
 from benchmarks.research.forms import Given, Question, verdict, write
+from benchmarks.research.further_folders import FURTHER
 from leadhand import Supervisor, Team
 from leadhand.extension import load
 from leadhand_teams.research.output import ResearchAnswer
@@ -30,12 +31,12 @@ async def ask(team: Team[JsonValue], question: Question, folder: Path) -> Given:
     return Given(made.answer, made.answered, made.value, answer.status, made.doubts, cited)
 
 
-async def main(names: list[str], model: str | None) -> None:
+async def main(names: list[str], model: str | None, *, further: bool) -> None:
     """Ask and print."""
     team = replace(load("research"), model=model)
     counts: dict[str, Counter[str]] = {}
     with tempfile.TemporaryDirectory() as place:
-        for folder in FOLDERS:
+        for folder in FURTHER if further else FOLDERS:
             if names and folder.name not in names:
                 continue
             path = Path(place) / folder.name
@@ -57,5 +58,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="*")
     parser.add_argument("--model")
+    parser.add_argument("--further", action="store_true", help="the 31 of `further_folders`")
     options = parser.parse_args()
-    asyncio.run(main(options.folders, options.model))
+    asyncio.run(main(options.folders, options.model, further=options.further))
