@@ -9,15 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from leadhand import Plan
 from leadhand.errors import LeadhandError
-from leadhand.extension.roles import Gap, Source, Synthesis, TaskResult
+from leadhand.extension.roles import Conflict, Gap, Source, Synthesis, TaskResult
 from leadhand.tools.files import Inputs
 from leadhand.tools.sql import SqlTools
-from leadhand_teams.research.finding import asks_why
-from leadhand_teams.research.grammar import first_question
+from leadhand_teams.research.finding import asks_why, first_question, material
 from leadhand_teams.research.output import CitedWords, ResearchAnswer, ResearchFinding
 from leadhand_teams.research.report import report
 from leadhand_teams.shared import values
-from leadhand_teams.shared.reading import read
 from leadhand_teams.shared.statements import Added, check
 
 _STARTS_WITH_WHY: Final = re.compile(r"\s*why\b", re.IGNORECASE)
@@ -36,22 +34,31 @@ class Query(BaseModel):
 
 def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     """The answer of a run of the team, of whatever results there are."""
-    found = {one.task.worker: _finding(one) for one in results}
-    tables, texts = found.get("analyst"), found.get("researcher")
-    # What a kind of file that is not there does not know decides nothing.
-    tables = tables or ResearchFinding(unknown=texts.unknown if texts else ())
-    texts = texts or ResearchFinding(unknown=tables.unknown)
-    made = combined(plan.goal, tables, texts)
-    made = _with_models(made, results)
+    found = {one.task.worker: made for one in results if (made := _finding(one))}
+    made = combined(
+        plan.goal,
+        found.get("analyst", ResearchFinding()),
+        found.get("researcher", ResearchFinding()),
+    )
+    for one in results:
+        made = _with_added(made, one)
+    tasks = {cited: one.task.id for one in results if (given := _finding(one))
+             for cited in given.citations}  # fmt: skip
+    last = results[-1].task.id if results else ""
     missing = [f"not answered: {one}" for one in made.not_answered]
     missing = missing if made.answered else [made.answer]
-    gaps = tuple(Gap(task_id=results[-1].task.id, why=why) for why in missing if results)
-    sources = tuple(Source(task_id=_task(results, one), ref=one.ref) for one in made.citations)
+    conflicts = [
+        Conflict(task_ids=(one.task.id,), about=about)
+        for one in results
+        if (given := _finding(one))
+        for about in given.conflicts
+    ]
     return Synthesis(
-        answer=report(plan.goal, made, is_file=False).markdown(title=False),
+        answer=report(plan.goal, made).markdown(title=False),
         output=made.model_dump(mode="json"),
-        sources=sources,
-        gaps=gaps,
+        sources=tuple(Source(task_id=tasks.get(one, last), ref=one.ref) for one in made.citations),
+        conflicts=tuple(conflicts),
+        gaps=tuple(Gap(task_id=last, why=why) for why in missing if last),
     )
 
 
@@ -59,32 +66,27 @@ def combined(question: str, tables: ResearchFinding, texts: ResearchFinding) -> 
     """One answer of both findings."""
     unread = tuple(dict.fromkeys((*tables.unread, *texts.unread)))
     if _STARTS_WITH_WHY.match(question):
-        tables = tables.model_copy(update={"sentence": ""})
+        tables = ResearchFinding()
     if not tables.sentence and not texts.sentence:
-        nowhere = tuple(word for word in tables.unknown if word in texts.unknown)
-        # Else what no row or passage has together.
-        missing = nowhere or tables.not_found or texts.not_found
+        nowhere = tables.nowhere or texts.nowhere
+        missing = nowhere or texts.not_found or tables.not_found
         listed = ", ".join(f"“{one}”" for one in missing)
         said = f"Not in your files: {listed}." if nowhere else "No answer was found in your files"
         if not nowhere:
             said += f": no row or sentence that fits has {listed}." if listed else "."
         return ResearchAnswer(answer=said, answered=False, not_found=missing, unread=unread)
-    first, second = (tables, texts) if tables.sentence else (texts, ResearchFinding())
+    first = tables if tables.sentence else texts
     sentence, doubts, citations = first.sentence, first.doubts, first.citations
-    also: tuple[CitedWords, ...] = ()
-    if tables.sentence and asks_why(question):
-        if texts.sentence:
-            sentence = f"{sentence} {texts.sentence}"
-            citations += texts.citations
-            doubts += texts.doubts
-        else:
-            sentence = f"{sentence} The files do not say why."
-            doubts += ("No text gives a reason.",)
-    elif second.sentence:
-        also = second.citations
+    has_reason = tables.sentence and texts.sentence and asks_why(question)
+    if has_reason:
+        sentence = f"{sentence} {texts.sentence}"
+        citations += texts.citations
+        doubts += texts.doubts
+    elif tables.sentence and asks_why(question):
+        sentence = f"{sentence} The files do not say why."
+        doubts += ("No text gives a reason.",)
     rest = first_question(question)[1]
-    rest = "" if asks_why(rest) else rest  # answered above
-    if rest:
+    if rest and not asks_why(rest):
         sentence = f"{sentence} Not answered: “{rest}”; ask it alone."
     return ResearchAnswer(
         answer=sentence,
@@ -93,73 +95,50 @@ def combined(question: str, tables: ResearchFinding, texts: ResearchFinding) -> 
         unit=first.unit,
         citations=citations,
         doubts=tuple(dict.fromkeys(doubts)),
-        not_answered=(rest,) if rest else (),
+        not_answered=(rest,) if rest and not asks_why(rest) else (),
         sql=first.sql or None,
         figures=first.figures,
-        also=also,
+        also=texts.citations if tables.sentence and not has_reason else (),
         notes=first.notes,
         unread=unread,
     )
 
 
 def _finding(one: TaskResult) -> ResearchFinding | None:
-    output = one.result.output if one.result is not None else None
     try:
-        return ResearchFinding.model_validate(output)
+        return ResearchFinding.model_validate(one.result.output if one.result else None)
     except ValidationError:
         return None
 
 
-def _task(results: Sequence[TaskResult], cited: CitedWords) -> str:
-    for one in results:
-        found = _finding(one)
-        if found is not None and cited in found.citations:
-            return one.task.id
-    return results[0].task.id if results else ""
-
-
-def _with_models(made: ResearchAnswer, results: Sequence[TaskResult]) -> ResearchAnswer:
-    """The answer with what models added, as far as code finds it in the files."""
-    for one in results:
-        added = _added(one)
-        if added is None:
-            continue
-        made = (
-            _with_query(made, one, added)
-            if one.task.worker == "analyst"
-            else _with_statements(made, one, added)
-        )
-    return made
-
-
-def _added(one: TaskResult) -> JsonValue:
+def _with_added(made: ResearchAnswer, one: TaskResult) -> ResearchAnswer:
+    """The answer with what a model added, as far as code finds it in the files."""
     output = one.result.output if one.result is not None else None
-    return output.get("added") if isinstance(output, dict) else None
-
-
-def _with_query(made: ResearchAnswer, one: TaskResult, added: JsonValue) -> ResearchAnswer:
-    """A model's query is run again; its figure answers if code has none, else it is compared."""
+    added = output.get("added") if isinstance(output, dict) else None
     try:
-        query = Query.model_validate(added)
-        if not query.sql:
+        if added is None:
             return made
-        with SqlTools(Inputs.of([Path(path) for path in one.task.artifacts])) as tools:
-            shown = tools.query(query.sql)
+        if one.task.worker == "analyst":
+            return _with_query(made, one, Query.model_validate(added))
+        return _with_statements(made, one, Added.model_validate(added))
     except (LeadhandError, ValidationError):
         return made
+
+
+def _with_query(made: ResearchAnswer, one: TaskResult, query: Query) -> ResearchAnswer:
+    """A model's query is run again; its figure answers if code has none, else it is compared."""
+    if not query.sql:
+        return made
+    with SqlTools(Inputs.of([Path(path) for path in one.task.artifacts])) as tools:
+        shown = tools.query(query.sql)
     figures = [round(value.value, 6) for value in values.amounts(shown)]
     claimed = [round(value.value, 6) for value in values.amounts(query.answer)]
-    if not query.answer or not claimed or any(value not in figures for value in claimed):
+    if not claimed or any(value not in figures for value in claimed):
         return made
-    value = claimed[-1]
     if not made.answered:
         cited = tuple(CitedWords(ref=Path(path).name, quote="") for path in one.task.artifacts[:1])
         doubt = "A model wrote the query; code ran it and found the figures."
-        changes = {
-            "answer": query.answer, "answered": True, "value": value, "sql": query.sql,
-            "citations": cited, "doubts": (doubt,), "not_found": (),
-        }  # fmt: skip
-        return made.model_copy(update=changes)
+        return _found(made, query.answer, claimed[-1], cited, doubt, sql=query.sql)
     same = isinstance(made.value, str) or any(
         abs(value - (made.value or 0)) <= 0.005 * abs(value) for value in claimed
     )
@@ -169,23 +148,29 @@ def _with_query(made: ResearchAnswer, one: TaskResult, added: JsonValue) -> Rese
     return made.model_copy(update={"doubts": (*made.doubts, doubt)})
 
 
-def _with_statements(made: ResearchAnswer, one: TaskResult, added: JsonValue) -> ResearchAnswer:
+def _with_statements(made: ResearchAnswer, one: TaskResult, added: Added) -> ResearchAnswer:
     """A model's statements are kept if the words that they quote are in the files."""
-    try:
-        statements = Added.model_validate(added).statements
-        texts = read(one.task.artifacts).texts
-    except (LeadhandError, ValidationError):
-        return made
-    checked = check(statements, texts)
+    checked = check(added.statements, material(one.task.artifacts).reading.texts)
     kept = tuple(CitedWords(ref=s.ref, quote=s.quote) for s in checked.kept)
-    note = (checked.note,) if checked.note else ()
-    made = made.model_copy(update={"added": kept, "notes": (*made.notes, *note)})
+    notes = (*made.notes, *filter(None, [checked.note]))
+    made = made.model_copy(update={"added": kept, "notes": notes})
     if made.answered or not kept:
         return made
-    doubt = "A model found it; code checked its quotation."
     said = " ".join(s.text for s in checked.kept[:2])
-    changes = {
-        "answer": said, "answered": True, "value": said, "citations": kept, "doubts": (doubt,),
-        "not_found": (),
+    return _found(made, said, said, kept, "A model found it; code checked its quotation.")
+
+
+def _found(
+    made: ResearchAnswer,
+    said: str,
+    value: float | str,
+    cited: tuple[CitedWords, ...],
+    doubt: str,
+    *,
+    sql: str | None = None,
+) -> ResearchAnswer:
+    changes: dict[str, JsonValue | tuple[CitedWords, ...] | tuple[str, ...]] = {
+        "answer": said, "answered": True, "value": value, "citations": cited, "doubts": (doubt,),
+        "not_found": (), "sql": sql,
     }  # fmt: skip
     return made.model_copy(update=changes)

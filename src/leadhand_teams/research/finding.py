@@ -2,79 +2,106 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
+from functools import cached_property, lru_cache
 from typing import Final
 
 from leadhand import Handoff, Result
-from leadhand.tools.files import Inputs
-from leadhand.tools.sql import RequestFailed, SqlTools, quoted_name
-from leadhand_teams.research import asking, contents
-from leadhand_teams.research.computing import compute
-from leadhand_teams.research.grammar import Ask, first_question
+from leadhand.tools.sql import RequestFailed
+from leadhand_teams.research.asking import Ask
+from leadhand_teams.research.computing import compute, profile
+from leadhand_teams.research.grammar import asks
 from leadhand_teams.research.output import ResearchFinding
-from leadhand_teams.research.schema import View, views
+from leadhand_teams.research.resolving import resolve
+from leadhand_teams.research.schema import views
 from leadhand_teams.research.texts import TextLibrary
-from leadhand_teams.research.words import alike, naming, stem, words_of
-from leadhand_teams.shared.reading import Reading, read
-from leadhand_teams.shared.tables import typed
+from leadhand_teams.research.words import alike, naming, words_of
+from leadhand_teams.shared.reading import Reading, read, stamps
 
 _WHY: Final = re.compile(r"[,;.]?\s*\b(?:and|but)?,?\s*(?:what do .* say about )?\bwhy\b", re.I)
-_COMPARES: Final = re.compile(r"\b(?:differ\w*|compar\w+|change[sd]?|between|versus|vs)\b", re.I)
-_SAYS: Final = re.compile(r"\b(?:sa(?:y|ys|id)|mention\w*|wr(?:ite|ites|ote)|summar\w+)\b", re.I)
-
-
+_COMPARES: Final = r"differ\w*|compar\w+|change[sd]?|between|versus|vs"
+_SECOND: Final = re.compile(
+    r"(?:[,;]?\s+and\s+(?:also\s+)?|\?\s+(?:and\s+)?)"
+    r"(?P<rest>(?:how|what|which|who|whom|whose|when|where)\b.+)|"
+    r"[,;]\s+and\s+(?P<part>(?:in|at|for|of|on|from|during|by)\b.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Where a second question begins, whole or in short."""
 NAMES_UNREAD: Final = "names what was not read"
 """The payload of the task whose result does."""
 
 
-def question_in(handoff: Handoff) -> str:
-    """The question at the end of a task's intent."""
-    return handoff.intent.partition(": ")[2] or handoff.intent
+class AskedFiles:
+    """What was read, as tables and texts that can be asked."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.tables = views(reading.tables)
+        self.library = TextLibrary(reading.texts)
+        self.unread = tuple(
+            f"{one.name}: {one.why}" for one in reading.unread if one.why != "hidden"
+        )
+
+    @cached_property
+    def titles(self) -> frozenset[str]:
+        """The stems of the names of tables and columns."""
+        fields = [one for view in self.tables for one in view.fields]
+        titles = {stem for view in self.tables for stem in view.stems}
+        return frozenset(titles | {stem for one in fields for stem in one.all_stems})
+
+    @cached_property
+    def _cells(self) -> frozenset[str]:
+        columns = (one for table in self.reading.tables for one in table.columns)
+        texts = {text for one in columns if one.kind == "text" for text in one.texts}
+        return frozenset(word.stem for text in texts for word in words_of(text))
+
+    def nowhere(self, question: str) -> tuple[str, ...]:
+        """The words of a question that are in no file, nor any word of their family."""
+        known = self.titles | self._cells
+        return tuple(
+            word.text
+            for word in naming(words_of(question))
+            if not self.library.knows(word.stem)
+            and not any(alike(word.stem, other) for other in known)
+        )
+
+
+def material(paths: Sequence[str]) -> AskedFiles:
+    """The files at `paths`, read once for both workers."""
+    return _material(tuple(paths), stamps(paths))
+
+
+@lru_cache(4)
+def _material(paths: tuple[str, ...], _: object) -> AskedFiles:
+    return AskedFiles(read(paths))
 
 
 def work_out(handoff: Handoff) -> Result:
     """What the tables among the handoff's files answer."""
-    reading = _with_parquet(read(handoff.artifacts), handoff.artifacts)
-    return _result(of_tables(question_in(handoff), reading), handoff)
+    given = material(handoff.artifacts)
+    return _result(of_tables(_question_in(handoff), given), given, handoff)
 
 
 def find(handoff: Handoff) -> Result:
     """What the texts among the handoff's files answer."""
+    given = material(handoff.artifacts)
     subjects: list[str] = []
     for output in handoff.inputs.values():
         if isinstance(output, dict) and output.get("sentence"):
             subjects += ResearchFinding.model_validate({**output, "added": None}).subjects
-    return _result(of_texts(question_in(handoff), read(handoff.artifacts), subjects), handoff)
+    return _result(of_texts(_question_in(handoff), given, subjects), given, handoff)
 
 
-def _with_parquet(reading: Reading, paths: Sequence[str]) -> Reading:
-    """`reading` with the rows of Parquet files, which the database reads."""
-    inputs = Inputs.of([Path(path) for path in paths])
-    found = list(reading.tables)
-    files = {file.name for file in inputs.of_kind("parquet")}
-    if not files:
-        return reading
-    with SqlTools(inputs) as tools:
-        for table in tools.tables:
-            if table.file in files:
-                names = [column.name for column in table.columns]
-                cells = ", ".join(f"{quoted_name(name)}::VARCHAR" for name in names)
-                (rows,) = tools.select([f"SELECT {cells} FROM {table.name}"])
-                texts = [["" if cell is None else str(cell) for cell in row] for row in rows]
-                found.append(typed(table.file, names, [*enumerate(texts, 1)], decimal="."))
-                files.discard(table.file)
-    loaded = {file.name for file in inputs.of_kind("parquet")} - files
-    unread = [one for one in reading.unread if one.name not in loaded]
-    return replace(reading, tables=tuple(found), unread=tuple(unread))
+def _question_in(handoff: Handoff) -> str:
+    return handoff.intent.partition(": ")[2] or handoff.intent
 
 
-def _result(found: ResearchFinding, handoff: Handoff) -> Result:
+def _result(found: ResearchFinding, given: AskedFiles, handoff: Handoff) -> Result:
+    changes = {"nowhere": given.nowhere(_question_in(handoff)), "unread": given.unread}
     return Result(
-        output=found.model_dump(mode="json"),
+        output=found.model_copy(update=changes).model_dump(mode="json"),
         summary=found.sentence or "Nothing was found.",
         evidence=tuple(f"[{one.ref}]" for one in found.citations),
-        missing=found.unread if handoff.payload == NAMES_UNREAD else (),
+        missing=given.unread if handoff.payload == NAMES_UNREAD else (),
     )
 
 
@@ -83,93 +110,54 @@ def asks_why(question: str) -> bool:
     return _WHY.search(question) is not None
 
 
-def of_tables(question: str, reading: Reading) -> ResearchFinding:
+def first_question(question: str) -> tuple[str, str]:
+    """The first question of a request, and what else it asks; a reason is asked with the first."""
+    found = _SECOND.search(question, 12)
+    is_compared = asks(question, "difference", "growth", "between")
+    if found is None or (found["part"] and is_compared):
+        return question, ""
+    return f"{question[: found.start()]}?", (found["rest"] or found["part"]).rstrip(" ?.")
+
+
+def of_tables(question: str, given: AskedFiles) -> ResearchFinding:
     """What the tables answer."""
-    unread = _unread(reading)
-    tables = views(reading.tables)
-    if contents.is_asked(question):
-        return contents.of(tables, unread)
-    asked = _before_why(first_question(question)[0])
-    asks = asking.read(asked, tables) if asked else []
-    known = _known(tables)
-    named = {word.text: word.stem for word in naming(words_of(question))}
-    unknown = tuple(text for text, stemmed in named.items() if stemmed not in known)
-    good = [ask for ask in asks if not ask.unknown]
-    if not good:
-        lacking = asks[0].unknown if asks else unknown
-        nowhere = [word for word in lacking if word in named and not _occurs(word, known, tables)]
-        apart = " with ".join(word for word in lacking if word not in nowhere)
-        not_found = (apart,) if apart else ()
-        return ResearchFinding(unknown=tuple(nowhere), not_found=not_found, unread=unread)
+    why = _WHY.search(question)
+    asked = f"{question[: why.start()]}?" if why else first_question(question)[0]
     try:
-        found = compute(good[0], asked, reading)
-        if not found.sentence and len(good) > 1:
-            other = compute(good[1], asked, reading)
-            found, good = (other, good[1:]) if other.sentence else (found, good)
-        doubts = (*found.doubts, *_doubts_of_others(found, good, asked, reading))
+        if asks(question, "profile") and len(question.split()) <= 12:
+            return profile(given.tables)
+        found = resolve(asked, given.tables) if len(asked) > 10 else []
+        good = [ask for ask in found if not ask.unknown]
+        if not good:
+            lacking = " with ".join(found[0].unknown) if found else ""
+            return ResearchFinding(not_found=(lacking,) if lacking else ())
+        made = compute(good[0], asked, given.reading)
+        differing = tuple(_others(made, good, asked, given.reading))
     except RequestFailed as error:
-        return ResearchFinding(
-            not_found=(f"the tables could not be queried: {error}",), unread=unread
-        )
-    return found.model_copy(update={"doubts": doubts, "unread": unread})
+        return ResearchFinding(not_found=(f"the tables could not be queried: {error}",))
+    doubts = (*made.doubts, *differing)
+    return made.model_copy(update={"doubts": doubts, "conflicts": differing})
 
 
-def of_texts(question: str, reading: Reading, subjects: Sequence[str] = ()) -> ResearchFinding:
+def of_texts(question: str, given: AskedFiles, subjects: Sequence[str] = ()) -> ResearchFinding:
     """What the texts answer; `subjects` are what the tables single out."""
-    unread = _unread(reading)
-    question = question if asks_why(question) else first_question(question)[0]
-    library = TextLibrary(reading.texts)
-    if not library.texts:
-        named = tuple(word.text for word in naming(words_of(question)))
-        return ResearchFinding(unknown=named, unread=unread)
-    known = _known(views(reading.tables))
-    found = library.compare(question) if _COMPARES.search(question) else None
-    if found is None or not found.sentence:
-        found = library.fact(question, about=subjects, why=asks_why(question), known=known)
-    if not found.sentence and _SAYS.search(question):
-        found = library.passages(question, known=known)
-    unknown = tuple(w.text for w in naming(words_of(question)) if not library.knows(w.stem))
-    return found.model_copy(update={"unknown": unknown, "unread": unread})
+    why = asks_why(question)
+    question = question if why else first_question(question)[0]
+    found = given.library.compare(question) if asks(question, _COMPARES) else ResearchFinding()
+    if found.sentence:
+        return found
+    return given.library.fact(question, about=subjects, why=why, columns=given.titles)
 
 
-def _before_why(question: str) -> str:
-    """The part of a question that tables may answer."""
-    found = _WHY.search(question)
-    if found is None:
-        return question
-    return question[: found.start()].strip() + "?" if found.start() > 10 else ""
-
-
-def _known(tables: Sequence[View]) -> frozenset[str]:
-    """The stems of all names in the tables."""
-    found = {stem for view in tables for stem in view.stems}
-    fields = [field for view in tables for field in view.fields]
-    found |= {stem for field in fields for stem in (*field.stems, *field.unit_stems)}
-    return frozenset(found | {stem for f in fields for named in f.named for stem in named})
-
-
-def _occurs(word: str, known: frozenset[str], tables: Sequence[View]) -> bool:
-    """Whether a word, or one of its family, is anywhere in the tables."""
-    if any(alike(stem(word), one) for one in known):
-        return True
-    columns = (column for view in tables for column in view.source.columns)
-    return any(word.lower() in text.lower() for column in columns for text in column.texts)
-
-
-def _doubts_of_others(
+def _others(
     found: ResearchFinding, good: Sequence[Ask], question: str, reading: Reading
 ) -> Iterator[str]:
     """Another answer of another table that is as good as the first."""
     first = good[0]
-    for other in good[1:3]:
-        same = other.explained == first.explained and len(other.joins) == len(first.joins)
+    for other in good[1:3] if found.sentence else ():
         names = [one.measure.name.lower() if one.measure else "" for one in (first, other)]
-        same = same and names[0] == names[1]
-        if found.sentence and same and other.view is not first.view:
+        same = other.explained == first.explained and len(other.joins) == len(first.joins)
+        if same and names[0] == names[1]:
             also = compute(other, question, reading)
             if also.sentence and also.value != found.value:
                 yield f"{other.view.source.name} says otherwise: {also.sentence}"
-
-
-def _unread(reading: Reading) -> tuple[str, ...]:
-    return tuple(f"{one.name}: {one.why}" for one in reading.unread if one.why != "hidden")

@@ -35,10 +35,12 @@ class ResearchFinding(_Frozen):
     subjects: tuple[str, ...] = ()
     """The groups that the answer is about, to look up in texts."""
     doubts: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    """Places that give other answers."""
     not_found: tuple[str, ...] = ()
     """What no row or passage has."""
-    unknown: tuple[str, ...] = ()
-    """Words of the question that are nowhere in the tables, or texts."""
+    nowhere: tuple[str, ...] = ()
+    """Words of the question that are in no file."""
     notes: tuple[str, ...] = ()
     """How the tables were read."""
     unread: tuple[str, ...] = ()

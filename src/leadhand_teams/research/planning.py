@@ -7,7 +7,7 @@ from leadhand.extension.roles import PlanRequest
 from leadhand.tools.files import Inputs
 from leadhand_teams.research.finding import NAMES_UNREAD, asks_why
 
-_TABLES = ("csv", "json", "parquet", "xlsx")
+_TABLES = ("csv", "json", "xlsx")
 _TEXTS = ("text", "markdown", "html", "pdf", "docx")
 
 

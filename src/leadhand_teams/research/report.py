@@ -22,12 +22,15 @@ _FOOTER: Final = "Figures are computed by code; quotations are the words of the 
 
 def files(answer: Answer) -> Mapping[str, str | bytes]:
     """The files of a finished run."""
-    made = report(answer.request, ResearchAnswer.model_validate(answer.output))
+    took = answer.metrics
+    saved = f"Side by side in {took.makespan_s:.1f} s, not {took.sequential_s:.1f} s."
+    found = ResearchAnswer.model_validate(answer.output)
+    made = report(answer.request, found, [_FOOTER, *([saved] if answer.tasks[1:] else [])])
     return {"report.html": made.html(), "report.md": made.markdown()}
 
 
-def report(question: str, made: ResearchAnswer, *, is_file: bool = True) -> Report:
-    """The report of an answer; one that is no file stands beside the run's gaps."""
+def report(question: str, made: ResearchAnswer, footer: Sequence[str] = ()) -> Report:
+    """The report of an answer; one without a footer is no file and stands beside the run's gaps."""
     blocks: list[Block] = []
     if made.figures is not None:
         blocks = [TableBlock(made.figures.columns, made.figures.rows)]
@@ -46,9 +49,9 @@ def report(question: str, made: ResearchAnswer, *, is_file: bool = True) -> Repo
         title=question,
         lead=[made.answer],
         sections=[Section(title, blocks) for title, blocks in sections.items() if blocks],
-        missing=made.unread if is_file else (),
+        missing=made.unread if footer else (),
         missing_first=bool(made.unread) and not made.answered,
-        footer=[_FOOTER] if is_file else [],
+        footer=footer,
     )
 
 

@@ -1,78 +1,26 @@
 """The words of a question: their stems, which of them mean the same, and which name nothing. Pure.
 
-English; words of other languages are compared as written.
+The lists are in `words.yaml`. English; words of other languages are compared as written.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Final
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Final, cast
+
+import yaml
 
 from leadhand.tools.files import content_words
 from leadhand_teams.shared.search import stem as _snowball
 
-_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_WORD: Final = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)?")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_SAME: Final = """
-department dept division
-salary wage earn
-rise rose risen
-shrink shrank shrunk
-fall fell fallen
-sink sank sunk
-revenue turnover sale
-customer client
-employee staff worker people person headcount colleague
-city town
-quantity qty unit piece
-deadline due within
-begin start commence
-finish end expire
-buy purchase order
-supply supplier vendor
-identifier id no nr
-average avg mean
-percentage percent pct share
-amount value
-kilometre km kilometer
-litre liter
-born birth birthday
-phone telephone
-mail email
-vacation holiday leave
-lose loss
-job role position title
-boss superior
-"""
-"""Words that mean the same in the names of columns and in notes, a line each."""
-_ROWS: Final = "people person employee staff member item entry row record case there one thing"
-"""Words for the rows of any table."""
-_VERBS: Final = """
-be have do work sell pay earn use drive treat open own take make get spend live employ happen buy
-produce give go come run need want book cost win lose grow fall rise hold keep see tell show
-list find mean sum count compare receive deliver supply serve handle register report achieve reach
-record belong cause include contain exist remain stay become consume generate travel
-develop evolve start end begin finish
-"""
-_EMPTY: Final = """
-file table data document note text figure please total overall altogether sum all whole together
-number amount many much share percentage percent part fraction proportion average mean median
-typical high low large small big great long short good bad few little old new young expensive cheap
-maximum minimum max min top bottom rank ranking order list grow growth increase decrease decline
-fall drop rise shrink change difference differ compare comparison more less than each per every fast
-slow strong weak quick year month quarter week day date time when where who whose which what why how
-between respect relative absolute value first second third fourth last half reason because across
-during since three four five six seven eight nine ten two next previous current currently company
-versus vs against term different same similar say state mention according exactly approximately
-worth about roughly us
-"""
-"""Words that say what to do with the figures, not which."""
-
-_BEFORE_NOUNS: Final = frozenset(
-    ["the", "a", "an", "per", "which", "any", "no", "our", "its", "their", "total", "average"]
+_LISTS: Final = cast(
+    "dict[str, str | list[str]]",
+    yaml.safe_load(Path(__file__).with_name("words.yaml").read_text(encoding="utf-8")),
 )
-"""After these, `cost` or `report` is a noun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +36,27 @@ class Word:
     def is_name(self) -> bool:
         """Whether it begins with a capital, or has a digit."""
         return self.text[0].isupper() or any(char.isdigit() for char in self.text)
+
+    @property
+    def is_doing(self) -> bool:
+        """Whether it looks like a form of a verb, which seldom names a thing."""
+        low = self.text.lower()
+        if self.is_name:
+            return False
+        return re.search(r"(ed|ing|ly)$", low) is not None or not (
+            low.endswith("s") or _lemma(low) == low
+        )
+
+
+def listed(name: str) -> list[str]:
+    """The words of a list of `words.yaml`."""
+    found = _LISTS[name]
+    return found.split() if isinstance(found, str) else found
+
+
+def any_of(name: str) -> str:
+    """The words of a list, as a pattern."""
+    return "|".join(listed(name))
 
 
 def words_of(text: str) -> list[Word]:
@@ -119,21 +88,16 @@ def _lemma(word: str) -> str:
     return lemmatize(word, lang="en") if word.isascii() and word.isalpha() else word
 
 
-@lru_cache(1)
+@cache
 def _same() -> dict[str, str]:
-    groups = [line.split() for line in _SAME.strip().splitlines()]
-    plain = [[_snowball(_lemma(word)) for word in group] for group in groups]
-    return {word: group[0] for group in plain for word in group}
+    groups = [[_snowball(_lemma(word)) for word in line.split()] for line in listed("same")]
+    return {word: group[0] for group in groups for word in group}
 
 
-@lru_cache(8)
-def _stems(words: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in words.split())
-
-
-def is_row_word(stemmed: str) -> bool:
-    """Whether a stem is a word for the rows of any table."""
-    return stemmed in _stems(_ROWS)
+@cache
+def stems_of(name: str) -> frozenset[str]:
+    """The stems of a list of `words.yaml`."""
+    return frozenset(map(stem, listed(name)))
 
 
 def alike(one: str, other: str) -> bool:
@@ -147,24 +111,15 @@ def alike(one: str, other: str) -> bool:
 
 def naming(words: Sequence[Word]) -> list[Word]:
     """The words that name something: no small words, no words for computing or doing."""
-    small = {word.text.lower() for word in words} - set(
-        content_words(" ".join(word.text for word in words))
-    )
+    carrying = set(content_words(" ".join(word.text for word in words)))
     found: list[Word] = []
     before = ""
     for word in words:
-        is_verb = word.stem in _stems(_VERBS) and not word.is_name and before not in _BEFORE_NOUNS
-        is_small = word.text.lower() in small or word.stem in _stems(_EMPTY)
-        if not (is_verb or is_small or _is_count(word.text)):
+        is_verb = (
+            word.stem in stems_of("verbs") and not word.is_name and before not in listed("articles")
+        )
+        is_small = word.text.lower() not in carrying or word.stem in stems_of("empty")
+        if word.text[0].isdigit() or not (is_verb or is_small):
             found.append(word)
         before = word.text.lower()
     return found
-
-
-def is_doing(word: Word) -> bool:
-    """Whether a word looks like a verb or participle, which seldom names a thing."""
-    return re.search(r"(ed|ing|ly)$", word.text) is not None and not word.is_name
-
-
-def _is_count(text: str) -> bool:
-    return text.isdigit() and len(text) < 4

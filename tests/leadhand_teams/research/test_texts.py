@@ -36,7 +36,7 @@ def test_a_fact_is_given_with_its_sentence(question: str, value: str, ref: str) 
 
 
 def test_a_reason_is_the_sentence_with_a_cause() -> None:
-    assert "because heating" in LIBRARY.fact("Why did the rent rise?").sentence
+    assert "because heating" in LIBRARY.fact("Why did the rent rise?", why=True).sentence
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,69 @@
+"""The sentences of texts, each with its place and what stands around it. Pure."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Final
+
+from leadhand_teams.research.words import name_stems, words_of
+from leadhand_teams.shared.reading import Text
+
+_BREAK: Final = re.compile(
+    r"\n[ \t]*\n+|(?<=[.!?])[ \t]*\n|(?<=[.!?])\s+(?=[\"“(]?[A-ZÄÖÜÉ\d])|"
+    r"\n(?=\s*(?:[-*•#|]|\d+[.)]\s))|\n(?=[^\n:]{1,40}: )|$(?!\n)"
+)
+_HEADING: Final = re.compile(r"#.*|\d+(?:\.\d+)*[.)]?\s+\w[\w ]{0,40}\.?")
+"""Marked, or numbered: `3. Deposit.`"""
+_SHORT_FORM: Final = re.compile(
+    r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|No|Nr|Art|Sec|approx|e\.g|i\.e|etc|vs|Inc|Ltd|Co|[A-Z]|\d{1,2}))\.$"
+)
+
+
+@dataclass(frozen=True)
+class TextSentence:
+    """A sentence and where it is."""
+
+    source: Text
+    text: str
+    """On one line."""
+    ref: str
+    near: str
+    """Its heading, its neighbours, and the file's name and title."""
+
+    @cached_property
+    def stems(self) -> tuple[str, ...]:
+        return tuple(word.stem for word in words_of(self.text))
+
+    @cached_property
+    def around(self) -> frozenset[str]:
+        """The stems of what is near."""
+        return frozenset(name_stems(self.near))
+
+
+def sentences(source: Text) -> Iterator[TextSentence]:
+    """Those of a text; rows of tables are none."""
+    heading = ""
+    parts = [(at, text) for at, text in _parts(source.text) if text.count(" | ") < 2]
+    plain = ["" if text.startswith("#") else text for _, text in parts]
+    for n, (at, text) in enumerate(parts):
+        if _HEADING.fullmatch(text):
+            heading = text.lstrip("# ")
+            continue
+        title = f"{PurePosixPath(source.name).stem} {source.title}"
+        near = " ".join([heading, *plain[max(0, n - 1) : n], *plain[n + 1 : n + 2], title])
+        yield TextSentence(source, text.lstrip("-*•| "), source.ref(at), near)
+
+
+def _parts(text: str) -> Iterator[tuple[int, str]]:
+    """Where each begins, and its words."""
+    start = 0
+    for found in _BREAK.finditer(text):
+        part = text[start : found.start()]
+        if found[0] and "\n\n" not in found[0] and _SHORT_FORM.search(part[-12:]):
+            continue
+        words = " ".join(part.split())
+        if words.strip("#-*•|: "):
+            yield start + len(part) - len(part.lstrip()), words
+        start = found.end()
