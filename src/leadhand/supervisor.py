@@ -34,6 +34,7 @@ from leadhand.run.settings import (
     StartArguments,
     check_known,
     check_limits,
+    occasions,
 )
 
 if TYPE_CHECKING:
@@ -139,6 +140,11 @@ class Supervisor(Generic[C, Out_co]):
         """The team, with the models that `auto` found."""
         return self._host.team
 
+    @property
+    def budget(self) -> Budget | None:
+        """What a run may spend that is given no budget of its own."""
+        return self._host.settings.budget
+
     async def plan(
         self,
         request: str,
@@ -178,6 +184,9 @@ class Supervisor(Generic[C, Out_co]):
         with the run, for the program that resumes it.
         If neither the planner nor the team's template or offline code gives a sound plan, the
         answer says so.
+
+        `approve` says when a person is asked, instead of that of the supervisor; it is stored with
+        the run.
 
         With `after`, the id of a run that has an answer, this is a follow-up: its planner sees the
         earlier request and digests of the answer and results, and tasks may name them as artifacts,
@@ -374,8 +383,4 @@ def _occasions(approve: Collection[Occasion] | None, person: "Ask | None") -> tu
         raise InputError(f"person is {type(person).__name__}; it must be an async function")
     if approve is None:
         return ("plan", "escalation") if person is not None else ()
-    known: tuple[Occasion, ...] = ("plan", "escalation")
-    listed = isinstance(approve, Collection) and not isinstance(approve, str)  # pyright: ignore[reportUnnecessaryIsInstance]
-    if not listed or not all(one in known for one in approve):
-        raise InputError(f"approve is {approve!r}; it is a list of {' and '.join(known)}")
-    return tuple(one for one in known if one in approve)
+    return occasions(approve)

@@ -260,6 +260,8 @@ class Team(Generic[Out_co]):
     confidential: bool = False
     """Whether a hosted model is used only if `--model` or LEADHAND_MODEL names it, or this team's
     program, and never because of a key or an address in the environment."""
+    requester_approves: bool = False
+    """Whether those who start a run of a service may approve its plan and tool calls themselves."""
     needs: str = ""
     """One line for `leadhand teams list`: what has to be handed in."""
     gives: str = ""

@@ -320,7 +320,8 @@ class RunHost:
         run_id = recorder.run_id
         active = self.active[run_id] = ActiveRun()
         active.on_stop.append(lambda _: recorder.limit_commits(STOP_PATIENCE_S))
-        people = People(recorder, self.journal, occasions=self.occasions, ask=self.person)
+        asks = self.occasions if settings.approve is None else settings.approve
+        people = People(recorder, self.journal, occasions=asks, ask=self.person)
         try:
             if replies:
                 await people.take_replies(replies)

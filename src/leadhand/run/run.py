@@ -62,6 +62,7 @@ def record_start(context: StepContext, request: PlanRequest, *, again: tuple[str
             inputs=settings.inputs,
             uploads=settings.uploads,
             after=request.after,
+            approve=settings.approve,
             nonce=context.roles.nonce,
             origin={**settings.origin},
             amend=settings.amend,

@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, get_origin
@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget, LimitName
 from leadhand.contracts.context import C, Restore, context_types
+from leadhand.contracts.people import Occasion
 from leadhand.contracts.task import Batch, EarlierRun, Plan, PlanRequest
 from leadhand.errors import InputError, TeamError
 from leadhand.plans.nesting import nested_teams
@@ -62,6 +63,8 @@ class RunSettings:
     """Whether the run has a context, which itself is not kept."""
     fingerprint: str = ""
     """A digest of what was asked for."""
+    approve: tuple[Occasion, ...] | None = None
+    """When a person is asked; None: as the supervisor says."""
 
     def kept(self, state: "RunState") -> "RunSettings":
         """Those of a recorded run's own, and these limits for the others."""
@@ -72,6 +75,7 @@ class RunSettings:
             own,
             state.inputs,
             origin=state.origin,
+            approve=state.approve,
         )
 
     @property
@@ -115,6 +119,8 @@ class StartArguments(RunArguments[C], total=False):
     """Stored with the run, for the program that resumes it."""
     after: str | None
     """The id of the run that this one follows."""
+    approve: Collection[Occasion] | None
+    """When a person is asked, instead of when the supervisor says."""
     earlier: Sequence[EarlierRun]
     """A conversation that it follows, before `after`, the latest exchange first; a long one is cut.
     """
@@ -146,6 +152,7 @@ class RunOptions:
     uploads: Mapping[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
     origin: Mapping[str, JsonValue] | None = None
     after: str | None = None
+    approve: Collection[Occasion] | None = None
     earlier: Sequence[EarlierRun] = ()
 
     def __post_init__(self) -> None:
@@ -163,11 +170,13 @@ class RunOptions:
             deadline_s=None if limit_s == math.inf else limit_s,
             budget=self.budget or default.budget,
             own_limits=own,
+            approve=default.approve if self.approve is None else occasions(self.approve),
         )
 
     def check(self) -> None:
         """Raises `InputError` for a new run that can't be started."""
         check_uploads(self.uploads)
+        occasions(self.approve or ())
         if self.request is None and self.plan is None:
             raise InputError("nothing to run: give a request or a plan")
         if self.plan is not None and not isinstance(self.plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -193,6 +202,15 @@ class RunOptions:
         uploads = [digests(self.uploads)] if self.uploads else []
         asked = digest_of([team, request.text, batches, plan, self.amend, *after, *uploads])
         return f"{asked}.{'' if self.origin is None else digest_of(self.origin)}"
+
+
+def occasions(approve: Collection[Occasion]) -> tuple[Occasion, ...]:
+    """When people are asked. Raises `InputError`."""
+    known: tuple[Occasion, ...] = ("plan", "escalation")
+    listed = isinstance(approve, Collection) and not isinstance(approve, str)  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not listed or not all(one in known for one in approve):
+        raise InputError(f"approve is {approve!r}; it is a list of {' and '.join(known)}")
+    return tuple(one for one in known if one in approve)
 
 
 def check_limits(deadline_s: float | None, budget: Budget | None) -> None:

@@ -95,7 +95,7 @@ def _started(state: RunState, event: events.RunStarted) -> None:
     state.started_s = event.elapsed_s
     state.models = event.models
     state.budget = event.budget
-    state.own_limits = event.own_limits
+    state.own_limits, state.approve = event.own_limits, event.approve
     state.inputs, state.uploads = event.inputs, event.uploads
     if event.after:
         state.after, state.earlier = event.after, earlier_results(event.after)

@@ -18,7 +18,7 @@ from leadhand.contracts.outcome import (
     Usage,
     with_location,
 )
-from leadhand.contracts.people import Reply
+from leadhand.contracts.people import Occasion, Reply
 from leadhand.contracts.planner_kinds import AsksAfter, RoundsEnd
 from leadhand.contracts.summary import RunStatus
 from leadhand.contracts.task import EarlierResult, EarlierRun, Plan, Task
@@ -157,6 +157,8 @@ class RunState:
     budget: Budget | None = None
     own_limits: tuple[LimitName, ...] = ()
     """Which of the two the run was given itself; the others were its supervisor's."""
+    approve: tuple[Occasion, ...] | None = None
+    """When a person is asked, if the run was given that itself."""
     inputs: tuple[str, ...] = ()
     uploads: tuple[str, ...] = ()
     after: tuple[EarlierRun, ...] = ()

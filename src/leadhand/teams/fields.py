@@ -273,6 +273,8 @@ class TeamFields(Fields):
     """One line on what the answer has."""
     confidential: bool = False
     """True: a hosted model is used only if `--model` or LEADHAND_MODEL names it."""
+    requester_approves: bool = False
+    """True: who starts a run of a service may approve its plan and tool calls as well."""
     model: values.ModelName | None = None
     """The model of every tier that `models` does not name, as `provider:model`."""
     models: Annotated[

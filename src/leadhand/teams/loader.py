@@ -229,6 +229,7 @@ def _team(
         trained_router=trained,
         report=code["report"],  # pyright: ignore[reportArgumentType]
         confidential=fields.confidential,
+        requester_approves=fields.requester_approves,
         needs=fields.needs,
         gives=fields.gives,
         rates={name: Rate(**_values(rate)) for name, rate in fields.rates.items()},

@@ -264,3 +264,18 @@ def test_a_reply_to_what_was_seen_does_not_answer_a_newer_question() -> None:
     assert run_virtual(approve()).status == "complete"
     (listed,) = run_virtual(supervisor.runs())
     assert (listed.questions, listed.asked_at) == (0, None)
+
+
+def test_a_run_may_say_itself_when_a_person_is_asked_and_keeps_that_when_it_is_resumed() -> None:
+    journal, desk = MemoryJournal(), Desk()
+    supervisor = Supervisor(desk.team(), journal=journal)
+    given = run_virtual(supervisor.run(plan=FILE, run_id=RUN, approve=["plan"]))
+    assert (given.status, desk.given) == ("waiting", [])
+    again = Supervisor(desk.team(), journal=journal)
+    assert run_virtual(resumed(again, RUN)).status == "waiting"
+    run_virtual(replied(again, RUN, approved()))
+    assert desk.tasks() == ["t1"]
+    always = Supervisor(desk.team(), approve=["plan"])
+    assert run_virtual(always.run(plan=FILE, approve=[])).status == "complete"
+    with pytest.raises(InputError, match="approve is"):
+        run_virtual(always.run(plan=FILE, approve="plan"))  # pyright: ignore[reportArgumentType]

@@ -48,7 +48,7 @@ def document(team: Team) -> Data:
         ],
         "router": None if team.router is None else _role(team.router),
         "trained_router": team.trained_router and {"workers": [*team.trained_router.workers]},
-        **_fields(team, "shared_tools report confidential needs gives"),
+        **_fields(team, "shared_tools report confidential requester_approves needs gives"),
         "worker_factory": team.worker_factory
         and {
             "tools": [*map(name_of, team.worker_factory.tools)],

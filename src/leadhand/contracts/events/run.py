@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from leadhand.contracts.answer import Answer, Conflict, CritiquePoint
 from leadhand.contracts.budget import Budget, LimitName
 from leadhand.contracts.events.fields import RunEvent
-from leadhand.contracts.people import CallReply, ToolCall, Verdict
+from leadhand.contracts.people import CallReply, Occasion, ToolCall, Verdict
 from leadhand.contracts.planner_kinds import AsksAfter, RoundsEnd
 from leadhand.contracts.task import EarlierRun, Plan, Task
 
@@ -45,6 +45,8 @@ class RunStarted(RunEvent):
     """Which limits the run was given itself: it keeps them when another supervisor resumes it."""
     after: tuple[EarlierRun, ...] = ()
     """The runs that this one follows, the latest first: what its planner and tasks may use."""
+    approve: tuple[Occasion, ...] | None = None
+    """When a person is asked; None: the run was not given that itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
