@@ -46,6 +46,17 @@ class ComparedPrice(BaseModel):
     ref: str
     date: str | None = None
 
+    @property
+    def price(self) -> str:
+        """As stated, in words."""
+        return f"{self.amount:,.6g} {' per '.join(filter(None, (self.currency, self.per)))}"
+
+    @property
+    def compared(self) -> str:
+        """Made comparable, in words."""
+        unit = " per ".join(filter(None, (self.currency, self.comparable_per)))
+        return f"{self.comparable:,.6g} {unit}"
+
 
 class MarketChange(BaseModel):
     """A difference between two snapshots that follow each other."""
@@ -62,6 +73,11 @@ class MarketChange(BaseModel):
     to: str | None = None
     ref_before: str | None = None
     ref_after: str | None = None
+
+    @property
+    def ref(self) -> str | None:
+        """The later place, or of what is gone the earlier one."""
+        return self.ref_after or self.ref_before
 
 
 class Competition(BaseModel):

@@ -38,23 +38,22 @@ def report(
 ) -> Report:
     """What is handed on."""
     changes = sorted(_named(found, found.changes), key=lambda one: _ORDER.index(one.kind))
-    change = ("kind", "competitor", "item", "attribute", "before", "after")
-    price = ("competitor", "item", "amount", "currency", "per", "comparable", "comparable_per")
+    change = ("kind", "competitor", "item", "attribute", "before", "after", "ref")
+    price = ("competitor", "item", "price", "compared", "ref")
     fact = ("competitor", "item", "attribute", "value", "date", "ref")
+    decided = lead(found)
     removed = counted(found.removed_statements, "statement")
     left_out = f"{removed} of a model left out, because the citation does not hold."
     return Report(
         title="Competitors",
         about=request,
-        lead=lead(found),
+        lead=decided,
         sections=[
             Section("The sources contradict each other", [Items(contradictions)]),
-            Section("Draft", [Items(found.draft)]),
+            Section("Draft", [Items([line for line in found.draft if line not in decided])]),
             Section("Added by a model", [Items([f"{o.text} [{o.ref}]" for o in found.statements])]),
-            Section("What changed", [table_of(changes, *change, "to", "ref_before", "ref_after")]),
-            Section(
-                "Prices", [table_of(_named(found, found.prices), *price, "ref"), *_bars(found)]
-            ),
+            Section("What changed", [table_of(changes, *change)]),
+            Section("Prices", [table_of(_named(found, found.prices), *price), *_bars(found)]),
             Section("Features", [_features(found)]),
             Section("Facts", [table_of(_named(found, found.facts), *fact)]),
         ],

@@ -101,9 +101,10 @@ def _add_prices(given: HandedIn, tables: Sequence[DataTable]) -> None:
         if first.value != one.value:
             both = f"{first.value:g} at {first.ref}, {one.value:g} at {one.ref}"
             given.conflicts.append(f"{one.asset} on {one.date}: {both}: the first is used")
-    for asset, places in wrong.items():
-        where = joined_names(places, 3)
-        given.issues.append(f"{asset}: left out are zero or negative prices at {where}")
+    given.issues += [
+        f"{asset}: left out are zero or negative prices at {joined_names(places, 3)}"
+        for asset, places in wrong.items()
+    ]
     given.dates = sorted({date for date, _ in found})
     given.assets = list(dict.fromkeys(asset for _, asset in found))
     given.levels = np.full((len(given.dates), len(given.assets)), np.nan)

@@ -9,10 +9,10 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    NonNegativeFloat,
     ValidationError,
     model_validator,
 )
-from pydantic_core import ErrorDetails
 
 from leadhand import InputError
 from leadhand_teams.shared import values
@@ -20,50 +20,22 @@ from leadhand_teams.shared import values
 MAX_CHARS = 200_000
 """A longer policy is refused."""
 Target = Literal[
-    "min_volatility",
-    "max_sharpe",
-    "efficient_return",
-    "efficient_risk",
-    "quadratic_utility",
-    "hrp",
-    "risk_parity",
-    "weights",
-]
-
-
-def _number(value: object) -> object:
-    """A number as people write it: 0.6, "60 %", "0,6"."""
-    if not isinstance(value, str):
-        return value
-    with suppress(ValueError):
-        return float(value)
-    found = values.number(value)
-    if found is None:
-        raise ValueError(f"{value!r} is not a number: write 0.6 or 60 %")
-    return found / 100 if values.unit_of(value) == "%" else found
-
-
-def _limit(value: object) -> object:
-    return None if value in ("null", "~") else _number(value)
-
-
-Number = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
-Positive = Annotated[Number, Field(ge=0)]
-Part = Annotated[Number, Field(ge=0, le=1)]
-Limit = Annotated[float | None, BeforeValidator(_limit)]
-"""Of a weight; None: no limit."""
+    "min_volatility", "max_sharpe", "efficient_return", "efficient_risk", "quadratic_utility",
+    "hrp", "risk_parity", "weights",
+]  # fmt: skip
+Part = Annotated[float, Field(ge=0, le=1)]
 
 
 class _Data(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Band(_Data):
     """The weight that an asset should have, and how far it may be from it."""
 
-    target: Number | None = None
-    min: Number = 0.0
-    max: Number = 1.0
+    target: float | None = None
+    min: float = 0.0
+    max: float = 1.0
 
     @property
     def is_open(self) -> bool:
@@ -77,8 +49,6 @@ class Band(_Data):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        if self.target is None and self.is_open:
-            raise ValueError("write a target, or both min and max")
         if not self.min <= self.aim <= self.max:
             ends = f"{self.min:g} to {self.max:g}"
             raise ValueError(f"target {self.aim:g} is not within {ends}: write 0.6 or 60 %")
@@ -93,7 +63,7 @@ class Fees(_Data):
     """What an order costs: a part of its value, and a fixed sum."""
 
     rate: Part = 0.0
-    fixed: Positive = 0.0
+    fixed: NonNegativeFloat = 0.0
 
 
 class Taxes(_Data):
@@ -101,33 +71,35 @@ class Taxes(_Data):
 
     short: Part
     long: Part
-    days: int = 365
+    days: float = 365
+
+
+def _under(key: str, value: object) -> object:
+    """`value` under its usual key, if it is written without one."""
+    return cast("object", value) if isinstance(value, dict) else {key: value}
 
 
 class Policy(_Data):
     """What the user wants; every key of `policy.yaml` is a field here."""
 
     target: Target
-    target_return: Number | None = None
-    target_volatility: Positive | None = None
-    risk_aversion: Annotated[Number, Field(gt=0)] = 1.0
-    risk_free: Number = 0.02
-    days: Annotated[Number, Field(gt=0, le=100_000)] = 252.0
+    target_return: float | None = None
+    target_volatility: NonNegativeFloat | None = None
+    risk_aversion: Annotated[float, Field(gt=0)] = 1.0
+    risk_free: float = 0.02
+    days: Annotated[float, Field(gt=0, le=100_000)] = 252.0
     """Rows of prices in a year."""
-    weights: Annotated[
-        dict[str, Annotated[Band, BeforeValidator(lambda one: _under("target", one))]],
-        Field(validate_default=False),
-    ] = {}
+    weights: dict[str, Annotated[Band, BeforeValidator(lambda one: _under("target", one))]] = {}
     bounds: Annotated[
-        dict[str, tuple[Limit, Limit]], BeforeValidator(lambda one: _under("*", one))
+        dict[str, tuple[float | None, float | None]], BeforeValidator(lambda one: _under("*", one))
     ] = {}
     """The least and the largest weight of an asset, "*" of all others; without them 0 and 1."""
-    cash: Positive = 0.0
+    cash: NonNegativeFloat = 0.0
     fees: Annotated[Fees, BeforeValidator(lambda one: _under("rate", one))] = Fees()
-    min_trade: Positive = 0.0
+    min_trade: NonNegativeFloat = 0.0
     taxes: Taxes | None = None
     allocation: Literal["greedy", "optimal"] = "optimal"
-    shocks: dict[str, dict[str, Number]] = {}
+    shocks: dict[str, dict[str, float]] = {}
     """Scenarios by name: how much each asset changes; "*" stands for all others."""
 
     @model_validator(mode="after")
@@ -153,11 +125,6 @@ class Policy(_Data):
         return max(least, band.min), min(most, band.max)
 
 
-def _under(key: str, value: object) -> object:
-    """`value` under its usual key, if it is written without one."""
-    return cast("object", value) if isinstance(value, dict) else {key: value}
-
-
 def read_policy(text: str, file: str) -> Policy:
     """The policy. Raises `InputError` with every problem of it, `file: key: what is wrong`."""
     if len(text) > MAX_CHARS:
@@ -165,15 +132,33 @@ def read_policy(text: str, file: str) -> Policy:
     try:
         # Every scalar is text: the assets ON, NO and Y are no booleans.
         given = cast("object", yaml.load(text, Loader=yaml.BaseLoader))  # pyright: ignore[reportUnknownMemberType]
-        return Policy.model_validate(given)
+        return Policy.model_validate(_plain(given))
     except ValidationError as error:
-        raise InputError("; ".join(f"{file}: {_line(one)}" for one in error.errors())) from error
+        known = f"unknown key: known are {', '.join(Policy.model_fields)}"
+        lines = [
+            f"{file}: {'.'.join(map(str, one['loc']))}: "
+            + (known if one["type"] == "extra_forbidden" else one["msg"])
+            for one in error.errors()
+        ]
+        raise InputError("; ".join(lines)) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(f"{file}: this is not YAML: write one `key: value` a line") from error
 
 
-def _line(one: ErrorDetails) -> str:
-    key = ".".join(map(str, one["loc"]))
-    known = f"unknown key: known are {', '.join(Policy.model_fields)}"
-    what = known if one["type"] == "extra_forbidden" else one["msg"]
-    return f"{key}: {what}" if key else what
+def _plain(value: object) -> object:
+    """The same with numbers for what people write as such: 0.6, "60 %", "0,6"."""
+    match value:
+        case dict():
+            return {key: _plain(one) for key, one in cast("dict[str, object]", value).items()}
+        case list():
+            return [_plain(one) for one in cast("list[object]", value)]
+        case "null" | "~" | "":
+            return None
+        case str():
+            with suppress(ValueError):
+                return float(value)
+            found = values.number(value)
+            is_part = found is not None and values.unit_of(value) == "%"
+            return value if found is None else found / 100 if is_part else found
+        case _:
+            return value

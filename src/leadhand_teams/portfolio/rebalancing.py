@@ -1,6 +1,7 @@
 """Orders for one policy: target weights, bands, whole shares, and whether each rule is kept."""
 
 import datetime as dt
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -55,7 +56,7 @@ def rebalanced(given: HandedIn, policy: Policy) -> Rebalanced:
         orders=_orders(given, policy, book, shares),
         cash=book.cash_after(shares),
         value=book.value,
-        constraints=[*_money(book, shares), *_bands(given, policy, book, shares)],
+        constraints=[*_rules(given, policy, book, shares)],
     )
 
 
@@ -96,21 +97,14 @@ def _shares(
     return optimal(target, book, low=low, high=high, least_turnover=False)
 
 
-def _money(book: Book, shares: Shares) -> list[Constraint]:
-    """The rules of cash and orders, checked anew on what was found."""
+def _rules(given: HandedIn, policy: Policy, book: Book, shares: Shares) -> Iterator[Constraint]:
+    """The rules of the policy, checked anew on what was found, and why they are kept or not."""
     cash, traded = book.cash_after(shares), book.traded(shares)
-    found = [Constraint(name="cash", met=cash >= -1e-6, why=f"{cash:,.2f} is left after fees")]
+    yield Constraint(name="cash", met=cash >= -1e-6, why=f"{cash:,.2f} is left after fees")
     if book.min_trade and traded.any():
         least = float(traded[traded > 0].min())
         why = f"the smallest order is {least:,.2f}; {book.min_trade:,.2f} it must be"
-        met = least >= book.min_trade - 1e-6
-        found.append(Constraint(name="min_trade", met=met, why=why))
-    return found
-
-
-def _bands(given: HandedIn, policy: Policy, book: Book, shares: Shares) -> list[Constraint]:
-    """Whether each weight is within its band, and why not."""
-    found: list[Constraint] = []
+        yield Constraint(name="min_trade", met=least >= book.min_trade - 1e-6, why=why)
     steps = book.prices / book.value
     for asset, weight, step in zip(given.assets, book.weights(shares), steps, strict=True):
         least, most = policy.bounds_of(asset)
@@ -124,8 +118,7 @@ def _bands(given: HandedIn, policy: Policy, book: Book, shares: Shares) -> list[
             why += f": one share is {step:.2%}, no whole number of them fits"
         elif not met:
             why += ": whole shares, cash and the other bands leave no room"
-        found.append(Constraint(name=f"weight of {asset}", met=met, why=why))
-    return found
+        yield Constraint(name=f"weight of {asset}", met=met, why=why)
 
 
 def _orders(given: HandedIn, policy: Policy, book: Book, shares: Shares) -> list[Order]:

@@ -39,15 +39,16 @@ def report_of(
     """The report: decision, orders, weights, risk, rules, and what is doubtful."""
     disagreements = [f"Sources disagree: {line}" for line in found.conflicts]
     rules = sorted(found.constraints, key=lambda one: one.met)
+    lots = [f"lots of {one.asset}: {', '.join(one.lots)}" for one in found.orders if one.lots]
     parts = ("before", "after", "target")
     figures = ("yearly_return", "volatility", "max_drawdown")
     portfolios = [one for _, one in found.measures if one.volatility is not None]
-    prices = ("asset", *figures, "closest", "correlation", "price", "first", "last", "ref")
+    prices = ("asset", *figures, "closest", "correlation", "ref")
     return Report(
         title,
         lead(found),
         [
-            Section("Orders", [_orders(found)]),
+            Section("Orders", [_orders(found), Items(lots)]),
             Section(
                 "Weights",
                 [*_bars(found), table_of(found.weights, "asset", *parts, percent=parts)],
@@ -114,7 +115,8 @@ def _orders(found: Rebalanced) -> TableBlock:
     fees, tax = (sum(getattr(one, name) or 0.0 for one in found.orders) for name in ("fee", "tax"))
     told = f"Of {found.value:,.2f}: {sold:,.2f} sold, {bought:,.2f} bought, fees {fees:,.2f}."
     told += f" Estimated tax {tax:,.2f}, not taken from the cash." if tax else ""
-    columns = ["asset", "side", "shares", "price", "value", "fee", "tax", "lots", "ref"]
+    taxed = ("tax",) if any(one.tax is not None for one in found.orders) else ()
+    columns = ("asset", "side", "shares", "price", "value", "fee", *taxed, "ref")
     return table_of(found.orders, *columns, caption=told)
 
 
