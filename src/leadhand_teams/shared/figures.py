@@ -1,4 +1,4 @@
-"""Draws figures as inline SVG: lines, bars, points, a band and a graph. Pure.
+"""Draws figures as inline SVG: lines, bars, a band and a graph. Pure.
 
 A figure has a title and a text alternative, axes with round ticks, and no more colours than it
 needs; it follows the page's light or dark colours, prints in black on white, and is escaped.
@@ -9,7 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Final, Literal
+from pathlib import Path
+from typing import Final
 
 from leadhand.tools.files import cleaned
 from leadhand_teams.shared.values import number_text
@@ -22,32 +23,11 @@ _CHAR: Final = 7.8
 """The width of a character, about."""
 _MAX_POINTS: Final = 400
 """Points of a line; longer ones are thinned."""
-STYLE: Final = """
-svg.figure { width: 100%; height: auto; max-width: 720px; min-width: 500px; display: block; }
-svg.figure text { fill: var(--ink, #1f2328); font: 13px system-ui, sans-serif; }
-svg.figure .title { font-size: 15px; font-weight: 600; }
-svg.figure .faint { fill: var(--faint, #59636e); font-size: 12px; }
-svg.figure .grid { stroke: var(--line, #d1d9e0); }
-svg.figure .axis { stroke: var(--faint, #59636e); }
-svg.figure .s0 { --c: var(--one, #0b62c4); } svg.figure .s1 { --c: var(--two, #b35900); }
-svg.figure .s2 { --c: var(--three, #1a7f5a); } svg.figure .s3 { --c: var(--four, #8250df); }
-svg.figure .s4 { --c: var(--faint, #59636e); }
-svg.figure .line { fill: none; stroke: var(--c); stroke-width: 2; }
-svg.figure .bar, svg.figure .dot { fill: var(--c); }
-svg.figure .band { fill: var(--c); opacity: .18; }
-svg.figure .dot { opacity: .8; } svg.figure .s1 .line { stroke-dasharray: 7 3; }
-svg.figure .s2 .line { stroke-dasharray: 2 3; } svg.figure .s3 .line { stroke-dasharray: 9 3 2 3; }
-svg.figure .edge { fill: none; stroke: var(--faint, #59636e); }
-svg.figure .box { fill: none; stroke: var(--c); }
-"""
+STYLE: Final = Path(__file__).with_name("figure.css").read_text(encoding="utf-8")
 """For the page; a figure that is a file of its own has it inside."""
-_DARK: Final = """
-@media (prefers-color-scheme: dark) { svg.figure { --ink: #f0f6fc; --faint: #9198a1;
- --line: #3d444d; --one: #58a6ff; --two: #f0a355; --three: #4ac29a; --four: #bc9cff; } }
-"""
+_DARK: Final = Path(__file__).with_name("figure_dark.css").read_text(encoding="utf-8")
 
 X = float | dt.date
-Class = Literal["line", "dot", "band"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,23 +74,9 @@ def line_chart(
     x_label: str = "",
     y_label: str = "",
     band: Sequence[tuple[X, float, float]] = (),
-    from_zero: bool = False,
 ) -> Drawing:
     """Lines over numbers or dates; `band` is an area between two values at each place."""
-    return _plot("line", title, series, alternative, x_label, y_label, band, from_zero)
-
-
-def points(
-    title: str,
-    series: Sequence[Series],
-    *,
-    alternative: str,
-    x_label: str = "",
-    y_label: str = "",
-    line: Series | None = None,
-) -> Drawing:
-    """Points, and perhaps a line through them."""
-    return _plot("dot", title, series, alternative, x_label, y_label, (), False, line)
+    return _plot(title, series, alternative, x_label, y_label, band)
 
 
 def bars(
@@ -210,17 +176,14 @@ def ticks(low: float, high: float, *, count: int = 5) -> list[float]:
 
 
 def _plot(
-    kind: Class,
     title: str,
     series: Sequence[Series],
     alternative: str,
     x_label: str,
     y_label: str,
     band: Sequence[tuple[X, float, float]],
-    from_zero: bool,
-    line: Series | None = None,
 ) -> Drawing:
-    drawn = [*series, *([line] if line else [])]
+    drawn = series
     xs = [_number(x) for one in drawn for x, _ in one.points] + [_number(x) for x, _, _ in band]
     ys = [y for one in drawn for _, y in one.points] + [y for _, a, b in band for y in (a, b)]
     ys = [y for y in ys if math.isfinite(y)]
@@ -228,7 +191,7 @@ def _plot(
         return Drawing(
             title, alternative, _title(title) + _label(WIDTH / 2, 160, "No data", "middle")
         )
-    y_ticks = ticks(min([*ys, *([0.0] if from_zero else [])]), max(ys))
+    y_ticks = ticks(min(ys), max(ys))
     is_time = isinstance(next(x for one in drawn for x, _ in one.points), dt.date)
     x_ticks = _date_ticks(min(xs), max(xs)) if is_time else _labelled(ticks(min(xs), max(xs)))
     x_low = min(min(xs), x_ticks[0][0]) if not is_time else min(xs)
@@ -241,13 +204,9 @@ def _plot(
         parts.append(f'<g class="s0"><polygon class="band" points="{upper} {lower}"/></g>')
     for n, one in enumerate(drawn):
         kept = [(x, y) for x, y in one.points if math.isfinite(y)]
-        if kind == "dot" and one is not line:
-            kept = kept[:: max(1, len(kept) // 2000)]
-            inner = "".join(f'<circle class="dot" {scale.centre(x, y)} r="3"/>' for x, y in kept)
-        else:
-            kept = kept[:: max(1, len(kept) // _MAX_POINTS)]
-            path = " ".join(scale.at(x, y) for x, y in kept)
-            inner = f'<polyline class="line" points="{path}"/>'
+        kept = kept[:: max(1, len(kept) // _MAX_POINTS)]
+        path = " ".join(scale.at(x, y) for x, y in kept)
+        inner = f'<polyline class="line" points="{path}"/>'
         parts.append(f'<g class="s{min(n, 4)}">{inner}</g>')
     if len(drawn) > 1:
         parts.append(_legend([one.label for one in drawn]))
@@ -271,9 +230,6 @@ class _Scale:
 
     def at(self, x: X, y: float) -> str:
         return f"{self.x(x):.1f},{self.y(y):.1f}"
-
-    def centre(self, x: X, y: float) -> str:
-        return f'cx="{self.x(x):.1f}" cy="{self.y(y):.1f}"'
 
 
 def _axes(

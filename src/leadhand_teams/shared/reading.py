@@ -81,11 +81,6 @@ class Text:
         page = self.page(offset)
         return f"{self.name}!{page}" if page else f"{self.name}:{self.line(offset)}"
 
-    @property
-    def document(self) -> Document:
-        """It as the tools of `leadhand.tools.files` take it, to split it into passages."""
-        return Document(self.name, self.text, self.page_starts)
-
 
 @dataclass(frozen=True, slots=True)
 class Reading:

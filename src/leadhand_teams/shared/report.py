@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Final, cast
 
 from pydantic import BaseModel
@@ -32,47 +33,7 @@ _PAGE: Final = """<!doctype html>
 {body}
 </main></body></html>
 """
-_STYLE: Final = """
-:root { --ink: #1f2328; --faint: #59636e; --line: #d1d9e0; --ground: #ffffff; --soft: #f6f8fa;
- --one: #0b62c4; --two: #b35900; --three: #1a7f5a; --four: #8250df; --warn: #9a6700; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --faint: #9198a1; --line: #3d444d;
- --ground: #0d1117; --soft: #151b23; --one: #58a6ff; --two: #f0a355; --three: #4ac29a;
- --four: #bc9cff; --warn: #d29922; } }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--ground); color: var(--ink);
- font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; }
-main { max-width: 46rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; overflow-wrap: break-word; }
-h1, h2, h3 { line-height: 1.25; text-wrap: balance; }
-h1 { font-size: 1.6rem; margin: 0 0 .25rem; } h2 { font-size: 1.2rem; margin: 2.25rem 0 .5rem; }
-h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; }
-p, ul, ol { margin: .6rem 0; } ul, ol { padding-left: 1.3rem; } li { margin: .25rem 0; }
-.about, footer, figcaption, .ref { color: var(--faint); font-size: .875rem; }
-.about { margin: 0 0 1.25rem; }
-.lead { font-size: 1.2rem; line-height: 1.45; margin: .75rem 0; }
-.missing { border-left: 4px solid var(--warn); background: var(--soft); padding: .6rem 1rem;
- margin: 1.25rem 0; } .missing h2 { margin: 0 0 .25rem; font-size: 1rem; }
-.table { overflow-x: auto; margin: .8rem 0; }
-table { border-collapse: collapse; width: 100%; font-size: .925rem; }
-caption { text-align: left; color: var(--faint); font-size: .875rem; padding-bottom: .3rem; }
-th, td { text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0;
- border-bottom: 1px solid var(--line); overflow-wrap: normal; }
-th { border-bottom: 2px solid var(--line); font-weight: 600; }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-td:last-child, th:last-child { padding-right: 0; }
-blockquote { margin: .8rem 0; padding: .1rem 0 .1rem 1rem; border-left: 3px solid var(--line); }
-blockquote p { margin: .2rem 0; white-space: pre-line; }
-code, pre { font: .875em ui-monospace, Menlo, Consolas, monospace; background: var(--soft); }
-code { padding: .1em .3em; border-radius: 4px; }
-pre { padding: .8rem 1rem; overflow-x: auto; border-radius: 6px; white-space: pre-wrap; }
-pre code { padding: 0; background: none; }
-figure { margin: 1.2rem 0; overflow-x: auto; } a { color: var(--one); }
-footer { margin-top: 2.5rem; padding-top: .75rem; border-top: 1px solid var(--line); }
-@media print { :root { --ink: #000; --faint: #444; --line: #bbb; --ground: #fff; --soft: #fff;
- --one: #0b62c4; --two: #b35900; --three: #1a7f5a; --four: #8250df; }
- main { max-width: none; padding: 0; } body { font-size: 10.5pt; }
- .table { overflow: visible; } h2, h3 { break-after: avoid; }
- tr, figure, blockquote { break-inside: avoid; } thead { display: table-header-group; } }
-"""
+_STYLE: Final = Path(__file__).with_name("report.css").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,18 @@ import math
 import re
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, cast
 
-from leadhand.tools.files import Passage, content_words, split_into_passages
-from leadhand_teams.shared.reading import Text
+from leadhand.tools.files import content_words
 
 K1: Final = 1.2
 B: Final = 0.75
 """The parameters and the formula: Robertson and Zaragoza, The Probabilistic Relevance Framework."""
+HEADING: Final = 2.0
+"""How much more a word of a heading counts."""
 _WORD: Final = re.compile(r"[^\W_]+")
 _stemming = threading.Lock()
 
@@ -33,20 +34,13 @@ class Hit:
 class Index:
     """Items to search, each a heading and a body; its index is its place in `items`."""
 
-    def __init__(
-        self,
-        items: Iterable[tuple[str, str]],
-        *,
-        heading_weight: float = 2.0,
-        language: str = "english",
-    ) -> None:
-        self._language = language
+    def __init__(self, items: Iterable[tuple[str, str]]) -> None:
         self._found: dict[str, list[tuple[int, float]]] = defaultdict(list)
         lengths: list[float] = []
         for number, (heading, body) in enumerate(items):
             counts: dict[str, float] = defaultdict(float)
-            for text, weight in ((heading, heading_weight), (body, 1.0)):
-                for term, count in Counter(terms(text, language)).items():
+            for text, weight in ((heading, HEADING), (body, 1.0)):
+                for term, count in Counter(terms(text)).items():
                     counts[term] += weight * count
             for term, count in counts.items():
                 self._found[term].append((number, count))
@@ -64,7 +58,7 @@ class Index:
 
     def search(self, query: str, limit: int = 10) -> list[Hit]:
         """The best items, best first; of equal ones the first."""
-        asked = list(dict.fromkeys(query_terms(query, self._language)))
+        asked = list(dict.fromkeys(query_terms(query)))
         weights = {term: self.rarity(term) for term in asked}
         scores: dict[int, float] = defaultdict(float)
         shares: dict[int, float] = defaultdict(float)
@@ -78,31 +72,26 @@ class Index:
         return [Hit(number, scores[number], shares[number] / whole) for number in best]
 
 
-def terms(text: str, language: str = "english") -> list[str]:
+def terms(text: str) -> list[str]:
     """The stems of all words of `text`, in order."""
-    return [stem(word, language) for word in _WORD.findall(text.lower())]
+    return [stem(word) for word in _WORD.findall(text.lower())]
 
 
-def query_terms(text: str, language: str = "english") -> list[str]:
+def query_terms(text: str) -> list[str]:
     """The stems of the words of a question that carry its meaning."""
-    return [stem(word, language) for word in content_words(text)]
-
-
-def passages(texts: Sequence[Text]) -> list[tuple[Text, Passage]]:
-    """The passages of `texts`, split at headings and paragraphs, in order."""
-    return [(text, passage) for text in texts for passage in split_into_passages(text.document)]
+    return [stem(word) for word in content_words(text)]
 
 
 @lru_cache(100_000)
-def stem(word: str, language: str = "english") -> str:
+def stem(word: str) -> str:
     """The stem of a word, in lower case."""
     with _stemming:  # a stemmer keeps the word in itself, and workers run in threads
-        return _stemmer(language)(word.lower())
+        return _stemmer()(word.lower())
 
 
 @cache
-def _stemmer(language: str) -> Callable[[str], str]:
+def _stemmer() -> Callable[[str], str]:
     import snowballstemmer  # pyright: ignore[reportMissingTypeStubs]
 
-    stemmer = snowballstemmer.stemmer(language)  # pyright: ignore
+    stemmer = snowballstemmer.stemmer("english")  # pyright: ignore
     return cast("Callable[[str], str]", stemmer.stemWord)  # pyright: ignore

@@ -5,26 +5,26 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import yaml
 
 DecimalMark = Literal[".", ","]
 PeriodKind = Literal["month", "quarter", "half", "year"]
 DayOrder = Literal["day", "month"]
 """What comes first in `3/4/2025`."""
 
-CURRENCIES: Final = {
-    "€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "US$": "USD", "zł": "PLN",
-    "Kč": "CZK", "Fr.": "CHF", "euro": "EUR", "euros": "EUR", "dollar": "USD", "dollars": "USD",
-    "pounds": "GBP",
-}  # fmt: skip
-_CODE_WORDS: Final = """
-EUR USD GBP CHF JPY CNY INR PLN CZK SEK NOK DKK CAD AUD NZD BRL MXN ZAR SGD HKD KRW
-"""
-_CODES: Final = frozenset(_CODE_WORDS.split())
-_SCALES: Final = {
-    "k": 1e3, "thousand": 1e3, "tsd": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "million": 1e6,
-    "millions": 1e6, "millionen": 1e6, "bn": 1e9, "billion": 1e9, "mrd": 1e9, "milliarden": 1e9,
-}  # fmt: skip
+_FILE: Final[dict[str, Any]] = yaml.safe_load(
+    Path(__file__).with_name("values.yaml").read_text(encoding="utf-8")
+)
+_CODES: Final[frozenset[str]] = frozenset(_FILE["codes"].split())
+CURRENCIES: Final[dict[str, str]] = {
+    mark: code for code, marks in _FILE["currencies"].items() for mark in marks.split()
+}
+_SCALES: Final[dict[str, float]] = {
+    word: float(scale) for scale, words in _FILE["scales"].items() for word in words.split()
+}
 
 _MARK: Final = "|".join(re.escape(mark) for mark in sorted(CURRENCIES, key=len, reverse=True))
 _CURRENCY: Final = rf"(?:{_MARK}|\b(?:{'|'.join(sorted(_CODES))})\b)"
@@ -44,67 +44,27 @@ _FAST: Final = re.compile(r"-?\d{1,15}(?:\.\d{1,9})?")
 _GROUP: Final = re.compile(r"[’' \u00a0\u202f]")
 _AMBIGUOUS: Final = re.compile(r"[-+−–]?\d{1,3}[.,]\d{3}")
 
-_MONTH_NAMES: Final = (
-    "january jan januar jänner janvier enero gennaio janeiro januari",
-    "february feb februar février fevrier febrero febbraio fevereiro februari",
-    "march mar märz maerz mrz mars marzo março marco maart",
-    "april apr avril avr abril aprile",
-    "may mai mayo maggio maio mei maj",
-    "june jun juni juin junio giugno junho",
-    "july jul juli juillet julio luglio julho",
-    "august aug août aout agosto augustus augusti",
-    "september sep sept septembre septiembre settembre setembro",
-    "october oct oktober okt octobre octubre ottobre outubro",
-    "november nov novembre noviembre novembro",
-    "december dec dezember dez décembre decembre diciembre dicembre dezembro desember",
-)
+_MONTH_NAMES: Final[list[str]] = _FILE["months"]
 MONTHS: Final = {
     name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()
 }
-"""The month of each of its names, in English, German, French, Spanish, Italian and others."""
-_MONTH: Final = rf"(?P<name>{'|'.join(sorted(MONTHS, key=len, reverse=True))})\b\.?"
-_DAY_WORDS: Final = """
-first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
-fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first
-twenty-second twenty-third twenty-fourth twenty-fifth twenty-sixth twenty-seventh twenty-eighth
-twenty-ninth thirtieth thirty-first
-"""
-_DAYS: Final = {word: number for number, word in enumerate(_DAY_WORDS.split(), 1)}
-_DATES: Final = (
-    re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?!\d)"),
-    re.compile(
-        r"(?<![\d.])(?P<a>\d{1,2})(?P<mark>[./-])(?P<b>\d{1,2})(?P=mark)(?P<y>(?:19|20)\d\d|\d\d)(?!\d)"
-    ),
-    re.compile(
-        rf"(?<!\d)(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.|er|º)?(?: day)?(?: of| de)?[ -]{_MONTH}"
-        r",?(?: de)?[ -](?P<y>(?:19|20)\d\d)(?!\d)",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        rf"(?:the )?\b(?P<word>{'|'.join(sorted(_DAYS, key=len, reverse=True))})(?: day)? of "
-        rf"{_MONTH},? (?P<y>(?:19|20)\d\d)(?!\d)",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        rf"\b{_MONTH} (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>(?:19|20)\d\d)(?!\d)", re.IGNORECASE
-    ),
-)
-_PERIODS: Final[tuple[tuple[PeriodKind, re.Pattern[str]], ...]] = (
-    ("quarter", re.compile(r"\bQ(?P<n>[1-4])[ /-]?(?:of )?(?P<y>(?:19|20)\d\d)\b", re.IGNORECASE)),
-    ("quarter", re.compile(r"\b(?P<y>(?:19|20)\d\d)[ /-]?Q(?P<n>[1-4])\b", re.IGNORECASE)),
-    ("quarter", re.compile(
-        r"\b(?P<word>first|second|third|fourth|last) quarter (?:of |in )?(?P<y>(?:19|20)\d\d)\b",
-        re.IGNORECASE,
-    )),
-    ("half", re.compile(r"\bH(?P<n>[12])[ /-]?(?P<y>(?:19|20)\d\d)\b", re.IGNORECASE)),
-    ("half", re.compile(
-        r"\b(?P<word>first|second) half (?:of |in )?(?P<y>(?:19|20)\d\d)\b", re.IGNORECASE
-    )),
-    ("month", re.compile(rf"\b{_MONTH}(?: of|,| de)?[ -](?P<y>(?:19|20)\d\d)\b", re.IGNORECASE)),
-    ("month", re.compile(r"(?<![\d-])(?P<y>(?:19|20)\d\d)-(?P<n>0[1-9]|1[0-2])(?![\d-])")),
-    ("month", re.compile(r"(?<![\d./])(?P<n>0?[1-9]|1[0-2])[/.](?P<y>(?:19|20)\d\d)(?!\d)")),
-    ("year", re.compile(r"(?<![\w.,/-])(?:FY ?)?(?P<y>(?:19|20)\d\d)(?![\w/-]|[.,]\d)")),
-)  # fmt: skip
+"""The month of each of its names."""
+_DAYS: Final = {word: number for number, word in enumerate(_FILE["days"].split(), 1)}
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    months, days = ("|".join(sorted(one, key=len, reverse=True)) for one in (MONTHS, _DAYS))
+    text = text.replace("<y>", r"(?P<y>(?:19|20)\d\d)", 1) if "?P<y>" not in text else text
+    text = text.replace("<month>", rf"(?P<name>{months})\b\.?").replace(
+        "<day>", f"(?P<word>{days})"
+    )
+    return re.compile(text, re.IGNORECASE)
+
+
+_DATES: Final = [_pattern(one) for one in _FILE["dates"]]
+_PERIODS: Final[list[tuple[PeriodKind, re.Pattern[str]]]] = [
+    (kind, _pattern(one)) for kind, one in _FILE["periods"]
+]
 _ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
 _MONTHS_OF: Final = {"year": 12, "half": 6, "quarter": 3, "month": 1}
 MONTH_NAMES: Final = [names.split()[0].capitalize() for names in _MONTH_NAMES]

@@ -6,7 +6,7 @@ import math
 import pytest
 from defusedxml.ElementTree import fromstring
 
-from leadhand_teams.shared.figures import Drawing, Series, bars, graph, line_chart, points, ticks
+from leadhand_teams.shared.figures import Drawing, Series, bars, graph, line_chart, ticks
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,6 @@ FIGURES = [
     line_chart("Band", [Series("A", DAYS)], alternative="-", band=[(x, y, y + 1) for x, y in DAYS]),
     line_chart("Nothing", [Series("A", [])], alternative="There is no data."),
     line_chart("Odd", [Series("A", [(1, math.nan), (2, math.inf), (3, 4.0)])], alternative="-"),
-    points("Points", [Series("A", [(1, 2.0), (2, 3.0)])], alternative="-", y_label="units"),
     bars("Bars", [("North & South", 5.0), ("<b>", -2.0), ("nan", math.nan)], alternative="-"),
     bars("No bars", [], alternative="-"),
     graph("Order", {"a": "A", "b": "B"}, [("a", "b"), ("b", "a"), ("a", "x")], alternative="-"),
