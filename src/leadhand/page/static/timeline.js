@@ -29,7 +29,7 @@ export function Timeline({ run, view, matching }) {
     if (selected && (selected.y < scroll.y || selected.y > scroll.y + box.h - 60)) ref.current.scrollTop = selected.y - box.h / 3;
   }, [run.selected]);
   const top = scroll.y - 400, bottom = scroll.y + box.h + 400, left = scroll.x - 600, right = scroll.x + box.w + 600;
-  const shown = plan.bars.filter((bar) => bar.y > top && bar.y < bottom).map((bar) => ({ ...bar, x: scale.x(bar.from), w: Math.max(3, scale.x(bar.to) - scale.x(bar.from)) })).filter((bar) => bar.x + bar.w > left && bar.x < right);
+  const shown = merged(plan.bars.filter((bar) => bar.y > top && bar.y < bottom).map((bar) => ({ ...bar, x: scale.x(bar.from), w: Math.max(3, scale.x(bar.to) - scale.x(bar.from)) })).filter((bar) => bar.x + bar.w > left && bar.x < right), run.selected);
   const keys = (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (event.key === "Escape" && run.selected) return go(run.href(null));
@@ -44,7 +44,7 @@ export function Timeline({ run, view, matching }) {
         <div class="axis">${scale.ticks.map((at) => html`<span key=${at} style=${{ left: `${label + scale.x(at)}px` }}>${duration(at)}</span>`)}</div>
         ${scale.gaps.map((gap) => html`<div key=${gap.from} class="gap" style=${{ left: `${label + scale.x(gap.from)}px`, width: `${GAP}px` }} title=${`Nothing ran for ${duration(gap.to - gap.from)}`}><span>${duration(gap.to - gap.from)}</span></div>`)}
         ${plan.lanes.map((lane) => html`<div key=${lane.worker} class="lane" style=${{ top: `${lane.y + HEAD}px`, height: `${lane.h}px` }}><span class="name clip" style=${{ width: `${label - 12}px` }} title=${lane.worker}>${lane.worker} <span class="faint num">${number(lane.count)}</span></span></div>`)}
-        ${shown.map((bar) => html`<${Bar} key=${bar.key} bar=${bar} left=${label} run=${run} faded=${matching && !matching.has(bar.task.path)} scale=${scale} />`)}
+        ${shown.map((bar) => bar.several ? html`<div key=${bar.key} class=${`attempt several tone-${look(bar.attempt.end).tone}`} title=${`${number(bar.several)} attempts; more detail shows each`} style=${{ left: `${label + bar.x}px`, top: `${bar.y + HEAD}px`, width: `${bar.w}px` }}></div>` : html`<${Bar} key=${bar.key} bar=${bar} left=${label} run=${run} faded=${matching && !matching.has(bar.task.path)} scale=${scale} />`)}
         ${view.status === "running" ? html`<div class="now" style=${{ left: `${label + scale.x(now)}px` }}></div>` : null}
       </div></div>
     <div class="legend small muted" aria-hidden="true"><span class="key wait"></span>waiting<span class="key critical"></span>longest path</div>
@@ -58,6 +58,22 @@ function Bar({ bar, left, run, faded, scale }) {
   const inside = bar.w > name.length * 7 + 30;
   return html`<a class=${classes("attempt", `tone-${seen.tone}`, attempt.end, task.critical && "critical", faded && "faded", run.selected === task.path && "selected")} href=${run.href(task.path)} tabindex="-1" aria-label=${said} title=${said}
     style=${{ left: `${left + bar.x}px`, top: `${bar.y + HEAD}px`, width: `${bar.w}px` }}>${waits > 2 ? html`<span class="waits" style=${{ width: `${waits}px` }}></span>` : null}${inside || bar.free || bar.w > 20 ? html`<span class=${classes("what", inside ? "clip" : "beside", !inside && !bar.free && "full")}><${Icon} name=${seen.icon} />${inside || bar.free ? name : null}</span>` : null}</a>`;
+}
+
+// Bars of a row that are too narrow to tell apart, and ended alike, are one.
+function merged(bars, selected) {
+  const out = [], last = new Map();
+  for (const bar of bars) {
+    const before = last.get(bar.y), plain = bar.w < 5 && bar.task.path !== selected;
+    if (plain && before && bar.x - before.x - before.w < 2 && before.attempt.end === bar.attempt.end) {
+      before.several = (before.several ?? 1) + 1;
+      before.w = Math.max(before.w, bar.x + bar.w - before.x);
+    } else {
+      out.push(bar);
+      last.set(bar.y, plain ? bar : null);
+    }
+  }
+  return out;
 }
 
 // Every attempt in the lane of its worker, in the first row that is free; the worker that began first on top.

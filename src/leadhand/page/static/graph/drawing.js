@@ -42,8 +42,8 @@ function cut(text, room, font, words = false) {
   return words ? text.slice(0, space > low / 3 ? space : low) : `${text.slice(0, low).trimEnd()}…`;
 }
 
-const icon = (name, x, y, size = 16) =>
-  make("g", { class: "glyph", transform: `translate(${x} ${y}) scale(${size / 24})` }, ...(shapes[name] ?? []).map(([tag, attributes]) => make(tag, attributes)));
+const icon = (name, x, y, size = 16, label = undefined) =>
+  make("g", { class: "glyph", role: label && "img", "aria-label": label, transform: `translate(${x} ${y}) scale(${size / 24})` }, ...(shapes[name] ?? []).map(([tag, attributes]) => make(tag, attributes)));
 
 export class Drawing {
   // `run`: the store. `on.select(node)`, `on.toggle(node)`; `on.href(node)`: where a node's link leads.
@@ -207,7 +207,7 @@ export class Drawing {
 
   draw(box) {
     const { node } = box, old = this.drawn.get(node.id);
-    const element = make("g", { transform: `translate(${box.x} ${box.y})` }, ...(node.kind === "frame" ? this.frame(node) : this.near(node)));
+    const element = make("g", { "data-id": node.id, transform: `translate(${box.x} ${box.y})` }, ...(node.kind === "frame" ? this.frame(node) : this.near(node)));
     element.node = node;
     this.classify(box, element);
     if (old) old.replaceWith(element);
@@ -216,7 +216,7 @@ export class Drawing {
   }
 
   link(node, ...children) {
-    return make("a", { href: this.on.href(node), class: "main", tabindex: "-1", "aria-label": described(node) }, ...children);
+    return make("a", { href: this.on.href(node), class: "main", tabindex: "-1" }, ...children);
   }
 
   toggle(node, x, y, title, name) {
@@ -227,7 +227,7 @@ export class Drawing {
     const [task] = node.tasks, name = node.group ? `${node.worker} ×${number(node.tasks.length)}` : task.id;
     return [
       make("rect", { width: node.w, height: node.h, rx: 12, class: "box" }),
-      this.link(node, make("rect", { width: node.w - 40, height: 30, class: "hit" }), icon(look(statusOf(node)).icon, 14, 9, 15), text(cut(name, node.w - 90, FONT), 36, 21, "title")),
+      this.link(node, make("rect", { width: node.w - 40, height: 30, class: "hit" }), icon(look(statusOf(node)).icon, 14, 9, 15, look(statusOf(node)).word), text(cut(name, node.w - 90, FONT), 36, 21, "title")),
       this.toggle(node, node.w - 30, 6, `Close ${name}`, "minus"),
     ];
   }
@@ -244,13 +244,13 @@ export class Drawing {
       ...(many ? [make("rect", { x: 8, y: 8, width: node.w, height: node.h, rx: 8, class: "box behind" }), make("rect", { x: 4, y: 4, width: node.w, height: node.h, rx: 8, class: "box behind" })] : []),
       this.link(
         node,
-        make("title", {}, many ? described(node) : `${task.id}: ${task.intent ?? ""}`),
+        make("title", {}, many ? counts(node.tasks) : `${task.id}: ${task.intent ?? ""}`),
         make("rect", { width: node.w, height: node.h, rx: 8, class: "box" }),
-        icon(look(status).icon, 12, 11, 16),
+        icon(look(status).icon, 12, 11, 16, look(status).word),
         text(cut(name, room - 24 - right, FONT), 36, 23.5, "title"),
         time && !opens ? text(time, node.w - 12, 23.5, "time") : null,
         ...lines.map((line, index) => text(line, 12, 44 + index * 17, "sub")),
-        ...(many ? bar(node.tasks, 12, node.h - 14, room) : node.kind === "team" ? [...bar(node.inside, 12, node.h - 30, room), text(`${counted(node.inside.length, "task")} inside${time ? ` · ${time}` : ""}`, 12, node.h - 9, "sub tiny")] : []),
+        ...(many ? [bar(node.tasks, 12, node.h - 14, room)] : node.kind === "team" ? [bar(node.inside, 12, node.h - 30, room), text(`${counted(node.inside.length, "task")} inside${time ? ` · ${time}` : ""}`, 12, node.h - 9, "sub tiny")] : []),
       ),
       opens ? this.toggle(node, node.w - 30, 8, `Open ${name}`, "plus") : null,
     ].filter(Boolean);
@@ -270,19 +270,15 @@ function shared(tasks) {
 // The share of each status, as in a progress bar; what is not done is hatched by its class.
 function bar(tasks, x, y, room) {
   let left = x;
-  return tally(tasks).map(([status, count]) => {
+  const parts = tally(tasks).map(([status, count]) => {
     const wide = (count / tasks.length) * room, part = make("rect", { x: left, y, width: Math.max(1, wide - 1), height: 5, rx: 2, class: `share tone-${look(status).tone}` });
     left += wide;
     return part;
   });
+  return make("g", { role: "img", "aria-label": counts(tasks) }, ...parts);
 }
+
+const counts = (tasks) => tally(tasks).map(([status, count]) => `${number(count)} ${look(status).word}`).join(", ");
 
 const text = (content, x, y, name) => make("text", { x, y, class: name }, content);
 const timeOf = (task) => (task.finished_s !== null && task.finished_s !== undefined && task.busy_s ? duration(task.busy_s) : "");
-
-function described(node) {
-  const counts = (tasks) => tally(tasks).map(([status, count]) => `${number(count)} ${look(status).word}`).join(", ");
-  if (node.kind === "group" || node.group) return `${node.tasks.length} tasks of ${node.worker}: ${counts(node.tasks)}`;
-  const [task] = node.tasks;
-  return `${task.id}: ${look(task.status).word}. ${task.intent ?? ""}${node.inside ? ` ${counted(node.inside.length, "task")} inside: ${counts(node.inside)}` : ""}`;
-}
