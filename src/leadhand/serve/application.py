@@ -14,7 +14,19 @@ from pydantic import JsonValue
 from leadhand import __version__
 from leadhand.page import routes as page
 from leadhand.plans.payloads import DeclaredType
-from leadhand.serve import authentication, chat, conversations, health, metrics, responses, usage
+from leadhand.serve import (
+    authentication,
+    chat,
+    conversations,
+    health,
+    metrics,
+    plans,
+    questions,
+    responses,
+    run_events,
+    runs,
+    usage,
+)
 from leadhand.serve.authentication import authenticated_by, token_authentication
 from leadhand.serve.guards import Guards
 from leadhand.serve.lifespan import serving
@@ -27,6 +39,10 @@ ROUTERS = (
     health.router,
     metrics.router,
     usage.router,
+    runs.router,
+    run_events.router,
+    questions.router,
+    plans.router,
     page.router,
     chat.router,
     responses.router,

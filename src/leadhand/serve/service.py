@@ -15,8 +15,10 @@ from leadhand.errors import InputError, JournalError
 from leadhand.journal import MemoryJournal
 from leadhand.ports import Journal
 from leadhand.run.stored import check_known_id
-from leadhand.serve.principals import Principal, may_see
+from leadhand.serve.feed import Feed
+from leadhand.serve.principals import Principal, may_reply, may_see
 from leadhand.serve.problems import HttpProblem
+from leadhand.serve.run_records import RunRecords
 from leadhand.supervisor import Supervisor
 
 AnySupervisor = Supervisor[Any, object]
@@ -67,8 +69,16 @@ class Service:
     """Set once the service is told to stop: streams end, and new runs are refused."""
     drained: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once every run has ended or is interrupted."""
+    records: RunRecords = field(init=False)
+    """The runs that were shown last."""
+    feed: Feed = field(init=False)
+    """What happens in all runs."""
     _known: OrderedDict[str, VisibleRun] = field(default_factory=OrderedDict[str, VisibleRun])
     """The last runs that were looked at: their first event never changes."""
+
+    def __post_init__(self) -> None:
+        self.records = RunRecords(self.journal)
+        self.feed = Feed(self.supervisors, self.journal, self.draining)
 
     def supervisor(self, team: str) -> AnySupervisor:
         """Raises `HttpProblem` 404 that names the teams."""
@@ -77,6 +87,13 @@ class Service:
         except KeyError:
             names = ", ".join(self.supervisors)
             raise HttpProblem(404, f"there is no team {team!r:.80} here: {names}") from None
+
+    def may_reply(self, principal: Principal, team: str, origin: Mapping[str, JsonValue]) -> bool:
+        """Whether the principal may answer the questions of a run of the team with that origin."""
+        supervisor = self.supervisors.get(team)
+        return supervisor is not None and may_reply(
+            principal, origin, requester_approves=supervisor.team.requester_approves
+        )
 
     async def visible(self, principal: Principal, run_id: str) -> VisibleRun:
         """The run, if the principal may see it. Raises `HttpProblem` 404."""

@@ -1,0 +1,174 @@
+"""Questions to people over HTTP: what waits for whom, and the replies."""
+
+from collections.abc import Mapping, Sequence
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
+
+from leadhand.contracts.events import ApprovalRequested
+from leadhand.contracts.people import CallReply, Reply, Verdict
+from leadhand.contracts.task import Plan
+from leadhand.errors import InputError
+from leadhand.run.questions import messages_of, open_questions
+from leadhand.run.stored import StoredRun
+from leadhand.serve.new_runs import AcceptedRun, accepted
+from leadhand.serve.plans import check_sound
+from leadhand.serve.principals import Current, Principal, may_answer, may_see
+from leadhand.serve.problems import HttpProblem
+from leadhand.serve.run_views import Document, OpenQuestion, run_questions
+from leadhand.serve.runs import json_response
+from leadhand.serve.service import Service, Serving, no_such_run
+
+router = APIRouter(prefix="/api/v1", tags=["questions"])
+
+MAX_RUNS = 500
+"""Of which questions are shown at once: the latest that wait."""
+MAX_REPLIES = 200
+_Seen = Field(ge=1, description="The `seq` of the run as the person saw it.")
+
+
+class GivenReply(BaseModel, extra="forbid"):
+    question: str
+    """Its id."""
+    verdict: Verdict = "answered"
+    text: str = Field("", max_length=100_000)
+    plan: Plan | None = None
+    """The plan to carry out instead of the one in the question."""
+    calls: dict[str, CallReply | bool] = {}
+    """The reply about each tool call of the question, by its id; empty: `verdict` is about all."""
+
+
+class RunReplies(BaseModel, extra="forbid"):
+    """Replies to questions of one run; all are taken, or none."""
+
+    replies: list[GivenReply] = Field(min_length=1, max_length=MAX_REPLIES)
+    seen: int = _Seen
+
+
+class RunReply(GivenReply):
+    run_id: str
+    seen: int = _Seen
+
+
+class Replies(BaseModel, extra="forbid"):
+    """Replies to questions of many runs; all are taken, or none."""
+
+    replies: list[RunReply] = Field(min_length=1, max_length=MAX_REPLIES)
+
+
+class InboxQuestion(OpenQuestion):
+    run_id: str
+    team: str
+    request: str
+    seq: int
+    """Of the run's last event: what a reply has `seen`."""
+
+
+class Inbox(BaseModel):
+    questions: list[InboxQuestion]
+
+
+class AcceptedReplies(BaseModel):
+    runs: list[AcceptedRun]
+
+
+@router.get("/questions", response_model=Inbox)
+async def list_questions(principal: Current, service: Serving) -> Response:
+    """The open questions that the caller may answer, the one first that has waited longest."""
+    runs = await service.journal.runs(
+        limit=MAX_RUNS,
+        where=lambda run: run.questions > 0 and service.may_reply(principal, run.team, run.origin),
+    )
+    found: list[Document] = []
+    for run in runs:
+        log = await service.journal.events(run.run_id)
+        state = StoredRun.of(run.run_id, log).state
+        told: Document = {"run_id": run.run_id, "team": run.team, "request": state.request}
+        told["seq"] = state.seq
+        asked = {one.task_id: one for one in log if isinstance(one, ApprovalRequested)}
+        times = {id: (one.seq, one.at) for id, one in asked.items()}
+        found += [told | one for one in run_questions(state, times, seen=True, replies=True)]
+    return json_response({"questions": sorted(found, key=lambda one: str(one["asked_at"]))})
+
+
+@router.post("/runs/{run_id}/replies", status_code=202)
+async def reply_to_run(
+    run_id: str, body: RunReplies, principal: Current, service: Serving
+) -> AcceptedRun:
+    """Answer questions of a run, which then continues. 409 if one was asked later, or is closed."""
+    return (await _reply(service, principal, {run_id: (body.replies, body.seen)}))[0]
+
+
+@router.post("/questions/replies", status_code=202)
+async def reply_to_many(body: Replies, principal: Current, service: Serving) -> AcceptedReplies:
+    """Answer questions of many runs, which then continue."""
+    by_run: dict[str, tuple[list[GivenReply], int]] = {}
+    for one in body.replies:
+        replies, seen = by_run.get(one.run_id, ([], one.seen))
+        by_run[one.run_id] = [*replies, one], min(seen, one.seen)
+    return AcceptedReplies(runs=await _reply(service, principal, by_run))
+
+
+async def _reply(
+    service: Service,
+    principal: Principal,
+    given: Mapping[str, tuple[Sequence[GivenReply], int]],
+) -> list[AcceptedRun]:
+    """Nothing is recorded unless all replies fit. Raises `HttpProblem`."""
+    checked = {
+        run_id: (await _replies_to(service, principal, run_id, replies, seen=seen), seen)
+        for run_id, (replies, seen) in given.items()
+    }
+    done: list[AcceptedRun] = []
+    for run_id, ((team, replies), seen) in checked.items():
+        try:
+            await service.supervisor(team).handle(run_id).reply(*replies, seen=seen)
+        except InputError as error:  # another person was faster, by a moment
+            left = [one for one in checked if one not in [other.run_id for other in done]]
+            raise HttpProblem(409, str(error), extra={"not_replied": [*left]}) from None
+        done.append(accepted(run_id, team))
+    return done
+
+
+async def _replies_to(
+    service: Service,
+    principal: Principal,
+    run_id: str,
+    given: Sequence[GivenReply],
+    *,
+    seen: int,
+) -> tuple[str, list[Reply]]:
+    """The team of a run, and the replies to its questions. Raises `HttpProblem`."""
+    known = await service.stored(run_id)
+    if known is None or not (
+        may_see(principal, known.origin) or may_answer(principal, known.origin)
+    ):
+        raise no_such_run(run_id)
+    team = service.supervisor(known.team).team
+    if not service.may_reply(principal, known.team, known.origin):
+        raise HttpProblem(403, "another person has to answer the questions of this run")
+    log = await service.journal.events(run_id)
+    state = StoredRun.of(run_id, log).state
+    places = {str(one.seq): one.task_id for one in log if isinstance(one, ApprovalRequested)}
+    now = {one.task_id: id for id in places for one in open_questions(state)
+           if one.task_id == places[id]}  # fmt: skip
+    replies: list[Reply] = []
+    for one in given:
+        if one.question not in places:
+            raise HttpProblem(422, f"run {run_id!r} has no question {one.question!r:.50}")
+        task_id = places[one.question]
+        fields = one.model_dump(include={"verdict", "text", "calls"})
+        reply = Reply(task_id=task_id, plan=one.plan, by=principal.name, **fields)
+        closed = int(one.question) > seen or now.get(task_id) not in (None, one.question)
+        try:
+            messages_of(log, state, [reply], seen=seen)
+        except InputError as error:
+            status = 409 if closed or task_id not in now else 422
+            raise HttpProblem(status, str(error)) from None
+        if closed:
+            raise HttpProblem(409, f"run {run_id!r} has a newer question: read it first")
+        if one.plan is not None:
+            check_sound(one.plan, team, state)
+        replies.append(reply)
+    return known.team, replies

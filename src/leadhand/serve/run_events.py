@@ -1,0 +1,89 @@
+"""Events as they happen, over HTTP: of one run, and of all that a principal may see."""
+
+import asyncio
+from contextlib import aclosing, suppress
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query
+from fastapi.responses import Response
+
+from leadhand.errors import LeadhandError
+from leadhand.events import TextDelta
+from leadhand.run.handle import Run
+from leadhand.serve.event_streams import Queue, QueueStream, ends, message, message_of
+from leadhand.serve.principals import Current
+from leadhand.serve.service import Service, Serving
+
+router = APIRouter(prefix="/api/v1", tags=["events"])
+
+SLOW_S = 1.0
+"""After which a reader is slow: what it did not take is let go of, and read again later."""
+MAX_UNREAD = 1_000
+"""Messages of all runs that wait for a reader."""
+_STREAM = {
+    "description": "Server-sent events: `id` is the event's `seq`, `event` its type, `data` the "
+    "event as JSON; `text_delta`, without id, while a model writes; `end` when the run is over.",
+    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+}
+_OVER = {"description": "The run is over, and the client has all of it."}
+
+
+@router.get("/runs/{run_id}/events", response_class=Response, responses={200: _STREAM, 204: _OVER})
+async def follow_run(
+    run_id: str,
+    principal: Current,
+    service: Serving,
+    after_seq: Annotated[int, Query(ge=0, description="Begin after this event.")] = 0,
+    last_event_id: Annotated[int | None, Header(ge=0)] = None,
+) -> Response:
+    """The events of a run from the beginning, or after a given one, until it is over."""
+    known = await service.visible(principal, run_id)
+    after = after_seq if last_event_id is None else last_event_id
+    if await _is_over(service, run_id, after):
+        return Response(status_code=204, headers={"cache-control": "no-store"})
+    run, operator = service.supervisor(known.team).handle(run_id), principal.has("operator")
+    return QueueStream(
+        lambda queue: _read_run(run, after, queue, operator=operator),
+        heartbeat_s=service.settings.heartbeat_s,
+    )
+
+
+async def _is_over(service: Service, run_id: str, after: int) -> bool:
+    last = await service.journal.last_seq(run_id)
+    if not 0 < last <= after or await service.journal.holder(run_id) is not None:
+        return False
+    found = await service.journal.events(run_id, after_seq=last - 1)
+    return bool(found) and ends(found[-1])
+
+
+async def _read_run(run: Run, seq: int, queue: Queue, *, operator: bool) -> None:
+    """A shutdown ends it, or a journal that can't be read: the client connects again."""
+    with suppress(LeadhandError):
+        while True:
+            async with aclosing(run.events(after_seq=seq, deltas=True)) as found:
+                async for event in found:
+                    text = message_of(event, operator=operator)
+                    text += message("end", {"run_id": run.id}) if ends(event) else ""
+                    try:
+                        async with asyncio.timeout(SLOW_S):
+                            await queue.put(text)
+                    except TimeoutError:
+                        break
+                    seq = seq if isinstance(event, TextDelta) else event.seq
+                else:
+                    return
+            await queue.join()
+
+
+@router.get("/events", response_class=Response, responses={200: _STREAM})
+async def follow_all(principal: Current, service: Serving) -> Response:
+    """What happens from now on in all runs that the caller may see, each event with its `run_id`.
+
+    After `ready` nothing is missed. `run_changed` has a run as in the list, whichever process works
+    on it. There are no ids: a client that connects again, or gets `lost`, reads the list again.
+    """
+    return QueueStream(
+        lambda queue: service.feed.follow(principal, queue),
+        heartbeat_s=service.settings.heartbeat_s,
+        queued=MAX_UNREAD,
+    )

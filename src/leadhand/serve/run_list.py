@@ -1,0 +1,124 @@
+"""The list of runs that a principal may see: filters, pages, and a bounded search."""
+
+import datetime as dt
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from leadhand.contracts import events
+from leadhand.contracts.events import Event
+from leadhand.contracts.summary import RunFilter, RunSummary
+from leadhand.events import public
+from leadhand.serve.principals import Principal, may_see
+from leadhand.serve.run_views import Document, run_entry
+from leadhand.serve.service import Service
+
+MAX_SEARCHED = 2_000
+SEARCH_S = 3.0
+"""How many runs one request searches at most, and how long."""
+_PAGE = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedRuns:
+    """Which runs a list has."""
+
+    status: str | None = None
+    team: str | None = None
+    after: str | None = None
+    since: dt.datetime | None = None
+    until: dt.datetime | None = None
+    words: tuple[str, ...] = ()
+    """Each of them is in the request, the answer, or an error; in lower case."""
+
+    def fits(self, run: RunSummary) -> bool:
+        return (
+            self.status in (None, run.status)
+            and self.team in (None, run.team)
+            and self.after in (None, run.after)
+            and (self.since is None or run.started_at >= self.since)
+            and (self.until is None or run.started_at < self.until)
+        )
+
+
+async def listed(
+    service: Service, principal: Principal, wanted: WantedRuns, *, limit: int, cursor: str | None
+) -> Document:
+    """Raises `HttpProblem` 404 for a cursor that is no run of the principal's."""
+    if cursor is not None:
+        await service.visible(principal, cursor)
+
+    def where(run: RunSummary) -> bool:
+        return (
+            run.team in service.supervisors and may_see(principal, run.origin) and wanted.fits(run)
+        )
+
+    if wanted.words:
+        return await _searched(service, principal, wanted.words, where, limit=limit, cursor=cursor)
+    found = await service.journal.runs(limit=limit + 1, cursor=cursor, where=where)
+    page = [(run, None) for run in found[:limit]]
+    return _list(principal, page, next=page[-1][0].run_id if len(found) > limit else None)
+
+
+async def _searched(
+    service: Service,
+    principal: Principal,
+    words: Sequence[str],
+    where: RunFilter,
+    *,
+    limit: int,
+    cursor: str | None,
+) -> Document:
+    operator = principal.has("operator")
+    found: list[tuple[RunSummary, str | None]] = []
+    searched, ends_s = 0, time.monotonic() + SEARCH_S
+    while True:
+        page = await service.journal.runs(limit=_PAGE, cursor=cursor, where=where)
+        for run in page:
+            cut_off = searched >= MAX_SEARCHED or time.monotonic() > ends_s
+            if cut_off or len(found) == limit:
+                listed = _list(principal, found, next=cursor)
+                return listed | {"searched": searched, "complete": not cut_off}
+            searched, cursor = searched + 1, run.run_id
+            log = await service.journal.events(run.run_id)
+            if place := place_of(words, log, operator=operator):
+                found.append((run, place))
+        if len(page) < _PAGE:
+            return _list(principal, found, next=None) | {"searched": searched}
+
+
+def place_of(words: Sequence[str], log: Sequence[Event], *, operator: bool) -> str | None:
+    """Where the first of `words` is, if all of them are in the run; pure."""
+    texts = {"request": "", "answer": "", "error": ""}
+    for event in log:
+        match event:
+            case _ if event.within:
+                pass
+            case events.RunStarted():
+                texts["request"] = event.request.lower()
+            case events.RunFinished() | events.RunWaiting():
+                answer = event.answer
+                shown = [answer.answer, answer.output] if operator else public(event)["answer"]
+                texts["answer"] = json.dumps(shown, ensure_ascii=False).lower()
+            case events.TaskFailed() | events.TaskEscalated() if operator:
+                texts["error"] += f"{event.message.lower()}\n"
+            case _:
+                pass
+    if not all(any(word in text for text in texts.values()) for word in words):
+        return None
+    return next(place for place, text in texts.items() if words[0] in text)
+
+
+def _list(
+    principal: Principal, found: Sequence[tuple[RunSummary, str | None]], *, next: str | None
+) -> Document:
+    operator, now = principal.has("operator"), dt.datetime.now(dt.UTC)
+    return {
+        "runs": [
+            run_entry(run, operator=operator, now=now, found_in=place) for run, place in found
+        ],
+        "next": next,
+        "searched": None,
+        "complete": True,
+    }

@@ -1,0 +1,398 @@
+"""A run, its tasks and its questions as JSON, for operators and for others. Pure.
+
+Others see what `events.public` shows: ids, workers, how tasks ended, and the answer, but no
+prompts, intents, errors, prices or settings. What is hidden is null or empty.
+"""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, cast
+
+from pydantic import Field, JsonValue
+from pydantic_core import to_jsonable_python
+
+from leadhand import events
+from leadhand.contracts.answer import Answer, Conflict, Gap, Metrics
+from leadhand.contracts.data import Record
+from leadhand.contracts.people import Question, Verdict
+from leadhand.contracts.summary import RunSummary
+from leadhand.run.questions import open_questions
+from leadhand.serve.answer_html import html_of
+from leadhand.serve.run_records import RunRecord
+from leadhand.state.fold import RunState
+from leadhand.tools.text import counted
+from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory
+
+Document = dict[str, JsonValue]
+_SPENT = ("model", "input_tokens", "output_tokens", "cost_usd")
+
+
+class RunEntry(RunSummary):
+    """A run in a list."""
+
+    waited_s: float | None = None
+    """How long its first open question has waited."""
+    found_in: str | None = None
+    """Where a search found its words: `request`, `answer` or `error`."""
+
+
+class RunList(Record):
+    runs: tuple[RunEntry, ...]
+    next: str | None
+    """The cursor of the next page; null if there is none."""
+    searched: int | None = None
+    """How many runs a search has looked at; null without one."""
+    complete: bool = True
+    """Whether these are all runs that fit, up to the page's end: false if a search was cut off."""
+
+
+class AttemptEntry(Record):
+    attempt: int
+    worker: str
+    started_s: float
+    ended_s: float | None
+    end: str
+    """`completed`, `failed`, `escalated`, `cancelled`, `interrupted`, `paused` or `running`."""
+    kind: str | None
+    """The kind of failure, or the reason of an escalation."""
+    waited_s: float | None
+    """How much of it were waits for rates, slots and the event loop; null if unknown."""
+    model: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+
+
+class TaskEntry(Record):
+    """A task of a run or of a nested one. Times are in seconds since the run's start."""
+
+    id: str
+    path: str
+    """With the tasks around it, as in `legal/draft`."""
+    parent: str | None
+    """The path of the task whose nested team has it."""
+    worker: str
+    status: str
+    depends_on: tuple[str, ...]
+    part_of: str | None
+    """The task that was split into it."""
+    round: int | None
+    started_s: float | None
+    finished_s: float | None
+    busy_s: float
+    attempts: tuple[AttemptEntry, ...]
+    critical: bool
+    """Whether it is on the longest chain of tasks that depend on each other."""
+    intent: str | None = None
+    error: str | None = None
+    model: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+
+
+class OpenQuestion(Question):
+    """A question to a person. A principal who may not see it gets its id, task and times alone."""
+
+    id: str
+    """What a reply names as `question`."""
+    asked_at: dt.datetime
+    expires_at: dt.datetime | None = None
+    allowed: tuple[Verdict, ...] = ()
+    """The verdicts of a reply; empty if this principal may not reply."""
+    effects: Mapping[str, str] = Field(default_factory=dict)
+    """What happens on each of them."""
+    mine: bool = False
+    """Whether this principal may reply."""
+
+
+class PlanEntry(Record):
+    """A revision of the plan."""
+
+    at_s: float
+    what: Literal["proposed", "accepted", "rejected", "amended"]
+    revision: int
+    tasks: int
+    by: str = ""
+    said: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class NoticeEntry(Record):
+    at_s: float
+    said: str
+    why: str = ""
+
+
+class BudgetEntry(Record):
+    usd: float | None = None
+    tokens: int | None = None
+
+
+class AnswerDocument(Record):
+    """An answer, without its tasks, which are those of the run. For others than operators only the
+    text, the output, how it ended, and which tasks have gaps."""
+
+    status: str
+    engine: str
+    ended_by: str | None = None
+    confidence: int | None = None
+    contact: str | None = None
+    answer: str = ""
+    """Markdown."""
+    output: Any = None
+    """Of the type that the team declares."""
+    gaps: tuple[dict[str, str], ...] = ()
+    run_id: str | None = None
+    team: str | None = None
+    request: str | None = None
+    conflicts: tuple[Conflict, ...] = ()
+    sources: tuple[dict[str, str], ...] = ()
+    waiting: tuple[Question, ...] = ()
+    metrics: Metrics | None = None
+
+
+class RunDocument(Record):
+    run_id: str
+    status: str
+    team: str
+    engine: str
+    request: str
+    after: str | None
+    started_at: dt.datetime
+    updated_at: dt.datetime
+    deadline_s: float | None
+    seq: int
+    """Of the last event in it."""
+    partial: bool = False
+    """Whether `tasks` has only those that changed since `since_seq`."""
+    answer: AnswerDocument | None
+    """Of a run that waits: what there is so far."""
+    answer_html: str
+    questions: tuple[OpenQuestion, ...]
+    tasks: tuple[TaskEntry, ...]
+    plans: tuple[PlanEntry, ...]
+    gaps: tuple[Gap, ...]
+    conflicts: tuple[Conflict, ...]
+    metrics: Metrics | None
+    critical_path: tuple[str, ...]
+    budget: BudgetEntry | None
+    cost_usd: float | None
+    notices: tuple[NoticeEntry, ...]
+
+
+def run_entry(
+    run: RunSummary, *, operator: bool, now: dt.datetime | None = None, found_in: str | None = None
+) -> Document:
+    out = run.model_dump(mode="json")
+    if not operator:
+        out |= {"cost_usd": None, "origin": {}}
+    asked = run.asked_at if now is not None else None
+    out["waited_s"] = None if asked is None or now is None else (now - asked).total_seconds()
+    return out | {"found_in": found_in}
+
+
+def run_document(
+    record: RunRecord,
+    *,
+    held: bool,
+    operator: bool,
+    replies: bool,
+    since_seq: int = 0,
+) -> Document:
+    """`held`: whether a process works on it; `replies`: whether the principal may reply."""
+    history, state = record.history, record.history.state
+    answer = state.answer or state.waiting
+    partial = 0 < since_seq <= record.seq
+    critical = history.critical_path
+    shown = None if answer is None else _answer(answer, operator=operator)
+    out: Document = {
+        "run_id": state.run_id,
+        "status": history.run_status(held=held),
+        "team": state.team,
+        "engine": answer.engine if answer is not None else state.engine,
+        "request": state.request,
+        "after": (state.after[0].run_id or None) if state.after else None,
+        "started_at": _time(history.started_at),
+        "updated_at": _time(record.updated_at),
+        "deadline_s": state.deadline_s,
+        "seq": record.seq,
+        "partial": partial,
+        "answer": shown,
+        "answer_html": "" if shown is None else html_of(str(shown["answer"])),
+        "questions": [
+            *run_questions(state, record.asked, seen=operator or replies, replies=replies)
+        ],
+        "tasks": [
+            row
+            for row in _tasks(history, "", None, operator=operator, critical={*critical})
+            if not partial or record.changed_since(str(row["path"]).partition("/")[0], since_seq)
+        ],
+        "plans": [],
+        "gaps": [],
+        "conflicts": [],
+        "metrics": None,
+        "critical_path": list(critical),
+        "budget": None,
+        "cost_usd": None,
+        "notices": [],
+    }
+    if operator:
+        usage = state.usage
+        out |= {
+            "plans": _plain(history.plans),
+            "gaps": _plain(answer.gaps if answer is not None else ()),
+            "conflicts": _plain(history.conflicts),
+            "metrics": _plain(history.metrics),
+            "budget": state.budget and {"usd": state.budget.usd, "tokens": state.budget.tokens},
+            "cost_usd": usage.cost_usd,
+            "notices": [{"at_s": s.at_s, "said": s.said, "why": s.why} for s in history.notices],
+        }
+    return out
+
+
+def _answer(answer: Answer, *, operator: bool) -> Document:
+    if operator:
+        return answer.model_dump(mode="json", exclude={"tasks"})
+    kind = events.RunWaiting if answer.waiting else events.RunFinished
+    at = dt.datetime.min.replace(tzinfo=dt.UTC)
+    event = kind(seq=0, at=at, elapsed_s=0.0, run_id=answer.run_id, answer=answer)
+    return {"answer": "", "output": None, **cast("Document", events.public(event)["answer"])}
+
+
+def _tasks(
+    history: RunHistory, path: str, parent: str | None, *, operator: bool, critical: set[str]
+) -> Iterator[Document]:
+    for task in history.ordered_tasks():
+        place = f"{path}{task.id}"
+        yield task_entry(history, task, place, parent, operator=operator) | {
+            "critical": not path and task.id in critical
+        }
+        inner = task.attempts[-1].nested if task.attempts else None
+        if inner is not None:
+            nested = {*inner.critical_path} if task.id in critical else set[str]()
+            for row in _tasks(inner, f"{place}/", place, operator=operator, critical=set()):
+                row["critical"] = row["parent"] == place and row["id"] in nested
+                yield row
+
+
+def task_entry(
+    history: RunHistory, task: TaskHistory, path: str, parent: str | None, *, operator: bool
+) -> Document:
+    facts = history.task_state(task.id)
+    out: Document = {
+        "id": task.id,
+        "path": path,
+        "parent": parent,
+        "worker": facts.worker,
+        "status": history.task_status(task.id),
+        "depends_on": list(facts.task.depends_on),
+        "part_of": task.part_of,
+        "round": facts.round or None,
+        "started_s": facts.started_s,
+        "finished_s": facts.finished_s,
+        "busy_s": facts.busy_s,
+        "attempts": [attempt_entry(one, operator=operator) for one in task.attempts],
+        "critical": False,
+        **dict.fromkeys(("intent", "error", *_SPENT)),
+    }
+    if operator:
+        out["intent"], out["error"] = facts.task.intent, task.dropped or facts.why
+        out |= {name: getattr(facts.usage, name) for name in _SPENT}
+    return out
+
+
+def attempt_entry(attempt: AttemptHistory, *, operator: bool) -> Document:
+    worked_s = attempt.worked_s
+    out: Document = {
+        "attempt": attempt.number,
+        "worker": attempt.worker,
+        "started_s": attempt.started_s,
+        "ended_s": attempt.ended_s,
+        "end": attempt.end,
+        "kind": attempt.kind or None,
+        "waited_s": None if worked_s is None else max(attempt.took_s - worked_s, 0.0),
+        **dict.fromkeys(_SPENT),
+    }
+    if operator:
+        out |= {name: getattr(attempt.usage, name) for name in _SPENT}
+        out["model"] = attempt.model
+    return out
+
+
+def run_questions(
+    state: RunState,
+    asked: Mapping[str | None, tuple[int, dt.datetime]],
+    *,
+    seen: bool,
+    replies: bool,
+) -> Iterator[Document]:
+    """The open questions of a run; of those that may not be `seen` only that they are there.
+
+    `asked`: the position and time of the last question about each task.
+    """
+    for question in open_questions(state):
+        if question.task_id not in asked:
+            continue
+        seq, at = asked[question.task_id]
+        out: Document = {"id": str(seq), "task_id": question.task_id, "asked_at": at.isoformat()}
+        if seen:
+            out = question.model_dump(mode="json") | out
+            found = effects(question, amends=state.plan is not None)
+            out["allowed"] = [*found] if replies else []
+            out["effects"] = cast("JsonValue", found) if replies else {}
+        yield {"text": "", **out, "mine": replies}
+
+
+def effects(question: Question, *, amends: bool) -> dict[Verdict, str]:
+    """What happens on each reply that the question allows, in plain words.
+
+    `amends`: whether the run has a plan already, which the one in the question would change.
+    """
+    if question.plan is not None and question.route:
+        return {
+            "approved": "The worker that is proposed does the request.",
+            "refused": "With the name of a worker as text, that one does it. Without, nothing is "
+            "done, and the answer says so.",
+        }
+    if question.plan is not None and amends:
+        return {
+            "approved": "The plan is changed as shown, and its new tasks start.",
+            "refused": "The plan stays as it was approved. What the change was for is missing from "
+            "the answer.",
+        }
+    if question.plan is not None:
+        tasks = counted(len(question.plan.tasks), "task")
+        return {
+            "approved": f"The plan is carried out as shown or as you change it: {tasks}. Later "
+            "changes of it are asked about again.",
+            "refused": "Nothing of it is done, and the answer gives your reason.",
+        }
+    if question.calls:
+        tools = " and ".join(dict.fromkeys(call.tool for call in question.calls))
+        worker = question.calls[0].worker
+        return {
+            "approved": f"{tools} is called once with exactly these arguments, and {worker} "
+            "continues with the result.",
+            "refused": f"{tools} is not called. {worker} reads your reason and continues; the "
+            "answer says what was not done.",
+        }
+    if question.call:
+        return {
+            "approved": "The task continues and does what it asks for.",
+            "declined": "The task does not do it; the answer says what is missing.",
+        }
+    return {
+        "answered": "The task starts again with your text added to what it is to do. The name of "
+        "another worker, where the question lists some, hands it over.",
+        "declined": "Another way is tried if the team has one. Otherwise the task is left out, and "
+        "the answer says so.",
+    }
+
+
+def _plain(value: object) -> JsonValue:
+    return cast("JsonValue", to_jsonable_python(value))
+
+
+def _time(at: dt.datetime | None) -> str | None:
+    return None if at is None else at.isoformat()

@@ -1,0 +1,244 @@
+"""Runs over HTTP: started once, shown to those who may see them, stopped, continued, deleted."""
+
+import pytest
+
+from leadhand.serve.run_views import RunDocument, RunList
+from tests.serve.desk import Desk
+
+RUNS = "/api/v1/runs"
+WAIT = {"Prefer": "wait=30"}
+
+
+def started(desk: Desk, request: str = "hello", name: str = "ann", **more: object) -> str:
+    """The id of a run that was started."""
+    response = desk.client(name).post(RUNS, json={"team": "desk", "request": request, **more})
+    assert response.status_code == 202, response.text
+    return response.json()["run_id"]
+
+
+def answered(desk: Desk, request: str = "hello", name: str = "ann", **more: object) -> str:
+    """The id of a run that has its answer, or waits for a person."""
+    given = {"team": "desk", "request": request, **more}
+    response = desk.client(name).post(RUNS, json=given, headers=WAIT)
+    assert response.status_code == 200, response.text
+    return response.json()["run_id"]
+
+
+def test_a_run_is_accepted_once_it_is_stored_and_has_its_links(desk: Desk) -> None:
+    response = desk.client().post(RUNS, json={"team": "gate", "request": "hello"})
+    assert response.status_code == 202
+    run_id = response.json()["run_id"]
+    assert response.headers["location"] == f"{RUNS}/{run_id}"
+    assert response.json()["links"] == {
+        "self": f"{RUNS}/{run_id}",
+        "events": f"{RUNS}/{run_id}/events",
+    }
+    shown = desk.client().get(response.headers["location"]).json()
+    assert (shown["status"], shown["request"], shown["answer"]) == ("running", "hello", None)
+
+
+def test_a_client_that_waits_gets_the_answer_and_one_that_waits_too_shortly_does_not(
+    desk: Desk,
+) -> None:
+    done = desk.client().post(RUNS, json={"team": "desk", "request": "hello"}, headers=WAIT)
+    assert (done.status_code, done.headers["preference-applied"]) == (200, "wait=30")
+    assert done.json()["answer"]["output"] == "hello"
+    given = {"team": "gate", "request": "hello"}
+    running = desk.client().post(RUNS, json=given, headers={"Prefer": "respond-async, wait=0"})
+    assert running.status_code == 202
+
+
+def test_a_request_that_is_sent_twice_with_a_key_starts_one_run(desk: Desk) -> None:
+    given, key = {"team": "gate", "request": "hello"}, {"Idempotency-Key": "a1"}
+    first = desk.client("ann").post(RUNS, json=given, headers=key).json()
+    assert desk.client("ann").post(RUNS, json=given, headers=key).json() == first
+    other = desk.client("ann").post(RUNS, json={**given, "deadline_s": 60}, headers=key)
+    assert (other.status_code, other.headers["content-type"]) == (422, "application/problem+json")
+    # A key is its principal's own.
+    assert desk.client("bob").post(RUNS, json=given, headers=key).json() != first
+    assert len(desk.client("olga").get(RUNS).json()["runs"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [
+        ({"team": "none"}, 404),
+        ({"deadline_s": 1e9}, 422),
+        ({"deadline_s": 0}, 422),
+        ({"origin": {"tenant": "zeta"}}, 422),
+        ({"context": 1}, 422),
+        ({"inputs": ["/etc/passwd"]}, 422),
+        ({"model": "openai:gpt-5"}, 422),
+        ({"after": "run-1"}, 404),
+        ({"plan": {"goal": "g", "tasks": [{"id": "t", "worker": "clerk", "intent": "x"}]}}, 403),
+    ],
+    ids=["team", "long", "no time", "origin", "context", "inputs", "model", "after", "plan"],
+)
+def test_what_a_client_may_not_set_is_refused(
+    given: dict[str, object], status: int, desk: Desk
+) -> None:
+    body = {"team": "desk", "request": "hello", **given}
+    response = desk.client("ann").post(RUNS, json=body)
+    assert response.status_code == status, response.text
+    assert response.json()["status"] == status
+    assert desk.client("olga").get(RUNS).json()["runs"] == []
+
+
+def test_an_operator_may_give_a_plan(desk: Desk) -> None:
+    tasks = [
+        {"id": "a", "worker": "clerk", "intent": "say one"},
+        {"id": "b", "worker": "clerk", "intent": "say two", "depends_on": ["a"]},
+    ]
+    run_id = answered(desk, "one", "olga", plan={"goal": "g", "tasks": tasks})
+    shown = desk.client("olga").get(f"{RUNS}/{run_id}").json()
+    assert [(one["id"], one["depends_on"]) for one in shown["tasks"]] == [("a", []), ("b", ["a"])]
+
+
+def test_a_run_of_another_principal_is_none(desk: Desk) -> None:
+    """F33."""
+    run_id = answered(desk)
+    calls: list[tuple[str, str, object]] = [
+        ("GET", "", None),
+        ("GET", "/events", None),
+        ("POST", "/cancel", {}),
+        ("POST", "/resume", {}),
+        ("POST", "/followups", {"request": "and now?"}),
+        ("POST", "/replies", {"replies": [{"question": "1"}], "seen": 1}),
+        ("DELETE", "", None),
+    ]
+    for name in ("bob", "zoe"):
+        for method, path, body in calls:
+            response = desk.client(name).request(method, f"{RUNS}/{run_id}{path}", json=body)
+            assert response.status_code == 404, (name, method, path)
+            unknown = desk.client(name).request(method, f"{RUNS}/run-none{path}", json=body)
+            told = [one.json()["detail"].replace(id, "") for one, id in
+                    ((response, run_id), (unknown, "run-none"))]  # fmt: skip
+            assert told[0] == told[1]
+        after = {"team": "desk", "request": "and now?", "after": run_id}
+        assert desk.client(name).post(RUNS, json=after).status_code == 404
+        assert desk.client(name).get(RUNS).json()["runs"] == []
+        assert desk.client(name).get(RUNS, params={"cursor": run_id}).status_code == 404
+    for name in ("ann", "olga", "root"):
+        assert desk.client(name).get(f"{RUNS}/{run_id}").status_code == 200
+
+
+def test_requesters_see_how_a_run_ended_and_operators_why(desk: Desk) -> None:
+    run_id = answered(desk, "fail")
+    own = desk.client("ann").get(f"{RUNS}/{run_id}")
+    RunDocument.model_validate_json(own.text, extra="forbid")
+    (task,) = own.json()["tasks"]
+    assert (task["status"], task["attempts"][0]["kind"]) == ("failed", "error")
+    assert (task["error"], task["intent"], own.json()["gaps"]) == (None, None, [])
+    assert own.json()["answer"]["gaps"] == [{"task_id": "t1"}]
+    assert "the request says so" not in own.text
+    every = desk.client("olga").get(f"{RUNS}/{run_id}")
+    RunDocument.model_validate_json(every.text, extra="forbid")
+    (task,) = every.json()["tasks"]
+    assert task["intent"] == "fail"
+    assert "the request says so" in task["error"]
+    assert "the request says so" in every.json()["gaps"][0]["why"]
+
+
+def test_an_unchanged_run_is_not_sent_again_and_a_changed_one_by_its_changed_tasks(
+    desk: Desk,
+) -> None:
+    run_id = started(desk, team="gate")
+    assert desk.gate.arrived.wait(30)
+    url, client = f"{RUNS}/{run_id}", desk.client()
+    first = client.get(url)
+    tag = {"If-None-Match": first.headers["etag"]}
+    again = client.get(url, headers=tag)
+    assert (again.status_code, again.content) == (304, b"")
+    desk.gate.open()
+    client.get(f"{url}/events")
+    seq = first.json()["seq"]
+    changed = client.get(url, headers=tag, params={"since_seq": seq})
+    assert (changed.status_code, changed.json()["partial"]) == (200, True)
+    assert [one["status"] for one in changed.json()["tasks"]] == ["completed"]
+    last = client.get(url, params={"since_seq": changed.json()["seq"]}).json()
+    assert (last["partial"], last["tasks"]) == (True, [])
+    assert client.get(url).json()["tasks"] == changed.json()["tasks"]
+
+
+def test_markup_in_an_answer_is_shown_and_not_carried_out(desk: Desk) -> None:
+    """F16."""
+    text = "<script>alert(1)</script> [x](javascript:alert(1)) ![y](http://a.example/b.png)"
+    shown = desk.client().get(f"{RUNS}/{answered(desk, text)}").json()["answer_html"]
+    assert "<script" not in shown
+    assert "<img" not in shown
+    assert 'href="javascript' not in shown
+    assert "&lt;script&gt;" in shown
+
+
+def test_a_list_has_filters_pages_and_a_search(desk: Desk) -> None:
+    apples = answered(desk, "apples and pears")
+    failed = answered(desk, "fail with plums")
+    waiting = answered(desk, "ask which pear?")
+    client = desk.client()
+
+    def ids(**params: str | int) -> list[str]:
+        found = client.get(RUNS, params=params)
+        assert found.status_code == 200, found.text
+        RunList.model_validate_json(found.text, extra="forbid")
+        return [run["run_id"] for run in found.json()["runs"]]
+
+    assert ids() == [waiting, failed, apples]
+    assert ids(status="failed") == [failed]
+    assert ids(team="gate") == []
+    assert ids(since="2000-01-01T00:00:00Z", until="2001-01-01T00:00:00Z") == []
+    first = client.get(RUNS, params={"limit": 2}).json()
+    assert first["next"] == failed
+    assert ids(limit=2, cursor=first["next"]) == [apples]
+    assert ids(q="PEAR") == [waiting, apples]
+    assert ids(q="pear which") == [waiting]
+    page = client.get(RUNS, params={"q": "pear", "limit": 1}).json()
+    assert ([run["run_id"] for run in page["runs"]], page["complete"]) == ([waiting], True)
+    assert ids(q="pear", limit=1, cursor=page["next"]) == [apples]
+    # What is private is not searched for others than operators.
+    assert ids(q="says so") == []
+    found = desk.client("olga").get(RUNS, params={"q": "says so"}).json()
+    assert [(run["run_id"], run["found_in"]) for run in found["runs"]] == [(failed, "answer")]
+    assert (found["searched"], found["next"]) == (3, None)
+    assert client.get(RUNS, params={"status": "gone"}).status_code == 422
+
+
+def test_a_run_is_cancelled_resumed_followed_and_deleted(desk: Desk) -> None:
+    run_id, client = started(desk, team="gate"), desk.client()
+    url = f"{RUNS}/{run_id}"
+    assert desk.gate.arrived.wait(30)
+    assert client.delete(url).status_code == 409
+    assert client.post(f"{url}/cancel", json={"reason": "a typo"}).status_code == 202
+    client.get(f"{url}/events")
+    assert client.get(url).json()["status"] == "cancelled"
+    assert client.post(f"{url}/cancel").status_code == 409
+    desk.gate.open()
+    assert client.post(f"{url}/resume", json={"deadline_s": 60}).status_code == 202
+    client.get(f"{url}/events")
+    assert client.get(url).json()["status"] == "complete"
+    assert client.post(f"{url}/resume", json={"from_task": "none"}).status_code == 400
+    assert client.post(f"{url}/resume", json={"from_task": "t1"}).status_code == 202
+    client.get(f"{url}/events")
+    assert len(client.get(url).json()["tasks"][0]["attempts"]) > 1
+    after = client.post(f"{url}/followups", json={"request": "and now?"}, headers=WAIT)
+    assert after.json()["after"] == run_id
+    listed = client.get(RUNS, params={"after": run_id}).json()["runs"]
+    assert [one["run_id"] for one in listed] == [after.json()["run_id"]]
+    assert client.delete(url).status_code == 204
+    assert client.get(url).status_code == 404
+    assert client.delete(url).status_code == 404
+
+
+def test_files_come_as_multipart_and_too_many_or_wrong_ones_are_refused(desk: Desk) -> None:
+    run = {"run": '{"team": "desk", "request": "hello"}'}
+    post = desk.client().post
+    nameless = post(RUNS, data=run, files=[("other", ("a.txt", b"a"))])
+    assert nameless.status_code == 422
+    same = post(RUNS, data=run, files=[("files", ("a.txt", b"a")), ("files", ("a.txt", b"b"))])
+    assert same.status_code == 422
+    missing = post(RUNS, files=[("files", ("a.txt", b"a"))])
+    assert missing.status_code == 422
+    many = post(RUNS, data=run, files=[("files", (f"{n}.txt", b"a")) for n in range(300)])
+    assert many.status_code in (400, 413)
+    plain = post(RUNS, content=b"hello", headers={"content-type": "text/plain"})
+    assert plain.status_code == 415
+    assert desk.client("olga").get(RUNS).json()["runs"] == []
