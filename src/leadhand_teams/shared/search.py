@@ -14,8 +14,6 @@ from leadhand.tools.files import content_words
 K1: Final = 1.2
 B: Final = 0.75
 """The parameters and the formula: Robertson and Zaragoza, The Probabilistic Relevance Framework."""
-HEADING: Final = 2.0
-"""How much more a word of a heading counts."""
 _WORD: Final = re.compile(r"[^\W_]+")
 _stemming = threading.Lock()
 
@@ -34,12 +32,12 @@ class Hit:
 class Index:
     """Items to search, each a heading and a body; its index is its place in `items`."""
 
-    def __init__(self, items: Iterable[tuple[str, str]]) -> None:
+    def __init__(self, items: Iterable[tuple[str, str]], *, heading_weight: float = 2.0) -> None:
         self._found: dict[str, list[tuple[int, float]]] = defaultdict(list)
         lengths: list[float] = []
         for number, (heading, body) in enumerate(items):
             counts: dict[str, float] = defaultdict(float)
-            for text, weight in ((heading, HEADING), (body, 1.0)):
+            for text, weight in ((heading, heading_weight), (body, 1.0)):
                 for term, count in Counter(terms(text)).items():
                     counts[term] += weight * count
             for term, count in counts.items():
