@@ -9,19 +9,12 @@ from leadhand_teams.shared import values
 
 Kind = Literal["period", "money", "percent"]
 
-_WORDS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-_NUMBERS = {
-    **{word: number for number, word in enumerate(_WORDS.split())},
-    "fifteen": 15,
-    "eighteen": 18,
-    "twenty": 20,
-    "thirty": 30,
-    "forty-five": 45,
-    "sixty": 60,
-    "ninety": 90,
-    "a": 1,
-    "an": 1,
-}
+_WORDS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty"
+)
+_OTHERS = {"a": 1, "an": 1, "thirty": 30, "forty-five": 45, "sixty": 60, "ninety": 90}
+_NUMBERS = {word: number for number, word in enumerate(_WORDS.split())} | _OTHERS
 _DAYS = {"hour": 1 / 24, "day": 1.0, "week": 7.0, "month": 30.4, "quarter": 91.3, "year": 365.25}
 _PERIOD = re.compile(
     rf"\b(?P<number>\d+(?:\.\d+)?|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"

@@ -115,6 +115,11 @@ class VersionChange(_Model):
     why: str = ""
     """Which limit or word makes it looser or tighter."""
 
+    @property
+    def ref(self) -> str:
+        """Both places."""
+        return " → ".join(filter(None, (self.ref_before, self.ref_after)))
+
 
 class ContractReview(_Model):
     """What contracts contain, how they stand to a playbook, what to ask, and what changed."""

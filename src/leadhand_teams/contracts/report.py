@@ -24,6 +24,7 @@ _FOOTER = (
 )
 _RISK = ("severity", "title", "ref", "question")
 _CHECK = ("rule", "statement", "verdict", "concern", "ref", "why")
+_CHANGE = ("kind", "category", "before", "after", "why", "ref")
 _TIGHTENED = "Tightened: it binds more than before, for example by a shorter time or a lower limit."
 
 
@@ -46,13 +47,15 @@ def report(
         f"{counted(review.removed, 'statement')} of the model left out: no such quote is there"
     )
     checks = sorted(review.checks, key=lambda one: not one.concern)
+    changed = table_of((*review.compared, *review.reworded), *_CHANGE)
+    changes = [_TIGHTENED, changed] if changed.rows else []
     added = [QuoteBlock(one.quote, one.ref, one.text) for one in review.added]
     return Report(
         title=f"Contract review: {', '.join(names) or 'nothing was read'}",
         lead=_lead(review),
         sections=[
             Section("Risks", [table_of(review.risks, *whose, *_RISK)]),
-            *_changes(review),
+            Section(f"Changes since {', '.join(review.versions[:1])}", changes),
             Section(
                 f"Playbook {review.playbook}, for the {review.side}",
                 [table_of(checks, *whose, *_CHECK)],
@@ -88,27 +91,6 @@ def _lead(review: ContractReview) -> list[str]:
         told = "; ".join(f"{c.category}: {c.answer} ({c.quotes[0].ref})" for c in present[:6])
         lines.append(f"{len(present)} of {len(review.clauses)} clauses were found. {told}")
     return lines or ["Nothing could be reviewed."]
-
-
-def _changes(review: ContractReview) -> list[Section]:
-    if not review.versions:
-        return []
-    changed = (*review.compared, *review.reworded)
-    table = table_of(changed, "kind", "category", "ref_before", "ref_after", "why")
-    quotes = [
-        QuoteBlock(text, ref, f"{one.category}, {one.kind}: {when}")
-        for one in changed
-        for when, text, ref in (
-            ("before", one.before, one.ref_before),
-            ("after", one.after, one.ref_after),
-        )
-        if text and ref
-    ]
-    title = f"Changes since {review.versions[0]}"
-    return [
-        Section(title, [_TIGHTENED, table] if changed else []),
-        Section("The words that changed", quotes),
-    ]
 
 
 def _clauses(review: ContractReview) -> list[Block]:

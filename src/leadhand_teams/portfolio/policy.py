@@ -145,13 +145,15 @@ def read_policy(text: str, file: str) -> Policy:
         raise InputError(f"{file}: this is not YAML: write one `key: value` a line") from error
 
 
-def _plain(value: object) -> object:
-    """The same with numbers for what people write as such: 0.6, "60 %", "0,6"."""
+def _plain(value: object, levels: int = 4) -> object:
+    """The same with numbers for what people write as such: 0.6, "60 %", "0,6"; deeper `levels`
+    stay as they are, because YAML's aliases make a few lines endless."""
     match value:
-        case dict():
-            return {key: _plain(one) for key, one in cast("dict[str, object]", value).items()}
-        case list():
-            return [_plain(one) for one in cast("list[object]", value)]
+        case dict() if levels:
+            items = cast("dict[str, object]", value).items()
+            return {key: _plain(one, levels - 1) for key, one in items}
+        case list() if levels:
+            return [_plain(one, levels - 1) for one in cast("list[object]", value)]
         case "null" | "~" | "":
             return None
         case str():

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,10 @@ FOLDERS = {
         ["buy 60 A", "buy 81 B"],
     ),
 }
+BOMB = "a: &a [x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 8)}]\n"
+    for before, name in pairwise("abcdefghijklm")
+)
 REFUSED: dict[str, tuple[Mapping[str, str], str]] = {
     "empty": ({}, "no prices were found: hand in a CSV with a column of dates"),
     "no dates": ({"prices.csv": "A,B\n1,2\n3,4\n"}, "no column has dates"),
@@ -155,6 +160,10 @@ REFUSED: dict[str, tuple[Mapping[str, str], str]] = {
     "two policies": (
         {"prices.csv": PRICES, "a.yaml": POLICY, "b.yaml": "target: hrp\n"},
         "hand in one policy, not a.yaml, b.yaml",
+    ),
+    "a policy that aliases make endless": (
+        {"prices.csv": PRICES, "policy.yaml": f"{BOMB}target: hrp\n"},
+        "policy.yaml: a: unknown key",
     ),
     "a mistake": ({"prices.csv": PRICES, "p.yaml": "target: wieghts\n"}, "p.yaml: target: Input"),
 }
