@@ -4,6 +4,7 @@ from collections import Counter
 
 from benchmarks.live_prompts.case import Case
 from benchmarks.live_prompts.checks import CHECK_CASES
+from benchmarks.live_prompts.held_out import HELD_OUT_CASES
 from benchmarks.live_prompts.work import WORK_CASES
 
 
@@ -16,4 +17,4 @@ def _named(cases: list[Case]) -> dict[str, Case]:
     return named
 
 
-CASES = _named([*WORK_CASES, *CHECK_CASES])
+CASES = _named([*WORK_CASES, *CHECK_CASES, *HELD_OUT_CASES])

@@ -84,7 +84,7 @@ CALLS = [
     ("What were the sales in Germany in March?", ("sales",), "41"),
     ("How many chairs are in stock?", ("stock",), "230"),
     ("When is the next public holiday in Japan?", ("holiday",), "3 May|May 3"),
-    ("Are desks in stock? Say how many.", ("stock",), "0"),
+    ("Are desks in stock? Say how many.", ("stock",), "0|no desks"),
     ("What were the sales in France in March?", ("sales",), "52"),
     ("By how many euros did German sales differ between March and April?", ("sales",), "2"),
     ("When is the next public holiday in Portugal?", ("holiday",), "25 April|April 25"),
@@ -147,7 +147,7 @@ def _wrong_tasks(tasks: Iterable[Task], needs: Needs) -> str:
     return "too many tasks" if any(counts[name] > needs[name] for name in needs) else ""
 
 
-def _wrong_plan(plan: Plan, needs: Needs, edge: tuple[str, str] | None) -> str:
+def wrong_plan(plan: Plan, needs: Needs, edge: tuple[str, str] | None) -> str:
     workers = {task.id: task.worker for task in plan.tasks}
     edges = [(workers.get(one), task.worker) for task in plan.tasks for one in task.depends_on]
     if wrong := _wrong_tasks(plan.tasks, needs):
@@ -163,7 +163,7 @@ async def plan(
     lab: Lab, kind: PlannerKind, request: str, needs: Needs, edge: tuple[str, str] | None = None
 ) -> str:
     team = office(lab.model, kind)
-    return _wrong_plan(await Supervisor(team).plan(request), needs, edge)
+    return wrong_plan(await Supervisor(team).plan(request), needs, edge)
 
 
 async def plan_with_workers(lab: Lab, request: str, needs: Needs) -> str:
@@ -226,8 +226,8 @@ def _output(seen: Iterable[events.Event]) -> object:
     return next((one.result.output for one in seen if isinstance(one, events.TaskCompleted)), None)
 
 
-async def call(lab: Lab, intent: str, tools: tuple[str, ...], expected: str) -> str:
-    seen = await _work(lab, CLERK, intent)
+async def call(lab: Lab, worker: Worker, intent: str, tools: tuple[str, ...], expected: str) -> str:
+    seen = await _work(lab, worker, intent)
     called = {one.tool for one in seen if isinstance(one, events.ToolCalled) and not one.error}
     if not {*tools} <= called:
         return "no call" if not called else "a call is missing"
@@ -254,7 +254,8 @@ async def escalation(lab: Lab, intent: str, expected: str) -> str:
 WORK_CASES = [
     *(Case("planner: ahead", partial(plan, kind="ahead", request=request, needs=needs, edge=edge))
       for request, needs, edge in PLANS),
-    *(Case("worker with tools", partial(call, intent=one, tools=tools, expected=expected))
+    *(Case("worker with tools",
+           partial(call, worker=CLERK, intent=one, tools=tools, expected=expected))
       for one, tools, expected in CALLS),
     *(Case("typed answer", partial(typed, output=output, intent=one, right=right))
       for output, one, right in TYPED),

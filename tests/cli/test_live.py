@@ -121,22 +121,26 @@ def tree_with(*given: TextDelta | Event) -> str:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("", "planning"),
-        ('{"reason": "Her charges", "tasks": [{"id": "a", "intent": "Loo', "planning"),
         (
             '{"tasks": [{"id": "a", "worker": "billing"}, {"id": "b", "worker": "letters"}, {"id',
-            "planning: 2 tasks so far (billing, letters)",
+            "legal/planning: 2 tasks so far (billing, letters)",
         ),
-        ('```json\n{"tasks": [{"worker": "billing"}, {"worker": "bil', "1 task so far (billing)"),
-        ("First I would look at the invoice", "planner writes: …First I would look"),
+        (
+            '```json\n{"tasks": [{"worker": "x"}, {"worker": "bil',
+            "legal/planning: 1 task so far (x)",
+        ),
+        ("First I would look at it", "legal/planner writes: …First I would look at it"),
     ],
 )
 def test_a_plan_that_is_being_written_is_one_plain_line(text: str, line: str) -> None:
-    shown = tree_with(TextDelta("legal", "planner", text or "{"))
-    (row,) = [one.strip() for one in shown.splitlines() if one.startswith("legal/")]
-    assert row.startswith("legal/plan")
-    assert line in row
-    assert '"' not in row
+    shown = tree_with(TextDelta("legal", "planner", text))
+    assert line in [one.strip() for one in shown.splitlines()]
+    assert '"' not in shown
+
+
+def test_a_plan_without_a_task_so_far_is_only_the_phase() -> None:
+    begun = '{"reason": "Her charges", "tasks": [{"id": "a", "intent": "Loo'
+    assert tree_with(TextDelta(None, "planner", begun)) == tree_with()
 
 
 def test_the_newest_lines_of_the_answer_are_shown_as_they_are_written() -> None:
@@ -160,9 +164,10 @@ def test_what_was_written_leaves_the_tree_with_the_call_s_end() -> None:
     called = ModelCalled(
         seq=1, at=NOW, elapsed_s=1.0, run_id="r", role="planner", model="m", duration_s=1.0
     )
-    assert "planning\n" not in tree_with(TextDelta(None, "planner", "{"), called)
-    begun = [*events()[:3], TextDelta("a", "planner", "{")]
-    assert "a/planning" in tree_with(*begun)
+    plan = '{"tasks": [{"worker": "billing"'
+    assert "so far" not in tree_with(TextDelta(None, "planner", plan), called)
+    begun = [*events()[:3], TextDelta("a", "planner", plan)]
+    assert "a/planning: 1 task so far (billing)" in tree_with(*begun)
     inner = tree_with(*begun, nested(called, "a"))
     assert "a/planning" not in inner
 

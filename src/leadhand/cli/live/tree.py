@@ -137,9 +137,7 @@ class LiveTree:
         parts.append(self._table(width))
         for (task, role), text in self._writing.items():
             parts += (
-                self._written(text)
-                if (task, role) == _ANSWER
-                else [_doing(task, role, text, width)]
+                self._written(text) if (task, role) == _ANSWER else _doing(task, role, text, width)
             )
         parts += [_one_line(sentence(text), "dim") for text in self._latest]
         # The cursor waits in a line of its own. After a full line the terminal's `^C` would take a
@@ -244,15 +242,18 @@ def _calling(event: events.ModelCalled) -> str:
     return "has its answer" if response is not None else "has asked its model"
 
 
-def _doing(task: str, role: str, text: str, width: int) -> Text:
-    """What a planner or a synthesizer of a nested team is writing, in one line."""
-    start = f"{task}/{role} writes: …".removeprefix("/")
-    if role == "planner" and (workers := _planned(text)) is not None:
+def _doing(task: str, role: str, text: str, width: int) -> Iterator[Text]:
+    """What a planner or a synthesizer of a nested team is writing, in one line; nothing of a plan
+    without tasks, as the phase is shown already."""
+    workers = _planned(text) if role == "planner" else None
+    if workers is None:
+        start = f"{task}/{role} writes: …".removeprefix("/")
+        end = sentence(text[-width:])[-max(width - cell_len(start), 1) :]
+        yield _one_line(start + end, "cyan")
+    elif workers:
         named = ", ".join(dict.fromkeys(workers))
-        so_far = f": {counted(len(workers), 'task')} so far ({named})" if workers else ""
-        return _one_line(sentence(f"{task}/planning{so_far}".removeprefix("/")), "cyan")
-    end = sentence(text[-width:])[-max(width - cell_len(start), 1) :]
-    return _one_line(start + end, "cyan")
+        said = f"{task}/planning: {counted(len(workers), 'task')} so far ({named})"
+        yield _one_line(sentence(said.removeprefix("/")), "cyan")
 
 
 def _planned(text: str) -> list[str] | None:
