@@ -24,7 +24,9 @@ from leadhand.serve import (
     questions,
     responses,
     run_events,
+    run_parts,
     runs,
+    teams,
     usage,
 )
 from leadhand.serve.authentication import authenticated_by, token_authentication
@@ -40,6 +42,8 @@ ROUTERS = (
     metrics.router,
     usage.router,
     runs.router,
+    run_parts.router,
+    teams.router,
     run_events.router,
     questions.router,
     plans.router,

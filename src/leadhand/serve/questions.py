@@ -16,7 +16,8 @@ from leadhand.serve.new_runs import AcceptedRun, accepted
 from leadhand.serve.plans import check_sound
 from leadhand.serve.principals import Current, Principal, may_answer, may_see
 from leadhand.serve.problems import HttpProblem
-from leadhand.serve.run_views import Document, OpenQuestion, run_questions
+from leadhand.serve.question_views import run_questions
+from leadhand.serve.run_views import Document, OpenQuestion
 from leadhand.serve.runs import json_response
 from leadhand.serve.service import Service, Serving, no_such_run
 

@@ -16,11 +16,9 @@ from leadhand.contracts.answer import Answer, Conflict, Gap, Metrics
 from leadhand.contracts.data import Record
 from leadhand.contracts.people import Question, Verdict
 from leadhand.contracts.summary import RunSummary
-from leadhand.run.questions import open_questions
-from leadhand.serve.answer_html import html_of
+from leadhand.page.markdown import render
+from leadhand.serve.question_views import run_questions
 from leadhand.serve.run_records import RunRecord
-from leadhand.state.fold import RunState
-from leadhand.tools.text import counted
 from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory
 
 Document = dict[str, JsonValue]
@@ -219,7 +217,7 @@ def run_document(
         "seq": record.seq,
         "partial": partial,
         "answer": shown,
-        "answer_html": "" if shown is None else html_of(str(shown["answer"])),
+        "answer_html": "" if shown is None else render(str(shown["answer"])),
         "questions": [
             *run_questions(state, record.asked, seen=operator or replies, replies=replies)
         ],
@@ -254,10 +252,22 @@ def run_document(
 def _answer(answer: Answer, *, operator: bool) -> Document:
     if operator:
         return answer.model_dump(mode="json", exclude={"tasks"})
+    return {"answer": "", "output": None, **_public(answer)}
+
+
+def public_answer(answer: Answer) -> Answer:
+    """An answer without what only operators see: why there are gaps, tasks, conflicts."""
+    gaps = tuple(Gap(task_id=gap.task_id, why="not done") for gap in answer.gaps)
+    hidden = {"gaps": gaps, "tasks": (), "conflicts": (), "sources": (), "waiting": ()}
+    shown = {name: value for name, value in _public(answer).items() if name != "gaps"}
+    return answer.model_copy(update={**hidden, **shown})
+
+
+def _public(answer: Answer) -> Document:
     kind = events.RunWaiting if answer.waiting else events.RunFinished
     at = dt.datetime.min.replace(tzinfo=dt.UTC)
     event = kind(seq=0, at=at, elapsed_s=0.0, run_id=answer.run_id, answer=answer)
-    return {"answer": "", "output": None, **cast("Document", events.public(event)["answer"])}
+    return cast("Document", events.public(event)["answer"])
 
 
 def _tasks(
@@ -318,76 +328,6 @@ def attempt_entry(attempt: AttemptHistory, *, operator: bool) -> Document:
         out |= {name: getattr(attempt.usage, name) for name in _SPENT}
         out["model"] = attempt.model
     return out
-
-
-def run_questions(
-    state: RunState,
-    asked: Mapping[str | None, tuple[int, dt.datetime]],
-    *,
-    seen: bool,
-    replies: bool,
-) -> Iterator[Document]:
-    """The open questions of a run; of those that may not be `seen` only that they are there.
-
-    `asked`: the position and time of the last question about each task.
-    """
-    for question in open_questions(state):
-        if question.task_id not in asked:
-            continue
-        seq, at = asked[question.task_id]
-        out: Document = {"id": str(seq), "task_id": question.task_id, "asked_at": at.isoformat()}
-        if seen:
-            out = question.model_dump(mode="json") | out
-            found = effects(question, amends=state.plan is not None)
-            out["allowed"] = [*found] if replies else []
-            out["effects"] = cast("JsonValue", found) if replies else {}
-        yield {"text": "", **out, "mine": replies}
-
-
-def effects(question: Question, *, amends: bool) -> dict[Verdict, str]:
-    """What happens on each reply that the question allows, in plain words.
-
-    `amends`: whether the run has a plan already, which the one in the question would change.
-    """
-    if question.plan is not None and question.route:
-        return {
-            "approved": "The worker that is proposed does the request.",
-            "refused": "With the name of a worker as text, that one does it. Without, nothing is "
-            "done, and the answer says so.",
-        }
-    if question.plan is not None and amends:
-        return {
-            "approved": "The plan is changed as shown, and its new tasks start.",
-            "refused": "The plan stays as it was approved. What the change was for is missing from "
-            "the answer.",
-        }
-    if question.plan is not None:
-        tasks = counted(len(question.plan.tasks), "task")
-        return {
-            "approved": f"The plan is carried out as shown or as you change it: {tasks}. Later "
-            "changes of it are asked about again.",
-            "refused": "Nothing of it is done, and the answer gives your reason.",
-        }
-    if question.calls:
-        tools = " and ".join(dict.fromkeys(call.tool for call in question.calls))
-        worker = question.calls[0].worker
-        return {
-            "approved": f"{tools} is called once with exactly these arguments, and {worker} "
-            "continues with the result.",
-            "refused": f"{tools} is not called. {worker} reads your reason and continues; the "
-            "answer says what was not done.",
-        }
-    if question.call:
-        return {
-            "approved": "The task continues and does what it asks for.",
-            "declined": "The task does not do it; the answer says what is missing.",
-        }
-    return {
-        "answered": "The task starts again with your text added to what it is to do. The name of "
-        "another worker, where the question lists some, hands it over.",
-        "declined": "Another way is tried if the team has one. Otherwise the task is left out, and "
-        "the answer says so.",
-    }
 
 
 def _plain(value: object) -> JsonValue:

@@ -7,6 +7,13 @@ from leadhand.errors import InputError
 REQUEST_FILE = "request.txt"
 
 
+def sample_names(team: Path) -> list[str]:
+    """The samples that there are; `default` is the one without a name."""
+    samples = team / "samples"
+    others = sorted(file.parent.name for file in samples.glob(f"*/{REQUEST_FILE}"))
+    return ["default", *others] if (samples / REQUEST_FILE).is_file() else others
+
+
 def sample_of(team: Path, name: str | None = None) -> tuple[str, list[Path]]:
     """The request of a sample and its inputs. Raises `InputError` naming the samples there are."""
     samples = team / "samples"

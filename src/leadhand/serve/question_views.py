@@ -1,0 +1,86 @@
+"""Open questions as JSON, with what each reply does in plain words. Pure."""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from pydantic import JsonValue
+
+from leadhand.contracts.people import Question, Verdict
+from leadhand.run.questions import open_questions
+from leadhand.state.fold import RunState
+from leadhand.tools.text import counted
+
+
+def run_questions(
+    state: RunState,
+    asked: Mapping[str | None, tuple[int, dt.datetime]],
+    *,
+    seen: bool,
+    replies: bool,
+) -> Iterator[dict[str, JsonValue]]:
+    """The open questions of a run; of those that may not be `seen` only that they are there.
+
+    `asked`: the position and time of the last question about each task.
+    """
+    for question in open_questions(state):
+        if question.task_id not in asked:
+            continue
+        seq, at = asked[question.task_id]
+        out: dict[str, JsonValue] = {
+            "id": str(seq),
+            "task_id": question.task_id,
+            "asked_at": at.isoformat(),
+        }
+        if seen:
+            out = question.model_dump(mode="json") | out
+            found = effects(question, amends=state.plan is not None)
+            out["allowed"] = [*found] if replies else []
+            out["effects"] = cast("JsonValue", found) if replies else {}
+        yield {"text": "", **out, "mine": replies}
+
+
+def effects(question: Question, *, amends: bool) -> dict[Verdict, str]:
+    """What happens on each reply that the question allows, in plain words.
+
+    `amends`: whether the run has a plan already, which the one in the question would change.
+    """
+    if question.plan is not None and question.route:
+        return {
+            "approved": "The worker that is proposed does the request.",
+            "refused": "With the name of a worker as text, that one does it. Without, nothing is "
+            "done, and the answer says so.",
+        }
+    if question.plan is not None and amends:
+        return {
+            "approved": "The plan is changed as shown, and its new tasks start.",
+            "refused": "The plan stays as it was approved. What the change was for is missing from "
+            "the answer.",
+        }
+    if question.plan is not None:
+        tasks = counted(len(question.plan.tasks), "task")
+        return {
+            "approved": f"The plan is carried out as shown or as you change it: {tasks}. Later "
+            "changes of it are asked about again.",
+            "refused": "Nothing of it is done, and the answer gives your reason.",
+        }
+    if question.calls:
+        tools = " and ".join(dict.fromkeys(call.tool for call in question.calls))
+        worker = question.calls[0].worker
+        return {
+            "approved": f"{tools} is called once with exactly these arguments, and {worker} "
+            "continues with the result.",
+            "refused": f"{tools} is not called. {worker} reads your reason and continues; the "
+            "answer says what was not done.",
+        }
+    if question.call:
+        return {
+            "approved": "The task continues and does what it asks for.",
+            "declined": "The task does not do it; the answer says what is missing.",
+        }
+    return {
+        "answered": "The task starts again with your text added to what it is to do. The name of "
+        "another worker, where the question lists some, hands it over.",
+        "declined": "Another way is tried if the team has one. Otherwise the task is left out, and "
+        "the answer says so.",
+    }

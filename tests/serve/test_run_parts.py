@@ -1,0 +1,95 @@
+"""Parts of a run over HTTP: a task in full for operators, long texts, reports; and teams."""
+
+from pathlib import Path
+
+import pytest
+
+from leadhand import Supervisor
+from leadhand.journal import open_journal
+from leadhand.serve import app
+from leadhand.teams.loader import load
+from tests.serve.desk import Desk, authenticate, served
+from tests.serve.test_runs import RUNS, WAIT, answered
+
+
+def test_operators_see_how_a_task_was_done_and_others_that_it_was(desk: Desk) -> None:
+    """F33."""
+    run_id = answered(desk, "fail")
+    url = f"{RUNS}/{run_id}/tasks/t1"
+    task = desk.client("olga").get(url).json()
+    (attempt,) = task["attempts"]
+    assert attempt["handoff"]["intent"] == "fail"
+    assert "Traceback" in attempt["traceback"]
+    assert [step["said"] for step in attempt["steps"]] == ["given up"]
+    own = desk.client("ann").get(url)
+    assert (own.status_code, own.json()["status"], own.json()["intent"]) == (200, "failed", None)
+    assert "says so" not in own.text
+    assert desk.client("bob").get(url).status_code == 404
+    assert desk.client("ann").get(f"{RUNS}/{run_id}/tasks/none").status_code == 404
+
+
+def test_a_long_text_is_cut_and_there_as_a_whole(desk: Desk) -> None:
+    text = f"say {'é' * 50_000}"
+    run_id = answered(desk, text)
+    task = desk.client("olga").get(f"{RUNS}/{run_id}/tasks/t1").json()
+    assert len(task["intent"]) < 5_000
+    url = f"{RUNS}/{run_id}/blobs/{task['intent_blob']}"
+    whole = desk.client("olga").get(url)
+    assert (whole.text, whole.headers["content-type"]) == (text, "text/plain; charset=utf-8")
+    assert desk.client("ann").get(url).status_code == 403
+    assert desk.client("zoe").get(url).status_code == 404
+    for id in ("x", "YQ", "dDEAL25vbmU"):
+        assert desk.client("olga").get(f"{RUNS}/{run_id}/blobs/{id}").status_code == 404
+
+
+def test_the_report_of_an_answer_has_nothing_private_and_runs_nothing(desk: Desk) -> None:
+    run_id = answered(desk, "fail with <script>plums</script>")
+    url = f"{RUNS}/{run_id}/report"
+    page = desk.client("ann").get(url)
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert page.headers["content-security-policy"].startswith("sandbox;")
+    assert "<script" not in page.text
+    assert "says so" not in page.text
+    text = desk.client("olga").get(url, params={"format": "md"})
+    assert "says so" in text.text
+    missing = desk.client("ann").get(url, params={"file": "orders.csv"})
+    assert (missing.status_code, missing.json()["files"]) == (404, ["report.html", "report.md"])
+    waiting = answered(desk, "ask which?")
+    assert desk.client("ann").get(f"{RUNS}/{waiting}/report").status_code == 409
+
+
+def test_a_team_says_who_is_in_it_and_a_worker_can_be_tried_alone(desk: Desk) -> None:
+    listed = desk.client("ann").get("/api/v1/teams").json()
+    assert [(one["name"], one["workers"], one["model"]) for one in listed] == [
+        ("desk", 1, None), ("gate", 1, None),
+    ]  # fmt: skip
+    run_id = answered(desk)
+    team = desk.client("ann").get("/api/v1/teams/desk").json()
+    (worker,) = team["workers"]
+    assert (worker["name"], worker["health"]["breaker"]) == ("clerk", "closed")
+    assert [run["run_id"] for run in team["runs"]] == [run_id]
+    assert desk.client("bob").get("/api/v1/teams/desk").json()["runs"] == []
+    assert desk.client("ann").get("/api/v1/teams/none").status_code == 404
+    url = "/api/v1/teams/desk/workers/clerk/try"
+    assert desk.client("ann").post(url, json={"request": "say one"}).status_code == 403
+    tried = desk.client("olga").post(url, json={"request": "say one"})
+    assert tried.status_code == 202
+    desk.client("olga").get(tried.json()["links"]["events"])
+    shown = desk.client("olga").get(tried.json()["links"]["self"]).json()
+    assert [(one["id"], one["status"]) for one in shown["tasks"]] == [("clerk", "completed")]
+    assert desk.client("ann").post("/api/v1/teams/desk/sample").status_code == 404
+
+
+def test_the_sample_of_a_ready_made_team_is_run(tmp_path: Path) -> None:
+    pytest.importorskip("leadhand_teams")
+    supervisor = Supervisor(load("support"), journal=open_journal(tmp_path))
+    with served(app([supervisor], auth=authenticate, home=tmp_path)) as url:
+        client = Desk(url, None, None).client("ann")  # pyright: ignore[reportArgumentType]
+        (team,) = client.get("/api/v1/teams").json()
+        assert team["samples"][0] == "default"
+        done = client.post("/api/v1/teams/support/sample", json={}, headers=WAIT)
+        assert done.status_code == 200, done.text
+        assert done.json()["answer"]["status"] in ("complete", "partial")
+        unknown = client.post("/api/v1/teams/support/sample", json={"sample": "none"})
+        assert unknown.status_code == 404
+        client.close()
