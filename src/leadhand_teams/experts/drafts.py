@@ -1,36 +1,24 @@
 """What each expert does by code: finds the places that answer its question, and quotes them."""
 
 import re
-import threading
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import groupby
 from typing import Final, cast
 
 from leadhand import Handoff, Result
 from leadhand.errors import InputError
-from leadhand_teams.experts.accounts import figure
 from leadhand_teams.experts.fields import EXPERTS, Expert
-from leadhand_teams.experts.finding import FoundAnswer, asked, find
+from leadhand_teams.experts.finding import FoundAnswer, asked, find, meant
 from leadhand_teams.experts.output import ExpertOpinion
 from leadhand_teams.experts.sentences import KnownLines, QuotableLine, library
-from leadhand_teams.experts.words import check, pattern, patterns
-from leadhand_teams.shared.reading import read, stamps
+from leadhand_teams.experts.words import check, pattern, same, stems_of
+from leadhand_teams.shared.reading import read_once
 
 _MOST_STEPS: Final = 12
+_MOST_ROWS: Final = 6
 _MOST_TO_READER: Final = 5
-_lock = threading.Lock()
-
-
-def known_documents(paths: Sequence[str]) -> KnownLines:
-    """The sentences of the files and folders at `paths`, read once. Raises `InputError`."""
-    with _lock:
-        return _library(tuple(paths), stamps(paths))
-
-
-@lru_cache(4)
-def _library(paths: tuple[str, ...], states: tuple[tuple[str, int, int], ...]) -> KnownLines:
-    return library(read(paths))
+known_documents = read_once(library)
+"""The sentences of the files and folders at some paths, read once. Raises `InputError`."""
 
 
 def draft(handoff: Handoff) -> Result:
@@ -77,16 +65,19 @@ def opinion_on(question: str, paths: Sequence[str], expert: Expert) -> ExpertOpi
         opinion.unread.append(f"what comes after the first {len(known.sentences):,} sentences")
     findings = find(question, known, expert)
     opinion.disagreements = [*findings.disagreements]
-    computed = figure(question, known) if expert == "financial" else None
     years = {*re.findall(r"\b(?:19|20)\d\d\b", question)} if expert == "financial" else set[str]()
     if years and findings.answers and not any(y in findings.found[0].sentence.quote for y in years):
         findings = findings._replace(answers=False)  # of another year
     advice = pattern("advice").search(question) is not None
-    opinion.answered = not advice and (findings.answers or computed is not None)
-    text, cited = computed or _answer(question, findings, known)
+    rows = _rows(question, known) if expert == "financial" else []
+    opinion.answered = not advice and (findings.answers or bool(rows))
+    text, cited = _answer(question, findings, known)
+    if rows:
+        below = [f" (below “{one.heading}”)" if one.heading else "" for one in rows]
+        quoted = (f"“{one.quote}”{at}" for one, at in zip(rows, below, strict=True))
+        text, cited = "; ".join(quoted), rows
     opinion.answer = text if opinion.answered else ""
     opinion.citations = [*cited]
-    opinion.checks += _beside(cited, known, expert)
     opinion.to_reader = [*known.to_reader[:_MOST_TO_READER]]
     opinion.ask = None if opinion.answered else _ask_back(findings, known)
     if advice:
@@ -112,18 +103,14 @@ def _answer(
     return f"“{found[0].quote}”" if found else "", found
 
 
-def _beside(cited: Sequence[QuotableLine], known: KnownLines, expert: Expert) -> list[str]:
-    """What else in the cited sections needs a look, each kind once."""
-    files, places = {one.file for one in cited}, {(one.file, one.heading) for one in cited}
-    here = [one for one in known.sentences if one.file in files and not one.cells]
-    found: list[str] = []
-    for what, words in patterns("beside", expert).items():
-        for one in here:
-            is_near = what.endswith("applies") or (one.file, one.heading) in places
-            if is_near and one not in cited and words.search(one.quote):
-                found.append(f"Check {what}: “{one.quote[:200]}” ({one.ref})")
-                break
-    return found
+def _rows(question: str, known: KnownLines) -> list[QuotableLine]:
+    """The rows of figures that a question names; none if it asks for more than these."""
+    said = [one for one in meant(question) if not pattern("change").search(one)]
+    words = {word for one in said if not one.isdigit() for word in same(one).split()}
+    titles = [(one, {*same(one.title).split()}) for one in known.sentences if one.title]
+    named = [(one, title) for one, title in titles if title <= {*same(question).split()}]
+    is_more = words - stems_of("generic") - {word for _, title in named for word in title}
+    return [] if is_more else [one for one, _ in named[:_MOST_ROWS]]
 
 
 def _ask_back(findings: FoundAnswer, known: KnownLines) -> str:

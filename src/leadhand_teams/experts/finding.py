@@ -32,7 +32,6 @@ _OWN_FIELD: Final = 1.15
 """So does a sentence of a document of the expert's own field."""
 _RARE: Final = 3
 """A word in so many sentences at most is what a clause is about."""
-_TOP_CHARS: Final = 2_000
 
 
 class FoundLine(NamedTuple):
@@ -128,7 +127,7 @@ def _disagreements(
     seen = {best.file}
     for other in found[1:]:
         two = other.sentence
-        if two.file in seen or other.share < 0.5 * found[0].share or best.cells or two.cells:
+        if two.file in seen or other.share < 0.5 * found[0].share or best.title or two.title:
             continue
         if what := _difference(kind, best.quote, two.quote):
             seen.add(two.file)
@@ -175,17 +174,7 @@ def _judged(what: str, one: QuotableLine, two: QuotableLine, known: KnownLines) 
         why = f"{claim.file} says so: “{claim.quote}” ({claim.ref})"
         return Disagreement(what=what, one=one, other=two, settled=True, why=why)
     why = "Neither document says that it replaces the other."
-    dates = [_date(of.file, known) for of in (one, two)]
-    if all(dates) and dates[0] != dates[1]:
-        why += f" {(one, two)[dates[1] > dates[0]].file} is dated later ({max(dates)})."
     return Disagreement(what=what, one=one, other=two, why=why)
-
-
-def _date(file: str, known: KnownLines) -> str:
-    """The first date of a document, of its name else of its top; empty if there is none."""
-    text = known.reading.text(file)
-    places = (file, text.text[:_TOP_CHARS] if text else "")
-    return next((one.value.isoformat() for at in places for one in values.dates(at)), "")
 
 
 def meant(question: str) -> list[str]:

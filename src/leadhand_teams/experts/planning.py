@@ -4,16 +4,14 @@ from collections.abc import Sequence
 
 from leadhand import Plan, Task, Team
 from leadhand.contracts.task import PlanRequest
-from leadhand_teams.experts.drafts import known_documents
-from leadhand_teams.experts.fields import Expert, FieldChoice, choose, weights
-from leadhand_teams.experts.finding import find
+from leadhand_teams.experts.fields import Expert, choose, weights
 from leadhand_teams.experts.words import pattern
 
 
 def plan(request: PlanRequest, team: Team) -> Plan:
     """A task for one expert or two, or one that asks back. Raises `InputError`."""
     paths = [path for batch in request.batches.get("inputs", ()) for path in batch.artifacts]
-    choice = _choice(request.text, team.trained_router, paths)
+    choice = choose(request.text, team.trained_router)
     chosen: list[Expert] = [one for one in (choice.expert, choice.secondary) if one is not None]
     confidence = round(choice.confidence)
     tasks = [
@@ -51,15 +49,3 @@ def _parts(question: str, chosen: Sequence[Expert]) -> dict[Expert, str]:
                 parts[expert].append(part)
     whole = len(chosen) < 2 or not all(parts.values())
     return {one: question if whole else " ".join(found) for one, found in parts.items()}
-
-
-def _choice(question: str, router: object, paths: Sequence[str]) -> FieldChoice:
-    """By the words of the question, or by the document that answers it, if there are none."""
-    choice = choose(question, router)
-    if choice.expert is None and paths and max(weights(question).values()) <= 1:
-        known = known_documents(paths)
-        findings = find(question, known, None)
-        is_found = findings.answers and not findings.unknown
-        if is_found and (field := known.fields[findings.found[0].sentence.file]):
-            return FieldChoice(field, None, 70.0)
-    return choice

@@ -1,8 +1,8 @@
 """Splits what was read into sentences, list items and table rows, each with its place. Pure."""
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
 from typing import Final
@@ -10,7 +10,6 @@ from typing import Final
 from leadhand_teams.experts.fields import EXPERTS, Expert, weights
 from leadhand_teams.experts.output import Citation
 from leadhand_teams.experts.words import pattern
-from leadhand_teams.shared import values
 from leadhand_teams.shared.reading import Reading, Text
 from leadhand_teams.shared.tables import DataTable
 
@@ -38,10 +37,8 @@ class QuotableLine(Citation):
     file: str = ""
     is_item: bool = False
     """Whether it is an item of a list or a numbered step."""
-    cells: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Of a row of figures: its numbers by the names of their columns."""
     title: str = ""
-    """Of such a row: what it is about."""
+    """Of a row of figures: what it is about."""
 
 
 @dataclass(frozen=True)
@@ -88,11 +85,10 @@ def _of_text(text: Text) -> Iterator[QuotableLine]:
         if _YEARS.fullmatch(line):
             years = re.findall(r"(?:19|20)\d\d", line)
             continue
-        if _ROW.fullmatch(line) and (cells := _figures(line, years)):
-            title = line[: next(_NUMBERS.finditer(line)).start()].strip()
+        if years and _ROW.fullmatch(line) and len(_NUMBERS.findall(line)) == len(years):
             heads = " > ".join([*above, " ".join(years)])
-            ref = text.ref(begin)
-            yield QuotableLine(ref, line, heads, text.name, cells=cells, title=title)
+            title = line[: next(_NUMBERS.finditer(line)).start()].strip()
+            yield QuotableLine(text.ref(begin), line, heads, text.name, title=title)
             continue
         if heading := _heading(line):
             level = len(line) - len(line.lstrip("#")) or 2
@@ -159,15 +155,6 @@ def _of_table(table: DataTable) -> Iterator[QuotableLine]:
     for row in range(len(table)):
         written = [(one.name, one.texts[row]) for one in table.columns if one.texts[row]]
         words = "; ".join(f"{name}: {cell}" for name, cell in written)[:MAX_CHARS]
-        numbers = ((one.name, one.numbers[row]) for one in table.columns)
-        cells = {name: number for name, number in numbers if number is not None}
-        title = next((one.texts[row] for one in texts if one.texts[row]), "")
         ref, heading = table.ref(row), table.sheet or ""
-        yield QuotableLine(ref, words, heading, table.file, cells=cells, title=title)
-
-
-def _figures(line: str, years: list[str]) -> dict[str, float]:
-    """The numbers of a row in a text, by the years above it; empty if they don't fit."""
-    found = [value for one in _NUMBERS.findall(line) if (value := values.number(one))]
-    fits = len(_NUMBERS.findall(line)) == len(years) == len(found)
-    return dict(zip(years, found, strict=True)) if fits else {}
+        title = next((one.texts[row] for one in texts if one.texts[row]), "")
+        yield QuotableLine(ref, words, heading, table.file, title=title)

@@ -45,14 +45,12 @@ def test_steps_are_given_in_full_and_in_order(tmp_path: Path) -> None:
     assert found.answer == "1. Close the valve. 2. Press START for 5 seconds."
 
 
-def test_figures_of_tables_are_compared_by_code(tmp_path: Path) -> None:
+def test_rows_of_figures_that_are_named_are_quoted(tmp_path: Path) -> None:
     found = asked(tmp_path, "financial", "How did revenue and operating profit change in 2025?")
     assert found.answer == (
-        "Revenue: 1,250 in 2025 after 1,000 in 2024 (+250, +25.0 %); "
-        "Operating profit: 90 in 2025 after 100 in 2024 (-10, -10.0 %)"
+        "“Item: Revenue; 2024: 1000; 2025: 1250”; “Item: Operating profit; 2024: 100; 2025: 90”"
     )
     assert [cited.ref for cited in found.citations] == ["accounts.csv:2", "accounts.csv:3"]
-    assert asked(tmp_path, "financial", "Revenue in 2024?").answer == "Revenue: 1,000 in 2024"
 
 
 def test_contradictions_are_named_with_both_places_and_stay_open(tmp_path: Path) -> None:
@@ -61,7 +59,6 @@ def test_contradictions_are_named_with_both_places_and_stay_open(tmp_path: Path)
     assert one.what == "day: 14 or 21"
     assert not one.settled
     assert {one.one.ref, one.other.ref} == {"contract.md:7", "terms.md:5"}
-    assert one.why.endswith("terms.md is dated later (2025-05-01).")
 
 
 def test_a_document_that_says_that_it_replaces_the_other_holds(tmp_path: Path) -> None:
@@ -99,11 +96,11 @@ def test_no_advice_is_given(tmp_path: Path) -> None:
     assert found.ask == "The experts give no advice: what should they look up in the documents?"
 
 
-def test_figures_in_a_text_are_read_by_the_years_above_them(tmp_path: Path) -> None:
+def test_figures_in_a_text_are_quoted_with_the_years_above_them(tmp_path: Path) -> None:
     lines = "Income statement", "2025 2024", "Revenue 1,200 1,000", "Costs (700) (800)", "Notes"
     (tmp_path / "accounts.txt").write_text("\n".join(lines), encoding="utf-8")
     found = opinion_on("How did costs change?", [str(tmp_path)], "financial")
-    assert found.answer == "Costs: -700 in 2025 after -800 in 2024 (+100, +12.5 %)"
+    assert found.answer == "“Costs (700) (800)” (below “Income statement > 2025 2024”)"
     assert found.citations[0].quote == "Costs (700) (800)"
 
 
@@ -118,12 +115,6 @@ def test_instructions_in_a_document_are_neither_followed_nor_an_answer(tmp_path:
     assert found.answer == "“The deposit is EUR 500.”"
     assert [one.ref for one in found.to_reader] == ["orders.md:3"]
     assert all("EUR 1." not in cited.quote for cited in found.citations)
-
-
-def test_a_professional_check_names_what_else_the_section_says(tmp_path: Path) -> None:
-    found = asked(tmp_path, "legal", "Within how many days does the supplier deliver?")
-    assert found.checks[0].startswith("A lawyer must check")
-    assert any("the laws of Austria" in check for check in found.checks)
 
 
 def test_without_documents_or_text_the_expert_asks_for_them(tmp_path: Path) -> None:
