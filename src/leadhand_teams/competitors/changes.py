@@ -134,7 +134,7 @@ def _likeness_of_items(one: SourceRecord, two: SourceRecord) -> float:
 
 def _is_page(record: SourceRecord) -> bool:
     """Whether its values stand in lines of their own, not in a row of a table."""
-    return len(set(record.refs.values())) > 1
+    return len(set(record.refs.values())) == len(record.refs)
 
 
 def _columns(pairs: Sequence[_Pair]) -> dict[str, tuple[str, float]]:

@@ -24,6 +24,7 @@ CHECK = (
     " must check: whether the policy suits you, that prices and holdings are complete and of today,"
     " what the trades cost in taxes and at the market, and that past risk need not stay as it was."
 )
+REST = "What is left of 100 % is cash."
 PAST = "A year, over the prices handed in: what was, not what will be."
 
 
@@ -51,7 +52,10 @@ def report_of(
             Section("Orders", [_orders(found), Items(lots)]),
             Section(
                 "Weights",
-                [*_bars(found), table_of(found.weights, "asset", *parts, percent=parts)],
+                [
+                    *_bars(found),
+                    table_of(found.weights, "asset", *parts, percent=parts, caption=REST),
+                ],
             ),
             Section(
                 "Risk",

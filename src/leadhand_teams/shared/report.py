@@ -164,7 +164,10 @@ class Report:
 def saved(answer: Answer) -> str:
     """What running in parallel saved, in a sentence."""
     took = answer.metrics
-    return f"Work of {took.sequential_s:.1f} s was done in {took.makespan_s:.1f} s, side by side."
+    gain = round(took.sequential_s - took.makespan_s, 1)
+    told = f"saved {gain:.1f} s" if gain > 0 else "saved no time"
+    work = f"Work of {took.sequential_s:.1f} s was done in {took.makespan_s:.1f} s"
+    return f"{work}: running tasks side by side {told}."
 
 
 def table_of(

@@ -115,6 +115,12 @@ def test_a_feature_that_a_page_no_longer_has_was_removed() -> None:
     assert [(one.kind, one.attribute) for one in found] == [("added", "24/7 support")]
 
 
+def test_the_last_feature_of_a_plan_can_be_removed() -> None:
+    before = page("## Team\n$29 per month\n- Audit log\n")
+    found = changes(before, page("## Team\n$29 per month\n"))
+    assert [(one.kind, one.attribute) for one in found] == [("removed", "Audit log")]
+
+
 def test_numbers_in_words_are_numbers() -> None:
     before = entries("* [A](https://a.com) - Free for 10 users, 1 project")
     assert changes(before, entries("* [A](https://a.com) - Free for ten users, one project")) == []
