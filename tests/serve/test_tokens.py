@@ -18,7 +18,7 @@ def test_the_operators_token_stays_the_same_and_is_for_its_user_alone(tmp_path: 
     assert (operator_token(tmp_path / "new"), file.read_text().strip()) == (token, token)
     assert file.stat().st_mode & 0o777 == 0o600
     file.chmod(0o640)
-    with pytest.raises(InputError, match="others can read"):
+    with pytest.raises(InputError, match="not yours alone"):
         operator_token(tmp_path / "new")
 
 

@@ -6,9 +6,8 @@ import fcntl
 import hashlib
 import os
 import secrets
-import stat
 import tempfile
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 from pydantic import Field, ValidationError
@@ -19,6 +18,7 @@ from leadhand.serve.principals import Principal, UserRole
 
 OPERATOR_FILE = "serve.token"
 NAMED_FILE = "serve-tokens.json"
+MIN_CHARS = 32
 BEGINS = "lhs_"
 """Every token begins with it, so that redaction finds them."""
 
@@ -33,34 +33,32 @@ def digest_of(token: str) -> str:
 
 
 def operator_token(folder: Path) -> str:
-    """The token in `serve.token`, which is created at first. Raises `InputError` for a file that
+    """The token in `serve.token`, which is made at first. Raises `InputError` for a file that
     others can read, or that can't be read."""
     file = folder / OPERATOR_FILE
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError):
-            _write_new(file, new_token() + "\n")
+        if not file.exists():
+            with contextlib.suppress(FileExistsError):  # another process was faster
+                _save(file, f"{new_token()}\n", os.link)
         with open(file, encoding="ascii") as opened:
-            found = os.fstat(opened.fileno())
-            token = opened.read(1_000).strip()
+            found, token = os.fstat(opened.fileno()), opened.read(1_000).strip()
     except (OSError, ValueError) as error:
         raise InputError(f"can't keep the service's token in {file}: {error}") from error
-    if stat.S_IMODE(found.st_mode) & 0o077 or found.st_uid != os.getuid():
-        raise InputError(f"others can read {file}: delete it, and a new token is made")
-    if len(token) < 32:
-        raise InputError(f"{file} holds no token: delete it, and a new one is made")
+    if found.st_mode & 0o077 or found.st_uid != os.getuid() or len(token) < MIN_CHARS:
+        raise InputError(f"{file} is not yours alone, or no token: delete it, and one is made")
     return token
 
 
-def _write_new(file: Path, text: str) -> None:
-    """Written whole under another name first: a file of that name never holds half a token."""
-    number, name = tempfile.mkstemp(dir=file.parent)  # its mode is 0600
+def _save(file: Path, text: str, name: Callable[[str, Path], None] = os.replace) -> None:
+    """Whole, and for this user alone, before it gets its name."""
+    with tempfile.NamedTemporaryFile("w", dir=file.parent, encoding="utf-8", delete=False) as new:
+        new.write(text)
     try:
-        with open(number, "w", encoding="ascii") as opened:
-            opened.write(text)
-        os.link(name, file)
+        name(new.name, file)
     finally:
-        os.unlink(name)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(new.name)
 
 
 class NamedToken(Record):
@@ -102,7 +100,7 @@ class NamedTokens:
         """Signs cookies; made at first."""
         if not self._content().key:
             with self._changing() as content:
-                self._write(content)
+                self._save(content, content.tokens)
         return bytes.fromhex(self._content().key)
 
     def of_digest(self, digest: str) -> NamedToken | None:
@@ -133,7 +131,7 @@ class NamedTokens:
         with self._changing() as content:
             if any(one.name == name for one in content.tokens):
                 raise InputError(f"there is a token {name!r} already: revoke it first")
-            self._write(content.model_copy(update={"tokens": (*content.tokens, entry)}))
+            self._save(content, (*content.tokens, entry))
         return token
 
     def revoke(self, name: str) -> None:
@@ -142,7 +140,7 @@ class NamedTokens:
             left = tuple(one for one in content.tokens if one.name != name)
             if len(left) == len(content.tokens):
                 raise InputError(f"there is no token {name!r}")
-            self._write(content.model_copy(update={"tokens": left}))
+            self._save(content, left)
 
     def _content(self) -> _File:
         """Read again if it has changed."""
@@ -169,8 +167,5 @@ class NamedTokens:
             key = content.key or secrets.token_hex(32)
             yield content.model_copy(update={"key": key})
 
-    def _write(self, content: _File) -> None:
-        number, name = tempfile.mkstemp(dir=self.file.parent)
-        with open(number, "w", encoding="utf-8") as file:
-            file.write(content.model_dump_json(indent=2))
-        os.replace(name, self.file)
+    def _save(self, content: _File, tokens: tuple[NamedToken, ...]) -> None:
+        _save(self.file, content.model_copy(update={"tokens": tokens}).model_dump_json(indent=2))
