@@ -157,6 +157,8 @@ async def _replies_to(
     replies: list[Reply] = []
     for one in given:
         if one.question not in places:
+            if not now and not may_see(principal, known.origin):
+                raise no_such_run(run_id)
             raise HttpProblem(422, f"run {run_id!r} has no question {one.question!r:.50}")
         task_id = places[one.question]
         fields = one.model_dump(include={"verdict", "text", "calls"})
