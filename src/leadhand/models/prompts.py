@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from leadhand.contracts.team import Team
 
-PROMPTS = "6f5fe5d9ce79539d"
+PROMPTS = "f7b40b7516743927"
 """A digest of every text that leadhand itself sends to models. `tests/models/test_prompts.py`
 fails when one of them changes and says what to write here."""
 
