@@ -6,7 +6,15 @@ from typing import Final
 from leadhand import Answer
 from leadhand.tools.text import counted, joined_names
 from leadhand_teams.experts.output import Answered
-from leadhand_teams.shared.report import Block, Items, QuoteBlock, Report, Section, TableBlock
+from leadhand_teams.shared.report import (
+    Block,
+    Items,
+    QuoteBlock,
+    Report,
+    Section,
+    TableBlock,
+    saved,
+)
 
 NO_ADVICE: Final = (
     "These are the words of your documents, not advice: the experts never advise treatment, "
@@ -16,14 +24,11 @@ NO_ADVICE: Final = (
 
 def files(answer: Answer) -> Mapping[str, str | bytes]:
     """The report as a page and as Markdown."""
-    saved, metrics = "", answer.metrics
-    if metrics.speedup and len(answer.tasks) > 1:
-        saved = f"Side by side in {metrics.makespan_s:.1f} s, not {metrics.sequential_s:.1f} s."
-    page = report(answer.request, Answered.model_validate(answer.output), saved=saved)
-    return {"report.html": page.html(), "report.md": page.markdown()}
+    took = saved(answer) if answer.tasks[1:] else ""
+    return report(answer.request, Answered.model_validate(answer.output), took=took).files
 
 
-def report(request: str, found: Answered, *, saved: str = "", alone: bool = True) -> Report:
+def report(request: str, found: Answered, *, took: str = "", alone: bool = True) -> Report:
     """What is handed on; not `alone`, it is within an answer that has its gaps already."""
     rows = [
         [cited.ref, cited.quote, *(state if one.settled else ["open"])]
@@ -59,5 +64,5 @@ def report(request: str, found: Answered, *, saved: str = "", alone: bool = True
         sections=[Section(title, blocks) for title, blocks in sections.items() if blocks],
         missing=missing if alone else (),
         missing_first=not found.answered,
-        footer=[NO_ADVICE, *([left_out] if found.removed else []), *([saved] if saved else [])],
+        footer=[NO_ADVICE, *([left_out] if found.removed else []), *([took] if took else [])],
     )

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Final
 
 from leadhand import Handoff, Result
@@ -15,7 +15,7 @@ from leadhand_teams.research.resolving import resolve
 from leadhand_teams.research.schema import views
 from leadhand_teams.research.texts import TextLibrary
 from leadhand_teams.research.words import alike, naming, words_of
-from leadhand_teams.shared.reading import Reading, read, stamps
+from leadhand_teams.shared.reading import Reading, read_once
 
 _WHY: Final = re.compile(r"[,;.]?\s*\b(?:and|but)?,?\s*(?:what do .* say about )?\bwhy\b", re.I)
 _COMPARES: Final = r"differ\w*|compar\w+|change[sd]?|between|versus|vs"
@@ -65,14 +65,8 @@ class AskedFiles:
         )
 
 
-def material(paths: Sequence[str]) -> AskedFiles:
-    """The files at `paths`, read once for both workers."""
-    return _material(tuple(paths), stamps(paths))
-
-
-@lru_cache(4)
-def _material(paths: tuple[str, ...], _: object) -> AskedFiles:
-    return AskedFiles(read(paths))
+material = read_once(AskedFiles)
+"""The files at some paths, read once for both workers."""
 
 
 def work_out(handoff: Handoff) -> Result:

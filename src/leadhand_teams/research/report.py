@@ -15,6 +15,7 @@ from leadhand_teams.shared.report import (
     Report,
     Section,
     TableBlock,
+    saved,
 )
 
 _FOOTER: Final = "Figures are computed by code; quotations are the words of the files."
@@ -22,46 +23,41 @@ _FOOTER: Final = "Figures are computed by code; quotations are the words of the 
 
 def files(answer: Answer) -> Mapping[str, str | bytes]:
     """The files of a finished run."""
-    took = answer.metrics
-    saved = f"Side by side in {took.makespan_s:.1f} s, not {took.sequential_s:.1f} s."
     found = ResearchAnswer.model_validate(answer.output)
-    made = report(answer.request, found, [_FOOTER, *([saved] if answer.tasks[1:] else [])])
-    return {"report.html": made.html(), "report.md": made.markdown()}
+    footer = [_FOOTER, *([saved(answer)] if answer.tasks[1:] else [])]
+    return report(answer.request, found, footer).files
 
 
 def report(question: str, made: ResearchAnswer, footer: Sequence[str] = ()) -> Report:
     """The report of an answer; one without a footer is no file and stands beside the run's gaps."""
-    blocks: list[Block] = []
+    figures: list[Block] = []
     if made.figures is not None:
-        blocks = [TableBlock(made.figures.columns, made.figures.rows)]
-        blocks += [drawn] if (drawn := _bars(made)) else []
-    quoted = [QuoteBlock(one.quote, one.ref) for one in made.citations if one.quote]
-    also = [QuoteBlock(one.quote, one.ref) for one in (*made.also, *made.added)]
+        figures = [TableBlock(made.figures.columns, made.figures.rows), *_bars(made)]
     sections: dict[str, Sequence[Block]] = {
-        "What is uncertain": [Items(made.doubts)] if made.doubts else [],
-        "Figures": blocks,
-        "From the files": quoted,
-        "Also in the files": also,
+        "What is uncertain": [Items(made.doubts)],
+        "Figures": figures,
+        "From the files": [QuoteBlock(one.quote, one.ref) for one in made.citations if one.quote],
+        "Also in the files": [QuoteBlock(one.quote, one.ref) for one in (*made.also, *made.added)],
         "How it was computed": [CodeBlock(made.sql, "sql")] if made.sql else [],
-        "How the tables were read": [Items(made.notes)] if made.notes else [],
+        "How the tables were read": [Items(made.notes)],
     }
     return Report(
         title=question,
         lead=[made.answer],
-        sections=[Section(title, blocks) for title, blocks in sections.items() if blocks],
+        sections=[Section(title, blocks) for title, blocks in sections.items()],
         missing=made.unread if footer else (),
         missing_first=bool(made.unread) and not made.answered,
         footer=footer,
     )
 
 
-def _bars(made: ResearchAnswer) -> Drawing | None:
+def _bars(made: ResearchAnswer) -> list[Drawing]:
     figures = made.figures
     if figures is None or len(figures.columns) != 2 or not 3 <= len(figures.rows) <= 40:
-        return None
+        return []
     rows = [(row[0], value) for row in figures.rows if (value := values.number(row[1])) is not None]
     if len(rows) != len(figures.rows):
-        return None
+        return []
     title = f"{figures.columns[1]} by {figures.columns[0]}"
     listed = ", ".join(f"{name} {values.number_text(value)}" for name, value in rows[:12])
-    return bars(title, rows, alternative=listed, unit=made.unit)
+    return [bars(title, rows, alternative=listed, unit=made.unit)]

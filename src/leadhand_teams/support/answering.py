@@ -90,7 +90,7 @@ def _conflicts(documented: Documented) -> tuple[Conflict, ...]:
     return tuple(
         Conflict(
             task_ids=("documenter",),
-            kind="contradiction",
+            kind="contradiction" if one.certain else "difference",
             about=about,
             why=" / ".join(map(": ".join, zip(one.refs, one.texts, strict=True))),
         )
@@ -224,8 +224,9 @@ def _documented(found: Documented, before: str) -> Iterator[Section]:
     blocks: list[Block] = [*_blocks(found.text), *(CodeBlock(one) for one in found.code)]
     links = [f"[{label}]({address})" for label, address in found.links if address not in found.text]
     blocks += [
-        f"Our documents say two things here: “{one.texts[0]}” (`{one.refs[0]}`) and "
-        f"“{one.texts[1]}” (`{one.refs[1]}`). Please ask before you rely on either."
+        f"Our documents {'say two things' if one.certain else 'give two times'} here: "
+        f"“{one.texts[0]}” (`{one.refs[0]}`) and “{one.texts[1]}” (`{one.refs[1]}`). "
+        f"Please ask {'before you rely on either' if one.certain else 'which is meant'}."
         for one in found.contradictions
     ]
     blocks += [Markdown("See also: " + ", ".join(links))] if links else []

@@ -95,7 +95,8 @@ def contradictions(
         alike = len(words & others) >= _ALIKE * len(words | others) and len(words) >= 4
         clash = alike and _NUMBER.findall(first) != _NUMBER.findall(second)
         if one.ref != other.ref and (clash or _other_times(first, second, asked)):
-            yield SectionClash(refs=(one.ref, other.ref), texts=(first.strip(), second.strip()))
+            texts = (first.strip(), second.strip())
+            yield SectionClash(refs=(one.ref, other.ref), texts=texts, certain=clash)
 
 
 def _other_times(first: str, second: str, asked: Collection[str]) -> bool:

@@ -49,6 +49,8 @@ class SectionClash(Data):
 
     refs: tuple[str, str]
     texts: tuple[str, str]
+    certain: bool = True
+    """Whether they are about the same; times of different words may be of different things."""
 
 
 class Documented(Data):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from leadhand.tools.files import HIDDEN, Document, Documents, Inputs
+from leadhand_teams.shared.reading import stamps
 from leadhand_teams.support.lists import runbooks_of
 from leadhand_teams.support.retrieval import PastTicket, SectionIndex
 from leadhand_teams.support.runbooks import Runbook, Unusable, read_runbooks
@@ -26,7 +27,6 @@ _ERRORS: Final = re.compile(
     r"^(?:.{0,80}\b(?:ERROR|FATAL|CRITICAL|WARN(?:ING)?)\b|Traceback \()", re.M
 )
 _WHEN: Final = re.compile(r"^\**when\**\s*:", re.IGNORECASE | re.MULTILINE)
-_MANY: Final = 10_000
 _HEADING: Final = 120
 """A row of a manual with less text is a heading of those that follow."""
 
@@ -95,9 +95,7 @@ class SupportLibrary:
 
 def library_of(paths: Sequence[str]) -> SupportLibrary:
     """What is in the files at these paths; without documents and runbooks, the team's own."""
-    given = (
-        _read(tuple((path, _state(Path(path))) for path in paths)) if paths else SupportLibrary()
-    )
+    given = _read(tuple(paths), stamps(paths)) if paths else SupportLibrary()
     if given.sections or given.runbooks:
         return given
     return replace(own_library(), logs=given.logs, unread=given.unread)
@@ -112,7 +110,7 @@ def _index(sections: tuple[DocSection, ...], tickets: tuple[PastTicket, ...]) ->
 def own_library() -> SupportLibrary:
     """The documents and runbooks that come with the team."""
     with as_file(files("leadhand_teams.support") / "knowledge") as folder:
-        found = _read(((str(folder), 0),), OWN)
+        found = _read((str(folder),), None, OWN)
     return SupportLibrary(found.sections, found.runbooks, own=True)
 
 
@@ -124,8 +122,8 @@ def signatures() -> tuple[Runbook, ...]:
 
 
 @lru_cache(16)
-def _read(paths: tuple[tuple[str, int], ...], prefix: str = "") -> SupportLibrary:
-    inputs = Inputs.of([Path(path) for path, _ in paths])
+def _read(paths: tuple[str, ...], _: object, prefix: str = "") -> SupportLibrary:
+    inputs = Inputs.of([Path(path) for path in paths])
     found = SupportLibrary()
     found.unread += [f"{one.name}: {one.why}" for one in inputs.skipped if one.why != HIDDEN]
     for document in Documents(inputs).read_each(inputs.files):
@@ -134,15 +132,6 @@ def _read(paths: tuple[tuple[str, int], ...], prefix: str = "") -> SupportLibrar
         else:
             found.unread.append(f"{document.name}: {document.why}")
     return found
-
-
-def _state(path: Path) -> int:
-    """What changes if a file changes, or one in a folder."""
-    try:
-        places = [path, *sorted(path.rglob("*"))[:_MANY]] if path.is_dir() else [path]
-        return hash(tuple((one.lstat().st_mtime_ns, one.lstat().st_size) for one in places))
-    except OSError:
-        return 0
 
 
 def _rows(text: str) -> list[Mapping[str, object]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from leadhand import Answer
-from leadhand_teams.shared.report import Items, Markdown, Report, Section, TableBlock
+from leadhand_teams.shared.report import Items, Markdown, Report, Section, TableBlock, saved
 from leadhand_teams.support.output import SupportAnswer, Ticket
 from leadhand_teams.support.retrieval import ANSWERS_FROM
 
@@ -23,8 +23,9 @@ def files(answer: Answer) -> Mapping[str, str | bytes]:
         missing=missing,
         missing_first=bool(missing) and not found.answered,
         about=f"Request: {answer.request}",
+        footer=[*below.footer, *([saved(answer)] if answer.tasks[1:] else [])],
     )
-    return {"report.html": made.html(), "report.md": made.markdown(), "reply.md": found.reply}
+    return {**made.files, "reply.md": found.reply}
 
 
 def document(found: SupportAnswer) -> Report:
