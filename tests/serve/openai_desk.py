@@ -18,6 +18,7 @@ from tests.patience import HANG_S
 from tests.serve.desk import Desk, Gate, authenticate, echo, served, supervisors_of
 
 PAGE, FILE = "https://example.com/terms", "refunds.md:12"
+MODEL = ScriptedModel(tokens_per_s=200)
 WORDS = f"Refunds take five working days, says {PAGE}, as {FILE} does. " * 4 + "That is all."
 
 
@@ -41,18 +42,22 @@ def earlier(handoff: Handoff) -> str:
     return str(handoff.inputs.get("previous", "nothing"))
 
 
+def read(handoff: Handoff) -> str:
+    return "".join(f"{Path(one).name}: {Path(one).read_text()}" for one in handoff.artifacts)
+
+
 def one_worker(name: str, worker: Worker, **more: Any) -> Team:
     return Team(
         name, workers=[worker], template=[TaskTemplate("t1", worker.name, "{request}")], **more
     )
 
 
-def writers(model: ScriptedModel) -> Team:
+def writers() -> Team:
     """Two workers without a model, and a model that writes the answer."""
-    model.configure(script=[{"match": {"role": "synthesizer"}, "reply": {"text": WORDS}}])
+    MODEL.configure(script=[{"match": {"role": "synthesizer"}, "reply": {"text": WORDS}}])
     return Team(
         "writers",
-        model=model.model,
+        model=MODEL.model,
         planner="template",
         workers=[Worker(name, f"Does {name}", run=echo) for name in ("x", "y")],
         template=[TaskTemplate(name, name, "{request}") for name in ("x", "y")],
@@ -65,10 +70,23 @@ def more_supervisors(home: Path, gate: Gate) -> list[Supervisor[Any, object]]:
         one_worker("letters", Worker("clerk", "Writes letters", run=letter), output=Letter),
         one_worker("library", Worker("reader", "Reads", run=cited)),
         one_worker("memory", Worker("listener", "Listens", run=earlier)),
-        writers(ScriptedModel(tokens_per_s=200)),
+        Team(
+            "files",
+            workers=[Worker("opener", "Opens files", run=read)],
+            template=[TaskTemplate("t1", "opener", "{request}", for_each="inputs")],
+        ),
+        writers(),
     ]
     journal = known[0].journal
-    return [*known, *(Supervisor(team, journal=journal) for team in teams)]
+    asking = [
+        one_worker(name, Worker("clerk", "Echoes", run=echo), requester_approves=approves)
+        for name, approves in (("trusting", True), ("strict", False))
+    ]
+    return [
+        *known,
+        *(Supervisor(team, journal=journal) for team in teams),
+        *(Supervisor(team, journal=journal, approve=["plan"]) for team in asking),
+    ]
 
 
 @dataclass(eq=False)

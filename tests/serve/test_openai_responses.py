@@ -187,6 +187,22 @@ def test_a_response_that_waits_for_a_person_is_incomplete_and_says_why(desk: Ope
     assert message.content[0].refusal.startswith("There is no answer yet")
 
 
+def test_in_the_background_a_response_continues_after_the_reply(desk: OpenAIDesk) -> None:
+    client = desk.openai("olga")
+    made = client.responses.create(model="desk", input="ask which one", background=True)
+    wait_until(lambda: bool(client.responses.retrieve(made.id).output))
+    waiting = client.responses.retrieve(made.id)
+    assert (waiting.status, waiting.output_text) == ("in_progress", "")
+    run = desk.client("olga").get(f"/api/v1/runs/{run_id_of(made.id)}").json()
+    (question,) = run["questions"]
+    reply = {"question": question["id"], "verdict": "answered", "text": "the red one"}
+    desk.client("olga").post(
+        f"/api/v1/runs/{run_id_of(made.id)}/replies", json={"replies": [reply], "seen": run["seq"]}
+    ).raise_for_status()
+    wait_until(lambda: client.responses.retrieve(made.id).status == "completed")
+    assert client.responses.retrieve(made.id).output_text == "the red one"
+
+
 def test_a_response_that_fails_says_so(desk: OpenAIDesk) -> None:
     made = desk.openai().responses.create(model="desk", input="fail now")
     assert (made.status, made.output) == ("failed", [])
@@ -266,7 +282,7 @@ def test_a_conversation_of_another_principal_is_not_found(desk: OpenAIDesk) -> N
         ),
         ("text.format", {"text": {"format": {"type": "json_object"}}}),
         ("conversation", {"conversation": "conv_1", "previous_response_id": "resp_1"}),
-        ("store", {"background": True, "store": False}),
+        ("store", {"store": False}),
     ],
 )
 def test_what_a_team_does_not_support_is_named(

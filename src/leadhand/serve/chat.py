@@ -9,6 +9,8 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from leadhand.contracts.answer import Answer
+from leadhand.serve.event_streams import Queue, QueueStream
+from leadhand.serve.new_runs import NewRun, start
 from leadhand.serve.openai_answers import (
     Document,
     ProgressLine,
@@ -29,8 +31,7 @@ from leadhand.serve.openai_requests import (
     unsupported,
     wants_output,
 )
-from leadhand.serve.openai_runs import AnyRun, answer_while_connected, begin, stopped_if_left
-from leadhand.serve.openai_streams import EventStream, Queue
+from leadhand.serve.openai_runs import AnyRun, answer_while_connected, stopped_if_left
 from leadhand.serve.principals import Current, Principal
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.service import Service, Serving
@@ -55,8 +56,6 @@ class ChatRequest(BaseModel, extra="allow"):
     """The team's own type, or text."""
     progress: bool = False
     """Whether a stream says how far the run is, in `reasoning_content`. Not of OpenAI."""
-    store: bool | None = None
-    """False: the run is deleted after its answer."""
     metadata: dict[str, str] | None = None
     """Ignored."""
 
@@ -87,13 +86,18 @@ async def complete(
     as_output = wants_output(body.response_format, team, parameter="response_format")
     if body.stream_options is not None and not body.stream:
         raise unsupported("stream_options", "it is for streams")
-    run = await begin(
-        service, principal, team.name, asked, key=idempotency_key, store=body.store is not False
+    run = await start(
+        service,
+        principal,
+        NewRun(team=team.name, request=asked.request),
+        uploads=asked.files,
+        key=idempotency_key,
+        earlier=asked.earlier,
     )
     chat = _Chat(body, principal, run, as_output=as_output)
     stays = idempotency_key is not None
     if body.stream:
-        return EventStream(
+        return QueueStream(
             lambda queue: chat.stream(service, queue, stays=stays),
             heartbeat_s=service.settings.heartbeat_s,
             retry_ms=None,

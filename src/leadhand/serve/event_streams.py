@@ -36,12 +36,15 @@ class QueueStream(Response):
         *,
         heartbeat_s: float,
         queued: int = QUEUED,
+        retry_ms: int | None = RETRY_MS,
     ) -> None:
+        """`retry_ms` is for clients that connect again by themselves."""
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
         self._read = read
         self._heartbeat_s = heartbeat_s
         self._queued = queued
+        self._first = "" if retry_ms is None else f"retry: {retry_ms}\n\n"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = self.raw_headers
@@ -67,7 +70,7 @@ class QueueStream(Response):
                 await queue.put(None)
 
     async def _write(self, queue: Queue, send: Send) -> None:
-        message: str | None = f"retry: {RETRY_MS}\n\n"
+        message: str | None = self._first
         while message is not None:
             body = message.encode("utf-8", "replace")
             async with asyncio.timeout(STALLED_S):

@@ -2,15 +2,15 @@
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, FiniteFloat
+from pydantic import BaseModel, Field, FiniteFloat, JsonValue
 
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.people import Occasion
-from leadhand.contracts.task import Plan
+from leadhand.contracts.task import EarlierRun, Plan
 from leadhand.errors import RunExists
 from leadhand.run.handle import Run
 from leadhand.run.settings import digest_of
@@ -81,22 +81,26 @@ async def start(
     uploads: Mapping[str, bytes] | None = None,
     inputs: tuple[Path, ...] = (),
     key: str | None = None,
+    run_id: str | None = None,
+    earlier: Sequence[EarlierRun] = (),
+    kept: Mapping[str, JsonValue] | None = None,
 ) -> Run[Any, object]:
     """The run, once it is stored; the same one for the same `key` of a principal.
 
-    `inputs` are files of the service itself. Raises `HttpProblem`, and what `Supervisor.start`
-    raises.
+    `inputs` are files of the service itself, `earlier` is what a client knows of a conversation,
+    and `kept` is stored with the origin. Without a key it may have a `run_id`. Raises
+    `HttpProblem`, and what `Supervisor.start` raises.
     """
     supervisor = service.supervisor(new.team)
     if new.plan is not None and not principal.has("operator"):
         raise HttpProblem(403, "a plan of your own is for the role operator")
     if new.after is not None:
         await service.visible(principal, new.after)
-    origin = origin_of(principal)
-    run_id, digest = None, ""
+    origin, digest = {**(kept or {}), **origin_of(principal)}, ""
     if key is not None:
         files = {name: hashlib.sha256(data).hexdigest() for name, data in (uploads or {}).items()}
-        digest = digest_of([new.model_dump(mode="json"), files])
+        said = [one.model_dump(mode="json") for one in earlier]
+        digest = digest_of([new.model_dump(mode="json"), files, *said, kept])
         origin["idempotency"] = digest
         told = "\0".join((principal.tenant, principal.name, key))
         run_id = f"key-{hashlib.sha256(told.encode()).hexdigest()[:32]}"
@@ -106,6 +110,7 @@ async def start(
             run_id=run_id,
             plan=new.plan,
             after=new.after,
+            earlier=earlier,
             approve=new.approve,
             inputs=inputs,
             uploads=uploads or {},
@@ -115,7 +120,7 @@ async def start(
             context=principal.context,
         )
     except RunExists:
-        if run_id is None:
+        if key is None or run_id is None:
             raise
         known = await _started(service, run_id)
         if known is None or known.origin.get("idempotency") != digest:

@@ -12,6 +12,7 @@ from leadhand.contracts.task import EarlierRun
 from leadhand.contracts.team import Team
 from leadhand.plans.payloads import DeclaredType
 from leadhand.run.stored import MAX_RUNS
+from leadhand.serve.new_runs import MAX_REQUEST_CHARS
 from leadhand.serve.problems import HttpProblem
 
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
@@ -28,6 +29,7 @@ _NEUTRAL: Mapping[str, Sequence[JsonValue]] = {
     "n": (1,),
     "tool_choice": ("none", "auto"),
     "modalities": (["text"],),
+    "store": (True,),
 }
 """Values that ask for what happens anyway."""
 
@@ -39,17 +41,12 @@ class ClientMessage(BaseModel):
     content: str | list[dict[str, JsonValue]] | None = None
 
 
-class File(NamedTuple):
-    name: str
-    content: bytes
-
-
 class GivenRequest(NamedTuple):
     request: str
     """The last message, which is the user's."""
     earlier: tuple[EarlierRun, ...]
     """What was said before it, the latest exchange first."""
-    files: tuple[File, ...]
+    files: dict[str, bytes]
 
 
 class Format(BaseModel):
@@ -80,11 +77,13 @@ def asked_in(messages: Sequence[ClientMessage], team: str, *, parameter: str) ->
     if not messages or messages[-1].role != "user":
         raise unsupported(parameter, "the last message has to be the user's request")
     last = f"{parameter}[{len(messages) - 1}]"
-    files = [*_files(messages[-1], last)]
+    files = dict(_files(messages[-1], last))
     request = _text(messages[-1])
     if not request.strip():
         raise unsupported(last, "the request has no text")
-    return GivenRequest(request, _earlier(messages[:-1], team), tuple(files))
+    if len(request) > MAX_REQUEST_CHARS:
+        raise unsupported(last, f"the request has more than {MAX_REQUEST_CHARS:,} characters")
+    return GivenRequest(request, _earlier(messages[:-1], team), files)
 
 
 def _earlier(messages: Sequence[ClientMessage], team: str) -> tuple[EarlierRun, ...]:
@@ -114,7 +113,7 @@ def _text(message: ClientMessage) -> str:
     return "\n\n".join(text for text in texts if isinstance(text, str))
 
 
-def _files(message: ClientMessage, parameter: str) -> Iterator[File]:
+def _files(message: ClientMessage, parameter: str) -> Iterator[tuple[str, bytes]]:
     parts = message.content if isinstance(message.content, list) else []
     for place, part in enumerate(parts):
         match part:
@@ -133,11 +132,11 @@ def _files(message: ClientMessage, parameter: str) -> Iterator[File]:
                 )
 
 
-def _file(data: str, name: object, parameter: str) -> File:
+def _file(data: str, name: object, parameter: str) -> tuple[str, bytes]:
     if not isinstance(name, str) or not name:
         raise unsupported(parameter, "the file needs a filename, whose ending says what it is")
     try:
-        return File(name, base64.b64decode(re.sub(r"\Adata:[^,]*,", "", data), validate=True))
+        return (name, base64.b64decode(re.sub(r"\Adata:[^,]*,", "", data), validate=True))
     except (ValueError, binascii.Error):
         raise unsupported(parameter, "file_data is not base64") from None
 

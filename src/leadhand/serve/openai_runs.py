@@ -1,49 +1,18 @@
-"""Runs for clients of OpenAI's protocols: started, waited for, and stopped if the client leaves."""
+"""Runs for clients that wait for an answer: stopped if their client leaves."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from fastapi import Request
-from pydantic import JsonValue
 
 from leadhand.contracts.answer import Answer
 from leadhand.errors import InputError
 from leadhand.run.handle import Run
-from leadhand.serve.openai_requests import GivenRequest
-from leadhand.serve.principals import Principal, check_role, origin_of
-from leadhand.serve.problems import HttpProblem
 from leadhand.serve.service import Service
 
 AnyRun = Run[Any, object]
-
-
-async def begin(
-    service: Service,
-    principal: Principal,
-    team: str,
-    asked: GivenRequest,
-    *,
-    after: str | None = None,
-    run_id: str | None = None,
-    origin: Mapping[str, JsonValue] | None = None,
-    key: str | None = None,
-    store: bool = True,
-) -> AnyRun:
-    check_role(principal, "requester")
-    if key is not None or asked.files or not store:
-        raise HttpProblem(400, "Idempotency-Key, files and store=false are not supported yet")
-    supervisor = service.supervisor(team)
-    return await supervisor.start(
-        asked.request,
-        earlier=asked.earlier,
-        after=after,
-        run_id=run_id,
-        origin={**origin_of(principal), **(origin or {})},
-        context=principal.context,
-        budget=principal.budget,
-    )
 
 
 @asynccontextmanager

@@ -97,7 +97,7 @@ def problem_response(request: Request, error: Exception) -> JSONResponse:
     problem = problem_of(error)
     if problem.status_code >= 500 and not isinstance(error, HTTPException):
         _log.error("%s %s: %s", request.method, request.url.path, error)
-    if request.url.path.startswith("/v1/"):
+    if request.scope["path"].removeprefix(request.scope.get("root_path", "")).startswith("/v1/"):
         return _openai_response(problem)
     content = {
         "type": "about:blank",

@@ -6,6 +6,7 @@ from typing import cast
 
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.summary import RunView
+from leadhand.serve.event_streams import Queue
 from leadhand.serve.openai_answers import (
     Document,
     ProgressLine,
@@ -17,7 +18,6 @@ from leadhand.serve.openai_answers import (
     refusal_of,
     text_of,
 )
-from leadhand.serve.openai_streams import Queue
 from leadhand.serve.principals import Principal
 
 PREFIX = "resp_"

@@ -11,6 +11,8 @@ from pydantic import BaseModel, Field, JsonValue
 
 from leadhand.serve.chat import team_named
 from leadhand.serve.conversations import next_run
+from leadhand.serve.event_streams import Queue, QueueStream
+from leadhand.serve.new_runs import NewRun, start
 from leadhand.serve.openai_answers import Document, followed
 from leadhand.serve.openai_requests import (
     ClientMessage,
@@ -21,8 +23,7 @@ from leadhand.serve.openai_requests import (
     unsupported,
     wants_output,
 )
-from leadhand.serve.openai_runs import AnyRun, answer_while_connected, begin, stopped_if_left
-from leadhand.serve.openai_streams import EventStream, Queue
+from leadhand.serve.openai_runs import AnyRun, answer_while_connected, stopped_if_left
 from leadhand.serve.principals import Current, Principal
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.response_documents import (
@@ -67,7 +68,7 @@ class ResponseRequest(BaseModel, extra="allow"):
     stream: bool = False
     background: bool = False
     store: bool | None = None
-    """False: the run is deleted after its answer."""
+    """Responses are stored, and can be deleted: false is refused."""
     previous_response_id: str | None = None
     conversation: str | ConversationName | None = None
     reasoning: Reasoning | None = None
@@ -99,8 +100,8 @@ async def create(
     }
     asked = _asked(body, team.name)
     after, run_id = None, None
-    if body.background and body.store is False:
-        raise unsupported("store", "a response in the background has to be stored")
+    if body.store is False:
+        raise unsupported("store", "a run is stored; delete its response")
     if body.previous_response_id is not None:
         after = (await _stored(service, principal, body.previous_response_id)).id
     elif body.conversation is not None:
@@ -109,16 +110,15 @@ async def create(
             raise unsupported("conversation", "it can't be used with an Idempotency-Key")
         run_id, after = await next_run(service, principal, name)
         known["conversation"] = name
-    run = await begin(
+    run = await start(
         service,
         principal,
-        team.name,
-        asked,
-        after=after,
-        run_id=run_id,
-        origin={ORIGIN: {key: one for key, one in known.items() if one}},
+        NewRun(team=team.name, request=asked.request, after=after),
+        uploads=asked.files,
         key=idempotency_key,
-        store=body.store is not False,
+        run_id=run_id,
+        earlier=asked.earlier,
+        kept={ORIGIN: {key: one for key, one in known.items() if one}},
     )
     now = dt.datetime.now(dt.UTC)
     response = RunResponse(run.id, team.name, principal, created_at=now, asked=known, after=after)
@@ -169,7 +169,7 @@ def _stream(
     *,
     steps: bool,
     stays: bool,
-) -> EventStream:
+) -> QueueStream:
     async def read(queue: Queue) -> None:
         parts = followed(
             run,
@@ -182,7 +182,7 @@ def _stream(
         async with stopped_if_left(service, run, stays=stays):
             await Stream(response, queue).follow(parts)
 
-    return EventStream(read, heartbeat_s=service.settings.heartbeat_s, retry_ms=None)
+    return QueueStream(read, heartbeat_s=service.settings.heartbeat_s, retry_ms=None)
 
 
 @router.get("/{response_id}", response_model=None)
