@@ -28,6 +28,8 @@ class Command:
     """Sets up a case of `leadhand eval`. Gets the `RunSetup`, the `RunStorage`, the folder for the
     run's files, and the paths of the case's inputs; gives the supervisor and the batches of the
     inputs. `None`: the team is run with the inputs as they are."""
+    tool: Callable[[str | None], Callable[..., object]] | None = None
+    """Makes an async function that `leadhand mcp` offers as a tool; gets the value of `--home`."""
     needs: str = ""
     """What the package's team of the same name needs besides a request, as in `a change to look
     at`: `leadhand run` then refers to this command. Empty if the team can be run."""

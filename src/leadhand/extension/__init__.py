@@ -14,7 +14,7 @@ documents keep their meaning. An installed package adds what its entry points na
 
 A command keeps its runs in a `RunStorage`, shows each as a `LiveRun`, and prints its answer with
 `print_answer`, or its own report and then `follow_up`. It stores its options as a `RunSetup` with
-the run, and resumes the run from a `StoredRun`.
+the run, and resumes the run from a `StoredRun`. Its `tool` is one of `leadhand mcp`.
 
 - `options`: options that commands share with those of leadhand, as typer takes them.
 - `output`: printing, so that nothing untrusted reaches the terminal or a report as markup.

@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse
 from pydantic import JsonValue
+from starlette.routing import Route
 
 from leadhand import __version__
 from leadhand.page import routes as page
@@ -19,6 +20,7 @@ from leadhand.serve import (
     chat,
     conversations,
     health,
+    mcp,
     metrics,
     plans,
     questions,
@@ -77,7 +79,7 @@ def app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
-        async with serving(service):
+        async with serving(service), tools.running():
             yield
 
     api = FastAPI(
@@ -88,6 +90,8 @@ def app(
         docs_url=None,
         redoc_url=None,
     )
+    tools = mcp.Endpoint(service)
+    api.router.routes.append(Route("/mcp", tools))
     api.state.service, api.state.auth = service, auth
     api.state.authenticate = authenticated_by(auth)
     api.state.metrics = metrics.ServiceMetrics(service)

@@ -46,7 +46,7 @@ def serve_command(options: ServeOptions, *, ui: bool = False, browse: bool = Fal
         if storage.lost is not None:
             raise InputError(storage.lost)
         auth = _auth(options, storage.home, loopback=loopback, ui=ui)
-        supervisors = _supervisors(options.teams, storage)
+        supervisors = supervisors_of(options.teams, storage)
         service = app(
             supervisors,
             auth=auth,
@@ -113,7 +113,7 @@ class _Server(uvicorn.Server):
             supervisor.post_interruption()
 
 
-def _supervisors(options: TeamOptions, storage: RunStorage) -> list[AnySupervisor]:
+def supervisors_of(options: TeamOptions, storage: RunStorage) -> list[AnySupervisor]:
     """One of each team, over one journal; says which model each uses. Raises `InputError`."""
     setup = TeamSetup.of(
         {},

@@ -152,9 +152,21 @@ def ui(
     raise typer.Exit(serve_command(ServeOptions(teams=teams, port=port), ui=True, browse=browser))
 
 
+def mcp(teams: TeamOptions) -> None:
+    """Offer teams as tools of MCP over stdin and stdout, to the client that starts this.
+
+    Tools start runs, wait for them, answer their questions and cancel them; `review` reviews a
+    change. Over HTTP, `leadhand serve` has them at /mcp, without `review`.
+    """
+    with _libraries():
+        from leadhand.cli.serve.mcp import mcp_command
+    mcp_command(teams)
+
+
 def add_to(app: typer.Typer) -> None:
     app.add_typer(serve_app, name="serve")
     command(app)(ui)
+    command(app)(mcp)
 
 
 @contextlib.contextmanager

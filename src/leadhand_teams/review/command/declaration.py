@@ -24,7 +24,7 @@ from leadhand_teams.review import DEFAULT_THRESHOLD
 from leadhand_teams.review.command import formats
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from leadhand import Supervisor
     from leadhand.contracts.task import Batch
@@ -180,5 +180,11 @@ def _trial(
     return review_trial(setup, storage, folder, inputs)
 
 
-command = Command(run=review, resume=_resume, trial=_trial, needs="a change to look at")
+def _tool(home: str | None) -> "Callable[..., object]":
+    from leadhand_teams.review.command.tool import review_tool
+
+    return review_tool(home)
+
+
+command = Command(run=review, resume=_resume, trial=_trial, tool=_tool, needs="a change to look at")
 """The entry point."""

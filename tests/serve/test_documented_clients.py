@@ -1,0 +1,55 @@
+"""The clients on the page of the service work as they stand, against `leadhand serve` and `mcp`."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.cli.program import started
+from tests.patience import HANG_S
+from tests.test_docs import DOCS, Block, blocks
+
+PAGE = blocks(DOCS / "service.md")
+
+
+def written(folder: Path, name: str) -> Block:
+    """The file of that name on the page, written into the folder."""
+    block = next(one for one in PAGE if one.file == name)
+    (folder / name).write_text(block.text, encoding="utf-8")
+    return block
+
+
+def printed(folder: Path, name: str, **env: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", name],
+        cwd=folder,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=HANG_S,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_openai_s_client_asks_a_team(tmp_path: Path) -> None:
+    written(tmp_path, "desk.py")
+    block = written(tmp_path, "ask.py")
+    words = ("serve", "--team", "desk.py:team", "--trust", "--home", "runs", "--port", "0")
+    with started(*words, folder=tmp_path) as program:
+        program.says(", runs in ", "err")
+        url = re.search(r"serving desk at (http://\S+), runs in ", program.said("err"))
+        assert url is not None
+        token = (tmp_path / "runs" / "serve.token").read_text().strip()
+        out = printed(tmp_path, "ask.py", OPENAI_BASE_URL=f"{url[1]}/v1", OPENAI_API_KEY=token)
+        program.kill(signal.SIGTERM)
+        assert program.ended().status == 0
+    assert out == block.out
+
+
+def test_a_client_of_mcp_asks_a_team(tmp_path: Path) -> None:
+    written(tmp_path, "desk.py")
+    block = written(tmp_path, "mcp_client.py")
+    assert printed(tmp_path, "mcp_client.py") == block.out
