@@ -1,6 +1,6 @@
 // What waits for a person: the question that blocks longest first, what each reply does, and the reply.
 
-import { html, useEffect, useState } from "../vendor/preact.js";
+import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { loadQuestions, part, post, questions } from "../api.js";
 import { counted } from "../format.js";
 import { changed, go, here, taskPath, url } from "../router.js";
@@ -119,7 +119,7 @@ function Question({ one, done }) {
 const split = (draft, one) => Object.keys(draft.calls).some((id) => one.calls?.some((call) => call.id === id));
 
 function reply(one, verdict, draft) {
-  const sent = { run_id: one.run_id, question: one.id, verdict, text: draft.text.trim() };
+  const sent = { run_id: one.run_id, question: one.id, seen: one.seq, verdict, text: draft.text.trim() };
   if (verdict === "approved" && draft.plan) sent.plan = draft.plan;
   if (verdict === "approved" && split(draft, one)) sent.calls = Object.fromEntries(one.calls.map((call) => [call.id, draft.calls[call.id] ?? { approved: true, reason: "" }]));
   return sent;
@@ -166,16 +166,18 @@ function Batch({ verdict, chosen, onClose, done }) {
     <p class="row buttons"><${Button} onClick=${onClose}>Not yet<//><${Button} main=${!danger} danger=${danger} busy=${busy} onClick=${send}>${word} ${seen.length}<//></p><//>`;
 }
 
-// Single keys, outside of fields and dialogs.
+// Single keys, outside of fields and dialogs. What a key does is that of the latest drawing, however fast one types.
 export function useKeys(keys) {
+  const latest = useRef(keys);
+  latest.current = keys;
   useEffect(() => {
     const press = (event) => {
       const { target, key } = event;
-      if (event.ctrlKey || event.metaKey || event.altKey || target.closest?.("input, textarea, select, dialog") || !keys[key]) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || target.closest?.("input, textarea, select, dialog") || !latest.current[key]) return;
       event.preventDefault();
-      keys[key]();
+      latest.current[key]();
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
-  });
+  }, []);
 }
