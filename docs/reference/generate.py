@@ -13,7 +13,10 @@ import leadhand
 from leadhand import events
 
 PAGES = {
-    "supervisor": ("Supervisor", "Supervisor Budget budget.Rate summary.Health ToolContext"),
+    "supervisor": (
+        "Supervisor",
+        "Supervisor Budget budget.Rate RunQueue summary.Health ToolContext",
+    ),
     "team": (
         "Team and Worker",
         "Team Worker Role Route Ladder Retry ladder.RetryRules TaskTemplate task.Batch"
@@ -34,7 +37,8 @@ PAGES = {
     "exceptions": (
         "Exceptions",
         "LeadhandError InputError TeamError PlanError errors.ModelError errors.ToolError"
-        " JournalError RunExists RunTaken RunInterrupted Permanent",
+        " JournalError RunExists RunTaken RunRefused errors.BudgetSpent errors.QueueFull"
+        " RunInterrupted Permanent",
     ),
 }
 """Each page's title and the classes on it, those that `leadhand` does not export with their module:

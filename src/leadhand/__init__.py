@@ -42,10 +42,12 @@ if TYPE_CHECKING:
     from leadhand.errors import PlanError as PlanError
     from leadhand.errors import RunExists as RunExists
     from leadhand.errors import RunInterrupted as RunInterrupted
+    from leadhand.errors import RunRefused as RunRefused
     from leadhand.errors import RunTaken as RunTaken
     from leadhand.errors import TeamError as TeamError
     from leadhand.ports import Journal as Journal
     from leadhand.run.handle import Run as Run
+    from leadhand.run.queue import RunQueue as RunQueue
     from leadhand.supervisor import Supervisor as Supervisor
 else:  # checkers would take any name for one of leadhand's
     __getattr__ = lazy_imports(__name__, renamed={"PlanRejected": "PlanError"})

@@ -6,6 +6,9 @@ LeadhandError
 │   ├── PlanError       a plan has problems; carries all of them
 │   ├── RunExists       there is a run with that id already
 │   └── RunTaken        another process works on the run
+├── RunRefused          a run was not started, and nothing of it is stored; later it may be
+│   ├── BudgetSpent     a budget that it shares has too little left
+│   └── QueueFull       too many runs wait already; says when to try again
 ├── RunInterrupted      the supervisor was shut down before the run ended; it can be resumed
 ├── JournalError        events can't be stored or read
 │   ├── DamagedRun      a stored run was changed or corrupted
@@ -107,6 +110,22 @@ class RunExists(InputError):
     def __init__(self, run_id: str, why: str = "give another run_id") -> None:
         self.run_id = run_id
         super().__init__(f"run {run_id!r} exists already: {why}")
+
+
+class RunRefused(LeadhandError):
+    """A run can't start now, and nothing of it is stored."""
+
+
+class BudgetSpent(RunRefused):
+    """A budget that the run shares with others has less left than the run may spend."""
+
+
+class QueueFull(RunRefused):
+    """Too many runs wait already; the next may have a place in about `retry_after_s`."""
+
+    def __init__(self, waiting: int, *, retry_after_s: float) -> None:
+        self.retry_after_s = retry_after_s
+        super().__init__(f"{waiting:,} runs wait already: try again in {retry_after_s:.0f} s")
 
 
 class RunInterrupted(LeadhandError):

@@ -16,7 +16,7 @@ from typing_extensions import Unpack
 
 from leadhand import redaction
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.budget import Budget
+from leadhand.contracts.budget import Budget, Budgets, budgets_of
 from leadhand.contracts.context import C, Out_co, Restore
 from leadhand.contracts.people import Occasion
 from leadhand.contracts.summary import Health, RunFilter, RunStatus, RunSummary
@@ -26,6 +26,7 @@ from leadhand.errors import InputError, TeamError
 from leadhand.journal import journal_over, open_journal
 from leadhand.plans.team_checks import synthesis_problems, team_problems
 from leadhand.ports import Clock, Decider, Journal, Planner, Remedies, Synthesizer
+from leadhand.run.queue import RunQueue
 from leadhand.run.settings import (
     Batches,
     ContextRules,
@@ -61,9 +62,10 @@ class Supervisor(Generic[C, Out_co]):
         team: Team[Out_co],
         *,
         deadline_s: float | None = 600.0,
-        budget: Budget | None = None,
+        budget: Budgets = None,
         concurrency: int = 64,
         max_concurrency: int | None = None,
+        queue: RunQueue | None = None,
         planner: "Planner | Decider | PlannerMaker | None" = None,
         synthesizer: "Synthesizer | SynthesizerMaker | None" = None,
         remedies: Remedies | None = None,
@@ -77,7 +79,10 @@ class Supervisor(Generic[C, Out_co]):
         on_finished: "OnFinished | None" = None,
     ) -> None:
         """`deadline_s` is seconds from a run's start to its answer; `budget` is what one run may
-        spend on models; `concurrency` is tasks of one run at once, `max_concurrency` those of all.
+        spend on models, or a list of that and budgets with a scope, which runs share;
+        `concurrency` is tasks of one run at once, `max_concurrency` those of all. A `queue` limits
+        how many runs work at once; a run that waits is stored, and its deadline counts from its
+        turn.
 
         `planner`, `synthesizer` and `remedies` replace the team's own. The first two may be
         functions that make one for each run, from the caller that asks models and the run's fence.
@@ -122,9 +127,10 @@ class Supervisor(Generic[C, Out_co]):
             team=team,
             journal=self.journal,
             clock=clock or SystemClock(),
-            settings=RunSettings(deadline_s, budget),
+            settings=RunSettings(deadline_s, *budgets_of(budget)),
             concurrency=concurrency,
             max_concurrency=max_concurrency,
+            queue=queue,
             contexts=contexts,
             occasions=_occasions(approve, person),
             person=person,
@@ -345,7 +351,7 @@ def _check_options(
     team: Team,
     deadline_s: float | None,
     concurrency: int,
-    budget: Budget | None,
+    budget: Budgets,
     max_concurrency: int | None = None,
     synthesizer: object = None,
 ) -> None:

@@ -1,13 +1,16 @@
 """Budgets and rates: how much a run may spend, and how fast a model may be called."""
 
 import dataclasses
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal, TypeVar
 
 from annotated_types import Ge, Gt
 from pydantic import FiniteFloat
 
 from leadhand.contracts.data import argument, check_fields
+from leadhand.errors import InputError
 
+N = TypeVar("N", int, float)
 _Count = Annotated[int, Ge(1)]
 
 LimitName = Literal["deadline_s", "budget"]
@@ -17,7 +20,10 @@ LimitName = Literal["deadline_s", "budget"]
 @argument
 @dataclasses.dataclass(frozen=True, slots=True)
 class Budget:
-    """What a run and its nested runs may spend on models. An unset amount is unlimited."""
+    """What a run and its nested runs may spend on models. An unset amount is unlimited.
+
+    With a `scope`, what all runs may spend together that have the same there.
+    """
 
     usd: Annotated[FiniteFloat, Gt(0)] | None = None
     """US dollars. Can be enforced only if the price of every model is known."""
@@ -25,8 +31,43 @@ class Budget:
     """Tokens in and out together."""
     requests: _Count | None = None
     """Calls to models, answered or not."""
+    scope: str | None = None
+    """A name in the runs' origins, such as `tenant`: each value there has a budget, which all its
+    runs in a journal share. None: each run has one of its own."""
+    per: Literal["day", "month"] | None = None
+    """How long a shared budget lasts, in UTC, until the next begins; None: for ever."""
 
-    __post_init__ = check_fields
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if self.per is not None and self.scope is None:
+            raise InputError(f"Budget: per={self.per!r} is for a shared budget: give a scope")
+        if self.scope is not None and (self.usd, self.tokens, self.requests) == (None, None, None):
+            raise InputError(f"Budget: scope={self.scope!r} has no amount: give usd or tokens")
+
+    def tightened(self, other: "Budget") -> "Budget":
+        """The lower one of each amount."""
+        return dataclasses.replace(
+            self,
+            usd=_least(self.usd, other.usd),
+            tokens=_least(self.tokens, other.tokens),
+            requests=_least(self.requests, other.requests),
+        )
+
+
+Budgets = Budget | Sequence[Budget] | None
+"""A run's own budget, those that it shares, or a list of both."""
+
+
+def budgets_of(given: Budgets) -> tuple[Budget | None, tuple[Budget, ...]]:
+    """A run's own budget, and those that it shares. Raises `InputError`."""
+    budgets = [*given] if isinstance(given, Sequence) else [] if given is None else [given]
+    for budget in budgets:
+        if not isinstance(budget, Budget):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"budget is {type(budget).__name__}; it must be a leadhand.Budget")
+    own = [budget for budget in budgets if budget.scope is None]
+    if len(own) > 1:
+        raise InputError(f"budget has {len(own)} budgets without a scope; a run has one of its own")
+    return own[0] if own else None, tuple(one for one in budgets if one.scope is not None)
 
 
 @argument
@@ -52,5 +93,5 @@ class Rate:
         )
 
 
-def _least(one: int | None, other: int | None) -> int | None:
+def _least(one: N | None, other: N | None) -> N | None:
     return min((count for count in (one, other) if count is not None), default=None)

@@ -1,12 +1,13 @@
 """Questions to people during a run, and their replies."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
 from pydantic import JsonValue
 
 from leadhand.contracts.data import Record
 from leadhand.contracts.task import Plan
+from leadhand.errors import InputError
 
 Verdict = Literal["approved", "refused", "answered", "declined"]
 """On a plan: `approved` or `refused`. On a task: `answered`, or `declined` if the person has
@@ -14,6 +15,15 @@ nothing to say and the next rung is tried. On tool calls: `approved`; any other 
 them."""
 Occasion = Literal["plan", "escalation"]
 """When a person is asked: before a plan is carried out, or when a task was handed back."""
+
+
+def occasions(approve: Collection[Occasion]) -> tuple[Occasion, ...]:
+    """When people are asked. Raises `InputError`."""
+    known: tuple[Occasion, ...] = ("plan", "escalation")
+    listed = isinstance(approve, Collection) and not isinstance(approve, str)  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not listed or not all(one in known for one in approve):
+        raise InputError(f"approve is {approve!r}; it is a list of {' and '.join(known)}")
+    return tuple(one for one in known if one in approve)
 
 
 class ToolCall(Record):

@@ -44,6 +44,8 @@ class RunSummary(Record):
     """What the run was given as `origin`; empty if an older release stored the run."""
     after: str | None = None
     """The id of the run that it follows."""
+    queued: bool = False
+    """Whether it waits for its turn; while a process has it, it counts as running."""
     engine: str = ""
     """`model` or `deterministic`; empty if an older release stored the run."""
     questions: int = 0
@@ -89,6 +91,8 @@ class RunView(Record):
     origin: dict[str, JsonValue] = Field(default_factory=dict)
     after: str | None = None
     """The id of the run that it follows."""
+    queued: bool = False
+    """Whether it waits for its turn."""
     started_at: dt.datetime
     updated_at: dt.datetime
     """When its last event was recorded."""

@@ -97,10 +97,16 @@ class Recorder:
         self.commit_timeout: str | None = None
         """Why nothing more of the run is kept; what was committed before stands."""
         self._zero = (clock.monotonic() if since_s is None else since_s) - self.began_s
+        self._last_s = self.began_s
 
     def crashes(self, team: Team) -> dict[str, int]:
         """The crashes in a row of each task, for `RunResumed` of a run that is resumed now."""
         return crashes_of(self.state, team) if self._crashes is None else dict(self._crashes)
+
+    def skip_wait(self) -> None:
+        """Go on from now as a resumed run: the time since the last event does not count."""
+        self.began_s = self._last_s
+        self._zero = self._clock.monotonic() - self.began_s
 
     def elapsed_s(self) -> float:
         return self._clock.monotonic() - self._zero
@@ -123,6 +129,7 @@ class Recorder:
     def record(self, event: events.Event) -> None:
         """Apply an event to the state, append it to the journal, and call the listeners."""
         apply(self.state, event)
+        self._last_s = event.elapsed_s
         self._log.append(event)
         for listener in self._listeners:
             try:

@@ -45,6 +45,8 @@ class StoredSummary:
     origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     """Empty if a release that did not keep it here wrote this."""
     after: str | None = None
+    queued: bool = False
+    """Whether its last event says so."""
     seq: int = 0
     """Of the last event; 0 if leadhand 0.1 wrote it."""
 
@@ -98,6 +100,7 @@ class StoredSummary:
         """Add an event. `before` reads the events before it, if tasks are done again or dropped."""
         self.updated_at = event.at
         self.seq = event.seq
+        self.queued = event.type == "run_queued"
         # By type name: listing runs imports this module, but not the events.
         match event.type:
             case "approval_requested":
@@ -169,6 +172,7 @@ class StoredSummary:
             output_tokens=self.output_tokens,
             origin=self.origin,
             after=self.after,
+            queued=self.queued,
             engine=self.engine,
             questions=len(self.questions) if asks else 0,
             asked_at=min(self.asked_at.values(), default=None) if asks else None,

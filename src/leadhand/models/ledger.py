@@ -65,7 +65,7 @@ class Ledger:
         """`spent` is what a resumed run used before; `called` is the budget's name in messages."""
         self.budget = budget
         self._called = called
-        self._cap = _cap(budget)
+        self._cap = cap_of(budget)
         self._settled = spent
         self._held = NOTHING
         self._in_flight = 0
@@ -90,7 +90,7 @@ class Ledger:
         if self._settled.within(self._cap):
             return None
         unit = _lacking(self._settled, self._cap)
-        used = _said(unit, self._settled)
+        used = in_words(unit, self._settled)
         return (
             f"{self._name(unit)} was exceeded: {used} used, because a call used more than expected"
         )
@@ -124,10 +124,10 @@ class Ledger:
             needed = Amount(self._held.requests + 1, 1)
             if not needed.within(room):
                 unit = _lacking(needed, room)
+                used = in_words(unit, self._settled)
                 in_flight = f", {self._held.requests:,} in flight" if self._held.requests else ""
                 raise BudgetUsedUp(
-                    f"{self._name(unit)} is used up: {_said(unit, self._settled)} used{in_flight}"
-                    f"{_kept(unit, kept)}"
+                    f"{self._name(unit)} is used up: {used} used{in_flight}{_kept(unit, kept)}"
                 )
             self._held = self._held.plus(REQUEST)
             self._in_flight += 1
@@ -162,14 +162,14 @@ class Ledger:
     def _refusal(self, amount: Amount, kept: Amount) -> str:
         room = self._cap.minus(self._settled).minus(kept)
         unit = _lacking(amount, room)
-        state, said = "is used up", f"{_said(unit, self._settled)} used, and the next call"
+        state, said = "is used up", f"{in_words(unit, self._settled)} used, and the next call"
         if not self._settled[unit]:
             state, said = "is too small", "a call"
-        said += f" may take {_said(unit, amount)}"
+        said += f" may take {in_words(unit, amount)}"
         return f"{self._name(unit)} {state}: {said}{_kept(unit, kept)}"
 
     def _name(self, unit: int) -> str:
-        return f"{self._called} of {_said(unit, self._cap)}"
+        return f"{self._called} of {in_words(unit, self._cap)}"
 
 
 @dataclass(slots=True, eq=False)
@@ -288,10 +288,15 @@ def nano_usd(usd: float) -> int:
     return math.ceil(round(usd * NANO, 3))
 
 
-def _cap(budget: Budget) -> Amount:
+def cap_of(budget: Budget) -> Amount:
     usd = None if budget.usd is None else math.floor(round(budget.usd * NANO, 3))
     bounds = (budget.requests, budget.tokens, usd)
     return Amount(*(_UNBOUNDED if bound is None else bound for bound in bounds))
+
+
+def budget_of(cap: Amount) -> Budget:
+    requests, tokens, nano = (None if bound >= UNBOUNDED else bound for bound in cap)
+    return Budget(usd=None if nano is None else nano / NANO, tokens=tokens, requests=requests)
 
 
 def _limit(max_tokens: int) -> Ledger:
@@ -318,7 +323,7 @@ def _kept(unit: int, kept: Amount) -> str:
     if not kept[unit]:
         return ""
     verb = "are" if unit != _MONEY and kept[unit] > 1 else "is"
-    return f"; {_said(unit, kept)} {verb} kept for the synthesis"
+    return f"; {in_words(unit, kept)} {verb} kept for the synthesis"
 
 
 def without_price(name: str) -> str:
@@ -329,7 +334,7 @@ def without_price(name: str) -> str:
     )
 
 
-def _said(unit: int, amount: Amount) -> str:
+def in_words(unit: int, amount: Amount) -> str:
     count = amount[unit]
     if unit == _MONEY:
         usd = count / NANO

@@ -18,19 +18,21 @@ from leadhand.engine.recorder import Listener, Recorder
 from leadhand.engine.shared_workers import SharedWorkers, Slots
 from leadhand.errors import RunExists, RunTaken
 from leadhand.models.choice import is_auto
+from leadhand.models.ledger import Account, Ledger
 from leadhand.models.writing import watching
 from leadhand.plans.nesting import with_inherited_models
 from leadhand.ports import Clock, Decider, Journal, Planner, Remedies, Synthesizer
-from leadhand.run.answer_step import record_held
+from leadhand.run.admission import Admitted, admitted, until_turn
 from leadhand.run.connections import SharedConnections, with_found_models
 from leadhand.run.context import ActiveRun, StepContext, record_interruption, watch_messages
 from leadhand.run.people import Ask, People
+from leadhand.run.queue import RunQueue
 from leadhand.run.reading import Readers
-from leadhand.run.roles import Roles, account_of, open_roles
+from leadhand.run.restoring import restored
+from leadhand.run.roles import Roles, open_roles
 from leadhand.run.run import Execution
 from leadhand.run.settings import (
     ContextRules,
-    NotRestored,
     OnFinished,
     RunOptions,
     RunSettings,
@@ -50,7 +52,6 @@ from leadhand.run.stored import (
     own_plan_rejected,
     tasks_from,
 )
-from leadhand.run.uploads import as_files, keep
 from leadhand.run.waiting import (
     INBOX_POLL_S,
     Callers,
@@ -68,8 +69,6 @@ if TYPE_CHECKING:
     from leadhand.tools.files.inputs import Inputs
 
 STOP_PATIENCE_S = 2.0
-MAX_UNRESTORED = 3
-"""How often `restore` may make no context for a run before the run waits for a person."""
 
 _log = logging.getLogger("leadhand")
 
@@ -85,6 +84,7 @@ class RunHost:
     """Of new runs for which no others are given."""
     concurrency: int
     max_concurrency: int | None = None
+    queue: RunQueue | None = None
     contexts: ContextRules
     occasions: tuple[Occasion, ...] = ()
     person: Ask | None = None
@@ -135,21 +135,17 @@ class RunHost:
             while True:
                 async with AsyncExitStack() as stack:
                     if await self._is_new(run_id, settings.opening_s, stack):
-                        await keep(self.journal, run_id, new.uploads)
-                        paths = await stack.enter_async_context(
-                            as_files(self.journal, run_id, settings.uploads)
+                        recorder = self._recorder(StoredRun(run_id), new, since_s)
+                        admission = admitted(
+                            self.journal, recorder, settings, self.team, self.queue, new.uploads
                         )
-                        if paths:
-                            request, inputs = request_of(text, (*new.inputs, *paths), new.batches)
+                        given = await stack.enter_async_context(admission)
+                        if given.uploaded:
+                            files = (*new.inputs, *given.uploaded)
+                            request, inputs = request_of(text, files, new.batches)
                         request = replace(request, after=await self.runs_before(new, settings))
                         return await self._to_answer(
-                            self._recorder(StoredRun(run_id), new, since_s),
-                            request,
-                            inputs,
-                            settings,
-                            context=new.context,
-                            plan=new.plan,
-                            uploaded=paths,
+                            recorder, request, inputs, given, context=new.context, plan=new.plan
                         )
                 if new.if_exists == "error":
                     raise RunExists(run_id)
@@ -239,9 +235,6 @@ class RunHost:
                 stored.replace(await answer_within(opening_s, read))
             recorder = self._recorder(stored, options, since_s)
             state = recorder.state
-            paths = await stack.enter_async_context(as_files(self.journal, run_id, state.uploads))
-            files = (*state.inputs, *paths)
-            request, inputs = request_of(state.request, files, options.batches, state.after)
             settings = options.settings(self.settings.kept(state))
             again = tasks_from(state, from_task) if from_task is not None else ()
             check_resumable(state, run_id, self.team, again)
@@ -249,37 +242,19 @@ class RunHost:
                 check_decider(state, run_id, code_name(self.team.planner))
             context = None
             if again or not is_over(state):
-                context = await self._restored(options, recorder, settings)
+                context = await restored(
+                    self.contexts, options, recorder, self.journal, limit_s=settings.deadline_s
+                )
+            over = is_over(state) and not again
+            admission = admitted(self.journal, recorder, settings, self.team, self.queue, over=over)
+            given = await stack.enter_async_context(admission)
+            files = (*state.inputs, *given.uploaded)
+            request, inputs = request_of(state.request, files, options.batches, state.after)
             replies = await record_interruption(recorder, self.journal)
             options.under_way.set()
             return await self._to_answer(
-                recorder,
-                request,
-                inputs,
-                settings,
-                context=context,
-                again=again,
-                replies=replies,
-                uploaded=paths,
+                recorder, request, inputs, given, context=context, again=again, replies=replies
             )
-
-    async def _restored(
-        self, options: RunOptions, recorder: Recorder, settings: RunSettings
-    ) -> object:
-        """Each failure of `restore` is journaled. Raises `InputError`."""
-        given, state, limit_s = options.context, recorder.state, settings.deadline_s
-        try:
-            return await self.contexts.of_resumed_run(given, state, limit_s=limit_s)
-        except NotRestored as error:
-            messages = await self.journal.messages(recorder.run_id)
-            times = 1 + sum(message.unrestored for message in messages)
-            if times == MAX_UNRESTORED and state.answer is None:
-                record_held(recorder, f"{error} ({times} times); `resume` tries again")
-                await recorder.commit()
-            if times <= MAX_UNRESTORED:
-                note = RunMessage(run_id=recorder.run_id, interrupted=True, reason="no context")
-                await self.journal.post(note)
-            raise
 
     @asynccontextmanager
     async def _hold(self, run_id: str, limit_s: float | None) -> AsyncGenerator[int]:
@@ -309,14 +284,14 @@ class RunHost:
         recorder: Recorder,
         request: PlanRequest,
         inputs: "Inputs | None",
-        settings: RunSettings,
+        given: Admitted,
         *,
         context: object,
         plan: Plan | None = None,
         again: tuple[str, ...] = (),
         replies: Sequence[RunMessage] = (),
-        uploaded: Sequence[str] = (),
     ) -> Answer:
+        settings, turn = given.settings, given.turn
         run_id = recorder.run_id
         active = self.active[run_id] = ActiveRun()
         active.on_stop.append(lambda _: recorder.limit_commits(STOP_PATIENCE_S))
@@ -328,8 +303,14 @@ class RunHost:
             with watching(lambda _: self.readers.text_listener(run_id)):
                 async with (
                     watch_messages(self.journal, run_id, active, people),
-                    self.roles(recorder, request, inputs, settings, context, uploaded) as roles,
+                    AsyncExitStack() as stack,
                 ):
+                    if turn is not None and not turn.is_set():
+                        await until_turn(turn, recorder, request, settings, self.team, active, plan)
+                        plan = None  # stored, as that of any resumed run
+                    roles = await stack.enter_async_context(
+                        self.roles(recorder, request, inputs, given, context)
+                    )
                     step = StepContext(
                         team=self.team,
                         recorder=recorder,
@@ -379,9 +360,8 @@ class RunHost:
         recorder: Recorder,
         request: PlanRequest,
         inputs: "Inputs | None",
-        settings: RunSettings,
+        given: Admitted,
         context: object = None,
-        uploaded: Sequence[str] = (),
     ) -> AbstractAsyncContextManager[Roles]:
         return open_roles(
             self.team,
@@ -392,9 +372,15 @@ class RunHost:
             synthesizer=self.synthesizer,
             remedies=self.remedies,
             inputs=inputs,
-            account=account_of(settings.budget, recorder),
+            account=given.account,
             run_context=context,
             connections=self.connections,
-            deadline_s=settings.deadline_s,
-            uploaded=uploaded,
+            deadline_s=given.settings.deadline_s,
+            uploaded=given.uploaded,
         )
+
+    def without_run(self) -> Admitted:
+        """What there is for work that is no run: the budget of one."""
+        budget = self.settings.budget
+        account = None if budget is None else Account(Ledger(budget))
+        return Admitted(self.settings, account, (), None)

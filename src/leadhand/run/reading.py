@@ -206,6 +206,7 @@ async def run_view(journal: Journal, run_id: str) -> RunView:
         questions=open_questions(state),
         tasks=tuple(_task_view(task) for task in state.tasks.values()),
         origin=state.origin,
+        queued=state.queued,
         after=(state.after[0].run_id or None) if state.after else None,
         started_at=events[0].at,
         updated_at=events[-1].at,

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from leadhand.contracts import events
-from leadhand.contracts.budget import Budget
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.role import SUBPLANNER
@@ -17,7 +16,7 @@ from leadhand.contracts.task import EarlierRun
 from leadhand.contracts.team import Role, Team
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.turns import turn
-from leadhand.models.ledger import Account, Amount, Ledger, account_within, nano_usd
+from leadhand.models.ledger import Account, account_within
 from leadhand.planners.early_tasks import EarlyTasks
 from leadhand.planners.levels import Level, NoSubplanner
 from leadhand.planners.rounds import StepwisePlanner
@@ -326,16 +325,3 @@ def _with_earlier(request: str, after: "Sequence[EarlierRun]", nonce: str) -> st
     from leadhand.planners.earlier import requests
 
     return f"{request}\n\n{requests(after, Fence(nonce))}"
-
-
-def account_of(budget: Budget | None, recorder: Recorder) -> Account | None:
-    """What a run may still spend, without what it spent before it was resumed."""
-    if budget is None:
-        return None
-    calls = [event for event in recorder.past if isinstance(event, events.ModelCalled)]
-    spent = Amount(
-        len(calls),
-        sum(call.input_tokens + call.output_tokens for call in calls),
-        sum(nano_usd(call.cost_usd or 0.0) for call in calls),
-    )
-    return Account(Ledger(budget, spent=spent))

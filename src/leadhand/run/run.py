@@ -20,6 +20,7 @@ from leadhand.models.prompts import prompts_of
 from leadhand.run.answer_step import final_answer, waiting_answer
 from leadhand.run.context import NESTED_GRACE, StepContext, stop_recorded
 from leadhand.run.plan_step import planned
+from leadhand.run.settings import RunSettings
 from leadhand.run.stored import is_over, prompts_changed, tasks_left
 from leadhand.run.work_step import EarlyStart, WorkStep
 from leadhand.state.fold import RunState
@@ -39,6 +40,7 @@ def record_start(context: StepContext, request: PlanRequest, *, again: tuple[str
                 **recorder.stamp(),
                 deadline_s=settings.deadline_s,
                 budget=settings.budget,
+                accounts={**settings.accounts},
                 own_limits=settings.own_limits,
                 goes_on=tuple(id for id in tasks_left(state) if id not in {*again}),
                 again=again,
@@ -49,27 +51,38 @@ def record_start(context: StepContext, request: PlanRequest, *, again: tuple[str
         )
         _give_up_crashed(context)
         return
-    recorder.record(
-        events.RunStarted(
-            **recorder.stamp(),
-            team=team.name,
-            request=request.text,
-            engine="model" if team.tiers else "deterministic",
-            deadline_s=settings.deadline_s,
-            models=models_by_role(team) if team.tiers else {},
-            budget=settings.budget,
-            own_limits=settings.own_limits,
-            inputs=settings.inputs,
-            uploads=settings.uploads,
-            after=request.after,
-            approve=settings.approve,
-            nonce=context.roles.nonce,
-            origin={**settings.origin},
-            amend=settings.amend,
-            has_context=settings.has_context,
-            prompts=prompts,
-            fingerprint=settings.fingerprint,
-        )
+    started = run_started(recorder, team, settings, request, context.roles.nonce, prompts)
+    recorder.record(started)
+
+
+def run_started(
+    recorder: Recorder,
+    team: Team,
+    settings: RunSettings,
+    request: PlanRequest,
+    nonce: str,
+    prompts: str,
+) -> events.RunStarted:
+    return events.RunStarted(
+        **recorder.stamp(),
+        team=team.name,
+        request=request.text,
+        engine="model" if team.tiers else "deterministic",
+        deadline_s=settings.deadline_s,
+        models=models_by_role(team) if team.tiers else {},
+        budget=settings.budget,
+        accounts={**settings.accounts},
+        own_limits=settings.own_limits,
+        inputs=settings.inputs,
+        uploads=settings.uploads,
+        after=request.after,
+        approve=settings.approve,
+        nonce=nonce,
+        origin={**settings.origin},
+        amend=settings.amend,
+        has_context=settings.has_context,
+        prompts=prompts,
+        fingerprint=settings.fingerprint,
     )
 
 

@@ -41,9 +41,10 @@ from leadhand.plans.planned_workers import with_chosen_tools
 from leadhand.ports import Journal
 from leadhand.run.answer_step import cancel_stored
 from leadhand.run.context import ActiveRun, StepContext
-from leadhand.run.hosting import MAX_UNRESTORED, RunHost
+from leadhand.run.hosting import RunHost
 from leadhand.run.questions import messages_of, valid_reply
 from leadhand.run.reading import run_summaries
+from leadhand.run.restoring import MAX_UNRESTORED
 from leadhand.run.roles import open_roles
 from leadhand.run.run import Execution
 from leadhand.run.settings import RunOptions, RunSettings, request_of
@@ -106,7 +107,7 @@ async def ready(host: RunHost) -> None:
     await host.find_models()
     await prepare(host.team)
     recorder = Recorder("ready", MemoryJournal(), clock=host.clock)
-    async with host.roles(recorder, PlanRequest(""), None, host.settings):
+    async with host.roles(recorder, PlanRequest(""), None, host.without_run()):
         await host.connections.keep(host.team)
 
 
@@ -120,7 +121,7 @@ async def plan(host: RunHost, new: RunOptions) -> Plan:
     request = replace(request, after=await host.runs_before(new, settings))
     try:
         async with asyncio.timeout(settings.deadline_s):
-            async with host.roles(recorder, request, inputs, settings) as roles:
+            async with host.roles(recorder, request, inputs, host.without_run()) as roles:
                 plan = await plan_or_default(roles.planner, request, host.team)
                 plan = with_chosen_tools(plan, host.team)
     except TimeoutError as error:

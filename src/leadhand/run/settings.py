@@ -15,9 +15,9 @@ from pydantic import ConfigDict, JsonValue, TypeAdapter
 from typing_extensions import TypedDict
 
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.budget import Budget, LimitName
+from leadhand.contracts.budget import Budget, Budgets, LimitName, budgets_of
 from leadhand.contracts.context import C, Restore, context_types
-from leadhand.contracts.people import Occasion
+from leadhand.contracts.people import Occasion, occasions
 from leadhand.contracts.task import Batch, EarlierRun, Plan, PlanRequest
 from leadhand.errors import InputError, TeamError
 from leadhand.plans.nesting import nested_teams
@@ -50,6 +50,10 @@ class RunSettings:
     deadline_s: float | None = None
     """Seconds to its answer; `None`: no limit."""
     budget: Budget | None = None
+    shared: tuple[Budget, ...] = ()
+    """Budgets that it shares with other runs."""
+    accounts: Mapping[str, Budget] = field(default_factory=dict[str, Budget])
+    """These, by the keys of the notes from which it has reserved."""
     own_limits: tuple[LimitName, ...] = ()
     """Which of these two the run was given itself: the others are its supervisor's."""
     inputs: tuple[str, ...] = ()
@@ -72,8 +76,9 @@ class RunSettings:
         return RunSettings(
             state.deadline_s if "deadline_s" in own else self.deadline_s,
             state.budget if "budget" in own else self.budget,
-            own,
-            state.inputs,
+            (*self.shared, *state.accounts.values()),
+            own_limits=own,
+            inputs=state.inputs,
             origin=state.origin,
             approve=state.approve,
         )
@@ -89,8 +94,8 @@ class RunArguments(TypedDict, Generic[C], total=False):
 
     deadline_s: float | None
     """Seconds to the answer, from now; `math.inf`: no limit."""
-    budget: Budget | None
-    """What the whole run may spend, including what it has spent."""
+    budget: Budgets
+    """What the whole run may spend, including what it has spent; and budgets that it shares."""
     context: C | None
     """For the run's workers and tools; it is not stored."""
     batches: Batches | None
@@ -137,7 +142,7 @@ class RunOptions:
     """What a run is given when it is started or resumed; the last fields are for new runs alone."""
 
     deadline_s: float | None = None
-    budget: Budget | None = None
+    budget: Budgets = None
     context: object = field(default=None, repr=False)
     batches: Batches | None = None
     listener: "Listener | None" = None
@@ -163,12 +168,14 @@ class RunOptions:
 
     def settings(self, default: RunSettings) -> RunSettings:
         limit_s = default.deadline_s if self.deadline_s is None else self.deadline_s
-        given: dict[LimitName, object] = {"deadline_s": self.deadline_s, "budget": self.budget}
+        budget, shared = budgets_of(self.budget)
+        given: dict[LimitName, object] = {"deadline_s": self.deadline_s, "budget": budget}
         own = tuple(name for name in given if given[name] is not None or name in default.own_limits)
         return replace(
             default,
             deadline_s=None if limit_s == math.inf else limit_s,
-            budget=self.budget or default.budget,
+            budget=budget or default.budget,
+            shared=(*default.shared, *shared),
             own_limits=own,
             approve=default.approve if self.approve is None else occasions(self.approve),
         )
@@ -204,19 +211,9 @@ class RunOptions:
         return f"{asked}.{'' if self.origin is None else digest_of(self.origin)}"
 
 
-def occasions(approve: Collection[Occasion]) -> tuple[Occasion, ...]:
-    """When people are asked. Raises `InputError`."""
-    known: tuple[Occasion, ...] = ("plan", "escalation")
-    listed = isinstance(approve, Collection) and not isinstance(approve, str)  # pyright: ignore[reportUnnecessaryIsInstance]
-    if not listed or not all(one in known for one in approve):
-        raise InputError(f"approve is {approve!r}; it is a list of {' and '.join(known)}")
-    return tuple(one for one in known if one in approve)
-
-
-def check_limits(deadline_s: float | None, budget: Budget | None) -> None:
+def check_limits(deadline_s: float | None, budget: Budgets) -> None:
     """Raises `InputError` for a deadline or budget that no run can have."""
-    if budget is not None and not isinstance(budget, Budget):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"budget is {type(budget).__name__}; it must be a leadhand.Budget")
+    budgets_of(budget)
     if deadline_s is None:
         return
     if not isinstance(deadline_s, int | float) or not 0 < deadline_s < MAX_DEADLINE_S:  # pyright: ignore[reportUnnecessaryIsInstance]

@@ -15,6 +15,7 @@ MAX_SHOWN_CHARS = 300
 
 RunLevelEvent = (
     events.RunStarted
+    | events.RunQueued
     | events.RunStopped
     | events.RunResumed
     | events.PlanProposed
@@ -37,6 +38,8 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
     match event:
         case events.RunStarted():
             _started(state, event)
+        case events.RunQueued():
+            state.queued = True
         case events.RunStopped():
             state.stopped = True
         case events.RunResumed():
@@ -73,15 +76,7 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
         case events.RunWaiting():
             state.waiting = event.answer
         case events.RunFinished():
-            state.waiting = None
-            state.phase = "finished"
-            state.finished_s = event.elapsed_s
-            state.answer = event.answer
-            if None in state.questions:
-                state.asking_s += event.elapsed_s - state.asked_s
-            state.questions = {}
-            if state.plan is not None:
-                decided(state)
+            _finished(state, event)
         case _:
             assert_never(event)
 
@@ -94,7 +89,7 @@ def _started(state: RunState, event: events.RunStarted) -> None:
     state.deadline_s = state.due_s = event.deadline_s
     state.started_s = event.elapsed_s
     state.models = event.models
-    state.budget = event.budget
+    state.budget, state.accounts = event.budget, event.accounts
     state.own_limits, state.approve = event.own_limits, event.approve
     state.inputs, state.uploads = event.inputs, event.uploads
     if event.after:
@@ -105,6 +100,18 @@ def _started(state: RunState, event: events.RunStarted) -> None:
     state.amend = event.amend
     state.prompts = event.prompts
     state.fingerprint = event.fingerprint
+
+
+def _finished(state: RunState, event: events.RunFinished) -> None:
+    state.waiting, state.queued = None, False
+    state.phase = "finished"
+    state.finished_s = event.elapsed_s
+    state.answer = event.answer
+    if None in state.questions:
+        state.asking_s += event.elapsed_s - state.asked_s
+    state.questions = {}
+    if state.plan is not None:
+        decided(state)
 
 
 def _rejected(state: RunState, event: events.PlanRejected) -> None:
@@ -217,7 +224,7 @@ def _resumed(state: RunState, event: events.RunResumed) -> None:
     state.asked_s = state.resumed_s = event.elapsed_s
     state.deadline_s = event.deadline_s
     state.due_s = None if event.deadline_s is None else event.elapsed_s + event.deadline_s
-    state.budget = event.budget
+    state.budget, state.accounts = event.budget, event.accounts
     state.own_limits = event.own_limits
     state.prompts = event.prompts
     if state.synthesis_started_s is not None:
@@ -225,6 +232,7 @@ def _resumed(state: RunState, event: events.RunResumed) -> None:
         _also_worked(state, state.calls.worked_s(ended_s - state.synthesis_started_s))
         state.calls = CallTimes()
     state.synthesis_started_s = state.finished_s = state.answer = state.waiting = None
+    state.queued = False
     _halted(state, event.elapsed_s)
     for id in event.goes_on:
         task = state.tasks[id]

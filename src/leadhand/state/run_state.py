@@ -155,6 +155,8 @@ class RunState:
     resumed_s: float = 0.0
     """Seconds into the run when it was resumed last: its deadline counts from then."""
     budget: Budget | None = None
+    accounts: dict[str, Budget] = field(default_factory=dict[str, Budget])
+    """The shared budgets from which it has reserved, by the keys of their notes."""
     own_limits: tuple[LimitName, ...] = ()
     """Which of the two the run was given itself; the others were its supervisor's."""
     approve: tuple[Occasion, ...] | None = None
@@ -265,6 +267,8 @@ class RunState:
     answer: Answer | None = None
     waiting: Answer | None = None
     """The answer so far, while the run has stopped to wait for a person."""
+    queued: bool = False
+    """Whether it waits for its turn."""
     stopped: bool = False
     """Whether it was told to stop since it was started or resumed."""
 

@@ -93,7 +93,8 @@ def usage_of(event: events.Event) -> Usage | None:
 
 
 Notice = (
-    events.RunStopped
+    events.RunQueued
+    | events.RunStopped
     | events.RunWaiting
     | events.RunResumed
     | events.CritiqueGiven
@@ -123,6 +124,8 @@ def step(event: events.AttemptEnd | events.TaskDecision) -> Step:
 def notice(event: Notice) -> Step:
     at_s = event.elapsed_s
     match event:
+        case events.RunQueued():
+            return Step(at_s, "waits for its turn")
         case events.RunStopped():
             return Step(at_s, "told to stop", event.reason)
         case events.RunWaiting():

@@ -31,6 +31,7 @@ from leadhand.contracts.events.run import (
     PlanRejected,
     RoundDecided,
     RunFinished,
+    RunQueued,
     RunResumed,
     RunStarted,
     RunStopped,
@@ -72,6 +73,7 @@ __all__ = [
     "RoundDecided",
     "RunEvent",
     "RunFinished",
+    "RunQueued",
     "RunResumed",
     "RunStarted",
     "RunStopped",
@@ -98,6 +100,7 @@ __all__ += task.__all__
 Event = Union[  # noqa: UP007 (`|` has no docstring)
     RunStarted,
     RunStopped,
+    RunQueued,
     RunResumed,
     PlanProposed,
     PlanRejected,

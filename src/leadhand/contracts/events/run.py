@@ -28,6 +28,8 @@ class RunStarted(RunEvent):
     """Absolute paths of the input files."""
     uploads: tuple[str, ...] = ()
     """Names of the uploaded files, which the journal keeps beside the events."""
+    accounts: dict[str, Budget] = field(default_factory=dict[str, Budget])
+    """The shared budgets from which it has reserved, by the keys of their notes."""
     nonce: str = ""
     """Marks untrusted text in this run; the same after a resume."""
     origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
@@ -50,6 +52,13 @@ class RunStarted(RunEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunQueued(RunEvent):
+    """The run waits for its turn, at which `RunResumed` follows; no time of its own passes."""
+
+    type: Literal["run_queued"] = "run_queued"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunStopped(RunEvent):
     """The run was told to stop: tasks in flight do not count as lost in a crash."""
 
@@ -68,6 +77,8 @@ class RunResumed(RunEvent):
     """What the whole run may spend, including what it has spent already."""
     own_limits: tuple[LimitName, ...] = ()
     """As in `RunStarted`."""
+    accounts: dict[str, Budget] = field(default_factory=dict[str, Budget])
+    """The shared budgets from which it has reserved, by the keys of their notes."""
     goes_on: tuple[str, ...] = ()
     """Tasks that were stopped or in flight, and are resumed now."""
     again: tuple[str, ...] = ()

@@ -1,0 +1,91 @@
+"""What a run needs before it works: its turn, its share of budgets, and its uploaded files."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+
+from leadhand.contracts import events
+from leadhand.contracts.task import Plan, PlanRequest
+from leadhand.contracts.team import Team
+from leadhand.engine.recorder import Recorder
+from leadhand.errors import PlanError
+from leadhand.models.ledger import Account
+from leadhand.models.prompts import prompts_of
+from leadhand.plans.checks import check, errors_in
+from leadhand.plans.planned_workers import with_chosen_tools
+from leadhand.ports import Journal
+from leadhand.run.accounts import reserved
+from leadhand.run.context import ActiveRun, Cancelled
+from leadhand.run.queue import RunQueue
+from leadhand.run.run import run_started
+from leadhand.run.settings import RunSettings
+from leadhand.run.uploads import as_files, keep
+from leadhand.workers.runners import needs_model
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    settings: RunSettings
+    account: Account | None
+    uploaded: tuple[str, ...]
+    """The paths of its uploaded files."""
+    turn: asyncio.Event | None
+    """Set once it may work; None if there is no queue."""
+
+
+@asynccontextmanager
+async def admitted(
+    journal: Journal,
+    recorder: Recorder,
+    settings: RunSettings,
+    team: Team,
+    queue: RunQueue | None,
+    uploads: Mapping[str, bytes] | None = None,
+    *,
+    over: bool = False,
+) -> AsyncGenerator[Admitted]:
+    """Admit a run for the block; a new one with its `uploads`. Nothing is needed for one that is
+    `over`. Raises `RunRefused`."""
+    new, spends = not recorder.state.seq, not over and needs_model(team)
+    async with AsyncExitStack() as stack:
+        turn = None
+        if queue is not None and not over:
+            turn = stack.enter_context(queue.place(settings.origin, may_refuse=new))
+        budget = reserved(journal, recorder, settings, at=recorder.stamp()["at"], spends=spends)
+        settings, account = await stack.enter_async_context(budget)
+        if uploads:
+            await keep(journal, recorder.run_id, uploads)
+        names = settings.uploads if new else recorder.state.uploads
+        files = as_files(journal, recorder.run_id, names)
+        yield Admitted(settings, account, await stack.enter_async_context(files), turn)
+
+
+async def until_turn(
+    turn: asyncio.Event,
+    recorder: Recorder,
+    request: PlanRequest,
+    settings: RunSettings,
+    team: Team,
+    active: ActiveRun,
+    plan: Plan | None,
+) -> None:
+    """Store that a run waits, also its start and `plan` if it is new, and return at its turn, or
+    when it is stopped. From then on it is a resumed run. Raises `PlanError`."""
+    if plan is not None:
+        plan = with_chosen_tools(plan, team)
+        found = check(plan, team, request=request.text, earlier=request.earlier)
+        if errors := errors_in(found):
+            raise PlanError(errors)
+    if not recorder.state.seq:
+        prompts = prompts_of(team) if needs_model(team) else ""
+        nonce = secrets.token_hex(8)
+        recorder.record(run_started(recorder, team, settings, request, nonce, prompts))
+    if plan is not None:
+        recorder.record(events.PlanProposed(**recorder.stamp(), plan=plan, by="person"))
+    recorder.record(events.RunQueued(**recorder.stamp()))
+    await recorder.commit()
+    with suppress(Cancelled):
+        await active.unless_stopped(turn.wait())
+    recorder.skip_wait()

@@ -1,0 +1,82 @@
+"""The queue of runs: how many work at once, how many may wait, and whose turn is next."""
+
+import asyncio
+from collections import deque
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+
+from leadhand.errors import InputError, QueueFull
+
+MAX_RETRY_S = 600.0
+_NEW = 0.2
+"""How much the last run counts in what runs take."""
+
+
+class RunQueue:
+    """Lets runs begin, in turn by the value that their origins have for a name.
+
+    Give the same one to several supervisors of an event loop to count their runs together.
+    """
+
+    def __init__(self, running: int, *, waiting: int = 100, by: str = "tenant") -> None:
+        """`running` runs work at once and `waiting` more wait; a new run beyond that is refused.
+
+        Resumed runs are never refused. Values of `by` take turns, however many runs each has.
+        """
+        if running < 1 or waiting < 0:
+            raise InputError(f"RunQueue({running!r}, waiting={waiting!r}): one run must be able to")
+        self._running, self._waiting, self._by = running, waiting, by
+        self._free = running
+        self._lines: dict[str, deque[asyncio.Event]] = {}
+        """Of each value, those who wait; the value whose turn it is comes first."""
+        self._since_s: dict[asyncio.Event, float] = {}
+        self._takes_s = 1.0
+
+    @property
+    def running(self) -> int:
+        return self._running - self._free
+
+    @property
+    def waiting(self) -> int:
+        return sum(map(len, self._lines.values()))
+
+    @property
+    def oldest_wait_s(self) -> float:
+        """How long the run waits that has waited longest; 0 if none does."""
+        waiting = [self._since_s[turn] for line in self._lines.values() for turn in line]
+        return asyncio.get_running_loop().time() - min(waiting) if waiting else 0.0
+
+    @contextmanager
+    def place(self, origin: Mapping[str, object], *, may_refuse: bool) -> Generator[asyncio.Event]:
+        """A place for a run during the block, whose turn it is once the event is set. Raises
+        `QueueFull`."""
+        if may_refuse and not self._free and self.waiting >= self._waiting:
+            retry_s = self._takes_s * (self.waiting + 1) / self._running
+            raise QueueFull(self.waiting, retry_after_s=min(max(retry_s, 1.0), MAX_RETRY_S))
+        loop, turn, value = asyncio.get_running_loop(), asyncio.Event(), repr(origin.get(self._by))
+        self._lines.setdefault(value, deque()).append(turn)
+        self._since_s[turn] = loop.time()
+        self._next()
+        try:
+            yield turn
+        finally:
+            since_s = self._since_s.pop(turn)
+            if turn.is_set():
+                self._free += 1
+                self._takes_s += _NEW * (loop.time() - since_s - self._takes_s)
+            else:
+                self._lines[value].remove(turn)
+                if not self._lines[value]:
+                    del self._lines[value]
+            self._next()
+
+    def _next(self) -> None:
+        while self._free and self._lines:
+            value = next(iter(self._lines))
+            line = self._lines.pop(value)
+            turn = line.popleft()
+            if line:
+                self._lines[value] = line  # behind the others
+            self._since_s[turn] = asyncio.get_running_loop().time()
+            self._free -= 1
+            turn.set()
