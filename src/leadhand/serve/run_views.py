@@ -17,6 +17,7 @@ from leadhand.contracts.data import Record
 from leadhand.contracts.people import Question, Verdict
 from leadhand.contracts.summary import RunSummary
 from leadhand.page.markdown import render
+from leadhand.run.gaps import without_gaps
 from leadhand.serve.question_views import run_questions
 from leadhand.serve.run_records import RunRecord
 from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory
@@ -217,7 +218,7 @@ def run_document(
         "seq": record.seq,
         "partial": partial,
         "answer": shown,
-        "answer_html": "" if shown is None else render(str(shown["answer"])),
+        "answer_html": "" if answer is None or shown is None else _html(answer, shown),
         "questions": [
             *run_questions(state, record.asked, seen=operator or replies, replies=replies)
         ],
@@ -247,6 +248,11 @@ def run_document(
             "notices": [{"at_s": s.at_s, "said": s.said, "why": s.why} for s in history.notices],
         }
     return out
+
+
+def _html(answer: Answer, shown: Document) -> str:
+    """The text without its gaps and the contact, which the document has apart."""
+    return render(without_gaps(str(shown["answer"]), answer.gaps, contact=answer.contact))
 
 
 def _answer(answer: Answer, *, operator: bool) -> Document:
