@@ -16,6 +16,7 @@ ALONE = (
     "speedup",
     "prompts",
     "service",
+    "served",
     "peers",
     "stepwise",
     "early_start",

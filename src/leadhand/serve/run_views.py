@@ -5,6 +5,7 @@ prompts, intents, errors, prices or settings. What is hidden is null or empty.
 """
 
 import datetime as dt
+import functools
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, cast
 
@@ -17,7 +18,6 @@ from leadhand.contracts.data import Record
 from leadhand.contracts.people import Question, Verdict
 from leadhand.contracts.summary import RunSummary
 from leadhand.page.markdown import render
-from leadhand.run.gaps import without_gaps
 from leadhand.serve.question_views import run_questions
 from leadhand.serve.run_records import RunRecord
 from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory
@@ -218,7 +218,7 @@ def run_document(
         "seq": record.seq,
         "partial": partial,
         "answer": shown,
-        "answer_html": "" if answer is None or shown is None else _html(answer, shown),
+        "answer_html": "" if shown is None else _html(str(shown["answer"])),
         "questions": [
             *run_questions(state, record.asked, seen=operator or replies, replies=replies)
         ],
@@ -250,9 +250,8 @@ def run_document(
     return out
 
 
-def _html(answer: Answer, shown: Document) -> str:
-    """The text without its gaps and the contact, which the document has apart."""
-    return render(without_gaps(str(shown["answer"]), answer.gaps, contact=answer.contact))
+# Most of the time that a run of thousands of tasks takes, and an answer does not change.
+_html = functools.lru_cache(maxsize=32)(render)
 
 
 def _answer(answer: Answer, *, operator: bool) -> Document:

@@ -1,0 +1,300 @@
+"""The service under load: what it loses, delays, keeps and costs, over real HTTP and SQLite.
+
+    python -m benchmarks.served [--runs 200] [--tasks 20] [--streams 50] [--short 3600]
+
+First `--runs` runs at once of `--tasks` tasks each, by a model on loopback, while `--streams`
+clients follow one run each: no event may be missing, and the delay from an event's time to its
+arrival counts. Then a run of `--large` tasks is shown. Then `--short` runs of one task by code,
+four at a time: memory, files and threads after a sixth of them and at the end. Then what a run over
+HTTP costs beside `Supervisor.run`, in CPU of the process. The service and the model server are
+processes of their own.
+"""
+
+import argparse
+import asyncio
+import datetime as dt
+import json
+import os
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx2
+
+from leadhand import Handoff, Supervisor, TaskTemplate, Team, Worker
+from leadhand.journal import open_journal
+from leadhand.testing import ScriptedServer
+
+RUNS = "/api/v1/runs"
+MAX_DELAY_MS = 250.0
+AT_ONCE = 4
+HEADERS = {"Authorization": "Bearer benchmark"}
+
+
+def echo(handoff: Handoff) -> str:
+    return handoff.intent
+
+
+def teams(tasks: int) -> list[Team]:
+    asks = Worker("clerk", "Answers", instructions="Answer.", plain=True)
+    template = [TaskTemplate(f"t{n}", "clerk", f"{{request}}, part {n}") for n in range(tasks)]
+    large = Team(
+        "large",
+        model="openai-chat:scripted",
+        workers=[asks],
+        planner="template",
+        template=template,
+        template_synthesis="last",
+    )
+    code = Team(
+        "code",
+        workers=[Worker("echo", "Echoes", run=echo)],
+        template=[TaskTemplate("t1", "echo", "{request}")],
+    )
+    return [large, code]
+
+
+def serve(home: str, tasks: int) -> None:
+    import uvicorn
+    from fastapi import Request
+
+    from leadhand.serve import Principal, app
+
+    principal = Principal("benchmark", "benchmark", frozenset(["operator"]))
+
+    def caller(request: Request) -> Principal | None:
+        known = request.headers.get("authorization") == HEADERS["Authorization"]
+        return principal if known else None
+
+    journal = open_journal(home)
+    service = app([Supervisor(team, journal=journal) for team in teams(tasks)], auth=caller)
+    uvicorn.run(service, host="127.0.0.1", port=0, log_level="info", access_log=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a process holds."""
+
+    mb: float
+    files: int
+    threads: int
+    cpu_s: float
+
+    @classmethod
+    def by(cls, pid: int) -> "Held":
+        status = Path(f"/proc/{pid}/status").read_text()
+        found = {name: int(n) for name, n in re.findall(r"^(VmRSS|Threads):\s+(\d+)", status, re.M)}
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks = int(fields[11]) + int(fields[12])
+        files = len(os.listdir(f"/proc/{pid}/fd"))
+        cpu_s = ticks / os.sysconf("SC_CLK_TCK")
+        return cls(found["VmRSS"] / 1024, files, found["Threads"], cpu_s)
+
+
+@dataclass(slots=True)
+class Followed:
+    delays_ms: list[float] = field(default_factory=list[float])
+    missing: int = 0
+    ended: int = 0
+
+
+async def follow(client: httpx2.AsyncClient, url: str, seen: Followed) -> None:
+    last = 0
+    async with client.stream("GET", url) as response:
+        async for line in response.aiter_lines():
+            now = dt.datetime.now(dt.UTC)
+            if line.startswith("id: "):
+                seen.missing += int(line[4:]) - last - 1
+                last = int(line[4:])
+            elif line.startswith('data: {"seq"'):
+                at = dt.datetime.fromisoformat(json.loads(line[6:])["at"])
+                seen.delays_ms.append((now - at).total_seconds() * 1000)
+            elif line == "event: end":
+                seen.ended += 1
+
+
+async def started(client: httpx2.AsyncClient, team: str, wait: int = 0) -> str:
+    given = {"team": team, "request": "Say something"}
+    headers = {"Prefer": f"wait={wait}"} if wait else {}
+    response = await client.post(RUNS, json=given, headers=headers)
+    response.raise_for_status()
+    return response.json()["run_id"]
+
+
+async def load(client: httpx2.AsyncClient, pid: int, options: argparse.Namespace) -> bool:
+    await started(client, "large", wait=60)
+    before, since_s = Held.by(pid), time.perf_counter()
+    ids = await asyncio.gather(*(started(client, "large") for _ in range(options.runs)))
+    seen = Followed()
+    peak_mb = 0.0
+    streams = [
+        asyncio.create_task(follow(client, f"{RUNS}/{id}/events", seen))
+        for id in ids[: options.streams]
+    ]
+    left = {*ids}
+    while left:
+        peak_mb = max(peak_mb, Held.by(pid).mb)
+        page = await client.get(RUNS, params={"limit": 200, "team": "large"})
+        ended = {run["run_id"] for run in page.json()["runs"] if run["status"] == "complete"}
+        left -= ended
+        await asyncio.sleep(0.5)
+    await asyncio.gather(*streams)
+    took_s, after = time.perf_counter() - since_s, Held.by(pid)
+    shown = [(await client.get(f"{RUNS}/{id}")).json() for id in ids[:20]]
+    lost = sum(task["status"] != "completed" for run in shown for task in run["tasks"])
+    p50, p95 = quantiles(seen.delays_ms)
+    print(
+        f"{options.runs} runs of {options.tasks} tasks, {options.streams} streams: {took_s:.1f} s, "
+        f"{len(seen.delays_ms):,} events followed, {seen.missing} missing, {seen.ended} streams "
+        f"ended, {lost} tasks lost"
+    )
+    print(f"  event delay: median {p50:.0f} ms, p95 {p95:.0f} ms (at most {MAX_DELAY_MS:.0f})")
+    print(f"  memory: {before.mb:.0f} MB before, {peak_mb:.0f} at most, {after.mb:.0f} after")
+    print(f"  CPU: {(after.cpu_s - before.cpu_s) / options.runs * 1000:.1f} ms a run")
+    whole = not seen.missing and not lost and seen.ended == len(streams)
+    return whole and p95 <= MAX_DELAY_MS
+
+
+def quantiles(values: Iterable[float]) -> tuple[float, float]:
+    ordered = sorted(values)
+    return statistics.median(ordered), ordered[int(len(ordered) * 0.95)]
+
+
+async def short(client: httpx2.AsyncClient, pid: int, count: int) -> bool:
+    done = 0
+
+    async def work(share: int) -> None:
+        nonlocal done
+        while done < share:
+            done += 1
+            await started(client, "code", wait=30)
+
+    marks: list[Held] = []
+    for share in (count // 6, count // 2, count):
+        await asyncio.gather(*(work(share) for _ in range(AT_ONCE)))
+        marks.append(Held.by(pid))
+        one = marks[-1]
+        print(
+            f"  after {share:,} short runs: {one.mb:.0f} MB, {one.files} files, {one.threads} "
+            f"threads, {one.cpu_s:.1f} s of CPU"
+        )
+    first, last = marks[0], marks[-1]
+    return last.files <= first.files + 2 and last.threads <= first.threads + 2
+
+
+async def show(client: httpx2.AsyncClient, tasks: int) -> bool:
+    """A run of many tasks: shown for the first time, unchanged, and by what has changed."""
+    plan = {
+        "goal": "Many",
+        "tasks": [{"id": f"t{n}", "worker": "echo", "intent": f"Say {n}"} for n in range(tasks)],
+    }
+    given = {"team": "code", "request": "Many", "plan": plan}
+    response = await client.post(RUNS, json=given, headers={"Prefer": "wait=60"})
+    run_id = response.json()["run_id"]
+    async with client.stream("GET", f"{RUNS}/{run_id}/events") as stream:
+        async for _ in stream.aiter_lines():
+            pass
+    took: list[float] = []
+    etag, seq, size = "", 0, 0
+    for headers, params in (
+        ({}, {}),
+        ({}, {}),
+        ({"If-None-Match": "*"}, {}),
+        ({}, {"since_seq": 0}),
+    ):
+        headers = {"If-None-Match": etag} if headers else headers
+        params = {"since_seq": seq} if params else params
+        since_s = time.perf_counter()
+        response = await client.get(f"{RUNS}/{run_id}", headers=headers, params=params)
+        took.append(time.perf_counter() - since_s)
+        etag = response.headers["etag"]
+        if response.status_code == 200 and not params:
+            seq, size = response.json()["seq"], len(response.content)
+    print(
+        f"  a run of {tasks:,} tasks ({size / 1e6:.1f} MB): {took[0]:.2f} s first (at most 1.0), "
+        f"{took[1]:.2f} s again, {took[2] * 1000:.0f} ms unchanged, {took[3]:.2f} s what changed"
+    )
+    return took[1] <= 1.0
+
+
+async def alone(count: int, home: str) -> float:
+    """CPU in ms of a short run by `Supervisor.run`, with a journal of its own."""
+    supervisor = Supervisor(teams(1)[1], home=home)
+    await supervisor.run("Say something")
+
+    async def work(share: int) -> None:
+        for _ in range(share):
+            await supervisor.run("Say something")
+
+    before_s = resource.getrusage(resource.RUSAGE_SELF)
+    await asyncio.gather(*(work(count // AT_ONCE) for _ in range(AT_ONCE)))
+    after_s = resource.getrusage(resource.RUSAGE_SELF)
+    await supervisor.close()
+    spent_s = after_s.ru_utime + after_s.ru_stime - before_s.ru_utime - before_s.ru_stime
+    return spent_s / count * 1000
+
+
+async def measure(options: argparse.Namespace, url: str, pid: int, folder: str) -> bool:
+    limits = httpx2.Limits(max_connections=options.runs + options.streams + 10)
+    timeout = httpx2.Timeout(600.0)
+    async with httpx2.AsyncClient(
+        base_url=url, headers=HEADERS, limits=limits, timeout=timeout, trust_env=False
+    ) as client:
+        good = await load(client, pid, options)
+        good &= await show(client, options.large)
+        good &= await short(client, pid, options.short)
+        count = 400
+        before_s = Held.by(pid).cpu_s
+        for _ in range(count // AT_ONCE):
+            await asyncio.gather(*(started(client, "code", wait=30) for _ in range(AT_ONCE)))
+        http_ms = (Held.by(pid).cpu_s - before_s) / count * 1000
+    own_ms = await alone(count, str(Path(folder, "alone")))
+    over = http_ms - own_ms
+    print(f"  CPU of a short run: {http_ms:.1f} ms over HTTP, {own_ms:.1f} by itself: +{over:.1f}")
+    return good
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name, default in (("runs", 200), ("tasks", 20), ("streams", 50)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    for name, default in (("large", 5000), ("short", 3600)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--serve", default="", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        serve(options.serve, options.tasks)
+        return 0
+    load_1, *_ = os.getloadavg()
+    print(f"{dt.date.today()}, load of the machine {load_1:.1f} on {os.cpu_count()} cores")
+    with tempfile.TemporaryDirectory() as folder, ScriptedServer() as server:
+        home = str(Path(folder, "home"))
+        command = [sys.executable, "-m", "benchmarks.served", "--serve", home]
+        command += ["--tasks", str(options.tasks)]
+        env = {**os.environ, **server.env()}
+        with subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stderr is not None
+            try:
+                url = next(
+                    found[0]
+                    for line in process.stderr
+                    if (found := re.findall(r"running on (http://\S+)", line))
+                )
+                threading.Thread(target=process.stderr.read, daemon=True).start()
+                good = asyncio.run(measure(options, url, process.pid, folder))
+            finally:
+                process.terminate()
+    print("as it should be" if good else "MISSED a target")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
