@@ -1,9 +1,14 @@
 """Runs over HTTP: started once, shown to those who may see them, stopped, continued, deleted."""
 
-import pytest
+from pathlib import Path
 
+import pytest
+from fastapi import FastAPI
+
+from leadhand import Budget, Supervisor
+from leadhand.serve import app
 from leadhand.serve.run_views import RunDocument, RunList
-from tests.serve.desk import Desk
+from tests.serve.desk import Desk, Gate, authenticate, served, supervisors_of
 
 RUNS = "/api/v1/runs"
 WAIT = {"Prefer": "wait=30"}
@@ -242,3 +247,20 @@ def test_files_come_as_multipart_and_too_many_or_wrong_ones_are_refused(desk: De
     plain = post(RUNS, content=b"hello", headers={"content-type": "text/plain"})
     assert plain.status_code == 415
     assert desk.client("olga").get(RUNS).json()["runs"] == []
+
+
+def test_a_run_may_spend_no_more_than_its_team(tmp_path: Path) -> None:
+    team = supervisors_of(tmp_path / "unused", Gate())[0].team
+    supervisor = Supervisor(team, home=tmp_path, budget=Budget(usd=2, tokens=1_000))
+    with served(app([supervisor], auth=authenticate, home=tmp_path)) as url:
+        desk = Desk(url, Gate(), FastAPI())
+        given = {"team": "desk", "request": "hello", "budget": {"usd": 3}}
+        refused = desk.client().post(RUNS, json=given)
+        assert (refused.status_code, refused.json()["detail"]) == (
+            422,
+            "budget: usd is 3, and may be 2 at most",
+        )
+        run_id = answered(desk, budget={"usd": 1})
+        shown = desk.client("olga").get(f"{RUNS}/{run_id}").json()
+        assert shown["budget"] == {"usd": 1, "tokens": 1_000}
+        desk.close()

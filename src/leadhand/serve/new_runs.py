@@ -8,13 +8,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, FiniteFloat, JsonValue
 
-from leadhand.contracts.budget import Budget
+from leadhand.contracts.budget import Budget, budgets_of
 from leadhand.contracts.people import Occasion
 from leadhand.contracts.task import EarlierRun, Plan
 from leadhand.errors import RunExists
 from leadhand.run.handle import Run
 from leadhand.run.settings import digest_of
-from leadhand.run.uploads import kept_files
 from leadhand.serve.principals import Principal, origin_of
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.service import AnySupervisor, Service, VisibleRun
@@ -88,7 +87,6 @@ async def start(
 ) -> Run[Any, object]:
     """The run, once it is stored; the same one for the same `key` of a principal.
 
-    The files of the run that it follows are handed in again, unless `uploads` has one of the name.
     `inputs` are files of the service itself, `earlier` is what a client knows of a conversation,
     and `kept` is stored with the origin. Without a key it may have a `run_id`. Raises
     `HttpProblem`, and what `Supervisor.start` raises.
@@ -96,16 +94,13 @@ async def start(
     supervisor = service.supervisor(new.team)
     if new.plan is not None and not principal.has("operator"):
         raise HttpProblem(403, "a plan of your own is for the role operator")
-    files = dict(uploads or {})
     if new.after is not None:
-        known = await service.visible(principal, new.after)
-        if known.uploads:
-            files = await kept_files(service.journal, new.after) | files
+        await service.visible(principal, new.after)
     origin, digest = {**(kept or {}), **origin_of(principal)}, ""
     if key is not None:
-        hashes = {name: hashlib.sha256(data).hexdigest() for name, data in (uploads or {}).items()}
+        files = {name: hashlib.sha256(data).hexdigest() for name, data in (uploads or {}).items()}
         said = [one.model_dump(mode="json") for one in earlier]
-        digest = digest_of([new.model_dump(mode="json"), hashes, *said, kept])
+        digest = digest_of([new.model_dump(mode="json"), files, *said, kept])
         origin["idempotency"] = digest
         told = "\0".join((principal.tenant, principal.name, key))
         run_id = f"key-{hashlib.sha256(told.encode()).hexdigest()[:32]}"
@@ -118,7 +113,7 @@ async def start(
             earlier=earlier,
             approve=new.approve,
             inputs=inputs,
-            uploads=files,
+            uploads=uploads or {},
             deadline_s=new.deadline_s,
             budget=_budget(new.budget, principal, supervisor),
             origin=origin,
@@ -145,14 +140,15 @@ async def _started(service: Service, run_id: str) -> VisibleRun | None:
 
 def _budget(
     given: RunBudget | None, principal: Principal, supervisor: AnySupervisor
-) -> Budget | None:
+) -> list[Budget] | None:
     """What the run may spend: nothing more than the caller and the team may.
 
     Raises `HttpProblem` if more was asked for.
     """
-    if given is None and principal.budget is None:
-        return None
-    limits = [one for one in (principal.budget, supervisor.budget) if one is not None]
+    own, shared = budgets_of(principal.budget)
+    if given is None and own is None:
+        return [*shared] or None
+    limits = [one for one in (own, supervisor.budget) if one is not None]
     found: dict[str, Any] = {}
     for name in ("usd", "tokens", "requests"):
         values = [value for one in limits if (value := getattr(one, name)) is not None]
@@ -160,4 +156,4 @@ def _budget(
         if asked is not None and most is not None and asked > most:
             raise HttpProblem(422, f"budget: {name} is {asked:g}, and may be {most:g} at most")
         found[name] = most if asked is None else asked
-    return Budget(**found)
+    return [Budget(**found), *shared]

@@ -1,6 +1,7 @@
 """Errors as `application/problem+json` (RFC 9457); under `/v1` in OpenAI's envelope."""
 
 import logging
+import math
 from collections.abc import Mapping
 from http import HTTPStatus
 
@@ -11,14 +12,17 @@ from pydantic import JsonValue
 from starlette.exceptions import HTTPException
 
 from leadhand.errors import (
+    BudgetSpent,
     BudgetUsedUp,
     InputError,
     JournalError,
     LeadhandError,
     ModelError,
     PlanError,
+    QueueFull,
     RunExists,
     RunInterrupted,
+    RunRefused,
     RunTaken,
 )
 
@@ -27,7 +31,9 @@ RETRY_S = 2
 """When a client comes again to a service that is stopping or can't reach its journal."""
 _FAILED = "the service failed; its log says why"
 _STATUS: Mapping[type[LeadhandError], int] = {
+    BudgetSpent: 402,
     BudgetUsedUp: 402,
+    QueueFull: 429,
     RunExists: 409,
     RunTaken: 409,
     InputError: 400,
@@ -86,8 +92,10 @@ def problem_of(error: Exception) -> HttpProblem:
         case LeadhandError():
             status = next((_STATUS[kind] for kind in _STATUS if isinstance(error, kind)), 500)
             headers = {"Retry-After": str(RETRY_S)} if status == 503 else None
+            if isinstance(error, QueueFull):
+                headers = {"Retry-After": str(math.ceil(error.retry_after_s))}
             # Other messages may name paths and hosts of the service.
-            shown = isinstance(error, InputError | RunInterrupted | ModelError)
+            shown = isinstance(error, InputError | RunInterrupted | RunRefused | ModelError)
             return HttpProblem(status, str(error) if shown else _FAILED, headers=headers)
         case _:
             return HttpProblem(500, _FAILED)

@@ -16,7 +16,6 @@ from typing import cast
 
 import uvicorn
 
-from leadhand.cli.duration import parse_duration
 from leadhand.cli.home import shown_home
 from leadhand.cli.run.arguments import load_team
 from leadhand.cli.run.execution import INTERRUPTED, LEAVING_S
@@ -42,7 +41,7 @@ def serve_command(options: ServeOptions, *, ui: bool = False, browse: bool = Fal
     """Until a signal ends it. Raises `InputError` before it listens."""
     family, address = _address(options)
     loopback = ipaddress.ip_address(address[0]).is_loopback
-    settings = ServiceSettings(grace_s=parse_duration(options.grace))
+    settings = ServiceSettings()
     with RunStorage(options.teams.home) as storage:
         if storage.lost is not None:
             raise InputError(storage.lost)
