@@ -9,7 +9,7 @@ from typing import Any
 import openai
 from pydantic import BaseModel
 
-from leadhand import Handoff, Result, Supervisor, TaskTemplate, Team, Worker
+from leadhand import Handoff, Permanent, Result, Supervisor, TaskTemplate, Team, Worker
 from leadhand.contracts.events import RunStarted
 from leadhand.journal import open_journal
 from leadhand.serve import ServiceSettings, app
@@ -42,6 +42,12 @@ def earlier(handoff: Handoff) -> str:
     return str(handoff.inputs.get("previous", "nothing"))
 
 
+def half(handoff: Handoff) -> str:
+    if handoff.intent == "half":
+        raise Permanent("it was too much")
+    return handoff.intent
+
+
 def read(handoff: Handoff) -> str:
     return "".join(f"{Path(one).name}: {Path(one).read_text()}" for one in handoff.artifacts)
 
@@ -53,14 +59,18 @@ def one_worker(name: str, worker: Worker, **more: Any) -> Team:
 
 
 def writers() -> Team:
-    """Two workers without a model, and a model that writes the answer."""
+    """Three workers without a model, and a model that writes the answer."""
     MODEL.configure(script=[{"match": {"role": "synthesizer"}, "reply": {"text": WORDS}}])
     return Team(
         "writers",
         model=MODEL.model,
         planner="template",
-        workers=[Worker(name, f"Does {name}", run=echo) for name in ("x", "y")],
-        template=[TaskTemplate(name, name, "{request}") for name in ("x", "y")],
+        workers=[
+            Worker("x", "Does x", run=echo),
+            Worker("y", "Does y", run=echo),
+            Worker("z", "Does z", run=half),
+        ],
+        template=[TaskTemplate(name, name, "{request}") for name in ("x", "y", "z")],
     )
 
 

@@ -79,6 +79,19 @@ def test_text_comes_while_a_model_writes_it_and_usage_last(desk: OpenAIDesk) -> 
     assert all(one.usage is None for one in before)
 
 
+def test_what_is_missing_follows_the_text_that_was_streamed(desk: OpenAIDesk) -> None:
+    half: Any = [{"role": "user", "content": "half"}]
+    stream = desk.openai("olga").chat.completions.create(
+        model="writers", messages=half, stream=True
+    )
+    written, _, missing = text_of([*stream]).partition("\n\n---\n\n")
+    assert written == WORDS
+    assert missing.startswith("## What is missing\n\n")
+    assert "it was too much" in missing
+    assert "What was found" not in missing
+    assert text_of(streamed(desk, "writers", messages=half)) == WORDS, "why is for operators"
+
+
 def test_without_a_model_the_answer_comes_in_one_piece_and_a_mark_ends_the_stream(
     desk: OpenAIDesk,
 ) -> None:

@@ -124,7 +124,7 @@ def test_how_far_the_run_is_comes_as_a_reasoning_summary(desk: OpenAIDesk) -> No
         lines = [one.text for one in stream if one.type == "response.reasoning_summary_text.done"]
         final = stream.get_final_response()
     assert lines[0] == "The plan is made."
-    assert sorted(lines[3:5]) == ["x is done.", "y is done."]
+    assert sorted(lines[4:7]) == ["x is done.", "y is done.", "z is done."]
     thinking, message = final.output
     assert (thinking.type, message.type) == ("reasoning", "message")
     assert thinking.type == "reasoning"

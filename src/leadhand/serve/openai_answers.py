@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import logging
 import re
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
@@ -9,14 +10,18 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from pydantic import JsonValue
+from starlette.exceptions import HTTPException
 
 from leadhand import events
-from leadhand.contracts.answer import Answer
+from leadhand.contracts.answer import FOUND_HEADING, Answer
+from leadhand.errors import LeadhandError
 from leadhand.events import TextDelta
 from leadhand.ports import Journal
 from leadhand.run.handle import Run
 from leadhand.serve.principals import Principal
 from leadhand.serve.problems import HttpProblem, openai_error, problem_of
+
+_log = logging.getLogger("leadhand")
 
 Document = dict[str, object]
 AGAIN = "\n\n---\n\n"
@@ -58,14 +63,26 @@ async def followed(
                         return
                 case events.RunFinished(within=()):
                     text = text_of(event.answer, principal, as_output=as_output)
-                    if text is not None and text.strip() != sent.strip():
-                        begun = text.startswith(sent)
-                        yield text.removeprefix(sent) if begun else f"{AGAIN}{text}"
+                    if text is not None and (rest := _rest(text, sent)):
+                        yield rest
                     yield event.answer
                 case events.RunEvent(within=()) if steps and (line := _step(event)):
                     yield ProgressLine(line)
                 case _:
                     pass
+
+
+def _rest(text: str, sent: str) -> str:
+    """What a text has besides what was sent of it; all of it if that is no part of it."""
+    if not sent.strip():
+        return text
+    before, found, after = text.partition(sent.strip())
+    if found and not before.strip():
+        return after
+    if not found:
+        return f"{AGAIN}{text}"
+    notes = (before.strip().removesuffix(FOUND_HEADING).strip(), after.strip())
+    return AGAIN + "\n\n".join(filter(None, notes))
 
 
 def _step(event: object) -> str:
@@ -171,4 +188,6 @@ def message_of(data: Document) -> str:
 
 def error_of(error: Exception) -> Document:
     """What ends a stream that can't go on."""
+    if not isinstance(error, LeadhandError | HTTPException):
+        _log.error("a stream failed", exc_info=error)
     return {"error": openai_error(problem_of(error))}
