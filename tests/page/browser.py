@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from leadhand.serve.authentication import TokenAuthentication
 from tests.patience import HANG_S
@@ -27,6 +27,7 @@ AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 def started_browser() -> Generator[Browser]:
     if EXECUTABLE is None:
         pytest.skip(NO_BROWSER)
+    expect.set_options(timeout=HANG_S * 1000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=EXECUTABLE, args=["--no-sandbox"])
         yield browser
@@ -76,7 +77,3 @@ def violations(page: Page) -> Sequence[str]:
         f"{one['id']}: {one['help']}: {json.dumps(one['nodes'])[:600]}"
         for one in found["violations"]
     ]
-
-
-def context_of(page: Page) -> BrowserContext:
-    return page.context

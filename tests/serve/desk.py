@@ -119,9 +119,9 @@ class Desk:
 
 
 @contextmanager
-def served(app: FastAPI) -> Generator[str]:
-    """The URL of an app under a server of its own; it drains at the end."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+def served(app: FastAPI, *, port: int = 0) -> Generator[str]:
+    """The URL of an app under a server of its own, at any free port; it drains at the end."""
+    with socket.create_server(("127.0.0.1", port)) as listener:
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

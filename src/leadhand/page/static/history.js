@@ -3,6 +3,7 @@
 import { html } from "./vendor/preact.js";
 import { counted, duration, number, price } from "./format.js";
 import { Icon } from "./ui.js";
+import { Value } from "./value.js";
 
 const PLAN = { proposed: "list-checks", accepted: "check", rejected: "x", amended: "git-branch" };
 
@@ -16,14 +17,14 @@ export function History({ run, view }) {
   ].sort((one, two) => one.at - two.at);
   return html`<div class="history"><section><h2>What happened</h2><ol class="steps">${steps.map((step, index) => html`<li key=${index}><span class="num muted">${duration(step.at)}</span><${Icon} name=${step.icon} />
       <div>${step.path ? html`<a href=${run.href(step.path)}>${step.what}</a>` : step.what}${step.why ? html`<p class="muted">${step.why}</p>` : null}${step.notes?.length ? html`<ul class="plain muted">${step.notes.map((note) => html`<li>${note}</li>`)}</ul>` : null}</div></li>`)}</ol></section>
-    ${["role", "worker", "model"].map((by) => html`<${Used} key=${by} by=${by} used=${view[`used_by_${by}`] ?? {}} />`)}</div>`;
+    ${view.workers?.length ? html`<section><h2>Workers made for this plan</h2><div class="card pad"><${Value} value=${view.workers} /></div></section>` : null}
+    ${["role", "worker", "model"].map((by) => html`<${Used} key=${by} by=${by} used=${(view.used ?? []).filter((use) => use.by === by)} />`)}</div>`;
 }
 
 const planned = (plan) => `Plan ${plan.revision || ""} ${plan.what}${plan.by ? ` by ${plan.by}` : ""}${plan.tasks ? `: ${counted(plan.tasks, "task")}` : ""}`;
 
 function Used({ by, used }) {
-  const rows = Object.entries(used);
-  if (!rows.length) return null;
+  if (!used.length) return null;
   return html`<section><h2>Cost by ${by}</h2><div class="card scroll" tabindex="0" role="region" aria-label=${`Cost by ${by}`}><table><thead><tr><th scope="col">${by}</th><th scope="col" class="num">Requests</th><th scope="col" class="num">Tokens in</th><th scope="col" class="num">Tokens out</th><th scope="col" class="num">Cost</th></tr></thead>
-    <tbody>${rows.map(([name, use]) => html`<tr key=${name}><th scope="row">${name}</th><td class="num">${number(use.requests)}</td><td class="num">${number(use.input_tokens)}</td><td class="num">${number(use.output_tokens)}</td><td class="num">${price(use.cost_usd)}</td></tr>`)}</tbody></table></div></section>`;
+    <tbody>${used.map((use) => html`<tr key=${use.name}><th scope="row">${use.name}</th><td class="num">${number(use.requests)}</td><td class="num">${number(use.input_tokens)}</td><td class="num">${number(use.output_tokens)}</td><td class="num">${price(use.cost_usd)}</td></tr>`)}</tbody></table></div></section>`;
 }

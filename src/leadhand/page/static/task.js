@@ -57,10 +57,11 @@ function Result({ result, name, run }) {
   const { output, summary, confidence } = result, same = typeof output === "string" && output.trim() === (summary ?? "").trim();
   const long = typeof output === "string";
   return html`<section class="result"><h3>${name}${confidence !== null && confidence !== undefined ? html` <span class="muted">confidence ${confidence} of 100</span>` : null}</h3>
-    ${result.output_html ? html`<${Prose} run=${run} markup=${result.output_html} sources=${result.sources} />` : html`${summary && !same && !long ? html`<p class="text">${summary}</p>` : null}
+    ${result.output_html ? html`<${Prose} run=${run} markup=${result.output_html} />` : html`${summary && !same && !long ? html`<p class="text">${summary}</p>` : null}
     ${empty(output) ? (summary && long ? html`<p class="text">${summary}</p>` : null) : html`<div class="card pad"><${Value} value=${output} /></div>`}`}
     ${result.draft_only ? html`<p class="small muted">${result.draft_only}</p>` : null}
-    ${(result.sources ?? result.citations ?? []).length ? html`<ul class="refs">${(result.sources ?? result.citations).slice(0, 100).map((one) => html`<li key=${one.ref ?? one}><${Reference} value=${one.ref ?? `${one}`} run=${run} /></li>`)}</ul>` : null}</section>`;
+    ${(result.missing ?? []).map((one) => html`<p class="note wait"><${Icon} name="circle-alert" /><span>Not done: ${one}</span></p>`)}
+    ${(result.evidence ?? []).length ? html`<ul class="refs">${result.evidence.slice(0, 100).map((one) => html`<li key=${one}><${Reference} value=${one} /></li>`)}</ul>` : null}</section>`;
 }
 
 // ---- attempts: what was asked, done and decided ----
@@ -96,13 +97,15 @@ const Fold = ({ name, icon, open, children }) => html`<details class="fold" open
 const Handed = ({ handoff }) => (typeof handoff === "string" ? html`<${LongText} text=${handoff} />` : html`<${Value} value=${handoff} />`);
 
 function Call({ call, run }) {
-  const model = call.type === "model_called" || call.type === "model", blob = (id) => (id ? async () => textOf(await get(`/runs/${part(run.id)}/blobs/${part(id)}`)) : null);
-  const given = call.arguments ?? call.prompt ?? call.request, got = call.result ?? call.response ?? call.text;
+  const model = call.type === "model_called", blob = (id) => (id ? async () => textOf(await get(`/runs/${part(run.id)}/blobs/${part(id)}`)) : null);
+  const given = call.arguments, got = model ? written(call.response) : call.result;
   return html`<li><p class="row"><${Icon} name=${model ? "cpu" : "wrench"} /><b class="clip">${model ? (call.model ?? "model") : call.tool}</b><span class="grow"></span><span class="small muted num">${call.took_s !== undefined && call.took_s !== null ? duration(call.took_s) : ""}${call.input_tokens ? ` ${number(call.input_tokens)} → ${number(call.output_tokens ?? 0)}` : ""}</span></p>
     ${call.error ? html`<p class="tone-bad text">${call.error}</p>` : null}
-    ${empty(given) ? null : html`<${LongText} text=${textOf(given)} lines=${4} more=${blob(call.arguments_blob ?? call.prompt_blob)} />`}
-    ${empty(got) ? null : html`<${LongText} text=${textOf(got)} lines=${6} more=${blob(call.result_blob ?? call.blob)} />`}</li>`;
+    ${empty(given) ? null : html`<${LongText} text=${textOf(given)} lines=${4} more=${blob(call.arguments_blob)} />`}
+    ${empty(got) ? null : html`<${LongText} text=${textOf(got)} lines=${6} more=${blob(call.result_blob)} />`}</li>`;
 }
+// What a model wrote: its text, and the tools that it asked for.
+const written = (response) => (response?.parts ?? []).map((part) => (part.part_kind === "tool-call" ? `${part.tool_name} ${textOf(part.args ?? "")}` : part.part_kind === "text" ? part.content : "")).filter(Boolean).join("\n\n");
 const textOf = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 1));
 
 function Again({ run, task }) {
