@@ -9,8 +9,8 @@ from leadhand.contracts.events import dump
 from leadhand.contracts.outcome import PausedAttempt
 from leadhand.contracts.people import Question, ToolCall
 from leadhand.journal import open_store
+from leadhand.serve.stored_page import stored_page
 from leadhand.state.run_events import MAX_SHOWN_CHARS
-from leadhand.trace.page import page
 
 BODY = "aZ3kQ9xW2mB7nR5tY8uL1cV6eD4fG0hJsKpQ"
 TOKEN = "ghp_" + BODY
@@ -26,7 +26,7 @@ def kept_of(home: Path, run_id: str) -> str:
         summary = repr(store.runs())
     finally:
         store.close()
-    return "\n".join([*map(dump, events), *page(events, held=False), summary])
+    return "\n".join([*map(dump, events), *stored_page(events, held=False), summary])
 
 
 def failing(message: str) -> Team:

@@ -19,11 +19,11 @@ from leadhand.errors import InputError
 from leadhand.journal import MemoryJournal
 from leadhand.testing import ScriptedServer, VirtualClock, run_virtual
 from leadhand.testing.json_data import Object
-from leadhand.trace.page import page
 from leadhand.trace.run_history import RunHistory
 from tests.handles import replied, resumed
 from tests.models.asking import OPENAI
 from tests.models.in_process import InProcess
+from tests.page.stored import stored_run
 from tests.routing.routers import small_router
 from tests.run.resuming.story import RUN, kept, told
 
@@ -177,7 +177,7 @@ def test_a_model_whose_answer_cannot_be_read_leaves_it_to_the_default_worker_and
     (place,) = [n for n, line in enumerate(shown) if line.startswith("no plan by router after ")]
     assert shown[place + 1] == f"- {said}"
     assert shown[place + 2].startswith("revision 1, 1 task, by router, accepted after ")
-    assert f"<li>{said}".replace("'", "&#x27;") in "".join(page(events, held=False))
+    assert said in str(stored_run(events)["plans"])
     watched = WatchedRun()
     live = [line for event in events if (line := watched.add(event))]
     assert f"router: {said}" in live

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import JsonValue
 
+from leadhand.page.report import REPORT, report_files
 from leadhand.run.stored import StoredRun
 from leadhand.serve.principals import Current, Operator, Principal
 from leadhand.serve.problems import HttpProblem
@@ -14,7 +15,6 @@ from leadhand.serve.run_views import TaskEntry, public_answer
 from leadhand.serve.runs import json_response
 from leadhand.serve.service import Service, Serving, no_such_run
 from leadhand.serve.task_views import blob_place, shortened, task_document, value_at
-from leadhand.trace.report import REPORT, report_files
 
 router = APIRouter(prefix="/api/v1", tags=["runs"])
 

@@ -18,6 +18,7 @@ from leadhand.contracts.data import Record
 from leadhand.contracts.people import Question, Verdict
 from leadhand.contracts.summary import RunSummary
 from leadhand.page.markdown import render
+from leadhand.serve.background import Background, background
 from leadhand.serve.question_views import run_questions
 from leadhand.serve.run_records import RunRecord
 from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory
@@ -151,7 +152,7 @@ class AnswerDocument(Record):
     metrics: Metrics | None = None
 
 
-class RunDocument(Record):
+class RunDocument(Background):
     run_id: str
     status: str
     team: str
@@ -238,6 +239,7 @@ def run_document(
     }
     if operator:
         usage = state.usage
+        out |= background(history)
         out |= {
             "plans": _plain(history.plans),
             "gaps": _plain(answer.gaps if answer is not None else ()),

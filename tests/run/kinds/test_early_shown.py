@@ -26,8 +26,8 @@ from leadhand.state.times import critical_chain, metrics
 from leadhand.teams.loader import load
 from leadhand.trace.logs import Logs
 from leadhand.trace.overview import overview
-from leadhand.trace.page import page
 from leadhand.trace.run_history import RunHistory
+from tests.page.stored import stored_run
 from tests.run.kinds.test_early_start import ask, model, task, team, works, writes
 
 CONTROL = re.compile(r"\x1b\[[?\d;]*[A-Za-z]|\r")
@@ -71,7 +71,7 @@ def test_show_page_and_document_have_them_before_and_after(events: Sequence[Even
         history = RunHistory.of(log)
         told = "\n".join(text.plain for _, text in history_lines(history, held=True))
         assert "same completed · reader · started early · 1.0 s" in told
-        assert "same" in "".join(page(log, held=True))
+        assert "'id': 'same'" in str(stored_run(log, held=True)["tasks"])
         assert overview(history, held=True)["tasks"]
     told = "\n".join(text.plain for _, text in history_lines(RunHistory.of(events), held=False))
     assert "gone dropped" in told

@@ -1,6 +1,7 @@
 """Workers made for a plan: what a run does with them, and for how long."""
 
 import io
+from typing import cast
 
 import pytest
 from pydantic_ai import FunctionToolset
@@ -17,10 +18,10 @@ from leadhand.errors import InputError
 from leadhand.journal import MemoryJournal
 from leadhand.testing import run_virtual
 from leadhand.testing.json_data import Object, items, mapping
-from leadhand.trace.page import page
 from leadhand.trace.run_history import RunHistory
 from tests.handles import resumed
 from tests.models.in_process import InProcess
+from tests.page.stored import stored_run
 from tests.run.kinds.factories import (
     SECRET,
     SOUND,
@@ -205,6 +206,6 @@ then the results""" in out.getvalue()
     history = RunHistory.of(events)
     print_lines(history_lines(history, held=False), Console(file=out, width=80))
     assert "workers made for this plan\n  counter: Counts what is in store" in out.getvalue()
-    assert "<b>counter</b>: Counts what is in store (find_stock)" in "".join(
-        page(events, held=False)
-    )
+    (shown,) = cast("list[dict[str, object]]", stored_run(events)["workers"])
+    assert shown.items() >= {"name": "counter", "description": "Counts what is in store"}.items()
+    assert shown["tools"] == ["find_stock"]

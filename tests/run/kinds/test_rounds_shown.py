@@ -20,9 +20,9 @@ from leadhand.contracts.people import Question
 from leadhand.testing import VirtualClock, run_virtual
 from leadhand.trace.logs import Logs
 from leadhand.trace.overview import overview
-from leadhand.trace.page import page
 from leadhand.trace.run_history import RunHistory
 from tests.handles import replied
+from tests.page.stored import stored_run
 from tests.run.kinds.test_stepwise import DONE, Steps, find, ran, start, team
 
 CONTROL = re.compile(r"\x1b\[[?\d;]*[A-Za-z]|\r")
@@ -65,7 +65,8 @@ def test_show_page_and_document_have_the_rounds(events: Sequence[Event]) -> None
     assert re.search(
         r"revision 1, 2 tasks, by steps, accepted .*\n1 task added in rounds 2 to 3\n", told
     )
-    assert "round 2 starts z: to know more" in "".join(page(events, held=False))
+    notices = str(stored_run(events)["notices"])
+    assert "'said': 'round 2 starts z', 'why': 'to know more'" in notices
     document = overview(history, held=False)
     assert isinstance(document["tasks"], list)
     assert [one["round"] for one in document["tasks"] if isinstance(one, dict)] == [1, 1, 2]

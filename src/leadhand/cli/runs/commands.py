@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from leadhand.cli.options import Debug, Home, Json, Out, RunId, command
-from leadhand.cli.views.terminal import inert_html, print_json, safe, sentence
+from leadhand.cli.views.terminal import print_json, safe, sentence
 from leadhand.errors import InputError, JournalError
 from leadhand.tools.text import counted
 
@@ -261,14 +261,14 @@ def trace(
 
         pieces = document(found.events)
     else:
-        from leadhand.trace.page import page
+        from leadhand.serve.stored_page import stored_page
 
-        pieces = page(found.events, held=held)
+        pieces = stored_page(found.events, held=held)
     if out is None:
         with writing_output():
             sys.stdout.flush()
             for piece in pieces:
-                inert = piece.replace("##[", "##\\u005b") if format == "json" else inert_html(piece)
+                inert = piece.replace("##[", "##\\u005b") if format == "json" else piece
                 sys.stdout.buffer.write(inert.encode())
             sys.stdout.buffer.flush()
     else:

@@ -9,7 +9,7 @@ from leadhand.cli.views.consoles import print_note
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, ToolError
-from leadhand.trace.report import REPORT, report_files
+from leadhand.page.report import REPORT, report_files
 
 
 def check_folder(folder: Path) -> None:

@@ -1,5 +1,6 @@
 """The report of an answer: the files that its team makes of it, or the answer as a page."""
 
+import html
 import re
 from collections.abc import Mapping
 
@@ -8,8 +9,8 @@ from leadhand.contracts.outcome import with_location
 from leadhand.contracts.team import Team
 from leadhand.engine.failures import failure_of
 from leadhand.errors import ToolError
-from leadhand.trace.page.markup import Html, tag
-from leadhand.trace.page.sections import render_markdown
+from leadhand.page.markdown import render
+from leadhand.tools.files.legible import cleaned
 
 REPORT = "report.html"
 _NAME = re.compile(r"(?:[\w-][\w .-]*/)?[\w-][\w .-]*")
@@ -25,10 +26,11 @@ def report_files(answer: Answer, team: Team | None, text: str) -> Mapping[str, s
     Raises `ToolError` if the team's code fails.
     """
     if team is None or team.report is None:
-        title = f"{answer.team}: {answer.request[:80]}"
-        head = Html('<meta charset="utf-8">'), tag("title", title), tag("style", Html(_STYLE))
-        body = tag("body", tag("h1", title), render_markdown(text))
-        page = f"<!doctype html>{tag('html', tag('head', *head), body, lang='en')}\n"
+        title = html.escape(cleaned(f"{answer.team}: {answer.request[:80]}"))
+        page = (
+            f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+            f"<style>{_STYLE}</style></head><body><h1>{title}</h1>{render(text)}</body></html>\n"
+        )
         return {REPORT: page, "report.md": text}
     try:
         files = {**team.report(answer)}
