@@ -262,17 +262,22 @@ class Supervisor(Generic[C, Out_co]):
         )
 
     async def delete(
-        self, run_id: str | None = None, *, origin: Mapping[str, JsonValue] | None = None
+        self,
+        run_id: str | None = None,
+        *,
+        origin: Mapping[str, JsonValue] | None = None,
+        by: str = "",
     ) -> list[str]:
         """Erase a run, or all runs whose origin has all items of `origin`; returns their ids.
 
         Nothing is erased, and `RunTaken` is raised, if a process works on one of them. Raises
         `InputError` if there is no such run, or neither a run nor an origin is given. What a
-        follow-up took from a run stays with the follow-up.
+        follow-up took from a run stays with the follow-up. A line for audits stays, too: id, team,
+        status, time, and `by` whom.
         """
         from leadhand.run.service import delete
 
-        return await delete(self.journal, run_id, origin)
+        return await delete(self._host, run_id, origin, by)
 
     def health(self) -> Health:
         """The load, latency and breaker of each worker over all runs, and the models' rates.

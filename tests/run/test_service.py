@@ -1,6 +1,7 @@
 """The life of a service: ready, shut down, taken up again; and runs that are cancelled."""
 
 import asyncio
+import json
 import logging
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from leadhand.contracts.outcome import Handoff
 from leadhand.errors import RunInterrupted
 from tests.handles import interrupted as interrupted_at
 from tests.handles import resumed
+from tests.in_process import InProcess
 from tests.plans.samples import plan, task
 from tests.run.people.desk import PAINT, RUN, Desk, answered
 
@@ -346,3 +348,23 @@ async def test_a_service_that_is_ready_has_stored_nothing(tmp_path: Path) -> Non
     assert await supervisor.runs() == []
     assert (await supervisor.run("file it")).status != "failed"
     await supervisor.close()
+
+
+async def test_of_a_deleted_run_a_line_without_its_content_stays(
+    in_process: InProcess, tmp_path: Path
+) -> None:
+    def answer(handoff: Handoff) -> str:
+        return handoff.intent
+
+    team = Team("desk", workers=(Worker("clerk", "answers", run=answer),))
+    supervisor = Supervisor(team, home=tmp_path)
+    await supervisor.run("my secret wish", run_id="one", origin={"tenant": "a"})
+    assert await supervisor.delete("one", by="ann") == ["one"]
+    ((key, line),) = (await supervisor.journal.notes("")).items()
+    assert key.startswith("deleted/")
+    known = json.loads(line)
+    assert known.pop("at")
+    assert known == {"run_id": "one", "team": "desk", "status": "complete", "by": "ann"}
+    await supervisor.close()
+    listed = in_process("runs", "deleted", "--home", str(tmp_path))
+    assert listed.out.split()[1:] == ["one", "desk", "complete", "ann"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand import Budget, InputError, Supervisor
+from leadhand import Answer, Budget, InputError, Supervisor
 from leadhand.errors import BudgetSpent
 from leadhand.testing import ScriptedServer
 from tests.patience import wait_until
@@ -147,7 +147,7 @@ def test_many_runs_of_two_supervisors_at_once_never_reserve_more_than_there_is(
         ended = await asyncio.gather(*runs, return_exceptions=True)
         for one in both:
             await one.close()
-        return [one.status if hasattr(one, "status") else type(one).__name__ for one in ended]  # pyright: ignore[reportAttributeAccessIssue]
+        return [one.status if isinstance(one, Answer) else type(one).__name__ for one in ended]
 
     ended = asyncio.run(all_of_them())
     assert {*ended} <= {"complete", "partial", "BudgetSpent"}

@@ -41,6 +41,7 @@ from leadhand.plans.planned_workers import with_chosen_tools
 from leadhand.ports import Journal
 from leadhand.run.answer_step import cancel_stored
 from leadhand.run.context import ActiveRun, StepContext
+from leadhand.run.erasing import erase
 from leadhand.run.hosting import RunHost
 from leadhand.run.questions import messages_of, valid_reply
 from leadhand.run.reading import run_summaries
@@ -152,9 +153,10 @@ async def check_journal(journal: Journal) -> None:
 
 
 async def delete(
-    journal: Journal, run_id: str | None, origin: Mapping[str, JsonValue] | None
+    host: RunHost, run_id: str | None, origin: Mapping[str, JsonValue] | None, by: str
 ) -> list[str]:
     """Erase a run, or those with that origin. Raises `InputError`, and `RunTaken`."""
+    journal = host.journal
     if (run_id is None) == (origin is None) or origin == {}:
         raise InputError("which runs are to be deleted: give either a run_id or an origin")
     if run_id is not None:
@@ -167,7 +169,7 @@ async def delete(
     for id in ids:
         if (holder := await journal.holder(id)) is not None:
             raise RunTaken(id, holder)
-    gone = list(await journal.delete(ids))
+    gone = await erase(journal, ids, by=by, at=host.clock.now())
     for id in {*ids} - {*gone}:
         if (holder := await journal.holder(id)) is not None:  # it was resumed meanwhile
             raise RunTaken(id, holder)

@@ -34,7 +34,7 @@ class Principal:
     context: object = field(default=None, repr=False, compare=False)
     """The context of its runs; never stored."""
     budget: Budget | None = None
-    """What one of its runs may spend at most."""
+    """What one of its runs may spend at most; with a scope, what runs share."""
 
     __post_init__ = check_fields
 

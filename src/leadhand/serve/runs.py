@@ -218,7 +218,7 @@ async def resume_run(
 async def delete_run(run_id: str, principal: Current, service: Serving) -> Response:
     """Erase a run that no process works on. A line without its content stays, for audits."""
     known = await service.visible(principal, run_id)
-    await service.supervisor(known.team).delete(run_id)
+    await service.supervisor(known.team).delete(run_id, by=principal.name)
     service.records.forget(run_id)
     return Response(status_code=204)
 

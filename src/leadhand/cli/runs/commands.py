@@ -111,6 +111,21 @@ def runs(
 
 
 @command(runs_app)
+def deleted(home: Home = None, json: Json = False) -> None:
+    """List the runs that a program or a service has deleted: when, which, and on whose behalf."""
+    import json as codec
+
+    with StoredRuns(home) as kept:
+        lines = [codec.loads(note) for note in kept.store.notes("deleted/").values()]
+    if json:
+        print_json(lines)
+        return
+    for line in lines:
+        words = (line["at"], line["run_id"], line["team"], line["status"], line["by"])
+        sys.stdout.write(f"{safe('  '.join(words)).rstrip()}\n")
+
+
+@command(runs_app)
 def prune(
     context: typer.Context,
     older_than: Annotated[
