@@ -46,6 +46,10 @@ def test_the_description_has_every_route_and_what_the_teams_put_out(tmp_path: Pa
     assert {"/api/v1/me", "/healthz", "/metrics"} <= {*found["paths"]}
     schema = found["components"]["schemas"]["output.letters"]
     assert schema["properties"]["lines"]["items"]["$ref"].startswith("#/components/schemas/output")
+    answer = found["components"]["schemas"]["AnswerDocument"]["properties"]["output"]
+    assert {"$ref": "#/components/schemas/output.letters"} in answer["anyOf"]
+    body = found["paths"]["/api/v1/runs"]["post"]["requestBody"]["content"]
+    assert {"team", "request"} <= {*body["application/json"]["schema"]["properties"]}
 
 
 def test_a_service_is_healthy_for_all_and_ready_for_its_callers(desk: Desk) -> None:

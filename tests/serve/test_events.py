@@ -7,9 +7,12 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from fastapi import FastAPI
 
-from leadhand.serve import ServiceSettings
-from tests.serve.desk import Desk, serving_desk
+from leadhand import Supervisor, TaskTemplate, Team, Worker
+from leadhand.serve import ServiceSettings, app
+from leadhand.testing import ScriptedServer
+from tests.serve.desk import Desk, Gate, authenticate, served, serving_desk
 from tests.serve.test_runs import RUNS, answered, started
 
 Message = dict[str, str]
@@ -134,3 +137,43 @@ def test_a_position_that_is_none_is_refused(after: str, desk: Desk) -> None:
     url = f"{RUNS}/{run_id}/events"
     response = desk.client().get(url, headers={"Last-Event-ID": after})
     assert response.status_code == 422
+
+
+def test_text_comes_without_an_id_while_a_model_writes_and_to_operators_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "Your invoice was charged twice, and the second charge is refunded. " * 4
+    rules: list[dict[str, object]] = [{"match": {"role": "plain"}, "reply": {"text": said}}]
+    with ScriptedServer(rules) as server:
+        server.configure(tokens_per_s=400)
+        for name, value in server.env().items():
+            monkeypatch.setenv(name, value)
+        worker = Worker("clerk", "Answers", instructions="Answer.", plain=True)
+        team = Team(
+            "desk",
+            model="openai-chat:scripted",
+            workers=[worker],
+            planner="template",
+            template=[TaskTemplate("t1", "clerk", "{request}")],
+            template_synthesis="last",
+        )
+        supervisor = Supervisor(team, home=tmp_path)
+        with served(app([supervisor], auth=authenticate, home=tmp_path)) as url:
+            desk = Desk(url, Gate(), FastAPI())
+            run_id = answered(desk, approve=["plan"])
+            path = f"{RUNS}/{run_id}/events"
+            with following(desk.client("olga"), path) as every:
+                until(every, "run_waiting")  # models are asked to stream while there is a reader
+                (asked,) = desk.client("cleo").get("/api/v1/questions").json()["questions"]
+                reply = {"question": asked["id"], "verdict": "approved"}
+                given = {"replies": [reply], "seen": asked["seq"]}
+                desk.client("cleo").post(f"{RUNS}/{run_id}/replies", json=given)
+                found = [one for one in every if one.get("event") == "text_delta"]
+            with following(desk.client("ann"), path) as own:
+                assert "text_delta" not in [one.get("event") for one in own]
+            desk.close()
+    assert found
+    assert not any("id" in one for one in found)
+    texts = [json.loads(one["data"]) for one in found]
+    assert {(one["role"], one["task_id"]) for one in texts} == {("worker", "t1")}
+    assert said.startswith("".join(one["text"] for one in texts)[:60])

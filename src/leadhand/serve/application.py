@@ -111,10 +111,14 @@ def app(
 def description_of(api: FastAPI, service: Service) -> dict[str, JsonValue]:
     """The OpenAPI document, with the schema of the output of each team's answers."""
     document: dict[str, Any] = json.loads(json.dumps(api.openapi()))
+    outputs: list[dict[str, str]] = []
     for name, supervisor in service.supervisors.items():
         if supervisor.team.output is not None:
             key = re.sub(r"[^\w.-]", "_", f"output.{name}")
             schema = json.dumps(DeclaredType(supervisor.team.output).schema)
             schema = schema.replace('"#/$defs/', f'"#/components/schemas/{key}/$defs/')
             document["components"]["schemas"][key] = json.loads(schema)
+            outputs.append({"$ref": f"#/components/schemas/{key}"})
+    answer = document["components"]["schemas"]["AnswerDocument"]["properties"]["output"]
+    answer |= {"anyOf": [*outputs, {"description": "Of a team without a type."}]}
     return document

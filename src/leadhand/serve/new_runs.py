@@ -53,6 +53,24 @@ class NewRun(BaseModel, extra="forbid"):
     budget: RunBudget | None = None
 
 
+_PLACE = "#/paths/~1api~1v1~1runs/post/requestBody/content/application~1json/schema/$defs/{model}"
+_FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
+BODY = {
+    "application/json": {"schema": NewRun.model_json_schema(ref_template=_PLACE)},
+    "multipart/form-data": {
+        "schema": {
+            "type": "object",
+            "required": ["run"],
+            "properties": {
+                "run": {"type": "string", "contentMediaType": "application/json"},
+                "files": _FILES,
+            },
+        }
+    },
+}
+"""How OpenAPI describes the body, which may be either."""
+
+
 class RunLinks(BaseModel):
     self: str
     events: str

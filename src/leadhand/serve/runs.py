@@ -11,6 +11,7 @@ from pydantic_core import to_json
 from leadhand.contracts.summary import RunStatus
 from leadhand.errors import InputError, RunInterrupted
 from leadhand.serve.new_runs import (
+    BODY,
     MAX_REQUEST_CHARS,
     AcceptedRun,
     Deadline,
@@ -53,7 +54,7 @@ class FollowUp(BaseModel, extra="forbid"):
 
 @router.post(
     "/runs", status_code=202, response_model=AcceptedRun, responses=_DONE,
-    openapi_extra={"requestBody": {"required": True, "content": {}}},
+    openapi_extra={"requestBody": {"required": True, "content": BODY}},
 )  # fmt: skip
 async def start_run(
     request: Request,
