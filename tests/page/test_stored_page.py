@@ -83,6 +83,13 @@ def test_every_task_is_in_it_with_its_attempts(
         assert detail["attempts"] or detail["status"] == "skipped"
 
 
+def test_gaps_are_shown_once_beside_the_text() -> None:
+    run = stored_run(runs.flow()[1])
+    assert run["gaps"]
+    assert run["answer_html"]
+    assert "What is missing" not in str(run["answer_html"])
+
+
 def test_it_has_what_became_of_each_attempt_and_why() -> None:
     data = data_in(parsed(runs.trouble().log()))
     told = json.dumps(data["/runs/run/tasks/fails"])

@@ -18,6 +18,7 @@ from leadhand.contracts.data import Record
 from leadhand.contracts.people import Question, Verdict
 from leadhand.contracts.summary import RunSummary
 from leadhand.page.markdown import render
+from leadhand.run.gaps import without_gaps
 from leadhand.serve.background import Background, background
 from leadhand.serve.question_views import run_questions
 from leadhand.serve.run_records import RunRecord
@@ -219,7 +220,7 @@ def run_document(
         "seq": record.seq,
         "partial": partial,
         "answer": shown,
-        "answer_html": "" if shown is None else _html(str(shown["answer"])),
+        "answer_html": "" if answer is None or shown is None else _html(_text(answer, shown)),
         "questions": [
             *run_questions(state, record.asked, seen=operator or replies, replies=replies)
         ],
@@ -253,6 +254,11 @@ def run_document(
 
 
 # Most of the time that a run of thousands of tasks takes, and an answer does not change.
+def _text(answer: Answer, shown: Document) -> str:
+    """The text without its gaps and the contact, which the document has apart."""
+    return without_gaps(str(shown["answer"]), answer.gaps, contact=answer.contact)
+
+
 _html = functools.lru_cache(maxsize=32)(render)
 
 
