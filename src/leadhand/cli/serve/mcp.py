@@ -10,7 +10,8 @@ from leadhand.cli.serve.commands import TeamOptions
 from leadhand.errors import InputError
 from leadhand.serve.authentication import OPERATOR
 from leadhand.serve.lifespan import serving
-from leadhand.serve.mcp import Served, server_of
+from leadhand.serve.mcp import server_of
+from leadhand.serve.mcp_tools import Served
 from leadhand.serve.service import ServiceSettings, service_of
 from leadhand.teams.installed import COMMANDS, entry_points
 
