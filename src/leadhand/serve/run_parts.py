@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from leadhand.page.report import REPORT, report_files
 from leadhand.run.stored import StoredRun
-from leadhand.serve.principals import Current, Operator, Principal
+from leadhand.serve.principals import Current, Principal, check_role
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.run_views import TaskEntry, public_answer
 from leadhand.serve.runs import json_response
@@ -31,8 +31,10 @@ async def read_task(run_id: str, path: str, principal: Current, service: Serving
 
 
 @router.get("/runs/{run_id}/blobs/{blob_id}", response_class=Response)
-async def read_blob(run_id: str, blob_id: str, principal: Operator, service: Serving) -> Response:
-    """A long text of a task, whole."""
+async def read_blob(run_id: str, blob_id: str, principal: Current, service: Serving) -> Response:
+    """A long text of a task, whole; for operators."""
+    await service.visible(principal, run_id)
+    check_role(principal, "operator")
     place = blob_place(blob_id)
     document = None if place is None else await _task(service, principal, run_id, place[0])
     found = None if place is None else value_at(document, place[1])
