@@ -21,6 +21,14 @@ _SHORT_FORM: Final = re.compile(
 )
 
 
+_TO_READER: Final = re.compile(
+    r"\b(?:ignore|disregard|forget) (?:all |any |the )*(?:previous|prior|above|other|earlier)\b|"
+    r"\bsystem prompt\b|\byou are (?:now|an? (?:ai|assistant|language model))\b",
+    re.IGNORECASE,
+)
+"""Instructions to the reader, which are no facts."""
+
+
 @dataclass(frozen=True)
 class TextSentence:
     """A sentence and where it is."""
@@ -43,11 +51,13 @@ class TextSentence:
 
 
 def sentences(source: Text) -> Iterator[TextSentence]:
-    """Those of a text; rows of tables are none."""
+    """Those of a text; rows of tables and instructions to the reader are none."""
     heading = ""
     parts = [(at, text) for at, text in _parts(source.text) if text.count(" | ") < 2]
     plain = ["" if text.startswith("#") else text for _, text in parts]
     for n, (at, text) in enumerate(parts):
+        if _TO_READER.search(text):
+            continue
         if _HEADING.fullmatch(text):
             heading = text.lstrip("# ")
             continue

@@ -98,7 +98,8 @@ class _Query:
         self.text, self.named, self.why = text, named, why
         self.words = list({word.stem: word for word in (*named, *telling)}.values())
         self.asked = {word.stem for word in words}
-        self.wanted = WANTED[-1] if why else next(one for one in WANTED if asks(text, one.words))
+        found = (one for one in WANTED if asks(text, one.words) and not why)
+        self.wanted = next(found, WANTED[-1])
 
     def fits(self, sentence: str) -> float:
         """How well a sentence has what is asked for: 0 to 1."""
