@@ -26,8 +26,7 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     paths = tuple(dict.fromkeys(chain.from_iterable(one.artifacts for one in batches)))
     text = request.text
     evidence = evidence_of(text, library_of(paths)) if paths else signs(text, "request")
-    guess = team.trained_router.guess(text) if team.trained_router is not None else None
-    brief = routed(text, concerned(text, evidence), guess)
+    brief = routed(text, concerned(text, evidence), team.trained_router)
     workers = [brief.route.primary, *filter(None, [brief.route.secondary])]
     if team.tiers and brief.route.confidence < SURE:
         workers += [*({"troubleshooter", "documenter"} - {*workers}), "triage"]

@@ -4,11 +4,12 @@ The trained router is the team's own (`leadhand router train DIR --examples FILE
 workers or kinds.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Final, cast
+from typing import Final, Protocol, cast, runtime_checkable
 
 from leadhand import Handoff
-from leadhand.contracts.role import Guess
+from leadhand.contracts.role import Classifier
 from leadhand_teams.support.escalator import needs_person
 from leadhand_teams.support.findings import Brief, brief_of
 from leadhand_teams.support.output import DeskRoute, Kind, Sign, Triage
@@ -27,18 +28,39 @@ _KIND_OF: Final[dict[str, Kind]] = {
     "enhancement": "feature",
 }
 _READ: Final = 2_000
+_RULES_SHARE: Final = 0.3
+"""What the logarithm of the rules' points counts beside a router's score; cross-validated."""
 
 
-def routed(text: str, signs: Sequence[Sign], guess: Guess | None = None) -> Brief:
-    """Who gets a request, and who else works on it at the same time; `guess` is the trained
-    router's."""
+@runtime_checkable
+class KindScores(Protocol):
+    """A trained router that scores every worker or kind."""
+
+    def candidates(self, text: str, most: int = 3) -> list[tuple[str | None, float]]:
+        """The labels with the highest scores."""
+        ...
+
+
+def routed(text: str, signs: Sequence[Sign], router: Classifier | None = None) -> Brief:
+    """Who gets a request, and who else works on it at the same time; `router` is a trained one.
+
+    The router's scores and the points of the rules are added.
+    """
     if (label := pattern("label").search(text.partition("\n")[0])) is not None:
         return _to(_KIND_OF[label[1].casefold()], text, signs, 1.0, f"labelled “{label[1]}”")
-    if guess is not None and guess.worker in _KIND_OF:
-        why = f"trained router, {guess.confidence:.0%}"
-        return _to(_KIND_OF[guess.worker], text, signs, guess.confidence, why)
     scores = {kind: _score(kind, text) for kind in DESK_OF}
     scores["bug"] += 4 if any(one.kind == "traceback" for one in signs) else 2 * bool(signs)
+    guess = router.guess(text) if router is not None else None
+    if guess is not None and guess.worker in _KIND_OF:
+        given = router.candidates(text, len(_KIND_OF)) if isinstance(router, KindScores) else ()
+        trained: dict[Kind, float] = {
+            _KIND_OF[worker]: score + _RULES_SHARE * math.log1p(scores[_KIND_OF[worker]])
+            for worker, score in given
+            if worker in _KIND_OF
+        }
+        chosen: Kind = max(trained or [_KIND_OF[guess.worker]], key=lambda one: trained.get(one, 0))
+        sure = guess.confidence if chosen == _KIND_OF[guess.worker] else 0.5
+        return _to(chosen, text, signs, sure, f"trained router and rules, {sure:.0%}")
     first, second = sorted(scores.values(), reverse=True)[:2]
     best: Kind = max(DESK_OF, key=lambda one: scores[one])
     kind: Kind = best if first else "question"
