@@ -42,11 +42,13 @@ def test_what_the_page_types_works(tmp_path: Path) -> None:
     with started(*words, "--port", "0", folder=tmp_path) as program:
         program.says(", runs in ", "err")
         url = re.findall(r" at (http://\S+), runs in ", program.said("err"))[0]
-        asked = [one.replace("http://127.0.0.1:8765", url) for one in others if "curl" in one]
+        typed = [one.replace("http://127.0.0.1:8765", url) for one in others]
+        exports = "".join(one for one in typed if one.startswith("export "))
+        asked = [one for one in typed if "curl " in one]
         assert asked
         for command in asked:
             done = subprocess.run(
-                ["sh", "-ec", command],
+                ["sh", "-ec", exports + command],
                 cwd=tmp_path,
                 capture_output=True,
                 text=True,
