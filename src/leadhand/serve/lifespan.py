@@ -1,6 +1,7 @@
 """The life of a service: ready, taking over runs, and draining on a signal."""
 
 import asyncio
+import datetime as dt
 import logging
 import signal
 import threading
@@ -10,6 +11,7 @@ from types import FrameType
 
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import LeadhandError
+from leadhand.serve.retention import prune
 from leadhand.serve.service import Service
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -49,13 +51,18 @@ async def drain(service: Service) -> None:
 
 
 async def _take_over(service: Service) -> None:
-    """Resume, now and again later, the service's runs that other processes left behind."""
+    """Resume, now and again later, the service's runs that other processes left behind, and delete
+    those that are too old."""
     while True:
         for supervisor in service.supervisors.values():
             try:
                 await supervisor.resume_interrupted(where=_is_of_a_service)
             except LeadhandError as error:  # the journal may be back the next time
                 _log.warning("taking over runs: %s", error)
+        try:
+            await prune(service, dt.datetime.now(dt.UTC))
+        except LeadhandError as error:
+            _log.warning("deleting old runs: %s", error)
         await asyncio.sleep(service.settings.take_over_s)
 
 

@@ -34,6 +34,8 @@ class ServiceSettings:
     """How long runs have to finish before a shutdown interrupts them."""
     take_over_s: float = 30.0
     """How often interrupted runs of processes that died are taken over."""
+    retain_s: float | None = None
+    """How long finished runs are kept after their last event; None: until they are deleted."""
     heartbeat_s: float = 15.0
     """The longest silence of a stream."""
     max_body_bytes: int = 4_000_000

@@ -16,6 +16,7 @@ from typing import cast
 
 import uvicorn
 
+from leadhand.cli.duration import parse_duration
 from leadhand.cli.home import shown_home
 from leadhand.cli.run.arguments import load_team
 from leadhand.cli.run.execution import INTERRUPTED, LEAVING_S
@@ -27,6 +28,7 @@ from leadhand.cli.serve.named_tokens import tokens_file
 from leadhand.cli.views.consoles import print_note
 from leadhand.errors import InputError
 from leadhand.redaction import RedactingFilter, Redactor
+from leadhand.run.queue import RunQueue
 from leadhand.serve import Authenticate, ServiceSettings, app
 from leadhand.serve.authentication import TokenAuthentication
 from leadhand.serve.service import AnySupervisor, Service
@@ -36,12 +38,16 @@ from leadhand.teams import functions
 from leadhand.teams.loader import ready_made
 from leadhand.teams.trust import check_owners
 
+MAX_RUNS, MAX_WAITING = 256, 1_024
+"""How many runs work at once and how many wait, of all teams; then clients are answered 429."""
+
 
 def serve_command(options: ServeOptions, *, ui: bool = False, browse: bool = False) -> int:
     """Until a signal ends it. Raises `InputError` before it listens."""
     family, address = _address(options)
     loopback = ipaddress.ip_address(address[0]).is_loopback
-    settings = ServiceSettings()
+    retain_s = None if options.retain is None else parse_duration(options.retain)
+    settings = ServiceSettings(retain_s=retain_s)
     with RunStorage(options.teams.home) as storage:
         if storage.lost is not None:
             raise InputError(storage.lost)
@@ -123,6 +129,7 @@ def supervisors_of(options: TeamOptions, storage: RunStorage) -> list[AnySupervi
         approve=occasions(options.approve),
     )
     journal, made = storage.journal, list[AnySupervisor]()
+    queue = RunQueue(MAX_RUNS, waiting=MAX_WAITING)
     for name in options.teams or ready_made():
         try:
             team = load_team(name, trust=options.trust)
@@ -141,6 +148,7 @@ def supervisors_of(options: TeamOptions, storage: RunStorage) -> list[AnySupervi
                 concurrency=setup.concurrency,
                 approve=setup.approve,
                 journal=journal,
+                queue=queue,
             )
         )
     return made

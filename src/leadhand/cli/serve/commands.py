@@ -72,6 +72,13 @@ class ServeOptions:
         list[str] | None,
         typer.Option(help="A name under which it is reached; may be repeated.", metavar="HOST"),
     ] = None
+    retain: Annotated[
+        str | None,
+        typer.Option(
+            help="Delete finished runs by itself, so long after their last event: 30d, 12h.",
+            metavar="DURATION",
+        ),
+    ] = None
 
 
 @group(serve_app)
