@@ -3,7 +3,7 @@
 # make quick    what can be checked without processes, servers and databases
 # make test-all with every extra installed, on each Python at hand, with the lowest versions, and
 #                the long samples
-# Other targets: setup, format, reference, bench, prompts, simulate.
+# Other targets: setup, format, reference, screenshots, bench, prompts, simulate.
 
 PYTHON ?= python3
 VENV := .venv
@@ -22,7 +22,11 @@ reference: setup
 	$(BIN)/python docs/reference/generate.py
 	$(BIN)/python docs/reference/schemas.py
 
-.PHONY: reference review test quick quick-unit test-all test-crewai setup format lint types imports unit bench prompts simulate
+# The pictures of the page in docs/page; needs Chromium.
+screenshots: setup
+	$(BIN)/python docs/page/pictures.py
+
+.PHONY: screenshots reference review test quick quick-unit test-all test-crewai setup format lint types imports unit bench prompts simulate
 
 review: setup
 	@$(BIN)/leadhand review $(RANGE) --repo $(REPO) --fail-on never $(ARGS)
