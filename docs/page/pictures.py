@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import httpx2
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 HERE = Path(__file__).parent
 PORT = 8791
@@ -100,7 +100,7 @@ def state(http: httpx2.Client, run_id: str) -> str:
 
 def signed_in(browser: Browser, token: str, width: int, height: int, *, dark: bool) -> Page:
     scheme = "dark" if dark else "light"
-    size = {"width": width, "height": height}
+    size: ViewportSize = {"width": width, "height": height}
     page = browser.new_context(viewport=size, color_scheme=scheme).new_page()
     page.goto(URL)
     page.get_by_label("Or a token").fill(token)

@@ -90,7 +90,7 @@ export class Drawing {
   fit() {
     const { w, h } = this.size, scale = Math.min(1, Math.max(MIN, Math.min((w - 48) / this.graph.w, (h - 72) / this.graph.h)));
     const readable = Math.max(scale, this.boxes.length > 400 ? scale : Math.min(0.62, 1));
-    this.move(Math.max(24, (w - this.graph.w * readable) / 2), Math.max(24, (h - this.graph.h * readable) / 2), readable, true);
+    this.move(Math.max(24, (w - this.graph.w * readable) / 2), Math.max(16, (h - 40 - this.graph.h * readable) / 2), readable, true);
   }
 
   fitAll() {
