@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from tests.cli.program import leadhand, started
-from tests.patience import HANG_S
+from tests.patience import HANG_S, wait_until
 from tests.programs import Program
 
 TEAM = """
@@ -61,6 +61,79 @@ def test_a_service_takes_the_token_in_its_home_and_ends_on_a_signal(tmp_path: Pa
             ended = program.ended()
         assert (ended.status, ended.out) == (0, "")
         assert "Traceback" not in ended.err
+
+
+@contextmanager
+def operator(folder: Path, url: str) -> Generator[httpx2.Client]:
+    """A client of the service in `folder`."""
+    token = (folder / "home" / "serve.token").read_text().strip()
+    headers = {"Authorization": f"Bearer {token}"}
+    with httpx2.Client(base_url=url, headers=headers, timeout=HANG_S, trust_env=False) as client:
+        yield client
+
+
+def start(client: httpx2.Client, request: str) -> httpx2.Response:
+    return client.post("/api/v1/runs", json={"team": "echo", "request": request})
+
+
+def events(client: httpx2.Client, run_id: str) -> str:
+    """To the end of the run."""
+    return client.get(f"/api/v1/runs/{run_id}/events").text
+
+
+def status_of(folder: Path) -> str:
+    listed = leadhand("runs", "--json", "--home", "home", folder=folder)
+    return json.loads(listed.out)[0]["status"]
+
+
+def test_a_signal_interrupts_runs_and_the_next_process_resumes_them(tmp_path: Path) -> None:
+    with serving(tmp_path, "--grace", "50ms") as (program, url):
+        with operator(tmp_path, url) as client:
+            run_id = start(client, "wait").json()["run_id"]
+            with client.stream("GET", f"/api/v1/runs/{run_id}/events") as followed:
+                lines = followed.iter_lines()
+                while "task_dispatched" not in next(lines):
+                    pass
+                program.kill(signal.SIGTERM)
+                assert "event: end" not in [*lines], "the stream ends, and the run does not"
+        ended = program.ended()
+    assert (ended.status, "Traceback" in ended.err) == (0, False)
+    assert status_of(tmp_path) == "interrupted"
+    with serving(tmp_path) as (program, url):
+        (tmp_path / "go").touch()
+        with operator(tmp_path, url) as client:
+            assert "event: end" in events(client, run_id)
+        program.kill(signal.SIGKILL)
+    assert status_of(tmp_path) == "complete"
+
+
+def test_a_service_answers_while_it_drains_and_ends_at_once_on_a_second_signal(
+    tmp_path: Path,
+) -> None:
+    with serving(tmp_path, "--grace", "1h") as (program, url):
+        with operator(tmp_path, url) as client:
+            run_id = start(client, "wait").json()["run_id"]
+            assert client.get("/readyz").status_code == 200
+            program.kill(signal.SIGTERM)
+            wait_until(lambda: client.get("/readyz").status_code == 503)
+            assert client.get("/healthz").status_code == 200
+            assert client.get(f"/api/v1/runs/{run_id}").json()["status"] == "running"
+            refused = start(client, "more")
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "2")
+        program.kill(signal.SIGTERM)
+        assert program.ended().status == 130
+    assert status_of(tmp_path) == "interrupted"
+
+
+def test_what_a_killed_process_leaves_is_taken_over(tmp_path: Path) -> None:
+    with serving(tmp_path) as (program, url):
+        with operator(tmp_path, url) as client:
+            run_id = start(client, "wait").json()["run_id"]
+        program.kill(signal.SIGKILL)
+        program.ended()
+    (tmp_path / "go").touch()
+    with serving(tmp_path) as (_, url), operator(tmp_path, url) as client:
+        assert "event: end" in events(client, run_id)
 
 
 def test_the_page_is_opened_by_a_link_that_counts_once(tmp_path: Path) -> None:

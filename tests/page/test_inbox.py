@@ -157,8 +157,9 @@ def test_a_run_is_started_with_files(browser: Browser, desk: Desk, tmp_path: Pat
     with opened_page(browser) as page:
         signed_in(page, desk, "/runs/new?team=desk")
         page.get_by_label("Request").fill("read what I hand in")
-        file = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"one line"}
-        page.locator("input[type=file]").set_input_files([file])
+        notes = tmp_path / "notes.txt"
+        notes.write_text("one line", encoding="utf-8")
+        page.locator("input[type=file]").set_input_files(notes)
         expect(page.locator(".files")).to_contain_text("notes.txt")
         assert violations(page) == []
         page.get_by_role("button", name="Start").click()

@@ -14,6 +14,7 @@ from leadhand.run.stored import MAX_RUNS
 from tests.patience import wait_until
 from tests.serve.openai_desk import FILE, PAGE, WORDS, Letter, OpenAIDesk, serving_openai, started
 
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
 HELLO: Any = [{"role": "user", "content": "hello"}]
 
 
@@ -247,8 +248,13 @@ def test_a_file_is_handed_in(desk: OpenAIDesk) -> None:
     data = base64.b64encode(b"5 cars").decode()
     file = {"file_data": f"data:text/plain;base64,{data}", "filename": "april.txt"}
     parts = [{"type": "text", "text": "Read it"}, {"type": "file", "file": file}]
-    completion = completed(desk, model="files", messages=[{"role": "user", "content": parts}])
+    messages: Any = [{"role": "user", "content": parts}]
+    completion = completed(desk, model="files", messages=messages)
     assert completion.choices[0].message.content == "april.txt: 5 cars"
+    image = {"role": "user", "content": [IMAGE, {"type": "text", "text": "Look"}]}
+    later = [image, *messages, {"role": "assistant", "content": "5"}, *HELLO]
+    again = completed(desk, model="files", messages=later)
+    assert again.choices[0].message.content == "april.txt: 5 cars", "those of before, too"
 
 
 @pytest.mark.parametrize(
@@ -269,8 +275,6 @@ def test_a_file_that_can_t_be_handed_in_is_refused(
 
 
 # What is refused
-
-IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
 
 
 @pytest.mark.parametrize(

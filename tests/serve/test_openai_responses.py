@@ -1,5 +1,6 @@
 """`/v1/responses` and `/v1/conversations`, with OpenAI's own SDK and a real server."""
 
+import base64
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,20 @@ def test_a_response_that_follows_another_one_is_a_follow_up(desk: OpenAIDesk, ho
     after = started(home, run_id_of(second.id)).after
     assert [one.run_id for one in after] == [run_id_of(first.id), ""]
     assert after[1].answer == "Be brief"
+
+
+def test_the_files_of_a_response_are_there_for_those_that_follow(desk: OpenAIDesk) -> None:
+    client = desk.openai()
+    data = base64.b64encode(b"5 cars").decode()
+    said: Any = [
+        {"type": "input_text", "text": "Read it"},
+        {"type": "input_file", "filename": "april.txt", "file_data": data},
+    ]
+    first = client.responses.create(model="files", input=[{"role": "user", "content": said}])
+    second = client.responses.create(
+        model="files", input="Read it again", previous_response_id=first.id
+    )
+    assert first.output_text == second.output_text == "april.txt: 5 cars"
 
 
 def test_messages_of_the_input_are_what_was_said_before(desk: OpenAIDesk) -> None:

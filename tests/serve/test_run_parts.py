@@ -8,7 +8,7 @@ from leadhand import Supervisor
 from leadhand.journal import open_journal
 from leadhand.serve import app
 from leadhand.teams.loader import load
-from tests.serve.desk import Desk, authenticate, served
+from tests.serve.desk import Desk, Gate, authenticate, served, serving_desk, supervisors_of
 from tests.serve.test_runs import RUNS, WAIT, answered
 
 
@@ -56,6 +56,27 @@ def test_the_report_of_an_answer_has_nothing_private_and_runs_nothing(desk: Desk
     assert (missing.status_code, missing.json()["files"]) == (404, ["report.html", "report.md"])
     waiting = answered(desk, "ask which?")
     assert desk.client("ann").get(f"{RUNS}/{waiting}/report").status_code == 409
+
+
+def test_what_is_missing_is_not_repeated_in_the_rendered_text(desk: Desk) -> None:
+    run = desk.client("olga").get(f"{RUNS}/{answered(desk, 'fail')}").json()
+    assert "## What is missing" in run["answer"]["answer"]
+    assert "missing" not in run["answer_html"]
+    assert [gap["task_id"] for gap in run["gaps"]] == ["t1"]
+
+
+async def test_a_team_names_its_last_evaluation(tmp_path: Path) -> None:
+    supervisor, _ = supervisors_of(tmp_path, Gate())
+    for run_id in ("eval-20261101-080000-aaaa-1-1", "eval-20261102-080000-bbbb-1-1"):
+        await supervisor.run("say one", run_id=run_id, origin={"command": "eval", "case": "one"})
+    await supervisor.journal.close()
+    with serving_desk(tmp_path) as desk:
+        team = desk.client("root").get("/api/v1/teams/desk").json()
+        assert (team["evaluation"]["id"], team["evaluation"]["runs"]) == (
+            "eval-20261102-080000-bbbb", 1,
+        )  # fmt: skip
+        assert team["runs"] == []
+        assert desk.client("ann").get("/api/v1/teams/desk").json()["evaluation"] is None
 
 
 def test_a_team_says_who_is_in_it_and_a_worker_can_be_tried_alone(desk: Desk) -> None:

@@ -48,6 +48,13 @@ async def keep(journal: Journal, run_id: str, uploads: Mapping[str, bytes]) -> N
             raise JournalError(f"run {run_id!r}: another process writes the file {name!a:.60}")
 
 
+async def kept_files(journal: Journal, run_id: str) -> dict[str, bytes]:
+    """The uploaded files of a run, by their names."""
+    folder = _folder_note(run_id)
+    notes = await journal.notes(folder)
+    return {key.removeprefix(folder): content for key, content in notes.items()}
+
+
 @asynccontextmanager
 async def as_files(
     journal: Journal, run_id: str, names: Sequence[str]
@@ -62,10 +69,9 @@ async def as_files(
         return
     from leadhand.threads import DaemonThreads  # which imports the engine
 
-    notes = await journal.notes(_folder_note(run_id))
-    found = {name: notes.get(f"{_folder_note(run_id)}{name}") for name in names}
-    files = {name: content for name, content in found.items() if content is not None}
-    if gone := sorted(found.keys() - files.keys()):
+    found = await kept_files(journal, run_id)
+    files = {name: found[name] for name in names if name in found}
+    if gone := sorted({*names} - files.keys()):
         raise JournalError(f"run {run_id!r}: the uploaded file {gone[0]!a} is gone")
     folder = Path(tempfile.gettempdir()) / f"leadhand-{os.getuid()}" / run_id
     try:

@@ -14,6 +14,7 @@ from leadhand.contracts.task import EarlierRun, Plan
 from leadhand.errors import RunExists
 from leadhand.run.handle import Run
 from leadhand.run.settings import digest_of
+from leadhand.run.uploads import kept_files
 from leadhand.serve.principals import Principal, origin_of
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.service import AnySupervisor, Service, VisibleRun
@@ -105,6 +106,7 @@ async def start(
 ) -> Run[Any, object]:
     """The run, once it is stored; the same one for the same `key` of a principal.
 
+    The files of the run that it follows are handed in again, unless `uploads` has one of the name.
     `inputs` are files of the service itself, `earlier` is what a client knows of a conversation,
     and `kept` is stored with the origin. Without a key it may have a `run_id`. Raises
     `HttpProblem`, and what `Supervisor.start` raises.
@@ -112,13 +114,16 @@ async def start(
     supervisor = service.supervisor(new.team)
     if new.plan is not None and not principal.has("operator"):
         raise HttpProblem(403, "a plan of your own is for the role operator")
+    files = dict(uploads or {})
     if new.after is not None:
-        await service.visible(principal, new.after)
+        known = await service.visible(principal, new.after)
+        if known.uploads:
+            files = await kept_files(service.journal, new.after) | files
     origin, digest = {**(kept or {}), **origin_of(principal)}, ""
     if key is not None:
-        files = {name: hashlib.sha256(data).hexdigest() for name, data in (uploads or {}).items()}
+        hashes = {name: hashlib.sha256(data).hexdigest() for name, data in (uploads or {}).items()}
         said = [one.model_dump(mode="json") for one in earlier]
-        digest = digest_of([new.model_dump(mode="json"), files, *said, kept])
+        digest = digest_of([new.model_dump(mode="json"), hashes, *said, kept])
         origin["idempotency"] = digest
         told = "\0".join((principal.tenant, principal.name, key))
         run_id = f"key-{hashlib.sha256(told.encode()).hexdigest()[:32]}"
@@ -131,7 +136,7 @@ async def start(
             earlier=earlier,
             approve=new.approve,
             inputs=inputs,
-            uploads=uploads or {},
+            uploads=files,
             deadline_s=new.deadline_s,
             budget=_budget(new.budget, principal, supervisor),
             origin=origin,

@@ -4,6 +4,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, Field, JsonValue
@@ -47,6 +48,7 @@ class GivenRequest(NamedTuple):
     earlier: tuple[EarlierRun, ...]
     """What was said before it, the latest exchange first."""
     files: dict[str, bytes]
+    """Of all messages, by their names; of two with the same name the later one."""
 
 
 class Format(BaseModel):
@@ -77,7 +79,11 @@ def asked_in(messages: Sequence[ClientMessage], team: str, *, parameter: str) ->
     if not messages or messages[-1].role != "user":
         raise unsupported(parameter, "the last message has to be the user's request")
     last = f"{parameter}[{len(messages) - 1}]"
-    files = dict(_files(messages[-1], last))
+    files = dict[str, bytes]()
+    for place, message in enumerate(messages):
+        # What can't be read was refused, or is another team's, when it was the last.
+        with suppress(*(() if message is messages[-1] else (HttpProblem,))):
+            files |= _files(message, f"{parameter}[{place}]")
     request = _text(messages[-1])
     if not request.strip():
         raise unsupported(last, "the request has no text")

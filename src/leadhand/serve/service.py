@@ -57,6 +57,8 @@ class VisibleRun:
     run_id: str
     team: str
     origin: Mapping[str, JsonValue]
+    uploads: tuple[str, ...] = ()
+    """The names of the files that were handed in with it."""
 
 
 @dataclass(eq=False, kw_only=True)
@@ -118,7 +120,7 @@ class Service:
             started = next(iter(await self.journal.events(run_id)), None)
             if not isinstance(started, RunStarted):
                 raise JournalError(f"run {run_id!r} does not begin with run_started")
-            known = VisibleRun(run_id, started.team, started.origin)
+            known = VisibleRun(run_id, started.team, started.origin, started.uploads)
             self._known[run_id] = known
             while len(self._known) > MAX_KNOWN_RUNS:
                 self._known.popitem(last=False)

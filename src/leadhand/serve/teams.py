@@ -1,16 +1,19 @@
 """Teams over HTTP: what they are for, who is in them, how they do, and their samples."""
 
 import dataclasses
+import datetime as dt
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field, JsonValue
 
 from leadhand.contracts.role import Route
-from leadhand.contracts.summary import WorkerHealth
+from leadhand.contracts.summary import RunSummary, WorkerHealth
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team, Worker, tool_name
 from leadhand.errors import InputError
+from leadhand.evals.trials import ORIGIN
 from leadhand.models.choice import models_by_role
 from leadhand.plans.payloads import DeclaredType
 from leadhand.serve.new_runs import MAX_REQUEST_CHARS, AcceptedRun, NewRun, start
@@ -25,6 +28,8 @@ from leadhand.teams.samples import sample_names, sample_of
 router = APIRouter(prefix="/api/v1", tags=["teams"])
 
 _RUNS = 10
+_TRIALS = 1_000
+"""Runs of the last evaluation that are counted."""
 
 
 class TeamFacts(BaseModel):
@@ -55,6 +60,16 @@ class WorkerEntry(BaseModel):
     health: WorkerHealth | None
 
 
+class EvaluationEntry(BaseModel):
+    """The last evaluation of a team that is in this journal; `leadhand eval` prints its scores."""
+
+    id: str
+    started_at: dt.datetime
+    runs: int
+    complete: int
+    """How many of the runs ended `complete`; that is no score."""
+
+
 class TeamDocument(TeamFacts):
     workers: list[WorkerEntry]
     routes: list[dict[str, Any]]
@@ -62,7 +77,8 @@ class TeamDocument(TeamFacts):
     output: dict[str, Any] | None
     """The JSON Schema of the answer's output; None: any."""
     runs: list[RunEntry]
-    """The latest that the caller may see."""
+    """The latest that the caller may see, without those of evaluations."""
+    evaluation: EvaluationEntry | None
 
 
 class WantedSample(BaseModel, extra="forbid"):
@@ -87,9 +103,13 @@ async def read_team(name: str, principal: Current, service: Serving) -> TeamDocu
     """A team with its workers, how they do now, and its latest runs."""
     supervisor = service.supervisor(name)
     team, health = supervisor.team, {one.worker: one for one in supervisor.health().workers}
-    listed = await service.journal.runs(
-        limit=_RUNS, where=lambda run: run.team == name and may_see(principal, run.origin)
-    )
+
+    def seen(run: RunSummary, *, trial: bool) -> bool:
+        is_trial = run.origin.get("command") == ORIGIN["command"]
+        return run.team == name and is_trial == trial and may_see(principal, run.origin)
+
+    listed = await service.journal.runs(limit=_RUNS, where=lambda run: seen(run, trial=False))
+    trials = await service.journal.runs(limit=_TRIALS, where=lambda run: seen(run, trial=True))
     operator = principal.has("operator")
     return TeamDocument(
         **_facts(team),
@@ -97,6 +117,7 @@ async def read_team(name: str, principal: Current, service: Serving) -> TeamDocu
         routes=[_route(one) for one in team.routes],
         output=_schema(team.output),
         runs=[RunEntry.model_validate(run_entry(run, operator=operator)) for run in listed],
+        evaluation=_last_evaluation(trials),
     )
 
 
@@ -135,6 +156,20 @@ async def try_worker(
     new = NewRun(team=name, request=body.request, plan=plan)
     run = await start(service, principal, new)
     return await started(service, principal, run.id, name, None)
+
+
+def _last_evaluation(trials: Sequence[RunSummary]) -> EvaluationEntry | None:
+    """Of the runs of evaluations, the latest first: their ids begin with that of the evaluation."""
+    if not trials:
+        return None
+    id = "-".join(trials[0].run_id.split("-")[:4])
+    own = [one for one in trials if one.run_id.startswith(f"{id}-")]
+    return EvaluationEntry(
+        id=id,
+        started_at=min(one.started_at for one in own),
+        runs=len(own),
+        complete=sum(one.status == "complete" for one in own),
+    )
 
 
 def _facts(team: Team) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def serve_command(options: ServeOptions, *, ui: bool = False, browse: bool = Fal
     family, address = _address(options)
     loopback = ipaddress.ip_address(address[0]).is_loopback
     retain_s = None if options.retain is None else parse_duration(options.retain)
-    settings = ServiceSettings(retain_s=retain_s)
+    settings = ServiceSettings(grace_s=parse_duration(options.grace), retain_s=retain_s)
     with RunStorage(options.teams.home) as storage:
         if storage.lost is not None:
             raise InputError(storage.lost)

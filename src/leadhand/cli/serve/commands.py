@@ -68,6 +68,10 @@ class ServeOptions:
         ),
     ] = None
     tokens: Tokens = None
+    grace: Annotated[
+        str,
+        typer.Option(help="How long runs may go on after a signal.", metavar="DURATION"),
+    ] = "10s"
     allow_host: Annotated[
         list[str] | None,
         typer.Option(help="A name under which it is reached; may be repeated.", metavar="HOST"),

@@ -65,9 +65,11 @@ function cite(element, run, sources) {
 }
 
 function Doubts({ run, view }) {
-  const gaps = view.gaps ?? [], conflicts = view.conflicts ?? [];
+  const conflicts = view.conflicts ?? [];
   const doubted = run.tasks.filter((task) => task.status === "completed" && task.error);
   const open = conflicts.filter((one) => !one.resolution), settled = conflicts.filter((one) => one.resolution);
+  // A contradiction that nothing settled is a gap, too: it is shown once.
+  const gaps = (view.gaps ?? []).filter((gap) => !open.some((one) => one.about && gap.why.includes(one.about)));
   return html`${gaps.length ? html`<${Note} tone=${view.status === "failed" ? "bad" : "wait"} icon="circle-alert"><h2>What is missing</h2><ul class="points">${gaps.map((gap, index) => html`<li key=${index}><${TaskName} run=${run} path=${gap.task_id} /> ${gap.why}</li>`)}</ul><//>` : null}
     ${open.length ? html`<${Note} tone="wait" icon="git-branch"><h2>Contradictions</h2><ul class="points">${open.map((one, index) => html`<${Conflict} key=${index} run=${run} conflict=${one} />`)}</ul><//>` : null}
     ${doubted.length ? html`<${Note} icon="circle-help"><h2>Accepted with doubts</h2><ul class="points">${doubted.slice(0, NAMED).map((task) => html`<li key=${task.path}><${TaskName} run=${run} path=${task.path} /> ${task.error}</li>`)}</ul><//>` : null}

@@ -50,9 +50,9 @@ export function Team({ name }) {
     <p class="small muted">${engine(team)}${team.confidential ? " Confidential: a hosted model is used only if the service was told to." : ""}</p>
     <section><h2>Workers</h2><div class="workers">${team.workers.map((worker) => html`<${Worker} key=${worker.name} team=${team} worker=${worker} />`)}</div></section>
     ${routes.length ? html`<section><h2>Routes</h2><div class="card"><${Value} value=${routes} /></div></section>` : null}
-    ${empty(team.output) ? null : html`<section><details class="card pad"><summary>What its answer promises</summary><${Value} value=${team.output} /></details></section>`}
+    ${empty(team.output) ? null : html`<section><details class="card pad"><summary>What its answer promises</summary><${Schema} schema=${team.output} /></details></section>`}
     <section><h2>Recent runs</h2>${runs.length ? html`<${Table} runs=${runs} team=${false} />` : html`<p class="muted">None yet.</p>`}</section>
-    <section><h2>Evaluations</h2>${empty(team.evaluations) ? html`<p class="muted">None in this home. <code>leadhand eval ${team.name}</code> measures the team on its cases.</p>` : html`<div class="card"><${Value} value=${team.evaluations} /></div>`}</section>
+    <section><h2>Last evaluation</h2>${team.evaluation ? html`<p><code>${team.evaluation.id}</code>, <${Time} iso=${team.evaluation.started_at} />: ${number(team.evaluation.complete)} of ${counted(team.evaluation.runs, "run")} complete.</p>` : html`<p class="muted">None in this home.</p>`}<p class="small muted"><code>leadhand eval ${team.name}</code> measures the team on its cases and prints the scores.</p></section>
   </div>`;
 }
 
@@ -63,9 +63,32 @@ function Worker({ team, worker }) {
     <p class="text">${worker.description}</p>
     ${worker.tools?.length ? html`<p class="row wrap small"><${Icon} name="wrench" />${worker.tools.map((tool) => html`<code key=${tool}>${tool}</code>`)}</p>` : null}
     ${worker.fallback ? html`<p class="small muted">If it fails, its tasks go to ${worker.fallback}.</p>` : null}
-    ${empty(worker.output) ? null : html`<details class="small"><summary>What it returns</summary><${Value} value=${worker.output} /></details>`}
+    ${empty(worker.output) ? null : html`<details class="small"><summary>What it returns</summary><${Schema} schema=${worker.output} /></details>`}
     ${trying ? html`<${Try} team=${team} worker=${worker} onClose=${() => setTrying(false)} />` : html`<p><${Button} small icon="play" onClick=${() => setTrying(true)}>Try one request<//></p>`}
   </article>`;
+}
+
+// A JSON Schema as its fields: name, type, what it means.
+function Schema({ schema, whole = schema, depth = 0 }) {
+  const found = resolved(schema, whole), fields = Object.entries(found.properties ?? {});
+  if (!fields.length || depth > 3) return html`<p class="muted">${found.description || typeOf(schema, whole)}</p>`;
+  return html`<dl class="fields">${fields.map(([name, field]) => {
+    const of = resolved(field, whole), inner = of.type === "array" ? resolved(of.items ?? {}, whole) : of;
+    return html`<div key=${name}><dt><code>${name}</code></dt><dd><span class="muted">${typeOf(field, whole)}</span>${field.description ? html` ${field.description}` : null}${inner.properties && depth < 2 ? html`<${Schema} schema=${inner} whole=${whole} depth=${depth + 1} />` : null}</dd></div>`;
+  })}</dl>`;
+}
+
+function resolved(schema, whole) {
+  if (schema.$ref) return { ...whole.$defs?.[schema.$ref.split("/").at(-1)] };
+  const some = schema.anyOf?.filter((one) => one.type !== "null") ?? [];
+  return some.length === 1 ? resolved(some[0], whole) : schema;
+}
+
+function typeOf(schema, whole) {
+  const of = resolved(schema, whole), orNull = schema.anyOf?.some((one) => one.type === "null") ? " or none" : "";
+  if (of.enum) return of.enum.join(", ") + orNull;
+  if (of.type === "array") return `list${of.items ? ` of ${typeOf(of.items, whole)}` : ""}${orNull}`;
+  return ({ string: "text", number: "number", integer: "whole number", boolean: "yes or no", object: "fields" }[of.type] ?? "anything") + orNull;
 }
 
 function Health({ health }) {

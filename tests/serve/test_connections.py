@@ -1,0 +1,125 @@
+"""Many connections, and odd ones, to a real server: they leave nothing behind, and others go on."""
+
+import asyncio
+import contextlib
+import os
+import resource
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from tests.patience import HANG_S, wait_until
+from tests.serve.desk import Desk
+
+STREAMS = 500
+
+
+@pytest.fixture
+def many_files() -> Iterator[None]:
+    """Leave to open as many files as this process may."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65_536), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def request(path: str, who: str = "ann") -> bytes:
+    lines = (f"GET {path} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {who}", "", "")
+    return "\r\n".join(lines).encode()
+
+
+def port_of(desk: Desk) -> int:
+    return int(desk.url.rpartition(":")[2])
+
+
+def started(desk: Desk, team: str, text: str) -> str:
+    answer = desk.client().post("/api/v1/runs", json={"team": team, "request": text})
+    assert answer.status_code == 202, answer.text
+    return answer.json()["run_id"]
+
+
+def open_sockets() -> int:
+    """Of this process, in which both sides are."""
+    found = 0
+    for number in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(FileNotFoundError):  # it was closed just now
+            found += os.readlink(f"/proc/self/fd/{number}").startswith("socket:")
+    return found
+
+
+def test_five_hundred_streams_get_every_event_while_others_are_served(
+    desk: Desk, many_files: None
+) -> None:
+    run_id = started(desk, "gate", "wait")
+    path = f"/api/v1/runs/{run_id}/events"
+    assert desk.client("bob").get("/api/v1/me").status_code == 200
+    before = open_sockets()
+    reached: list[None] = []
+
+    async def follow() -> bytes:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port_of(desk))
+        writer.write(request(path))
+        read = await reader.readuntil(b"event: task_dispatched")
+        reached.append(None)
+        if len(reached) == STREAMS:
+            answer = await asyncio.to_thread(desk.client("bob").get, "/api/v1/me")
+            assert answer.status_code == 200
+            desk.gate.open()
+        read += await reader.readuntil(b"event: end")
+        writer.close()
+        await writer.wait_closed()
+        return read
+
+    async def main() -> list[bytes]:
+        async with asyncio.timeout(HANG_S):
+            return await asyncio.gather(*(follow() for _ in range(STREAMS)))
+
+    found = asyncio.run(main())
+    ids = [[line for line in one.splitlines() if line.startswith(b"id: ")] for one in found]
+    assert len(ids[0]) > 4
+    assert all(one == ids[0] for one in ids)
+    wait_until(lambda: open_sockets() <= before)
+
+
+def test_a_reader_that_reads_nothing_delays_no_run_and_gets_it_all_in_the_end(desk: Desk) -> None:
+    text = "x" * 900_000
+    with socket.create_connection(("127.0.0.1", port_of(desk)), timeout=HANG_S) as slow:
+        run_id = started(desk, "gate", text)
+        slow.sendall(request(f"/api/v1/runs/{run_id}/events", "root"))
+        desk.gate.open()
+        wait = desk.client().get(f"/api/v1/runs/{run_id}/events").text
+        assert "event: end" in wait
+        read = b""
+        while b"event: end" not in read[-2_000:]:
+            read += slow.recv(1_000_000)
+    assert len(read) > 2 * len(text)
+
+
+def test_connections_that_are_half_closed_or_say_half_of_a_request_leave_nothing(
+    desk: Desk,
+) -> None:
+    run_id = started(desk, "gate", "wait")
+    path = f"/api/v1/runs/{run_id}/events"
+    assert desk.client().get("/api/v1/me").status_code == 200
+    before = open_sockets()
+    odd: list[socket.socket] = []
+    for sent, ends in (
+        (request(path), True),
+        (request("/api/v1/events"), True),
+        (request(path)[:20], True),
+        (request(path)[:20], False),
+        (request(path), False),
+        (b"\x16\x03\x01\x02\x00\x01", False),
+        (b"", True),
+    ):
+        connection = socket.create_connection(("127.0.0.1", port_of(desk)), timeout=HANG_S)
+        connection.sendall(sent)
+        if ends:
+            connection.shutdown(socket.SHUT_WR)
+        odd.append(connection)
+    assert desk.client().get("/api/v1/me").status_code == 200
+    for connection in odd:
+        connection.close()
+    wait_until(lambda: open_sockets() <= before)
+    assert desk.client().get("/api/v1/me").status_code == 200
