@@ -28,10 +28,10 @@ from leadhand.workers.runners import needs_model
 @dataclass(frozen=True, slots=True)
 class Admitted:
     settings: RunSettings
-    account: Account | None
-    uploaded: tuple[str, ...]
+    account: Account | None = None
+    uploaded: tuple[str, ...] = ()
     """The paths of its uploaded files."""
-    turn: asyncio.Event | None
+    turn: asyncio.Event | None = None
     """Set once it may work; None if there is no queue."""
 
 
@@ -48,18 +48,20 @@ async def admitted(
 ) -> AsyncGenerator[Admitted]:
     """Admit a run for the block; a new one with its `uploads`. Nothing is needed for one that is
     `over`. Raises `RunRefused`."""
-    new, spends = not recorder.state.seq, not over and needs_model(team)
+    new = not recorder.state.seq
+    turn, account, files = None, None, ()
     async with AsyncExitStack() as stack:
-        turn = None
         if queue is not None and not over:
             turn = stack.enter_context(queue.place(settings.origin, may_refuse=new))
-        budget = reserved(journal, recorder, settings, at=recorder.stamp()["at"], spends=spends)
-        settings, account = await stack.enter_async_context(budget)
+        if settings.budget is not None or settings.shared:
+            spends = not over and needs_model(team)
+            budget = reserved(journal, recorder, settings, at=recorder.stamp()["at"], spends=spends)
+            settings, account = await stack.enter_async_context(budget)
         if uploads:
             await keep(journal, recorder.run_id, uploads)
-        names = settings.uploads if new else recorder.state.uploads
-        files = as_files(journal, recorder.run_id, names)
-        yield Admitted(settings, account, await stack.enter_async_context(files), turn)
+        if names := settings.uploads if new else recorder.state.uploads:
+            files = await stack.enter_async_context(as_files(journal, recorder.run_id, names))
+        yield Admitted(settings, account, files, turn)
 
 
 async def until_turn(

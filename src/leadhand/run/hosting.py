@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import logging
 import threading
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -136,14 +136,13 @@ class RunHost:
                 async with AsyncExitStack() as stack:
                     if await self._is_new(run_id, settings.opening_s, stack):
                         recorder = self._recorder(StoredRun(run_id), new, since_s)
-                        admission = admitted(
-                            self.journal, recorder, settings, self.team, self.queue, new.uploads
-                        )
-                        given = await stack.enter_async_context(admission)
+                        given = await self._admit(stack, recorder, settings, uploads=new.uploads)
                         if given.uploaded:
                             files = (*new.inputs, *given.uploaded)
                             request, inputs = request_of(text, files, new.batches)
-                        request = replace(request, after=await self.runs_before(new, settings))
+                        if new.after is not None or new.earlier:
+                            before = await self.runs_before(new, settings)
+                            request = replace(request, after=before)
                         return await self._to_answer(
                             recorder, request, inputs, given, context=new.context, plan=new.plan
                         )
@@ -246,8 +245,7 @@ class RunHost:
                     self.contexts, options, recorder, self.journal, limit_s=settings.deadline_s
                 )
             over = is_over(state) and not again
-            admission = admitted(self.journal, recorder, settings, self.team, self.queue, over=over)
-            given = await stack.enter_async_context(admission)
+            given = await self._admit(stack, recorder, settings, over=over)
             files = (*state.inputs, *given.uploaded)
             request, inputs = request_of(state.request, files, options.batches, state.after)
             replies = await record_interruption(recorder, self.journal)
@@ -255,6 +253,22 @@ class RunHost:
             return await self._to_answer(
                 recorder, request, inputs, given, context=context, again=again, replies=replies
             )
+
+    async def _admit(
+        self,
+        stack: AsyncExitStack,
+        recorder: Recorder,
+        settings: RunSettings,
+        *,
+        uploads: Mapping[str, bytes] | None = None,
+        over: bool = False,
+    ) -> Admitted:
+        limited = settings.budget is not None or settings.shared or self.queue is not None
+        if not limited and not settings.uploads and not recorder.state.uploads:
+            return Admitted(settings)
+        parts = (self.journal, recorder, settings, self.team, self.queue, uploads)
+        entry = admitted(*parts, over=over)
+        return await stack.enter_async_context(entry)
 
     @asynccontextmanager
     async def _hold(self, run_id: str, limit_s: float | None) -> AsyncGenerator[int]:

@@ -31,10 +31,10 @@ from leadhand.workers.nested import request_of_task
 def record_start(context: StepContext, request: PlanRequest, *, again: tuple[str, ...]) -> None:
     """Record that the run starts, or that it is resumed and does the tasks `again`."""
     recorder, team, settings = context.recorder, context.team, context.settings
-    recorder.wait_for_commits_until(context.work_ends_s)
     state = recorder.state
     prompts = prompts_of(team) if context.roles.caller is not None else ""
     if state.seq:
+        recorder.wait_for_commits_until(context.work_ends_s)
         recorder.record(
             events.RunResumed(
                 **recorder.stamp(),
@@ -52,6 +52,7 @@ def record_start(context: StepContext, request: PlanRequest, *, again: tuple[str
         _give_up_crashed(context)
         return
     started = run_started(recorder, team, settings, request, context.roles.nonce, prompts)
+    recorder.wait_for_commits_until(context.work_ends_s)
     recorder.record(started)
 
 

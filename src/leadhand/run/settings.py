@@ -168,7 +168,7 @@ class RunOptions:
 
     def settings(self, default: RunSettings) -> RunSettings:
         limit_s = default.deadline_s if self.deadline_s is None else self.deadline_s
-        budget, shared = budgets_of(self.budget)
+        budget, shared = (None, ()) if self.budget is None else budgets_of(self.budget)
         given: dict[LimitName, object] = {"deadline_s": self.deadline_s, "budget": budget}
         own = tuple(name for name in given if given[name] is not None or name in default.own_limits)
         return replace(
@@ -182,8 +182,10 @@ class RunOptions:
 
     def check(self) -> None:
         """Raises `InputError` for a new run that can't be started."""
-        check_uploads(self.uploads)
-        occasions(self.approve or ())
+        if self.uploads:
+            check_uploads(self.uploads)
+        if self.approve:
+            occasions(self.approve)
         if self.request is None and self.plan is None:
             raise InputError("nothing to run: give a request or a plan")
         if self.plan is not None and not isinstance(self.plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -213,7 +215,8 @@ class RunOptions:
 
 def check_limits(deadline_s: float | None, budget: Budgets) -> None:
     """Raises `InputError` for a deadline or budget that no run can have."""
-    budgets_of(budget)
+    if budget is not None:
+        budgets_of(budget)
     if deadline_s is None:
         return
     if not isinstance(deadline_s, int | float) or not 0 < deadline_s < MAX_DEADLINE_S:  # pyright: ignore[reportUnnecessaryIsInstance]
