@@ -151,6 +151,11 @@ class Supervisor(Generic[C, Out_co]):
         """What a run may spend that is given no budget of its own."""
         return self._host.settings.budget
 
+    @property
+    def approve(self) -> tuple[Occasion, ...]:
+        """When a person is asked in a run that does not say it itself."""
+        return self._host.occasions
+
     async def plan(
         self,
         request: str,
@@ -383,15 +388,13 @@ def _check_storage(home: str | Path | None, journal: object) -> None:
     if home is not None and not isinstance(home, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"home is {type(home).__name__}; it must be a folder or a URL, as text")
     if journal is not None and not callable(getattr(journal, "last_seq", None)):
-        raise InputError(
-            f"journal is {type(journal).__name__}; it must be a leadhand.journal.Store"
-        )
+        given = type(journal).__name__
+        raise InputError(f"journal is {given}; it must be a leadhand.journal.Store")
 
 
 def _occasions(approve: Collection[Occasion] | None, person: "Ask | None") -> tuple[Occasion, ...]:
     """When people are asked. Raises `InputError`."""
     if person is not None and not callable(person):  # pyright: ignore[reportUnnecessaryComparison]
         raise InputError(f"person is {type(person).__name__}; it must be an async function")
-    if approve is None:
-        return ("plan", "escalation") if person is not None else ()
-    return occasions(approve)
+    default: tuple[Occasion, ...] = ("plan", "escalation") if person is not None else ()
+    return default if approve is None else occasions(approve)

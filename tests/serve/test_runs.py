@@ -89,6 +89,18 @@ def test_what_a_client_may_not_set_is_refused(
     assert desk.client("olga").get(RUNS).json()["runs"] == []
 
 
+def test_only_an_operator_can_do_without_what_people_are_asked(desk: Desk) -> None:
+    """The desk asks about escalations."""
+    for name, given, status in (
+        ("ann", [], "waiting"),
+        ("ann", ["plan"], "waiting"),
+        ("olga", [], "failed"),
+    ):
+        run_id = answered(desk, "ask which colour?", name, approve=given)
+        shown = desk.client("olga").get(f"{RUNS}/{run_id}").json()
+        assert shown["status"] == status, (name, given)
+
+
 def test_an_operator_may_give_a_plan(desk: Desk) -> None:
     tasks = [
         {"id": "a", "worker": "clerk", "intent": "say one"},

@@ -48,7 +48,7 @@ class NewRun(BaseModel, extra="forbid"):
     """The id of a run with an answer, which this one follows."""
     approve: list[Occasion] | None = None
     """When a person is asked: before a `plan` is carried out, about an `escalation`. None: as the
-    service does by default."""
+    service does by default; only operators may leave out what it asks."""
     deadline_s: Deadline | None = None
     """Seconds to the answer."""
     budget: RunBudget | None = None
@@ -134,7 +134,7 @@ async def start(
             plan=new.plan,
             after=new.after,
             earlier=earlier,
-            approve=new.approve,
+            approve=_occasions(new.approve, principal, supervisor),
             inputs=inputs,
             uploads=files,
             deadline_s=new.deadline_s,
@@ -159,6 +159,15 @@ async def _started(service: Service, run_id: str) -> VisibleRun | None:
             return known
         await asyncio.sleep(_LOOK_S)
     return None
+
+
+def _occasions(
+    given: list[Occasion] | None, principal: Principal, supervisor: AnySupervisor
+) -> list[Occasion] | None:
+    """When a person is asked: an operator decides it, others may only add to the service's."""
+    if given is None or principal.has("operator"):
+        return given
+    return [*given, *supervisor.approve]
 
 
 def _budget(
