@@ -98,6 +98,22 @@ def test_a_body_that_is_too_long_is_refused_whether_it_says_so_or_not(tmp_path: 
         assert json.loads(unsaid.rpartition(b"\r\n")[2])["status"] == 413
 
 
+def test_only_the_route_of_files_takes_large_bodies_and_only_from_known_callers(
+    tmp_path: Path,
+) -> None:
+    settings = ServiceSettings(max_body_bytes=1_000, grace_s=0)
+    form = {"Content-Type": "multipart/form-data; boundary=b"}
+    with serving_desk(tmp_path, settings=settings) as desk:
+        for path, name, status in (
+            ("/api/v1/plans", "", 413),
+            ("/api/v1/plans", "olga", 413),
+            ("/api/v1/runs", "", 401),
+            ("/api/v1/runs", "ann", 400),
+        ):
+            answer = desk.client(name).post(path, content=b" " * 2_000, headers=form)
+            assert answer.status_code == status, (path, name)
+
+
 def test_a_body_that_never_comes_is_not_waited_for(tmp_path: Path) -> None:
     with serving_desk(tmp_path, settings=ServiceSettings(body_s=0.05, grace_s=0)) as desk:
         answer = exchange(desk, POST + b"Content-Length: 100\r\n\r\n{")

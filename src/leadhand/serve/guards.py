@@ -28,6 +28,8 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 """Of every response, unless a route sets its own."""
+WITH_FILES = "/api/v1/runs"
+"""The route that takes files."""
 
 
 _log = logging.getLogger("leadhand")
@@ -60,7 +62,7 @@ class Guards:
             await send(message)
 
         headers = Headers(scope=scope)
-        limit = self._limit(headers)
+        limit = self._limit(scope, headers)
         refusal = self._refusal(scope, headers, limit)
         if refusal is not None:
             await problem_response(Request(scope), refusal)(scope, receive, send_guarded)
@@ -112,9 +114,13 @@ class Guards:
             or parts.hostname in self._allowed
         )
 
-    def _limit(self, headers: Headers) -> int:
-        with_files = headers.get("content-type", "").startswith("multipart/form-data")
-        return self._settings.max_upload_bytes if with_files else self._settings.max_body_bytes
+    def _limit(self, scope: Scope, headers: Headers) -> int:
+        """Only the route that takes files reads a larger body, and not before it knows the caller:
+        the others have it in memory by then."""
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        is_form = headers.get("content-type", "").lower().startswith("multipart/form-data")
+        takes_files = is_form and path == WITH_FILES
+        return self._settings.max_upload_bytes if takes_files else self._settings.max_body_bytes
 
 
 def _limited(receive: Receive, limit: int, patience_s: float) -> Receive:
