@@ -7,9 +7,11 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from leadhand.serve import ServiceSettings
 from leadhand.serve.authentication import TokenAuthentication
 from leadhand.serve.tokens import NAMED_FILE, NamedTokens, operator_token
 from tests.serve.desk import Desk, serving_desk
+from tests.serve.test_runs import RUNS
 
 ME, SESSION = "/api/v1/me", "/api/v1/session"
 
@@ -68,6 +70,22 @@ def test_a_named_token_counts_from_the_moment_it_is_added_until_it_is_revoked(
     assert browser.get(ME).status_code == 401
     old = tokens.add("old", tenant="acme", role="requester", now=now, expires_at=now)
     assert browser.get(ME, headers=bearer(old)).status_code == 401
+
+
+def test_the_streams_of_a_token_end_when_it_is_revoked(home: Path) -> None:
+    tokens, now = NamedTokens(home / NAMED_FILE), dt.datetime.now(dt.UTC)
+    settings = ServiceSettings(grace_s=0, heartbeat_s=0.05)
+    with serving_desk(home, auth=None, settings=settings) as desk:
+        headers = bearer(tokens.add("eve", tenant="acme", role="requester", now=now))
+        client, given = desk.client(""), {"team": "gate", "request": "hello"}
+        run_id = client.post(RUNS, json=given, headers=headers).json()["run_id"]
+        for url in ("/api/v1/events", f"{RUNS}/{run_id}/events"):
+            headers = bearer(tokens.add(f"eve.{len(url)}", tenant="acme", role="operator", now=now))
+            with client.stream("GET", url, headers=headers) as response:
+                lines = response.iter_lines()
+                assert any(line == ": heartbeat" for line in lines)
+                tokens.revoke(f"eve.{len(url)}")
+                assert [*lines][-1] == ""
 
 
 def test_a_code_is_exchanged_for_a_cookie_once(owned: Desk, browser: httpx2.Client) -> None:

@@ -37,13 +37,16 @@ class QueueStream(Response):
         heartbeat_s: float,
         queued: int = QUEUED,
         retry_ms: int | None = RETRY_MS,
+        still: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
-        """`retry_ms` is for clients that connect again by themselves."""
+        """`retry_ms` is for clients that connect again by themselves. `still`, which is asked once
+        in `heartbeat_s`, says whether the reader may go on."""
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
         self._read = read
         self._heartbeat_s = heartbeat_s
         self._queued = queued
+        self._still = still
         self._first = "" if retry_ms is None else f"retry: {retry_ms}\n\n"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -51,12 +54,14 @@ class QueueStream(Response):
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         queue = Queue(self._queued)
         parts = [
-            asyncio.create_task(self._fill(queue)),
-            asyncio.create_task(self._write(queue, send)),
-            asyncio.create_task(_disconnected(receive)),
+            filling := asyncio.create_task(self._fill(queue)),
+            writing := asyncio.create_task(self._write(queue, send)),
+            leaving := asyncio.create_task(_disconnected(receive)),
         ]
+        if self._still is not None:
+            parts.append(asyncio.create_task(self._end_with(self._still, filling)))
         try:
-            await asyncio.wait(parts[1:], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((writing, leaving), return_when=asyncio.FIRST_COMPLETED)
         finally:
             for part in parts:
                 part.cancel()
@@ -68,6 +73,17 @@ class QueueStream(Response):
         finally:
             with suppress(asyncio.CancelledError):
                 await queue.put(None)
+
+    async def _end_with(
+        self, still: Callable[[], Awaitable[bool]], filling: asyncio.Task[None]
+    ) -> None:
+        try:
+            while True:
+                await asyncio.sleep(self._heartbeat_s)
+                if not await still():
+                    return
+        finally:
+            filling.cancel()
 
     async def _write(self, queue: Queue, send: Send) -> None:
         message: str | None = self._first

@@ -44,6 +44,8 @@ class Principal:
         return any(_RANKS.index(one) >= rank for one in self.roles)
 
 
+StillCounts = Callable[[], Awaitable[bool]]
+
 Authenticate = Callable[[Request], Principal | Awaitable[Principal | None] | None]
 """Who sends a request; None, or a raised `HttpProblem`, if that is unknown."""
 
@@ -98,6 +100,22 @@ async def _current(request: Request) -> Principal:
 
 Current = Annotated[Principal, Depends(_current)]
 """The caller, for routes; a request without one is 401."""
+
+
+async def _still(request: Request, principal: Current) -> StillCounts:
+    async def counts() -> bool:
+        try:
+            now = await _current(request)
+        except HttpProblem:
+            return False
+        before = (principal.name, principal.tenant, principal.roles)
+        return (now.name, now.tenant, now.roles) == before
+
+    return counts
+
+
+Still = Annotated[StillCounts, Depends(_still)]
+"""For a response that goes on for long: whether the caller may still see it."""
 
 
 async def _operator(principal: Current) -> Principal:

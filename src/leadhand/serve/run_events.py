@@ -11,7 +11,7 @@ from leadhand.errors import LeadhandError
 from leadhand.events import TextDelta
 from leadhand.run.handle import Run
 from leadhand.serve.event_streams import Queue, QueueStream, ends, message, message_of
-from leadhand.serve.principals import Current
+from leadhand.serve.principals import Current, Still
 from leadhand.serve.service import Service, Serving
 
 router = APIRouter(prefix="/api/v1", tags=["events"])
@@ -32,6 +32,7 @@ _OVER = {"description": "The run is over, and the client has all of it."}
 async def follow_run(
     run_id: str,
     principal: Current,
+    still: Still,
     service: Serving,
     after_seq: Annotated[int, Query(ge=0, description="Begin after this event.")] = 0,
     last_event_id: Annotated[int | None, Header(ge=0)] = None,
@@ -45,6 +46,7 @@ async def follow_run(
     return QueueStream(
         lambda queue: _read_run(run, after, queue, operator=operator),
         heartbeat_s=service.settings.heartbeat_s,
+        still=still,
     )
 
 
@@ -76,7 +78,7 @@ async def _read_run(run: Run, seq: int, queue: Queue, *, operator: bool) -> None
 
 
 @router.get("/events", response_class=Response, responses={200: _STREAM})
-async def follow_all(principal: Current, service: Serving) -> Response:
+async def follow_all(principal: Current, still: Still, service: Serving) -> Response:
     """What happens from now on in all runs that the caller may see, each event with its `run_id`.
 
     After `ready` nothing is missed. `run_changed` has a run as in the list, whichever process works
@@ -86,4 +88,5 @@ async def follow_all(principal: Current, service: Serving) -> Response:
         lambda queue: service.feed.follow(principal, queue),
         heartbeat_s=service.settings.heartbeat_s,
         queued=MAX_UNREAD,
+        still=still,
     )
