@@ -42,7 +42,10 @@ async def test_what_the_page_names_is_served_with_its_type() -> None:
             assert file.headers["Content-Type"].startswith(kind[name.rpartition(".")[2]])
 
 
-@pytest.mark.parametrize("name", ["../routes.py", "%2e%2e/routes.py", "..%2f..%2fpage", "none.js"])
+@pytest.mark.parametrize(
+    "name",
+    ["../routes.py", "%2e%2e/routes.py", "..%2f..%2fpage", "none.js", "%00", "a" * 5_000],
+)
 async def test_nothing_beside_the_pages_files_is_served(name: str) -> None:
     async with client() as http:
         assert (await http.get(f"/static/{name}")).status_code == 404

@@ -7,6 +7,7 @@ import pytest
 from leadhand import Supervisor
 from leadhand.journal import open_journal
 from leadhand.serve import app
+from leadhand.serve.task_views import blob_id
 from leadhand.teams.loader import load
 from tests.serve.desk import Desk, Gate, authenticate, served, serving_desk, supervisors_of
 from tests.serve.test_runs import RUNS, WAIT, answered
@@ -38,7 +39,8 @@ def test_a_long_text_is_cut_and_there_as_a_whole(desk: Desk) -> None:
     assert (whole.text, whole.headers["content-type"]) == (text, "text/plain; charset=utf-8")
     assert desk.client("ann").get(url).status_code == 403
     assert desk.client("zoe").get(url).status_code == 404
-    for id in ("x", "YQ", "dDEAL25vbmU"):
+    no_places = [blob_id("t1", f"/attempts/{n}/traceback") for n in ("²", "9" * 5_000)]
+    for id in ("x", "YQ", "dDEAL25vbmU", *no_places):
         assert desk.client("olga").get(f"{RUNS}/{run_id}/blobs/{id}").status_code == 404
 
 

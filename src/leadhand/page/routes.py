@@ -49,8 +49,11 @@ async def index(request: Request) -> Response:
 @router.get("/static/{name:path}")
 async def static(name: str) -> Response:
     """A file of the page. Browsers ask each time whether theirs is the newest."""
-    file = (STATIC / name).resolve()
-    if not file.is_relative_to(STATIC.resolve()) or not file.is_file():
-        raise HTTPException(404)
+    try:
+        file = (STATIC / name).resolve()
+        if not file.is_relative_to(STATIC.resolve()) or not file.is_file():
+            raise HTTPException(404)
+    except (OSError, ValueError):  # no file can have this name
+        raise HTTPException(404) from None
     kind = _TYPES.get(file.suffix) or mimetypes.guess_type(name)[0] or "text/plain"
     return FileResponse(file, media_type=kind, headers=HEADERS)

@@ -91,7 +91,7 @@ async def started(
     service: Service, principal: Principal, run_id: str, team: str, prefer: str | None
 ) -> Response:
     """The response to a request that has started a run: its answer, if the client waits for it."""
-    wait = re.search(r"(?:^|[,;\s])wait=(\d+)", prefer or "")
+    wait = re.search(r"(?:^|[,;\s])wait=(\d{1,9})(?!\d)", prefer or "")
     headers = {"location": f"/api/v1/runs/{run_id}"}
     if wait is not None:
         headers["preference-applied"] = wait[0].strip(" ,;")

@@ -3,6 +3,7 @@ next was decided. Pure."""
 
 import base64
 import dataclasses
+import re
 from collections.abc import Iterator, Sequence
 from typing import cast
 
@@ -145,7 +146,7 @@ def value_at(document: JsonValue, place: str) -> JsonValue:
         match document:
             case dict():
                 document = document.get(part)
-            case list() if part.isdigit() and int(part) < len(document):
+            case list() if re.fullmatch("[0-9]{1,9}", part) and int(part) < len(document):
                 document = document[int(part)]
             case _:
                 return None
