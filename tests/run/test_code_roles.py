@@ -81,6 +81,21 @@ def test_an_object_with_a_plan_is_a_planner() -> None:
     assert proposed.by == "own"
 
 
+async def test_a_run_with_inputs_that_its_planner_refuses_has_failed_and_is_not_tried_again() -> (
+    None
+):
+    supervisor = Supervisor(words(), journal=MemoryJournal())
+    run = await supervisor.start("nothing", run_id="r")
+    with pytest.raises(InputError, match="no word was handed in"):
+        await run.answer()
+    (known,) = await supervisor.runs()
+    assert known.status == "failed"
+    view = await supervisor.handle("r").view()
+    assert view.answer is not None
+    assert [gap.why for gap in view.answer.gaps] == ["no word was handed in: write one"]
+    assert await supervisor.resume_interrupted() == []
+
+
 async def test_rounds_that_code_decides_are_resumed_with_the_same_team() -> None:
     journal = MemoryJournal()
     answer = await Supervisor(words(STEPS), journal=journal).run("fails later", run_id="r")

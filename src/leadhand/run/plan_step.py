@@ -129,6 +129,8 @@ async def _proposed(
             return None, None
         except LeadhandError as error:
             _reject(context, str(error))
+            if isinstance(error, InputError):  # so will every other try
+                context.unplanned = str(error)
             await recorder.commit()
             raise
         if isinstance(made, _NoPlan):

@@ -15,6 +15,7 @@ from leadhand.contracts.team import Team
 from leadhand.engine.recorder import NestedLog, Recorder
 from leadhand.engine.shared_workers import MAX_CRASHES
 from leadhand.engine.stopwatch import ExcludedTime
+from leadhand.errors import InputError
 from leadhand.models.choice import models_by_role
 from leadhand.models.prompts import prompts_of
 from leadhand.run.answer_step import final_answer, waiting_answer
@@ -139,10 +140,15 @@ class Execution:
 
     async def _plan(self, request: PlanRequest, plan: Plan | None) -> bool:
         """Plan, and do what may start early. Returns whether what is left waits for a person."""
-        state = self._context.recorder.state
-        async with EarlyStart(self._context, teams=self, given=plan) as early:
-            await planned(self._context, request, plan, early)
-            waits = await early.finish()
+        context, state = self._context, self._context.recorder.state
+        try:
+            async with EarlyStart(context, teams=self, given=plan) as early:
+                await planned(context, request, plan, early)
+                waits = await early.finish()
+        except InputError:
+            if context.unplanned is not None and not context.is_nested:
+                await final_answer(context)  # for all who read the run later
+            raise
         return waits or (state.plan is None and bool(state.questions))
 
     async def run_team(self, team: Team, handoff: Handoff) -> RunState:
