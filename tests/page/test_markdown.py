@@ -57,5 +57,11 @@ def test_headings_lists_and_tables_are_laid_out_below_the_pages_own_heading() ->
     assert "<s>old</s>" in shown
 
 
+def test_columns_of_figures_are_aligned_to_the_right() -> None:
+    shown = render("| name | price |\n|---|--:|\n| x | 1 |")
+    assert '<th class="num">price</th>' in shown
+    assert '<td>x</td>\n<td class="num">1</td>' in shown
+
+
 def test_a_text_without_end_is_cut() -> None:
     assert "(cut here)" in render("word " * MAX_CHARS)

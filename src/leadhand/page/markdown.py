@@ -9,6 +9,8 @@ MAX_CHARS = 200_000
 """Of a text; what is beyond is cut, and a line says so."""
 _FIRST_HEADING = 2
 """The page has the first level of headings itself."""
+_RIGHT = "num"
+"""The class of cells that are aligned to the right."""
 _TAGS = {
     *("p", "br", "hr", "blockquote", "pre", "code", "strong", "em", "s", "a"),
     *("ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td"),
@@ -17,6 +19,7 @@ _TAGS = {
 _CLEANER = nh3.Cleaner(
     tags=_TAGS,
     attributes={"a": {"href"}, "ol": {"start"}},
+    allowed_classes={"th": {_RIGHT}, "td": {_RIGHT}},
     url_schemes={"http", "https", "mailto"},
     link_rel="noopener noreferrer nofollow",
     set_tag_attribute_values={"a": {"target": "_blank"}},
@@ -37,5 +40,7 @@ def render(text: str) -> str:
         if token.type in ("heading_open", "heading_close"):
             level = int(token.tag.removeprefix("h")) + _FIRST_HEADING - 1
             token.tag = f"h{min(level, 6)}"
+        if token.attrGet("style") == "text-align:right":
+            token.attrSet("class", _RIGHT)
     # Entities such as `&#x202e;` become characters only in parsing.
     return _CLEANER.clean(cleaned(parser.renderer.render(tokens, parser.options, {})))
