@@ -67,13 +67,28 @@ def test_a_plan_is_edited_checked_as_one_types_and_approved(browser: Browser, de
     assert "say good evening" in answer_of(desk, run_id)
 
 
+def test_a_run_whose_plan_waits_says_so_in_each_view_and_leads_to_the_plan(
+    browser: Browser, desk: Desk
+) -> None:
+    run_id = started(desk, "say hello", plan=True)
+    with opened_page(browser) as page:
+        signed_in(page, desk, f"/runs/{run_id}?view=graph")
+        expect(page.locator("#runview")).to_contain_text("The plan waits for a person")
+        page.get_by_role("link", name="Answer", exact=True).click()
+        expect(page.locator("#runview")).to_contain_text("There is no answer yet")
+        expect(page.get_by_text("What is missing")).to_have_count(0)
+        expect(page.get_by_role("button", name="Follow up")).to_have_count(0)
+        page.get_by_role("link", name="See the plan").click()
+        expect(page.get_by_role("heading", name="Approve a plan")).to_be_visible()
+
+
 def test_an_escalation_is_answered_and_the_answer_reaches_its_task(
     browser: Browser, desk: Desk
 ) -> None:
     run_id = started(desk, "ask Which month?")
     with opened_page(browser) as page:
         signed_in(page, desk, f"/runs/{run_id}")
-        page.get_by_role("link", name="Answer", exact=True).last.click()
+        page.get_by_role("link", name="Reply", exact=True).click()
         expect(page.locator(".asked")).to_contain_text("Which month?")
         page.keyboard.press("Tab")
         page.get_by_label("Your reply").fill("May")

@@ -7,10 +7,17 @@ import { empty, Value } from "./value.js";
 
 const NAMED = 200;
 
+// What is missing, apart from what the questions above say.
+export function gapsOf(view) {
+  const asked = new Set((view.questions ?? []).map((one) => one.task_id ?? "plan"));
+  return (view.gaps ?? []).filter((gap) => view.status !== "waiting" || !asked.has(gap.task_id));
+}
+
 export function Answer({ run, view }) {
   const { answer } = view, writing = run.writing.value[":synthesizer"];
   if (!answer && writing) return html`<div class="answer"><p class="row small muted"><${Icon} name="pencil" />The answer is being written</p><div class="prose writing" aria-live="polite">${writing}</div></div>`;
   if (!answer) return html`<${Empty} icon="text" title="There is no answer yet">${view.status === "running" ? "It appears here as it is written. The graph shows what is being done." : "The run stopped before its answer."}<//>`;
+  if (view.status === "waiting" && !run.tasks.some((task) => task.status === "completed")) return html`<${Empty} icon="hand" title="There is no answer yet">The run goes on once a person has replied.<//>`;
   const typed = typeof answer.output === "object" && !empty(answer.output);
   return html`<article class="answer">
     <${Doubts} run=${run} view=${view} />
@@ -69,7 +76,7 @@ function Doubts({ run, view }) {
   const doubted = run.tasks.filter((task) => task.status === "completed" && task.error);
   const open = conflicts.filter((one) => !one.resolution), settled = conflicts.filter((one) => one.resolution);
   // A contradiction that nothing settled is a gap, too: it is shown once.
-  const gaps = (view.gaps ?? []).filter((gap) => !open.some((one) => one.about && gap.why.includes(one.about)));
+  const gaps = gapsOf(view).filter((gap) => !open.some((one) => one.about && gap.why.includes(one.about)));
   return html`${gaps.length ? html`<${Note} tone=${view.status === "failed" ? "bad" : "wait"} icon="circle-alert"><h2>What is missing</h2><ul class="points">${gaps.map((gap, index) => html`<li key=${index}><${TaskName} run=${run} path=${gap.task_id} /> ${gap.why}</li>`)}</ul><//>` : null}
     ${open.length ? html`<${Note} tone="wait" icon="git-branch"><h2>Contradictions</h2><ul class="points">${open.map((one, index) => html`<${Conflict} key=${index} run=${run} conflict=${one} />`)}</ul><//>` : null}
     ${doubted.length ? html`<${Note} icon="circle-help"><h2>Accepted with doubts</h2><ul class="points">${doubted.slice(0, NAMED).map((task) => html`<li key=${task.path}><${TaskName} run=${run} path=${task.path} /> ${task.error}</li>`)}</ul><//>` : null}

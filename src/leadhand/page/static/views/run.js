@@ -10,7 +10,7 @@ import { Run } from "../run.js";
 import { TaskPanel } from "../task.js";
 import { Timeline } from "../timeline.js";
 import { Button, classes, Copy, Dialog, Empty, Guard, Icon, Loading, Note, Status, Tabs, Time, Trouble } from "../ui.js";
-import { Answer } from "../answer.js";
+import { Answer, gapsOf } from "../answer.js";
 import { History } from "../history.js";
 import { isReview, Review } from "./review.js";
 
@@ -22,6 +22,11 @@ const VIEWS = [
   { id: "list", name: "List", icon: "list-tree" },
   { id: "history", name: "History", icon: "history" },
 ];
+
+const UNPLANNED = {
+  running: ["The plan is being made", "Tasks appear here as soon as they are planned."],
+  waiting: ["The plan waits for a person", "Its tasks appear here once it is approved."],
+};
 
 export const RUN = /^\/runs\/(?<id>[^/]+)(?:\/tasks\/(?<task>.+))?$/;
 
@@ -45,14 +50,17 @@ export function RunView({ id, task = null }) {
   </div>`;
 }
 
-const doubts = (view) => (view.gaps?.length ?? 0) + (view.conflicts?.length ?? 0) || "";
+const doubts = (view) => gapsOf(view).length + (view.conflicts?.length ?? 0) || "";
 
 function Body({ current, run, view }) {
   if (current === "findings") return html`<${Review} output=${view.answer.output} />`;
   if (current === "answer") return html`<${Answer} run=${run} view=${view} />`;
   if (current === "history") return html`<${History} run=${run} view=${view} />`;
   const matching = useMatching(run);
-  if (!run.tasks.length) return html`<${Empty} icon="workflow" title=${view.status === "running" ? "The plan is being made" : "There are no tasks"}>${view.status === "running" ? "Tasks appear here as soon as they are planned." : "The run ended before it had a plan."}<//>`;
+  if (!run.tasks.length) {
+    const [title, text] = UNPLANNED[view.status] ?? ["There are no tasks", "The run ended before it had a plan."];
+    return html`<${Empty} icon="workflow" title=${title}>${text}<//>`;
+  }
   if (current === "timeline") return html`<${Timeline} run=${run} view=${view} matching=${matching} />`;
   if (current === "list") return html`<${List} run=${run} matching=${matching} />`;
   return html`<${Graph} run=${run} matching=${matching} />`;
@@ -115,7 +123,7 @@ function Clock({ run }) {
 
 function Waiting({ view, question }) {
   const about = question.task_id ? html`<b>${question.task_id}</b> asks: ` : question.plan ? html`<b>The plan</b> waits for your approval. ` : null;
-  return html`<${Note} tone="wait" icon="hand" action=${question.mine === false || stored ? null : html`<${Button} main small href=${url("/inbox", { run: view.run_id, question: question.id })}>Answer<//>`}>${about}<span class="clip3">${question.text}</span><//>`;
+  return html`<${Note} tone="wait" icon="hand" action=${question.mine === false || stored ? null : html`<${Button} main small href=${url("/inbox", { run: view.run_id, question: question.id })}>${question.plan ? "See the plan" : "Reply"}<//>`}>${about}<span class="clip3">${question.text}</span><//>`;
 }
 
 // ---- what one can do with it ----
@@ -141,7 +149,7 @@ function Actions({ run, view }) {
   return html`<div class="row actions">
     ${going ? html`<${Button} small icon="square" busy=${busy} onClick=${() => setDialog("cancel")}>Stop<//>` : null}
     ${stopped ? html`<${Button} small main icon="play" busy=${busy} onClick=${() => act("resume", {})}>Resume<//>` : null}
-    ${view.answer ? html`<${Button} small icon="reply" onClick=${() => setDialog("followup")}>Follow up<//><${Button} small icon="file-text" title="The report, as a page to print or send" target="_blank" href=${link(`/runs/${part(run.id)}/report?format=html`)}>Report<//>` : null}
+    ${view.answer && (view.status !== "waiting" || run.tasks.length) ? html`<${Button} small icon="reply" onClick=${() => setDialog("followup")}>Follow up<//><${Button} small icon="file-text" title="The report, as a page to print or send" target="_blank" href=${link(`/runs/${part(run.id)}/report?format=html`)}>Report<//>` : null}
     ${going ? null : html`<${Button} small quiet icon="trash-2" title="Delete the run" onClick=${() => setDialog("delete")} />`}
     ${error && !dialog ? html`<${Trouble} small error=${error} />` : null}
     ${dialog === "cancel" ? html`<${Sure} title="Stop this run?" word="Stop it" busy=${busy} error=${error} text="Running tasks are ended. What was found so far becomes the answer." onClose=${() => setDialog(null)} onSure=${() => act("cancel", { reason: "stopped on the page" })} />` : null}
