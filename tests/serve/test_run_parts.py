@@ -1,5 +1,6 @@
 """Parts of a run over HTTP: a task in full for operators, long texts, reports; and teams."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,12 +68,19 @@ def test_what_is_missing_is_not_repeated_in_the_rendered_text(desk: Desk) -> Non
     assert [gap["task_id"] for gap in run["gaps"]] == ["t1"]
 
 
-async def test_a_team_names_its_last_evaluation(tmp_path: Path) -> None:
+async def test_a_team_names_its_last_evaluation_and_lists_have_other_teams_but_no_trials(
+    tmp_path: Path,
+) -> None:
     supervisor, _ = supervisors_of(tmp_path, Gate())
     for run_id in ("eval-20261101-080000-aaaa-1-1", "eval-20261102-080000-bbbb-1-1"):
         await supervisor.run("say one", run_id=run_id, origin={"command": "eval", "case": "one"})
+    other = Supervisor(replace(supervisor.team, name="other"), journal=supervisor.journal)
+    run_id = (await other.run("say two", origin={"command": "run"})).run_id
     await supervisor.journal.close()
     with serving_desk(tmp_path) as desk:
+        listed = {name: desk.client(name).get(RUNS).json()["runs"] for name in ("root", "olga")}
+        assert [run["run_id"] for run in listed["root"]] == [run_id]
+        assert listed["olga"] == []
         team = desk.client("root").get("/api/v1/teams/desk").json()
         assert (team["evaluation"]["id"], team["evaluation"]["runs"]) == (
             "eval-20261102-080000-bbbb", 1,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from leadhand.contracts import events
 from leadhand.contracts.events import Event
 from leadhand.contracts.summary import RunFilter, RunSummary
+from leadhand.evals.trials import ORIGIN
 from leadhand.events import public
 from leadhand.serve.principals import Principal, may_see
 from leadhand.serve.run_views import Document, run_entry
@@ -50,9 +51,10 @@ async def listed(
         await service.visible(principal, cursor)
 
     def where(run: RunSummary) -> bool:
-        return (
-            run.team in service.supervisors and may_see(principal, run.origin) and wanted.fits(run)
-        )
+        # An operator finds what the command line did in the same home, too, but no trials.
+        served = run.team in service.supervisors or principal.has("operator")
+        shown = served and run.origin.get("command") != ORIGIN["command"]
+        return shown and may_see(principal, run.origin) and wanted.fits(run)
 
     if wanted.words:
         return await _searched(service, principal, wanted.words, where, limit=limit, cursor=cursor)

@@ -14,15 +14,25 @@ export function Review({ output }) {
   const every = [...output.findings, ...output.look], count = (key, value) => every.filter((one) => (key === "lens" ? one.lenses.includes(value) : one[key] === value)).length;
   const lenses = [...new Set(every.flatMap((one) => one.lenses))].sort();
   const chips = (key, chosen, values) => values.map((value) => html`<a key=${value} class=${classes("chip", chosen === value && "on")} aria-current=${chosen === value ? "true" : undefined} href=${changed({ [key]: chosen === value ? "" : value })}>${value} <span class="small muted">${count(key, value)}</span></a>`);
-  const findings = output.findings.filter(fits), look = output.look.filter(fits), unseen = output.not_assessed.filter((one) => !one.idle);
+  const findings = output.findings.filter(fits), look = output.look.filter(fits), unseen = notLookedAt(output.not_assessed);
   return html`<div class="review">
-    ${unseen.length ? html`<${Note} tone="wait" icon="eye"><b>Not looked at:</b> <ul class="plain">${unseen.slice(0, 20).map((one, index) => html`<li key=${index}>${one.path ? html`<code>${one.path}</code>: ` : null}${one.why}</li>`)}</ul>${unseen.length > 20 ? `and ${unseen.length - 20} more` : ""}<//>` : null}
+    ${unseen.length ? html`<${Note} tone="wait" icon="eye"><b>Not looked at:</b> <ul class="plain">${unseen.slice(0, 20).map((one, index) => html`<li key=${index}>${one.path ? html`<code>${one.path}</code>: ` : null}${one.why} <span class="muted">(${one.lenses.join(", ")})</span></li>`)}</ul>${unseen.length > 20 ? `and ${unseen.length - 20} more` : ""}<//>` : null}
     ${every.length > 1 ? html`<nav class="row wrap chips" aria-label="Filters">${chips("severity", severity, Object.keys(SEVERITIES).filter((one) => count("severity", one)))}<span class="space"></span>${chips("lens", lens, lenses)}</nav>` : null}
     ${findings.map((one) => html`<${Finding} key=${one.id} one=${one} code=${output.code?.[one.id]} />`)}
     ${look.length ? html`<h2>Needs a look</h2><p class="small muted">Too uncertain to be a finding: check what each asks.</p>${look.map((one) => html`<${Finding} key=${one.id} one=${one} code=${output.code?.[one.id]} />`)}` : null}
     ${every.length && !findings.length && !look.length ? html`<${Note} icon="filter">No finding fits these filters.<//>` : null}
     ${every.length ? null : html`<${Empty} icon="scan" title="No finding at or above the threshold">${output.suppressed.length ? `${counted(output.suppressed.length, "finding")} below it. ` : ""}What was looked at is in the answer.<//>`}
   </div>`;
+}
+
+// The same reason of several lenses is one line.
+function notLookedAt(notes) {
+  const found = new Map();
+  for (const { path, why, lens, idle } of notes) {
+    const key = `${path ?? ""} ${why}`;
+    if (!idle) found.set(key, { path, why, lenses: [...(found.get(key)?.lenses ?? []), lens] });
+  }
+  return [...found.values()];
 }
 
 function Finding({ one, code }) {
