@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+import socket
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from leadhand.cli.serve.command import listening
 from tests.cli.program import leadhand, started
 from tests.patience import HANG_S, wait_until
 from tests.programs import Program
@@ -215,3 +217,13 @@ def test_a_mistake_is_one_line(options: tuple[str, str], why: str, tmp_path: Pat
     last = refused.err.splitlines()[-1]
     assert last.startswith("leadhand: ")
     assert why in last
+
+
+def test_connections_send_at_once() -> None:
+    """They inherit it from their listener."""
+    with (
+        listening(("127.0.0.1", 0), socket.AF_INET) as listener,
+        socket.create_connection(listener.getsockname()),
+        listener.accept()[0] as accepted,
+    ):
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

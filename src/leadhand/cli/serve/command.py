@@ -61,7 +61,7 @@ def serve_command(options: ServeOptions, *, ui: bool = False, browse: bool = Fal
             settings=settings,
         )
         try:
-            listener = socket.create_server(address, family=family, backlog=2_048)
+            listener = listening(address, family)
         except OSError as error:
             raise InputError(
                 f"can't listen at {address[0]} port {address[1]}: {error.strerror}"
@@ -152,6 +152,14 @@ def supervisors_of(options: TeamOptions, storage: RunStorage) -> list[AnySupervi
             )
         )
     return made
+
+
+def listening(address: tuple[str, int], family: socket.AddressFamily) -> socket.socket:
+    """A listener whose connections send at once: asyncio sets that for its own sockets alone, and
+    without it each response on a kept connection comes 40 ms later. Raises `OSError`."""
+    listener = socket.create_server(address, family=family, backlog=2_048)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def _address(options: ServeOptions) -> tuple[socket.AddressFamily, tuple[str, int]]:
