@@ -158,8 +158,10 @@ def test_runs_are_found_by_words_of_their_errors_and_the_address_keeps_the_searc
     with opened_page(browser) as page:
         signed_in(page, desk, "/runs")
         expect(page.locator(".runtable tbody tr")).to_have_count(2)
-        page.get_by_label("Search requests, answers and errors").fill("says so")
+        search = page.get_by_label("Search requests, answers and errors")
+        search.fill("says so")
         expect(page.locator(".runtable tbody tr")).to_have_count(1)
+        expect(search).to_be_focused()
         expect(page.locator(".runtable")).to_contain_text("found in an error")
         assert "q=says+so" in page.url
         page.reload()

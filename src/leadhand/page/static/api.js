@@ -58,24 +58,25 @@ export async function load() {
 // What a path gives, for a component: {data, error, loading, reload}. What was there stays while it is asked for anew.
 export function useData(path, { every = 0 } = {}) {
   const [state, setState] = useState({ loading: true });
-  const asked = useRef(0);
+  const asked = useRef(0), current = useRef(path);
+  current.current = path; // a reload that was put off is for what is shown by then
   const reload = async () => {
+    const path = current.current, number = ++asked.current;
     if (path === null) return;
-    const number = ++asked.current;
     try {
       const got = await get(path);
-      if (number === asked.current) setState({ data: got, loading: false });
+      if (number === asked.current) setState({ path, data: got, loading: false });
     } catch (error) {
-      if (number === asked.current) setState((old) => ({ ...old, error, loading: false }));
+      if (number === asked.current) setState((old) => ({ ...old, path, error, loading: false }));
     }
   };
   useEffect(() => {
-    setState({ loading: true });
+    setState({ path, loading: true });
     reload();
     const timer = every ? setInterval(() => document.hidden || paused.value || reload(), every) : 0;
     return () => (asked.current++, clearInterval(timer));
   }, [path]);
-  return { ...state, reload };
+  return { ...(state.path === path ? state : { loading: true }), reload };
 }
 
 // ---- live events ----

@@ -23,10 +23,11 @@ export function Runs() {
   useEffect(() => { document.title = "Runs · leadhand"; }, []);
   useEffect(() => setOlder([]), [path(query)]);
   useNews(first.reload);
-  if (!first.data) return first.error ? html`<${Trouble} error=${first.error} retry=${first.reload} />` : html`<${Loading} what="the runs" />`;
+  const framed = useRef(false); // while the list is asked for anew, the search keeps the focus
+  if (!first.data && !framed.current) return first.error ? html`<${Trouble} error=${first.error} retry=${first.reload} />` : html`<${Loading} what="the runs" />`;
 
-  const last = older.at(-1) ?? first.data, seen = new Set();
-  const runs = [first.data, ...older].flatMap((page) => page.runs).filter((run) => !seen.has(run.run_id) && seen.add(run.run_id));
+  const last = older.at(-1) ?? first.data ?? {}, seen = new Set();
+  const runs = [first.data ?? { runs: [] }, ...older].flatMap((page) => page.runs).filter((run) => !seen.has(run.run_id) && seen.add(run.run_id));
   const more = async () => {
     setBusy(true);
     setTrouble(null);
@@ -38,13 +39,14 @@ export function Runs() {
     }
     setBusy(false);
   };
-  if (!runs.length && !filtered) return html`<div class="page"><header><h1>What should be done?</h1><${Button} main icon="plus" href=${url("/runs/new")}>Start a run<//></header>
+  if (first.data && !runs.length && !filtered) return html`<div class="page"><header><h1>What should be done?</h1><${Button} main icon="plus" href=${url("/runs/new")}>Start a run<//></header>
     <p class="lead muted">There are no runs yet. Each team below does one kind of work; its sample shows what comes out, in seconds and without a key.</p><${Gallery} /></div>`;
+  framed.current = true;
   return html`<div class="page runs"><header><h1>Runs</h1><${Button} main icon="plus" href=${url("/runs/new", { team: query.team })}>Start a run<//></header>
     <${Filters} query=${query} />
     ${first.error ? html`<${Trouble} small error=${first.error} />` : null}
-    ${query.q ? html`<p class="small muted" role="status">${counted(runs.length, "run")} with these words in its request, answer or errors${last.searched ? `; ${number(last.searched)} searched, the newest first` : ""}${last.complete ? "" : ", older ones not yet"}.</p>` : null}
-    ${runs.length ? html`<${Table} runs=${runs} />` : html`<${Note} icon="search" action=${html`<${Button} small href=${url("/runs")}>Show all runs<//>`}>No run fits.<//>`}
+    ${query.q && first.data ? html`<p class="small muted" role="status">${counted(runs.length, "run")} with these words in the request, answer or errors${last.searched ? `; ${number(last.searched)} searched, the newest first` : ""}${last.complete ? "" : ", older ones not yet"}.</p>` : null}
+    ${!first.data ? (first.error ? null : html`<${Loading} what="the runs" />`) : runs.length ? html`<${Table} runs=${runs} />` : html`<${Note} icon="search" action=${html`<${Button} small href=${url("/runs")}>Show all runs<//>`}>No run fits.<//>`}
     ${trouble ? html`<${Trouble} small error=${trouble} />` : null}
     ${last.next ? html`<p class="center"><${Button} icon="chevron-down" busy=${busy} onClick=${more}>Older runs<//></p>` : null}
   </div>`;
