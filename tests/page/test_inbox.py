@@ -64,6 +64,8 @@ def test_a_plan_is_edited_checked_as_one_types_and_approved(browser: Browser, de
         assert violations(page) == []
         approve.click()
         expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+        page.get_by_role("link", name="See the run").click()
+        expect(page.get_by_role("heading", name="say hello")).to_be_visible()
     assert "say good evening" in answer_of(desk, run_id)
 
 

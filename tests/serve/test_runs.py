@@ -246,6 +246,16 @@ def test_a_run_is_cancelled_resumed_followed_and_deleted(desk: Desk) -> None:
     assert client.delete(url).status_code == 404
 
 
+def test_a_request_without_words_or_with_half_a_character_is_refused(desk: Desk) -> None:
+    empty = {"team": "desk", "request": " \n"}
+    assert desk.client().post(RUNS, json=empty).status_code == 422
+    broken = b'{"team": "desk", "request": "half \\ud800"}'
+    response = desk.client().post(
+        RUNS, content=broken, headers={"content-type": "application/json"}
+    )
+    assert response.status_code == 422, response.text
+
+
 def test_files_come_as_multipart_and_too_many_or_wrong_ones_are_refused(desk: Desk) -> None:
     run = {"run": '{"team": "desk", "request": "hello"}'}
     post = desk.client().post

@@ -41,7 +41,7 @@ class NewRun(BaseModel, extra="forbid"):
     """A run to start."""
 
     team: str
-    request: str = Field(max_length=MAX_REQUEST_CHARS)
+    request: str = Field(max_length=MAX_REQUEST_CHARS, pattern=r"\S")
     plan: Plan | None = None
     """A plan to carry out as it is, in place of one by the team's planner; for operators."""
     after: str | None = None

@@ -84,6 +84,8 @@ def problem_of(error: Exception) -> HttpProblem:
             return HttpProblem(error.status_code, error.detail, headers=error.headers)
         case RequestValidationError():
             return HttpProblem(422, "the request has errors", extra={"errors": _errors(error)})
+        case UnicodeEncodeError():
+            return HttpProblem(422, "the request has half a character, a lone surrogate")
         case PlanError():
             found: list[JsonValue] = [
                 {"code": one.code, "message": one.message} for one in error.problems
@@ -122,7 +124,7 @@ def add_problem_handlers(app: FastAPI) -> None:
     async def handle(request: Request, error: Exception) -> JSONResponse:
         return problem_response(request, error)
 
-    for kind in (HTTPException, RequestValidationError, LeadhandError):
+    for kind in (HTTPException, RequestValidationError, LeadhandError, UnicodeEncodeError):
         app.add_exception_handler(kind, handle)
 
 

@@ -38,8 +38,8 @@ export function Inbox() {
   const pick = (one) => setPicked((old) => (old = new Set(old), old.delete(keyOf(one)) || old.add(keyOf(one)), old));
   useKeys({ j: () => show(at + 1), k: () => show(at - 1), x: () => current && batchable(current) && pick(current) });
 
-  const done = async (message) => {
-    setSent(message);
+  const done = async (message, one = null) => {
+    setSent(one ? html`${message} <a href=${url(`/runs/${part(one.run_id)}`)}>See the run</a>` : message);
     setBatch(null);
     setPicked(new Set());
     await loadQuestions();
@@ -52,7 +52,7 @@ export function Inbox() {
   return html`<div class="page inbox ${query.run ? "opened" : ""}">
     <header><h1>${counted(list.length, "question")} ${list.length === 1 ? "waits" : "wait"} for a reply</h1>
       ${chosen.length > 1 ? html`<${Button} main icon="check" onClick=${() => setBatch("approved")}>Approve ${chosen.length}<//><${Button} danger icon="x" onClick=${() => setBatch("refused")}>Refuse ${chosen.length}<//>` : html`<span class="keys small muted"><kbd>j</kbd> <kbd>k</kbd> next, previous</span>`}</header>
-    ${sent ? html`<p class="sr" role="status">${sent}</p>` : null}
+    ${sent ? html`<p class="sent small muted" role="status"><${Icon} name="check" /> ${sent}</p>` : null}
     <div class="split">
       <ol class="questions" aria-label="Questions, the one that blocks longest first">${list.map((one) => html`<${Row} key=${keyOf(one)} one=${one} current=${one === current} picked=${picked.has(keyOf(one))} onPick=${() => pick(one)} />`)}</ol>
       <${Question} key=${keyOf(current)} one=${current} done=${done} />
@@ -87,7 +87,7 @@ function Question({ one, done }) {
     try {
       await post("/questions/replies", { replies: [reply(one, verdict, draft)] });
       drafts.delete(keyOf(one));
-      await done(`${WORDS[verdict].word}: sent.`);
+      await done(`${WORDS[verdict].word}: sent.`, one);
     } catch (problem) {
       setError(problem);
       setBusy("");
