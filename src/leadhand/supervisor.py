@@ -81,8 +81,7 @@ class Supervisor(Generic[C, Out_co]):
         """`deadline_s` is seconds from a run's start to its answer; `budget` is what one run may
         spend on models, or a list of that and budgets with a scope, which runs share;
         `concurrency` is tasks of one run at once, `max_concurrency` those of all. A `queue` limits
-        how many runs work at once; a run that waits is stored, and its deadline counts from its
-        turn.
+        how many runs work at once; one that waits is stored, its deadline counts from its turn.
 
         `planner`, `synthesizer` and `remedies` replace the team's own. The first two may be
         functions that make one for each run, from the caller that asks models and the run's fence.
@@ -123,6 +122,7 @@ class Supervisor(Generic[C, Out_co]):
         kept = open_journal(home, redact=redact) if home is not None else MemoryJournal()
         self.journal: Journal = journal_over(journal) if journal is not None else kept
         self._owns_journal = journal is None
+        self.queue: RunQueue | None = queue
         self._host = RunHost(
             team=team,
             journal=self.journal,

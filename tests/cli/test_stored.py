@@ -192,6 +192,8 @@ def test_only_what_is_older_goes_and_a_dry_run_says_the_same_and_deletes_nothing
         assert done.startswith("run-old\n1 run older than")
         assert done.endswith("UTC deleted\n")
     assert {run.run_id for run in journal.runs()} == {"run-held", "run-new"}
+    (line,) = printed(home, "runs", "deleted").splitlines()
+    assert re.search(r"run-old .* runs prune\Z", line)
 
 
 def test_durations_may_be_days_and_weeks() -> None:

@@ -297,7 +297,7 @@ def test_a_conversation_of_another_principal_is_not_found(desk: OpenAIDesk) -> N
         ),
         ("text.format", {"text": {"format": {"type": "json_object"}}}),
         ("conversation", {"conversation": "conv_1", "previous_response_id": "resp_1"}),
-        ("store", {"store": False}),
+        ("store", {"store": False, "conversation": f"conv_{'0' * 40}"}),
     ],
 )
 def test_what_a_team_does_not_support_is_named(

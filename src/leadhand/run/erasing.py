@@ -14,8 +14,16 @@ DELETED = "deleted/"
 """How the keys of such lines begin; then follow the time and the run's id."""
 
 
-async def erase(journal: Journal, run_ids: Sequence[str], *, by: str, at: dt.datetime) -> list[str]:
-    """Delete these runs, except held ones, on behalf of `by`; returns the ids of the deleted."""
+async def erase(
+    journal: Journal,
+    run_ids: Sequence[str],
+    *,
+    by: str,
+    at: dt.datetime,
+    before: dt.datetime | None = None,
+) -> list[str]:
+    """Delete these runs, except held ones, on behalf of `by`; returns the ids of the deleted. With
+    `before`, only those whose last event is older."""
     audited = hasattr(getattr(journal, "store", journal), "swap_note")
     lines: dict[str, tuple[str, bytes, StoredRun]] = {}
     for run_id in run_ids if audited else ():
@@ -28,7 +36,7 @@ async def erase(journal: Journal, run_ids: Sequence[str], *, by: str, at: dt.dat
         key, note = f"{DELETED}{at.isoformat()}/{run_id}", json.dumps({**line, "by": by}).encode()
         await journal.swap_note(key, None, note)
         lines[run_id] = key, note, stored
-    gone = [*await journal.delete(run_ids)]
+    gone = [*await journal.delete(run_ids, before=before)]
     for run_id, (key, note, stored) in lines.items():
         if run_id in gone:
             await settle(journal, run_id, stored.state.accounts, spent_in(stored.events))

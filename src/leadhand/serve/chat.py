@@ -34,6 +34,7 @@ from leadhand.serve.openai_requests import (
 from leadhand.serve.openai_runs import AnyRun, answer_while_connected, stopped_if_left
 from leadhand.serve.principals import Current, Principal
 from leadhand.serve.problems import HttpProblem
+from leadhand.serve.retention import erase_soon, erase_unkept
 from leadhand.serve.service import Service, Serving
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"])
@@ -54,6 +55,8 @@ class ChatRequest(BaseModel, extra="allow"):
     stream_options: StreamOptions | None = None
     response_format: Format | None = None
     """The team's own type, or text."""
+    store: bool | None = None
+    """False: the run is erased once its answer was given."""
     progress: bool = False
     """Whether a stream says how far the run is, in `reasoning_content`. Not of OpenAI."""
     metadata: dict[str, str] | None = None
@@ -89,7 +92,7 @@ async def complete(
     run = await start(
         service,
         principal,
-        NewRun(team=team.name, request=asked.request),
+        NewRun(team=team.name, request=asked.request, store=body.store is not False),
         uploads=asked.files,
         key=idempotency_key,
         earlier=asked.earlier,
@@ -103,6 +106,7 @@ async def complete(
             retry_ms=None,
         )
     answer = await answer_while_connected(request, service, run, stays=stays)
+    await erase_unkept(service, run.id)
     return Response(status_code=499) if answer is None else chat.whole(answer)
 
 
@@ -157,6 +161,8 @@ class _Chat:
                                 await queue.put(chunk)
         except Exception as error:  # the status was sent before
             await queue.put(message_of(error_of(error)))
+        finally:
+            erase_soon(service, self._principal, self._run.id, after_s=None if stays else 0)
 
     def _last(self, answer: Answer) -> Iterator[str]:
         if (problem := failure_of(answer, self._principal)) is not None:

@@ -38,6 +38,10 @@ async def serving(service: Service) -> AsyncGenerator[None]:
         taking_over.cancel()
         await asyncio.wait([taking_over])
         await begin()
+        erasing = [*service.erasing]
+        for task in erasing:
+            task.cancel()
+        await asyncio.gather(*erasing, return_exceptions=True)
         for supervisor in service.supervisors.values():
             await supervisor.close()
 

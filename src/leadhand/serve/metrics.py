@@ -12,8 +12,7 @@ from prometheus_client.registry import Collector
 
 from leadhand.contracts.events import Event, ModelCalled, RunFinished
 from leadhand.contracts.summary import RunSummary, WorkerHealth
-from leadhand.serve.principals import EVERY_TENANT, Operator
-from leadhand.serve.problems import HttpProblem
+from leadhand.serve.principals import Operator, check_every_tenant
 from leadhand.serve.service import Service, Serving
 
 COUNTED_RUNS = 10_000
@@ -115,7 +114,22 @@ class ServiceMetrics:
             running.add_metric(labels, worker.running)
             waiting.add_metric(labels, worker.waiting)
             breakers.add_metric(labels, worker.breaker != "closed")
-        return (states, oldest, running, waiting, breakers)
+        return (states, oldest, running, waiting, breakers, *self._queued())
+
+    def _queued(self) -> Iterable[GaugeMetricFamily]:
+        """Of the queues of runs, which supervisors may share."""
+        every = (one.queue for one in self._service.supervisors.values())
+        queues = {one for one in every if one is not None}
+        for name, says, value in (
+            ("running", "Runs that work", sum(one.running for one in queues)),
+            ("waiting", "Runs that wait for their turn", sum(one.waiting for one in queues)),
+            (
+                "oldest_wait_seconds",
+                "How long the run waits that has waited longest",
+                max((one.oldest_wait_s for one in queues), default=0.0),
+            ),
+        ):
+            yield GaugeMetricFamily(f"leadhand_queue_{name}", says, value=value)
 
     def _workers(self) -> Iterable[tuple[str, WorkerHealth]]:
         for team, supervisor in self._service.supervisors.items():
@@ -138,7 +152,6 @@ def _gauge(name: str, says: str, *labels: str) -> GaugeMetricFamily:
 @router.get("/metrics")
 async def read_metrics(request: Request, principal: Operator, _: Serving) -> Response:
     """Figures for Prometheus, for operators of all tenants."""
-    if principal.tenant != EVERY_TENANT:
-        raise HttpProblem(403, f"this is for operators of the tenant {EVERY_TENANT}")
+    check_every_tenant(principal)
     metrics: ServiceMetrics = request.app.state.metrics
     return Response(await metrics.text(), media_type=prometheus_client.CONTENT_TYPE_LATEST)

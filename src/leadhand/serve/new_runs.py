@@ -17,7 +17,7 @@ from leadhand.run.settings import digest_of
 from leadhand.run.uploads import kept_files
 from leadhand.serve.principals import Principal, origin_of
 from leadhand.serve.problems import HttpProblem
-from leadhand.serve.service import AnySupervisor, Service, VisibleRun
+from leadhand.serve.service import UNKEPT, AnySupervisor, Service, VisibleRun
 
 MAX_DEADLINE_S = 86_400.0
 MAX_REQUEST_CHARS = 1_000_000
@@ -52,6 +52,8 @@ class NewRun(BaseModel, extra="forbid"):
     deadline_s: Deadline | None = None
     """Seconds to the answer."""
     budget: RunBudget | None = None
+    store: bool = True
+    """False: the run is erased once its answer was read."""
 
 
 _PLACE = "#/paths/~1api~1v1~1runs/post/requestBody/content/application~1json/schema/$defs/{model}"
@@ -120,6 +122,8 @@ async def start(
         if known.uploads:
             files = await kept_files(service.journal, new.after) | files
     origin, digest = {**(kept or {}), **origin_of(principal)}, ""
+    if not new.store:
+        origin[UNKEPT] = True
     if key is not None:
         hashes = {name: hashlib.sha256(data).hexdigest() for name, data in (uploads or {}).items()}
         said = [one.model_dump(mode="json") for one in earlier]

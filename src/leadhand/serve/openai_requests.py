@@ -30,7 +30,6 @@ _NEUTRAL: Mapping[str, Sequence[JsonValue]] = {
     "n": (1,),
     "tool_choice": ("none", "auto"),
     "modalities": (["text"],),
-    "store": (True,),
 }
 """Values that ask for what happens anyway."""
 

@@ -93,6 +93,12 @@ def check_role(principal: Principal, role: UserRole) -> None:
         raise HttpProblem(403, f"this is for the role {role}")
 
 
+def check_every_tenant(principal: Principal) -> None:
+    """Raises `HttpProblem` 403."""
+    if principal.tenant != EVERY_TENANT:
+        raise HttpProblem(403, f"this is for operators of the tenant {EVERY_TENANT}")
+
+
 async def _current(request: Request) -> Principal:
     authenticate: Callable[[Request], Awaitable[Principal]] = request.app.state.authenticate
     return await authenticate(request)

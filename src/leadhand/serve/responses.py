@@ -35,6 +35,7 @@ from leadhand.serve.response_documents import (
     listed,
     response_of,
 )
+from leadhand.serve.retention import erase_soon, erase_unkept
 from leadhand.serve.service import Service, Serving
 
 router = APIRouter(prefix="/v1/responses", tags=["OpenAI"])
@@ -68,7 +69,7 @@ class ResponseRequest(BaseModel, extra="allow"):
     stream: bool = False
     background: bool = False
     store: bool | None = None
-    """Responses are stored, and can be deleted: false is refused."""
+    """False: the run is erased once its response was given, whole."""
     previous_response_id: str | None = None
     conversation: str | ConversationName | None = None
     reasoning: Reasoning | None = None
@@ -100,12 +101,12 @@ async def create(
     }
     asked = _asked(body, team.name)
     after, run_id = None, None
-    if body.store is False:
-        raise unsupported("store", "a run is stored; delete its response")
     if body.previous_response_id is not None:
         after = (await _stored(service, principal, body.previous_response_id)).id
     elif body.conversation is not None:
         name = body.conversation if isinstance(body.conversation, str) else body.conversation.id
+        if body.store is False:
+            raise unsupported("store", "a conversation is its stored runs")
         if idempotency_key is not None:
             raise unsupported("conversation", "it can't be used with an Idempotency-Key")
         run_id, after = await next_run(service, principal, name)
@@ -113,7 +114,12 @@ async def create(
     run = await start(
         service,
         principal,
-        NewRun(team=team.name, request=asked.request, after=after),
+        NewRun(
+            team=team.name,
+            request=asked.request,
+            after=after,
+            store=body.store is not False,
+        ),
         uploads=asked.files,
         key=idempotency_key,
         run_id=run_id,
@@ -129,6 +135,7 @@ async def create(
     if body.background:
         return response.begun()
     answer = await answer_while_connected(request, service, run, stays=stays)
+    await erase_unkept(service, run.id)
     return Response(status_code=499) if answer is None else response.ended(answer)
 
 
@@ -179,8 +186,11 @@ def _stream(
             as_output=response.as_output,
             waits=response.in_background,
         )
-        async with stopped_if_left(service, run, stays=stays):
-            await Stream(response, queue).follow(parts)
+        try:
+            async with stopped_if_left(service, run, stays=stays):
+                await Stream(response, queue).follow(parts)
+        finally:
+            erase_soon(service, principal, run.id, after_s=None if stays else 0)
 
     return QueueStream(read, heartbeat_s=service.settings.heartbeat_s, retry_ms=None)
 
@@ -196,7 +206,9 @@ async def retrieve(
     """A response as it is now, or with `stream` from its beginning."""
     run = await _stored(service, principal, response_id)
     if not stream:
-        return await _document(run, principal)
+        document = await _document(run, principal)
+        erase_soon(service, principal, run.id)
+        return document
     if starting_after is not None:
         raise unsupported("starting_after", "a stream begins at the beginning")
     response = response_of(await run.view(), principal)

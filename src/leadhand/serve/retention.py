@@ -1,30 +1,99 @@
-"""Deletes the finished runs of a service once they are old enough."""
+"""Deletes the finished runs of a service: once they are old enough, or once they were read."""
 
+import asyncio
 import datetime as dt
+import logging
+from contextlib import suppress
 
 from leadhand.contracts.summary import RunSummary
+from leadhand.errors import LeadhandError
 from leadhand.run.erasing import erase
-from leadhand.serve.service import Service
+from leadhand.serve.event_streams import ends
+from leadhand.serve.principals import Principal, is_own
+from leadhand.serve.service import UNKEPT, Service
 
 FINISHED = ("complete", "partial", "failed", "cancelled")
+UNKEPT_BY = "store: false"
+"""On whose behalf a run is erased that was not to be stored."""
+HELD_S = 5.0
+"""How long a process may hold a run after its last event."""
+_LOOK_S = 0.02
+
+_log = logging.getLogger("leadhand")
 
 
 async def prune(service: Service, now: dt.datetime) -> list[str]:
-    """Delete finished runs that a principal started and whose last event is older than
-    `retain_s`; their ids. Raises `JournalError`."""
-    if service.settings.retain_s is None:
-        return []
-    before = now - dt.timedelta(seconds=service.settings.retain_s)
+    """Delete finished runs that a principal started: those whose last event is older than
+    `retain_s`, and those that were not to be stored and are older than `unread_s`; their ids.
+    Raises `JournalError`."""
+    settings, gone = service.settings, list[str]()
+    old = [] if settings.retain_s is None else await _finished(service, now, settings.retain_s)
+    unread = await _finished(service, now, settings.unread_s, unkept=True)
+    for by, run_ids in (("retention", old), (UNKEPT_BY, unread)):
+        if left := [run_id for run_id in run_ids if run_id not in gone]:
+            gone += await erase(service.journal, left, by=by, at=now)
+    for run_id in gone:
+        service.records.forget(run_id)
+    return gone
+
+
+async def _finished(
+    service: Service, now: dt.datetime, age_s: float, *, unkept: bool = False
+) -> list[str]:
+    before = now - dt.timedelta(seconds=age_s)
 
     def is_old(run: RunSummary) -> bool:
         return (
             run.status in FINISHED
             and run.updated_at < before
             and {*run.origin} >= {"tenant", "principal"}
+            and (UNKEPT in run.origin or not unkept)
         )
 
-    old = [run.run_id for run in await service.journal.runs(where=is_old)]
-    gone = await erase(service.journal, old, by="retention", at=now) if old else []
-    for run_id in gone:
+    return [run.run_id for run in await service.journal.runs(where=is_old)]
+
+
+async def erase_unkept(service: Service, run_id: str) -> None:
+    """Erase a run that was not to be stored, if it has ended. What fails is left to `prune`."""
+    try:
+        known = await service.stored(run_id)
+        if known is None or UNKEPT not in known.origin or not await is_over(service, run_id):
+            return
+        for _ in range(round(HELD_S / _LOOK_S)):
+            if await service.journal.holder(run_id) is None:
+                break
+            await asyncio.sleep(_LOOK_S)
+        await erase(service.journal, [run_id], by=UNKEPT_BY, at=dt.datetime.now(dt.UTC))
         service.records.forget(run_id)
-    return gone
+    except LeadhandError as error:
+        _log.warning("erasing run %s: %s", run_id, error)
+
+
+def erase_soon(
+    service: Service, principal: Principal, run_id: str, *, after_s: float | None = None
+) -> None:
+    """Erase a run that was not to be stored, if it has ended and `principal`, who was given its
+    answer, started it: by default in `reread_s`, as a page reads a run again once its events end.
+
+    It goes on without its caller: clients leave at the last message of a stream.
+    """
+
+    async def later() -> None:
+        with suppress(LeadhandError):  # `prune` does it
+            known = await service.stored(run_id)
+            if known is None or UNKEPT not in known.origin or not is_own(principal, known.origin):
+                return
+            if await is_over(service, run_id):
+                await asyncio.sleep(service.settings.reread_s if after_s is None else after_s)
+                await erase_unkept(service, run_id)
+
+    task = asyncio.create_task(later())
+    service.erasing.add(task)
+    task.add_done_callback(service.erasing.discard)
+
+
+async def is_over(service: Service, run_id: str) -> bool:
+    """Whether its last event ends it."""
+    last = await service.journal.last_seq(run_id)
+    found = await service.journal.events(run_id, after_seq=last - 1) if last else ()
+    return bool(found) and ends(found[-1])

@@ -1,6 +1,7 @@
 """Events as they happen, over HTTP: of one run, and of all that a principal may see."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import aclosing, suppress
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from leadhand.events import TextDelta
 from leadhand.run.handle import Run
 from leadhand.serve.event_streams import Queue, QueueStream, ends, message, message_of
 from leadhand.serve.principals import Current, Still
+from leadhand.serve.retention import erase_soon, is_over
 from leadhand.serve.service import Service, Serving
 
 router = APIRouter(prefix="/api/v1", tags=["events"])
@@ -43,8 +45,12 @@ async def follow_run(
     if await _is_over(service, run_id, after):
         return Response(status_code=204, headers={"cache-control": "no-store"})
     run, operator = service.supervisor(known.team).handle(run_id), principal.has("operator")
+
+    def over() -> None:
+        erase_soon(service, principal, run_id)
+
     return QueueStream(
-        lambda queue: _read_run(run, after, queue, operator=operator),
+        lambda queue: _read_run(run, after, queue, over, operator=operator),
         heartbeat_s=service.settings.heartbeat_s,
         still=still,
     )
@@ -54,12 +60,14 @@ async def _is_over(service: Service, run_id: str, after: int) -> bool:
     last = await service.journal.last_seq(run_id)
     if not 0 < last <= after or await service.journal.holder(run_id) is not None:
         return False
-    found = await service.journal.events(run_id, after_seq=last - 1)
-    return bool(found) and ends(found[-1])
+    return await is_over(service, run_id)
 
 
-async def _read_run(run: Run, seq: int, queue: Queue, *, operator: bool) -> None:
-    """A shutdown ends it, or a journal that can't be read: the client connects again."""
+async def _read_run(
+    run: Run, seq: int, queue: Queue, over: Callable[[], object], *, operator: bool
+) -> None:
+    """Calls `over` once the reader has the last event. A shutdown ends it, or a journal that can't
+    be read: the client connects again."""
     with suppress(LeadhandError):
         while True:
             async with aclosing(run.events(after_seq=seq, deltas=True)) as found:
@@ -71,6 +79,8 @@ async def _read_run(run: Run, seq: int, queue: Queue, *, operator: bool) -> None
                             await queue.put(text)
                     except TimeoutError:
                         break
+                    if ends(event):
+                        over()
                     seq = seq if isinstance(event, TextDelta) else event.seq
                 else:
                     return

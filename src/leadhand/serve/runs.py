@@ -1,6 +1,7 @@
 """Runs over HTTP: start, list, show, cancel, resume, follow up and delete them."""
 
 import asyncio
+import datetime as dt
 import re
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ from pydantic_core import to_json
 
 from leadhand.contracts.summary import RunStatus
 from leadhand.errors import InputError, RunInterrupted
+from leadhand.run.erasing import DELETED
 from leadhand.serve.new_runs import (
     BODY,
     MAX_REQUEST_CHARS,
@@ -19,11 +21,12 @@ from leadhand.serve.new_runs import (
     accepted,
     start,
 )
-from leadhand.serve.principals import Current, Principal, is_own
+from leadhand.serve.principals import Current, Operator, Principal, check_every_tenant, is_own
 from leadhand.serve.problems import HttpProblem
+from leadhand.serve.retention import erase_soon, erase_unkept
 from leadhand.serve.run_list import WantedRuns, listed
 from leadhand.serve.run_views import RunDocument, RunList, run_document
-from leadhand.serve.service import Service, Serving, no_such_run
+from leadhand.serve.service import UNKEPT, Service, Serving, no_such_run
 from leadhand.serve.uploads import read_body
 
 router = APIRouter(prefix="/api/v1", tags=["runs"])
@@ -50,6 +53,17 @@ class ResumedRun(BaseModel, extra="forbid"):
 
 class FollowUp(BaseModel, extra="forbid"):
     request: str = Field(max_length=MAX_REQUEST_CHARS)
+
+
+class DeletedRun(BaseModel):
+    """What stays of a run, for audits."""
+
+    run_id: str
+    team: str
+    status: str
+    at: dt.datetime
+    by: str
+    """The principal, or `retention`, `store: false`, `runs prune`."""
 
 
 @router.post(
@@ -100,6 +114,7 @@ async def started(
                 await service.supervisor(team).handle(run_id).answer()
             response = await _shown(service, principal, run_id)
             response.headers.update(headers)
+            await erase_unkept(service, run_id)
             return response
         except (TimeoutError, RunInterrupted):
             pass  # it goes on, here or in another process
@@ -148,8 +163,11 @@ async def read_run(
     if_none_match: Annotated[str | None, Header()] = None,
 ) -> Response:
     """A run with its tasks, its questions and its answer. An unchanged `ETag` is a 304."""
-    await service.visible(principal, run_id)
-    return await _shown(service, principal, run_id, since_seq, if_none_match)
+    known = await service.visible(principal, run_id)
+    response = await _shown(service, principal, run_id, since_seq, if_none_match)
+    if UNKEPT in known.origin:
+        erase_soon(service, principal, run_id)
+    return response
 
 
 async def _shown(
@@ -222,6 +240,18 @@ async def delete_run(run_id: str, principal: Current, service: Serving) -> Respo
     await service.supervisor(known.team).delete(run_id, by=principal.name)
     service.records.forget(run_id)
     return Response(status_code=204)
+
+
+@router.get("/deleted")
+async def list_deleted(
+    principal: Operator,
+    service: Serving,
+    limit: Annotated[int, Query(ge=1, le=MAX_LISTED)] = 50,
+) -> list[DeletedRun]:
+    """The runs that were deleted, the latest first, for operators of all tenants."""
+    check_every_tenant(principal)
+    notes = await service.journal.notes(DELETED)
+    return [DeletedRun.model_validate_json(notes[key]) for key in sorted(notes)[: -limit - 1 : -1]]
 
 
 def json_response(

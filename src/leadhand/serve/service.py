@@ -24,6 +24,8 @@ from leadhand.supervisor import Supervisor
 AnySupervisor = Supervisor[Any, object]
 """With a context and an output of any type."""
 MAX_KNOWN_RUNS = 10_000
+UNKEPT = "unkept"
+"""In the origin of a run: it is erased once its answer was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,10 @@ class ServiceSettings:
     """How often interrupted runs of processes that died are taken over."""
     retain_s: float | None = None
     """How long finished runs are kept after their last event; None: until they are deleted."""
+    reread_s: float = 5.0
+    """How long a run with `store: false` stays once its answer was read, to be read again."""
+    unread_s: float = 600.0
+    """How long it stays after its last event if nothing reads its answer."""
     heartbeat_s: float = 15.0
     """The longest silence of a stream."""
     max_body_bytes: int = 4_000_000
@@ -77,6 +83,8 @@ class Service:
     """The runs that were shown last."""
     feed: Feed = field(init=False)
     """What happens in all runs."""
+    erasing: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+    """Of runs that are about to be erased, as their answers were read."""
     _known: OrderedDict[str, VisibleRun] = field(default_factory=OrderedDict[str, VisibleRun])
     """The last runs that were looked at: their first event never changes."""
 

@@ -112,7 +112,7 @@ def runs(
 
 @command(runs_app)
 def deleted(home: Home = None, json: Json = False) -> None:
-    """List the runs that a program or a service has deleted: when, which, and on whose behalf."""
+    """List the runs that were deleted: when, which, and on whose behalf."""
     import json as codec
 
     with StoredRuns(home) as kept:
@@ -137,13 +137,19 @@ def prune(
     home: Home = None,
     json: Json = False,
 ) -> None:
-    """Delete runs whose last event is older, and say which. No other command deletes runs."""
+    """Delete runs whose last event is older, and say which. No other command deletes runs.
+
+    `leadhand runs deleted` lists them.
+    """
+    import asyncio
     import datetime as dt
     import os
     import shutil
 
     from leadhand.cli.duration import parse_duration
     from leadhand.cli.home import run_folder, shown_home
+    from leadhand.journal.store_journal import StoreJournal
+    from leadhand.run.erasing import erase
 
     try:
         age = dt.timedelta(seconds=parse_duration(older_than))
@@ -154,7 +160,8 @@ def prune(
         old = (run.run_id for run in kept.store.runs() if run.updated_at < before)
         ids: Sequence[str] = [id for id in old if kept.store.holder(id) is None]
         if not dry_run:
-            ids = kept.store.delete(ids, before=before)
+            now, journal = dt.datetime.now(dt.UTC), StoreJournal(kept.store)
+            ids = asyncio.run(erase(journal, ids, by="runs prune", at=now, before=before))
             for id in ids:
                 shutil.rmtree(run_folder(kept.home, id, os.environ), ignore_errors=True)
     if json:
