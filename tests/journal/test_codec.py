@@ -95,6 +95,8 @@ def instances(kind: type) -> st.SearchStrategy[object]:
         every[name] = st.integers(1, 10) | (st.none() if name not in {"revision"} else st.just(1))
     if kind.__name__ in {"Usage", "Metrics"}:
         every["requests"] = st.integers(0, 10)
+    if kind.__name__ == "Budget":  # a scope and a period need an amount
+        every |= {"scope": st.none(), "per": st.none()}
     return st.fixed_dictionaries(
         {name: value for name, value in every.items() if name not in optional},
         optional={name: value for name, value in every.items() if name in optional},

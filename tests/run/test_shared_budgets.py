@@ -15,6 +15,7 @@ from tests.programs import forkserver
 from tests.run.resuming.processes import Processes
 from tests.run.spending import ACME, RUN, SHARED, TWO, At, plan, team
 
+pytestmark = pytest.mark.wall_clock  # requests go to a real server
 HANG = {"match": {"role": "worker"}, "reply": {"misbehave": {"latency_ms": 600_000}}}
 
 
@@ -77,7 +78,6 @@ async def test_a_run_that_can_t_begin_gives_back_what_it_reserved(
 
 
 @pytest.mark.parametrize("end", ["resumed", "cancelled", "deleted"])
-@pytest.mark.wall_clock
 async def test_a_reservation_stays_with_a_run_whose_process_was_killed(
     processes: Processes, model_server: ScriptedServer, tmp_path: Path, end: str
 ) -> None:
@@ -110,7 +110,6 @@ async def test_a_reservation_stays_with_a_run_whose_process_was_killed(
     await supervisor.close()
 
 
-@pytest.mark.wall_clock
 async def test_a_run_that_was_never_stored_keeps_no_reservation(
     processes: Processes, model_server: ScriptedServer, tmp_path: Path
 ) -> None:

@@ -18,6 +18,7 @@ from leadhand.contracts.events import (
     Event,
     ModelCalled,
     RunFinished,
+    RunQueued,
     RunResumed,
     TaskCompleted,
     TaskDispatched,
@@ -49,8 +50,9 @@ def test_no_seed_breaks_a_promise(kind: PlannerKind | None) -> None:
 
 def test_every_kind_of_event_and_end_of_a_process_happens_in_some_run() -> None:
     """Or the promises would say little there."""
-    # No tool is used, no tier has a model, and nobody looks for conflicts or criticizes.
-    others = {ToolCalled, TierRaised, ConflictFound, ConflictJudged, CritiqueGiven}
+    # No tool is used, no tier has a model, no run waits for its turn, and no synthesizer looks
+    # for conflicts or critic for faults.
+    others = {ToolCalled, TierRaised, RunQueued, ConflictFound, ConflictJudged, CritiqueGiven}
     missing: set[object] = {*get_args(Event)} - others | {"lost", "waits", "ended"}
     for seed in range(IN_TESTS):
         for kind in (None, "stepwise", "ahead"):

@@ -93,7 +93,7 @@ def _step(event: object) -> str:
             return f"{event.task_id}: {event.worker} starts."
         case events.TaskCompleted():
             return f"{event.task_id} is done."
-        case events.TaskRetried() | events.TaskReassigned() | events.TaskRefined():
+        case events.TaskDispatched():
             return f"{event.task_id} is tried again."
         case events.TaskFailed(final=True) | events.TaskEscalated(final=True):
             return f"{event.task_id} is given up."

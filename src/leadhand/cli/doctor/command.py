@@ -34,6 +34,7 @@ EXTRAS = {
     "router": "sklearn",
     "otel": "opentelemetry.exporter.otlp.proto.http",
     "teams": "ucumvert",
+    "web": "prometheus_client",
     "bedrock": "boto3",
     "cohere": "cohere",
     "google": "google.genai",
