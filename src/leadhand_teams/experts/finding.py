@@ -49,7 +49,6 @@ class FoundAnswer(NamedTuple):
     found: Sequence[FoundLine]
     """Best first."""
     answers: bool
-    """Whether the best one answers."""
     unknown: Sequence[str]
     """Words of the question that no document has."""
     disagreements: Sequence[Disagreement]

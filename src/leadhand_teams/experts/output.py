@@ -44,14 +44,12 @@ class ExpertOpinion(BaseModel):
     citations: list[Citation] = []
     """The answer's first."""
     checks: list[str] = []
-    """What a professional must check."""
     disagreements: list[Disagreement] = []
     to_reader: list[Citation] = []
     """Instructions to the reader in the documents; they were not followed."""
     unread: list[str] = []
     files: int = 0
     ask: str | None = None
-    """What to ask back."""
 
 
 class Answered(BaseModel):
@@ -67,7 +65,6 @@ class Answered(BaseModel):
     citations: list[Citation] = []
     professional_check: list[str] = []
     question: str | None = None
-    """What the team asks back."""
     opinions: list[ExpertOpinion] = []
     disagreements: list[Disagreement] = []
     added: list[Statement] = []
