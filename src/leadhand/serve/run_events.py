@@ -19,7 +19,7 @@ from leadhand.serve.service import Service, Serving
 router = APIRouter(prefix="/api/v1", tags=["events"])
 
 SLOW_S = 1.0
-"""After which a reader is slow: what it did not take is let go of, and read again later."""
+"""After which a reader is slow: what it did not take is dropped, and read again later."""
 MAX_UNREAD = 1_000
 """Messages of all runs that wait for a reader."""
 _STREAM = {

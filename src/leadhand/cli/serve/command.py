@@ -172,7 +172,7 @@ def _address(options: ServeOptions) -> tuple[socket.AddressFamily, tuple[str, in
 
 
 def _auth(options: ServeOptions, home: Path | str, *, loopback: bool, ui: bool) -> Authenticate:
-    """Raises `InputError` if any one could call the service, or nobody."""
+    """Raises `InputError` if anyone could call the service, or if no caller could."""
     if options.auth is not None:
         return _own_auth(options.auth, trust=options.teams.trust)
     named = NamedTokens(tokens_file(options.teams.home, options.tokens))
