@@ -2,7 +2,6 @@
 
 from leadhand_teams.support.escalator import missing_from
 from leadhand_teams.support.library import signatures
-from leadhand_teams.support.lists import runbooks_of
 from leadhand_teams.support.output import Kind
 from leadhand_teams.support.runbooks import Symptoms, to_yaml
 
@@ -16,8 +15,3 @@ def known_error(text: str) -> str:
 def open_questions(text: str, kind: Kind) -> list[str]:
     """What an engineer will ask about a request and its text does not say."""
     return [*missing_from(text, kind)]
-
-
-def runbook_from_list(markdown: str) -> str:
-    """The runbooks of Markdown lists as YAML; see `leadhand_teams.support.lists`."""
-    return to_yaml(runbooks_of(markdown, ""))
