@@ -29,7 +29,6 @@ OTHERS = {
     **dict.fromkeys(("path", "task", "task_path", "blob", "blob_id"), "t1"),
     **dict.fromkeys(("name", "team", "model"), "desk"),
     "worker": "clerk",
-    "conversation_id": "conv_1",
 }
 PLAN = {"goal": "g", "tasks": [{"id": "t1", "worker": "clerk", "intent": "i"}]}
 REPLY: dict[str, object] = {"question": "t1", "verdict": "answered", "text": "blue"}
@@ -54,7 +53,6 @@ BODIES: Mapping[str, object] = {
         "input": "mine",
         "previous_response_id": "resp_{run}",
     },
-    "POST /v1/conversations": {},
 }
 """What each route takes that has a body."""
 

@@ -18,7 +18,6 @@ from leadhand.plans.payloads import DeclaredType
 from leadhand.serve import (
     authentication,
     chat,
-    conversations,
     health,
     mcp,
     metrics,
@@ -52,7 +51,6 @@ ROUTERS = (
     page.router,
     chat.router,
     responses.router,
-    conversations.router,
 )
 """Every module of routes has one."""
 

@@ -102,7 +102,6 @@ async def start(
     uploads: Mapping[str, bytes] | None = None,
     inputs: tuple[Path, ...] = (),
     key: str | None = None,
-    run_id: str | None = None,
     earlier: Sequence[EarlierRun] = (),
     kept: Mapping[str, JsonValue] | None = None,
 ) -> Run[Any, object]:
@@ -110,8 +109,7 @@ async def start(
 
     The files of the run that it follows are handed in again, unless `uploads` has one of the name.
     `inputs` are files of the service itself, `earlier` is what a client knows of a conversation,
-    and `kept` is stored with the origin. Without a key it may have a `run_id`. Raises
-    `HttpProblem`, and what `Supervisor.start` raises.
+    and `kept` is stored with the origin. Raises `HttpProblem`, and what `Supervisor.start` raises.
     """
     supervisor = service.supervisor(new.team)
     if new.plan is not None and not principal.has("operator"):
@@ -121,7 +119,7 @@ async def start(
         known = await service.visible(principal, new.after)
         if known.uploads:
             files = await kept_files(service.journal, new.after) | files
-    origin, digest = {**(kept or {}), **origin_of(principal)}, ""
+    origin, digest, run_id = {**(kept or {}), **origin_of(principal)}, "", None
     if not new.store:
         origin[UNKEPT] = True
     if key is not None:

@@ -42,7 +42,6 @@ class RunResponse:
         self.run_id, self._principal = run_id, principal
         self.as_output = bool(asked.get("as_output"))
         self.in_background = bool(asked.get("background"))
-        conversation = asked.get("conversation")
         self._head: Document = {
             "id": f"{PREFIX}{run_id}",
             "object": "response",
@@ -53,7 +52,6 @@ class RunResponse:
             "error": None,
             "incomplete_details": None,
             "metadata": asked.get("metadata") or {},
-            "conversation": {"id": conversation} if conversation else None,
             "output": [],
             "parallel_tool_calls": False,
             "previous_response_id": f"{PREFIX}{after}" if after else None,
@@ -230,18 +228,6 @@ def response_of(view: RunView, principal: Principal) -> RunResponse:
         asked=asked if isinstance(asked, dict) else {},
         after=view.after,
     )
-
-
-def input_item(view: RunView) -> Document:
-    """The request of a run as an item of its response's input."""
-    content = {"type": "input_text", "text": view.request}
-    head: Document = {"id": f"msg_{view.run_id}_input", "type": "message", "role": "user"}
-    return head | {"status": "completed", "content": [content]}
-
-
-def listed(items: Sequence[Document]) -> Document:
-    first, last = (items[0]["id"], items[-1]["id"]) if items else (None, None)
-    return {"object": "list", "data": items, "first_id": first, "last_id": last, "has_more": False}
 
 
 _NO_TEXT: Document = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}

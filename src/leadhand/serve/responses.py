@@ -10,7 +10,6 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field, JsonValue
 
 from leadhand.serve.chat import team_named
-from leadhand.serve.conversations import next_run
 from leadhand.serve.event_streams import Queue, QueueStream
 from leadhand.serve.new_runs import NewRun, start
 from leadhand.serve.openai_answers import Document, followed
@@ -31,8 +30,6 @@ from leadhand.serve.response_documents import (
     PREFIX,
     RunResponse,
     Stream,
-    input_item,
-    listed,
     response_of,
 )
 from leadhand.serve.retention import erase_soon, erase_unkept
@@ -53,10 +50,6 @@ class TextOptions(BaseModel):
     format: Format | None = None
 
 
-class ConversationName(BaseModel):
-    id: str
-
-
 class ResponseRequest(BaseModel, extra="allow"):
     """`POST /v1/responses`. Other parameters are refused, or listed as ignored."""
 
@@ -71,7 +64,6 @@ class ResponseRequest(BaseModel, extra="allow"):
     store: bool | None = None
     """False: the run is erased once its response was given, whole."""
     previous_response_id: str | None = None
-    conversation: str | ConversationName | None = None
     reasoning: Reasoning | None = None
     text: TextOptions | None = None
     """`format` is the team's own type, or text."""
@@ -100,17 +92,9 @@ async def create(
         "metadata": dict[str, JsonValue](body.metadata or {}),
     }
     asked = _asked(body, team.name)
-    after, run_id = None, None
+    after = None
     if body.previous_response_id is not None:
         after = (await _stored(service, principal, body.previous_response_id)).id
-    elif body.conversation is not None:
-        name = body.conversation if isinstance(body.conversation, str) else body.conversation.id
-        if body.store is False:
-            raise unsupported("store", "a conversation is its stored runs")
-        if idempotency_key is not None:
-            raise unsupported("conversation", "it can't be used with an Idempotency-Key")
-        run_id, after = await next_run(service, principal, name)
-        known["conversation"] = name
     run = await start(
         service,
         principal,
@@ -122,7 +106,6 @@ async def create(
         ),
         uploads=asked.files,
         key=idempotency_key,
-        run_id=run_id,
         earlier=asked.earlier,
         kept={ORIGIN: {key: one for key, one in known.items() if one}},
     )
@@ -140,13 +123,11 @@ async def create(
 
 
 def _asked(body: ResponseRequest, team: str) -> GivenRequest:
-    if body.previous_response_id is not None and body.conversation is not None:
-        raise unsupported("conversation", "give it or previous_response_id, not both")
     if isinstance(body.input, str):
         messages = [ClientMessage(role="user", content=body.input)]
     else:
         messages = [one for place, item in enumerate(body.input) for one in _messages(item, place)]
-    if len(messages) > 1 and (body.previous_response_id or body.conversation):
+    if len(messages) > 1 and body.previous_response_id:
         raise unsupported("input", "give the new message alone: what was said before is known")
     if body.instructions:
         messages.insert(0, ClientMessage(role="system", content=body.instructions))
@@ -232,13 +213,6 @@ async def delete(response_id: str, principal: Current, service: Serving) -> Docu
     supervisor = service.supervisor((await run.view()).team)
     await supervisor.delete(run.id)
     return {"id": response_id, "object": "response", "deleted": True}
-
-
-@router.get("/{response_id}/input_items")
-async def list_input(response_id: str, principal: Current, service: Serving) -> Document:
-    """The request; what was said before it is in the responses before."""
-    run = await _stored(service, principal, response_id)
-    return listed([input_item(await run.view())])
 
 
 async def _stored(service: Service, principal: Principal, response_id: str) -> AnyRun:
