@@ -1,6 +1,7 @@
 """Decodes text that JSON, URLs or base64 encode, and maps positions back. Knows no secrets."""
 
 import binascii
+import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
@@ -53,19 +54,6 @@ class Encoding:
             yield start, end
 
 
-_SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    token = match[0]
-    if len(token) == 2:
-        return _SHORT.get(token[1], token[1])
-    if len(token) == 6:
-        return chr(int(token[2:], 16))
-    high, low = int(token[2:6], 16), int(token[8:], 16)
-    return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
-
-
 def _unquoted(match: re.Match[str]) -> str:
     try:
         return bytes.fromhex(match[0].replace("%", "")).decode()
@@ -79,12 +67,8 @@ JSON_STRING = Encoding(
         r'\\(?:["\\/bfnrt]'
         r"|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4})"
     ),
-    decoded=_unescaped,
-    short=(
-        *((f"\\{letter}", control) for letter, control in _SHORT.items()),
-        ('\\"', '"'),
-        ("\\/", "/"),
-    ),
+    decoded=lambda match: str(json.loads(f'"{match[0]}"')),
+    short=tuple(("\\" + letter, str(json.loads(f'"\\{letter}"'))) for letter in 'bfnrt"/'),
 )
 PERCENT = Encoding(
     mark="%",
