@@ -13,28 +13,8 @@ from leadhand.untrusted.cutting import cut
 
 MAX_SHOWN_CHARS = 300
 
-RunLevelEvent = (
-    events.RunStarted
-    | events.RunQueued
-    | events.RunStopped
-    | events.RunResumed
-    | events.PlanProposed
-    | events.PlanRejected
-    | events.PlanAccepted
-    | events.ApprovalRequested
-    | events.ApprovalGiven
-    | events.PlanAmended
-    | events.RoundDecided
-    | events.SynthesisStarted
-    | events.ConflictFound
-    | events.ConflictJudged
-    | events.CritiqueGiven
-    | events.RunWaiting
-    | events.RunFinished
-)
 
-
-def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
+def apply_to_run(state: RunState, event: events.RunLevelEvent) -> None:
     match event:
         case events.RunStarted():
             _started(state, event)

@@ -8,7 +8,6 @@ import logging
 from collections.abc import Callable
 
 from leadhand.contracts import events
-from leadhand.state.run_events import RunLevelEvent
 from leadhand.tools.text import counted
 from leadhand.trace.steps import notice, step
 
@@ -153,7 +152,7 @@ def _finality(event: events.TaskFailed | events.TaskEscalated) -> str:
     return ": given up" if event.final else ""
 
 
-def _run(event: RunLevelEvent | events.BreakerOpened | events.BreakerClosed) -> str:
+def _run(event: events.RunLevelEvent | events.BreakerOpened | events.BreakerClosed) -> str:
     match event:
         case events.RunStarted():
             after = (

@@ -12,6 +12,30 @@ from leadhand.contracts.people import CallReply, Occasion, ToolCall, Verdict
 from leadhand.contracts.planner_kinds import AsksAfter, RoundsEnd
 from leadhand.contracts.task import EarlierRun, Plan, Task
 
+__all__ = [
+    "ApprovalGiven",
+    "ApprovalRequested",
+    "BreakerClosed",
+    "BreakerOpened",
+    "ConflictFound",
+    "ConflictJudged",
+    "CritiqueGiven",
+    "CritiqueVerdict",
+    "PlanAccepted",
+    "PlanAmended",
+    "PlanProposed",
+    "PlanRejected",
+    "RoundDecided",
+    "RunFinished",
+    "RunLevelEvent",
+    "RunQueued",
+    "RunResumed",
+    "RunStarted",
+    "RunStopped",
+    "RunWaiting",
+    "SynthesisStarted",
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted(RunEvent):
@@ -279,3 +303,25 @@ class RunWaiting(RunEvent):
 class RunFinished(RunEvent):
     type: Literal["run_finished"] = "run_finished"
     answer: Answer
+
+
+RunLevelEvent = (
+    RunStarted
+    | RunQueued
+    | RunStopped
+    | RunResumed
+    | PlanProposed
+    | PlanRejected
+    | PlanAccepted
+    | ApprovalRequested
+    | ApprovalGiven
+    | PlanAmended
+    | RoundDecided
+    | SynthesisStarted
+    | ConflictFound
+    | ConflictJudged
+    | CritiqueGiven
+    | RunWaiting
+    | RunFinished
+)
+"""What changes the state of the run as a whole."""

@@ -10,14 +10,25 @@ from leadhand.contracts.outcome import EscalationReason, FailureKind, Raised, Re
 from leadhand.contracts.task import Task
 
 __all__ = [
+    "AttemptEnd",
+    "ModelCalled",
     "OpinionJudged",
+    "TaskCancelled",
+    "TaskCompleted",
+    "TaskDecision",
+    "TaskDispatched",
+    "TaskEscalated",
+    "TaskFailed",
+    "TaskPlanned",
     "TaskReassigned",
     "TaskRefined",
     "TaskRetried",
+    "TaskSkipped",
     "TaskSplit",
     "TierRaised",
+    "ToolCalled",
+    "WorkerStuck",
 ]
-"""Decisions; other modules import the rest of this one by name."""
 
 CALL_CANCELLED = "the call was cancelled before it was answered"
 """The error of a call to a model that the run stopped."""
