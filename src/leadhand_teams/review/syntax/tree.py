@@ -164,6 +164,17 @@ def blocks(node: ast.stmt) -> list[list[ast.stmt]]:
     ]
 
 
+def assigned(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """(target, value) of an assignment, with or without a type; none for other nodes."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            return [(target, value) for target in targets]
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            return [(target, value)]
+        case _:
+            return []
+
+
 def dotted(node: ast.AST) -> str:
     """`a.b.c` for a chain of attributes of a name; empty for anything else."""
     parts: list[str] = []

@@ -149,11 +149,11 @@ def test_a_weakened_protection_is_reported_with_its_line(tmp_path: Path, what: s
     assert "?" in found[rule].message
 
 
-def test_an_allow_list_that_grows_is_reported_with_the_line_that_it_gained(tmp_path: Path) -> None:
-    before = "ALLOWED_TAGS = [\n    'b',\n    'i',\n]\n"
-    after = before.replace("]", "    'script',\n]")
+def test_an_allow_list_that_gains_a_wildcard_is_reported_with_that_line(tmp_path: Path) -> None:
+    before = "ALLOWED_HOSTS = [\n    'a.example',\n]\n"
+    after = before.replace("]", "    '*',\n]")
     [finding] = look(tmp_path, {"a.py": after}, {"a.py": before}).findings
-    assert (finding.rule, finding.evidence) == ("security/removed-entry", "'script',")
+    assert (finding.rule, finding.evidence) == ("security/removed-entry", "'*',")
 
 
 def test_a_safe_default_that_is_switched_off_is_reported_with_the_new_line(tmp_path: Path) -> None:

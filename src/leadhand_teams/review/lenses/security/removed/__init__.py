@@ -47,7 +47,7 @@ def find(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
         if is_test(file.path) or file.status == "added":
             continue
         for removal in settings.floors(file):
-            yield _finding(file, removal)
+            yield _finding(file, removal, ())
         if file.language != "python" or not (file.removed or flags.ADDED.search(file.head.lower())):
             continue
         try:
@@ -56,10 +56,15 @@ def find(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
             why = "its code is nested too deeply to compare"
             yield NotAssessed(lens="security", path=file.path, why=why)
     called = {removal.name for _, found in compared for removal in found if removal.rule is CALL}
+    alike: dict[tuple[str, str], list[tuple[ChangedFile, Removal]]] = {}
     for file, found in compared:
         # Where a call is missing, it says more than that the function is gone as well.
         left = [one for one in found if one.rule is not FUNCTION or one.name not in called]
-        yield from _grouped(file, left)
+        for removal in _grouped(left):
+            words = removal.message.replace(removal.place, "")
+            alike.setdefault((removal.rule.id, words), []).append((file, removal))
+    for (file, first), *others in alike.values():
+        yield _finding(file, first, others)
 
 
 def _removals(pair: Pair, sides: Sides) -> Iterator[Removal]:
@@ -71,11 +76,11 @@ def _removals(pair: Pair, sides: Sides) -> Iterator[Removal]:
                 continue
             if (removal.added, removal.line) not in lines:
                 lines.add((removal.added, removal.line))
-                yield removal
+                yield removal._replace(place=pair.place)
 
 
-def _grouped(file: ChangedFile, removals: Iterable[Removal]) -> Iterator[Finding]:
-    """One finding for each rule that finds something in a definition, at the first place."""
+def _grouped(removals: Iterable[Removal]) -> Iterator[Removal]:
+    """One removal for each rule that finds something in a definition, at the first place."""
     groups: dict[str, list[Removal]] = {}
     for removal in removals:
         groups.setdefault(removal.rule.id, []).append(removal)
@@ -86,16 +91,24 @@ def _grouped(file: ChangedFile, removals: Iterable[Removal]) -> Iterator[Finding
             noun = "line" if len(more) == 1 else "lines"
             message = f"{first.message} The same holds for old {noun} {there}."
             first = first._replace(message=message)
-        yield _finding(file, first)
+        yield first
 
 
-def _finding(file: ChangedFile, removal: Removal) -> Finding:
+def _finding(
+    file: ChangedFile, removal: Removal, others: Sequence[tuple[ChangedFile, Removal]]
+) -> Finding:
+    """The finding for a removal, and for `others` in the same words."""
     hunk = None if removal.added else file.hunk_removing(removal.line)
     text = (file.added if removal.added else file.removed)[removal.line]
+    message = removal.message
+    if others:
+        there = {one.place.strip("`"): None for _, one in others}
+        named = ", ".join([*there][:5])
+        message += f" It was removed in {len(others)} other places, too, such as {named}."
     return removal.rule.finding(
         file,
         hunk.new_line if hunk is not None else removal.line,
-        message=mask_secrets(removal.message),
+        message=mask_secrets(message),
         evidence=safe_quote(text),
     )
 

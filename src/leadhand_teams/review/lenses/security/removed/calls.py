@@ -78,7 +78,7 @@ def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
         return
     yield from _calls(pair, pair.new, sides)
     yield from _safer(pair, pair.new)
-    yield from _keywords(pair, pair.new)
+    yield from _keywords(pair, pair.new, sides)
     yield from _limits(pair, pair.new, sides)
     yield from _locks(pair, pair.new)
 
@@ -176,7 +176,7 @@ def _uses(code: Code) -> dict[str, list[int]]:
     return found
 
 
-def _keywords(pair: Pair, new: Code) -> Iterator[Removal]:
+def _keywords(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
     """Limits, flags and validators that a call no longer gets."""
     passed: dict[str, list[ast.Call]] = {}
     for call in new.calls:
@@ -193,7 +193,9 @@ def _keywords(pair: Pair, new: Code) -> Iterator[Removal]:
                 continue  # the callers decided it
             had = sum(_has(one, keyword.arg) for one in pair.old.calls if _is(one, name))
             has = sum(_has(one, keyword.arg) for one in passed[name])
-            if has >= had or keyword.arg in new.names or _gained(name, pair.old, new):
+            if has >= had or keyword.arg in new.names or sides.added_words[keyword.arg or ""]:
+                continue
+            if _gained(name, pair.old, new):
                 continue
             value = f"{keyword.arg}={shown(ast.unparse(keyword.value))}"
             message = f"Does `{name}` no longer need `{value}`? {pair.place} passed it here."

@@ -58,7 +58,7 @@ def _decorators(
 ) -> Iterator[Removal]:
     had = [_written(one) for one in old.decorator_list]
     now = [_written(one) for one in new.decorator_list]
-    if any(guards(name) for name in now if name not in had):
+    if any(guards(name) for name in now if name not in had) or _refuses_anew(pair):
         return
     for node, name in zip(old.decorator_list, had, strict=True):
         if not guards(name) or name in now or sides.added_words[name.rsplit(".", 1)[-1]]:
@@ -66,6 +66,24 @@ def _decorators(
         if pair.removes(node.lineno):
             message = f"Is {pair.place} still protected? `@{shown(name)}` was removed here."
             yield Removal(DECORATOR, node.lineno, message)
+
+
+def _refuses_anew(pair: Pair) -> bool:
+    """Whether the change adds a refusal for reasons of access to the definition."""
+    new = pair.new
+    return new is not None and any(
+        vocabulary.about_access(guard.subjects | {guard.name}) and new.changes(guard.test)
+        for guard in new.guards
+    )
+
+
+def gains_protection(pair: Pair) -> bool:
+    """Whether a definition has a protecting decorator or base that it had not."""
+    new = pair.new.node if pair.new is not None else None
+    if new is None or isinstance(new, ast.Module) or isinstance(pair.old.node, ast.Module):
+        return False
+    had = {_written(one) for one in pair.old.node.decorator_list}
+    return any(guards(name) for name in {_written(one) for one in new.decorator_list} - had)
 
 
 def _written(node: ast.expr) -> str:
@@ -96,10 +114,9 @@ def _bases(pair: Pair, old: ast.ClassDef, new: ast.ClassDef, sides: Sides) -> It
 
 def _settings(node: ast.ClassDef) -> dict[str, ast.expr]:
     return {
-        target.id: statement.value
+        target.id: value
         for statement in node.body
-        if isinstance(statement, ast.Assign)
-        for target in statement.targets
+        for target, value in syntax.assigned(statement)
         if isinstance(target, ast.Name) and target.id in _CLASS_SETTINGS
     }
 

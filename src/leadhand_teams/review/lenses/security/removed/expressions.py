@@ -18,8 +18,9 @@ _CASTS = syntax.word_set(
     "cast list tuple dict set frozenset deque str bytes super print len sorted reversed iter next"
     " repr type format _ gettext lazy_gettext ugettext u_ text_type decode encode items keys values"
     " round int float bool exit Path capitalize title swapcase ljust rjust center expandtabs"
+    " Markup mark_safe SafeString"
 )
-"""Calls whose loss is rarely more than a matter of types or style."""
+"""Calls whose loss is rarely more than a matter of types or style, or makes a text safer."""
 
 
 def find(pair: Pair, sides: Sides) -> Iterator[Removal]:

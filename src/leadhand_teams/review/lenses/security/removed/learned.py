@@ -5,6 +5,7 @@ code at the base answers with a 4xx status or a permission error depending on wh
 """
 
 import ast
+import re
 from collections.abc import Iterable
 
 from leadhand.tools.git import GitFailed, GitTimeout, grep, read_blobs
@@ -47,6 +48,18 @@ class BaseNames:
             node for tree in self._naming(name) for node in ast.walk(tree)
             if isinstance(node, syntax.FUNCTIONS) and node.name == name
         ]  # fmt: skip
+
+    def sets(self, name: str) -> bool:
+        """Whether a file that the change leaves alone assigns to `name`, too."""
+        git_dir, head = self._change.git_dir, self._change.head
+        if git_dir is None or head is None:
+            return False
+        try:
+            hits = grep(git_dir, head, [name], max_hits=_MAX_HITS, timeout_s=_TIMEOUT_S)
+        except (GitFailed, GitTimeout):
+            return False
+        sets = re.compile(rf"""\s*["']?{re.escape(name)}["']?\s*[:=]""")
+        return any(sets.match(text) for path, _, text in hits if not is_test(path))
 
     def _found(self, name: str) -> bool:
         return any(name in _refusing(tree) for tree in self._naming(name))

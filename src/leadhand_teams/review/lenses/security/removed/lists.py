@@ -26,7 +26,8 @@ ALLOW = syntax.word_set(
     "allow allowed allowlist white whitelist whitelisted safe permitted trusted"
 )
 _CHECKS = syntax.word_set("validators validator constraints")
-_ANY = ("'*'", "'.*'", "'0.0.0.0'", "'0.0.0.0/0'", "'::/0'")
+_WILD = re.compile(r"'([^']*\*[^']*|\.[\w.-]+\.\w+|0\.0\.0\.0(/0)?|::/0)'")
+"""Entries that stand for many values."""
 
 
 def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
@@ -51,16 +52,11 @@ def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
                     else f"Is `{what}` no longer needed? It was removed from `{name}`."
                 )  # fmt: skip
                 yield Removal(rule, line, message)
-        elif gained and not lost and words & ALLOW:
-            line = entries_now[gained[0]].lineno
+        elif words & ALLOW and (wild := [text for text in gained if _WILD.fullmatch(text)]):
+            line = entries_now[wild[0]].lineno
             if line in pair.new.changed:
-                message = f"Is `{shown(gained[0])}` harmless? It was added to `{name}`."
+                message = f"Is all of `{shown(wild[0])}` harmless? It was added to `{name}`."
                 yield Removal(ENTRY, line, message, added=True)
-        elif any(text in _ANY for text in gained) and words & ALLOW:
-            line = next((n for n in span(node) if pair.removes(n)), 0)
-            if line:
-                message = f"May `{name}` allow everything? It had {len(entries)} entries."
-                yield Removal(ENTRY, line, message)
 
 
 def _rule(words: set[str], lost: list[str]) -> LensRule | None:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from leadhand_teams.review import syntax
-from leadhand_teams.review.lenses.security.removed import vocabulary
+from leadhand_teams.review.lenses.security.removed import declarations, vocabulary
 from leadhand_teams.review.lenses.security.removed.bounds import loosened
 from leadhand_teams.review.lenses.security.removed.code import Code, span, squeezed
 from leadhand_teams.review.lenses.security.removed.conditions import protects
@@ -45,6 +45,8 @@ def _guards(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
         elif not pair.removes(guard.line) or not pair.removes(guard.refusal.lineno):
             continue
         elif _counts(guard, pair) and not _replaced(guard, added, pair, sides):
+            if declarations.gains_protection(pair):
+                continue
             access = vocabulary.about_access(guard.subjects | {guard.name} | called_in(guard.test))
             message = (
                 f"Is `{shown(guard.text)}` still refused? {pair.place} no longer has "
@@ -71,7 +73,10 @@ def _weakened(
             message = f"Is `{shown(guard.text)}` still refused? {pair.place} accepts {loose}."
             return Removal(LIMIT, line, message)
         if _narrowed(guard, one) and _counts(guard, pair):
-            more = sorted(one.conditions - guard.conditions)
+            asked = {ast.unparse(test) for test in pair.old.tests}
+            more = sorted(one.conditions - guard.conditions - asked)
+            if not more:
+                continue  # nested conditions that became one
             message = (
                 f"Is `{shown(guard.text)}` still refused? {pair.place} does it now only if "
                 f"`{shown(' and '.join(more))}`."
@@ -112,6 +117,8 @@ def _replaced(guard: Guard, added: list[Guard], pair: Pair, sides: Sides) -> boo
     new = pair.new or pair.old
     subjects = guard.subjects
     if subjects and not (subjects | pair.old.origins(subjects)) & new.names:
+        return True
+    if any(sides.declares_bounds(name) for name in subjects):
         return True
     if any(subjects & one.subjects or one.name == guard.name for one in added):
         return True

@@ -56,6 +56,8 @@ class Removal(NamedTuple):
     """Whether `line` is one of the new file, which the change adds."""
     name: str = ""
     """The function that is gone or no longer called."""
+    place: str = ""
+    """The definition, as messages call it."""
 
 
 def shown(text: str) -> str:

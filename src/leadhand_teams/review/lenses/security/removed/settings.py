@@ -4,6 +4,10 @@ import ast
 import re
 from collections.abc import Iterator
 
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
 from leadhand_teams.review import syntax
 from leadhand_teams.review.change import ChangedFile
 from leadhand_teams.review.lenses.security.removed import vocabulary
@@ -32,7 +36,6 @@ _SETTING = re.compile(
     r"SECURE|HTTPONLY|SAMESITE|CSRF|CSP|HSTS|COOKIE|AUTH|PERMISSION|PASSWORD_|VALIDATOR|ALLOWED_"
     r"|SESSION|THROTTLE|RATELIMIT|VERIFY|SANDBOX|SAFE|LIMIT|MAX_"
 )
-_FLOOR = re.compile(r"^\s*[\"']?([A-Za-z][\w.-]*)(?:\[[\w,-]+\])?\s*(?:>=|==|~=|\^)\s*v?([\d.]+)")
 
 
 def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
@@ -76,6 +79,8 @@ def _assigned(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
             continue
         now = after.get(name)
         if now is None and not sides.added_words[name] and sides.removed_words[name] == 1:
+            if sides.sets_elsewhere(name):
+                continue
             if _is_literal(value) and name not in new.names and not vocabulary.is_limit(name):
                 message = f"Is the default of `{name}` as safe? {pair.place} set it here."
                 yield Removal(FLAG, value.lineno, message)
@@ -101,14 +106,8 @@ def _settings(code: Code) -> dict[str, ast.expr]:
     """Name or key -> value, of assignments and of pairs in dictionaries."""
     found: dict[str, ast.expr] = {}
     for node in code.nodes:
-        pairs: list[tuple[ast.expr | None, ast.expr]] = []
-        if isinstance(node, ast.Assign):
-            pairs = [(target, node.value) for target in node.targets]
-        elif isinstance(node, ast.AnnAssign) and node.value is not None:
-            pairs = [(node.target, node.value)]
-        elif isinstance(node, ast.Dict):
-            pairs = list(zip(node.keys, node.values, strict=True))
-        for target, value in pairs:
+        pairs = zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ()
+        for target, value in (*syntax.assigned(node), *pairs):
             name = _key(target)
             if name.isupper() and _SETTING.search(name):
                 found[name] = value
@@ -143,14 +142,14 @@ def _anchors(pair: Pair, new: Code) -> Iterator[Removal]:
 def _patterns(code: Code) -> dict[str, tuple[int, str]]:
     found: dict[str, tuple[int, str]] = {}
     for node in code.nodes:
-        match node:
-            case ast.Assign(
-                targets=[target],
-                value=ast.Call(func=function, args=[ast.Constant(value=str(pattern)) as first, *_]),
-            ) if syntax.last_name(function) == "compile":
-                found[_key(target)] = (first.lineno, pattern)
-            case _:
-                pass
+        for target, value in syntax.assigned(node):
+            match value:
+                case ast.Call(
+                    func=function, args=[ast.Constant(value=str(pattern)) as first, *_]
+                ) if syntax.last_name(function) == "compile":
+                    found[_key(target)] = (first.lineno, pattern)
+                case _:
+                    pass
     return found
 
 
@@ -159,14 +158,21 @@ def floors(file: ChangedFile) -> Iterator[Removal]:
     name = file.path.rsplit("/", 1)[-1].lower()
     if not (name in ("setup.py", "setup.cfg", "pyproject.toml") or "requirements" in file.path):
         return
-    now = {found[1].lower(): found for found in map(_FLOOR.match, file.added.values()) if found}
+    now = dict(filter(None, map(_floor, file.added.values())))
     for line, text in file.removed.items():
-        found = _FLOOR.match(text)
-        newer = now.get(found[1].lower()) if found else None
-        if found and newer and _release(newer[2]) < _release(found[2]):
-            message = f"Are releases of {found[1]} before {found[2]} safe? They are allowed now."
+        found = _floor(text)
+        if found and found[0] in now and now[found[0]] < found[1]:
+            message = f"Are releases of {found[0]} before {found[1]} safe? They are allowed now."
             yield Removal(FLOOR, line, message)
 
 
-def _release(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(".") if part.isdigit())
+def _floor(line: str) -> tuple[str, Version] | None:
+    """The package that a line requires, and the oldest release that it allows."""
+    text = re.split(r"\s[#\\]|\s--", line)[0].strip(" \t,\"'")
+    try:
+        wanted = Requirement(text)
+    except InvalidRequirement:
+        return None
+    floors = (one for one in wanted.specifier if one.operator in (">=", ">", "==", "~="))
+    versions = [Version(one.version.removesuffix(".*")) for one in floors]
+    return (canonicalize_name(wanted.name), max(versions)) if versions else None

@@ -116,6 +116,10 @@ class Sides:
         """Whether a function of this name protects, by its words or by the code at the base."""
         return vocabulary.protects(name) or self._base_names.refuses(name)
 
+    def sets_elsewhere(self, name: str) -> bool:
+        """Whether the code after the change still gives a setting a value."""
+        return self._base_names.sets(name)
+
     def raises(self, name: str, exception: str) -> bool:
         """Whether a function or method `name` of a changed file, or of the base, raises it."""
         nodes = (
@@ -130,6 +134,12 @@ class Sides:
     def added_words(self) -> Counter[str]:
         """The words of the lines that the change adds to Python files."""
         return Counter(_WORD.findall("\n".join(self._added_lines())))
+
+    def declares_bounds(self, name: str) -> bool:
+        """Whether an added line declares a field of this name with a bound or a validator."""
+        field = re.compile(rf"\s*{re.escape(name)}\s*[:=].*(?:Field|Query|Path|Body|con\w+)\(")
+        check = re.compile(rf"validator\(.*['\"]{re.escape(name)}['\"]")
+        return any(field.match(line) or check.search(line) for line in self._added_lines())
 
     @functools.cached_property
     def removed_words(self) -> Counter[str]:
