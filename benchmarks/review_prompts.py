@@ -20,6 +20,7 @@ LENSES = {
     "performance": "work that takes far longer",
     "history": "commits that lead up to a change",
     "comments": "what is written about the code",
+    "past_reviews": "what reviewers of this project said",
     "guidelines": "the rules that this project gave itself",
     "tests": "the tests that a change brings",
 }

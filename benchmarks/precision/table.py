@@ -25,6 +25,7 @@ METHOD = (
 )
 RETIRED = {
     "bugs/export-not-a-string": "bugs/linted",
+    "comments/stale-default": "comments/parameters",
     "history/missing-companion": "history/companion",
     "performance/copied-each-pass": "performance/quadratic",
     "performance/frame-grown-in-loop": "performance/quadratic",
@@ -39,8 +40,8 @@ RETIRED = {
     "tests/no-assertion": "tests/assertions",
     "tests/untested-change": "tests/coverage",
 }
-"""The families of rules that were deleted because too few of their hits were true. Their labels
-stay: without them, rules that have no labels yet would look better than such rules were."""
+"""The families of rules that were deleted because too few of their hits were true, or because they
+had too few hits. Their labels stay: without them, rules that have no labels yet would look better than such rules were."""
 LABELLED_BY = "language models working as independent reviewers, one label a hit"
 
 

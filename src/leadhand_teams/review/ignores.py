@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from leadhand.extension.findings import Finding, Note
 from leadhand.tools.text import counted, joined_names
 from leadhand_teams.review.change import Change, ChangedFile, Hunk
-from leadhand_teams.review.lenses.comments.syntax import CommentSyntax, split, syntax_of
+from leadhand_teams.review.syntax.comments import CommentSyntax, split, syntax_of
 
 _SIGN = "leadhand:"
 _DIRECTIVE = re.compile(
@@ -112,7 +112,7 @@ class Ignores:
 
 
 def _ignores(file: ChangedFile, rules: AbstractSet[str], *, is_patch: bool) -> Iterator[Ignore]:
-    syntax = syntax_of(file.path)
+    syntax = syntax_of(file.language)
     if syntax is None:
         return
     inside = _inside_strings(file.head_tree)

@@ -4,14 +4,17 @@ All of it is found and quoted by code, limited in size, and passed on as data.
 """
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from pathlib import Path
 
 from leadhand import Handoff
 from leadhand.extension.findings import Finding, LensReport
 from leadhand.extension.roles import MaterialFunction
-from leadhand.tools.git import list_tree
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.chunks import Chunks
-from leadhand_teams.review.lenses.guidelines.documents import is_document
+from leadhand_teams.review.lenses.comments.written import written_beside
+from leadhand_teams.review.lenses.guidelines import documents, stated_rules
+from leadhand_teams.review.lenses.past_reviews import earlier_comments
 from leadhand_teams.review.precision import Confidence
 from leadhand_teams.review.quotes import ChangeQuotes
 from leadhand_teams.review.refutations import is_shown, short_id
@@ -24,20 +27,26 @@ CALLERS = frozenset({"security", "bugs", "performance"})
 """The lenses that are given the callers of what changed."""
 TESTS = frozenset({"security", "bugs", "tests"})
 """The lenses that are given the tests that name what changed."""
+ONLY_MODELS = frozenset({"guidelines", "past_reviews"})
+"""The lenses without an analyser: code only collects what their models read."""
 _MAX_KNOWN_CHARS = 6_000
-_MAX_DOCUMENTS = 20
 
 
 def analysers_of(lens: str) -> tuple[str, ...]:
     """The analysers whose findings the model of `lens` sees, its own first."""
+    if lens in ONLY_MODELS:
+        return ()
     return tuple(dict.fromkeys((lens, "security"))) if lens in REMOVED else (lens,)
 
 
 class Material:
     """What the models see of one change."""
 
-    def __init__(self, change: Change, chunks: Chunks, *, threshold: int) -> None:
+    def __init__(
+        self, change: Change, chunks: Chunks, *, threshold: int, past_reviews: Path | None = None
+    ) -> None:
         self._change = change
+        self._past_reviews = past_reviews
         self._chunks = chunks
         self._threshold = threshold
         self._confidence = Confidence.of(rules())
@@ -47,13 +56,21 @@ class Material:
 
     def of(self, lens: str) -> MaterialFunction:
         """What the model of `lens` sees of its task's part."""
-        documents = "\n".join(_documents(self._change)) if lens == "guidelines" else ""
 
         def texts(handoff: Handoff) -> dict[str, str]:
-            named = {**self._part(lens, handoff), "documents that may state rules": documents}
-            return {name: text for name, text in named.items() if text}
+            return {name: text for name, text in self._part(lens, handoff).items() if text}
 
         return texts
+
+    def not_needed(self) -> frozenset[str]:
+        """The lenses for which there is nothing to compare the change with."""
+        change = self._change
+        there = {
+            "guidelines": bool(documents(change)),
+            "past_reviews": self._past_reviews is not None,
+            "history": change.history is not None,
+        }
+        return frozenset(lens for lens in there if not there[lens])
 
     def _part(self, lens: str, handoff: Handoff) -> dict[str, str]:
         pieces = self._chunks.of(handoff.artifacts)
@@ -77,8 +94,20 @@ class Material:
             ),
             "callers": self._usages.about(paths, "callers") if lens in CALLERS else "",
             "tests": self._usages.about(paths, "tests") if lens in TESTS else "",
+            **self._collected(lens, paths),
             "analysers that gave nothing": ", ".join(missing),
         }
+
+    def _collected(self, lens: str, paths: AbstractSet[str]) -> dict[str, str]:
+        """What the model of one lens alone is given."""
+        change, export = self._change, self._past_reviews
+        if lens == "comments":
+            return {"written beside the change": written_beside(change, paths)}
+        if lens == "guidelines":
+            return {"documents that may state rules": stated_rules(change, paths)}
+        if lens == "past_reviews" and export is not None:
+            return {"earlier comments": earlier_comments(change, paths, export)}
+        return {}
 
     def _rated(self, finding: Finding) -> Finding:
         return finding.model_copy(update=self._confidence(finding.rule)._asdict())
@@ -97,14 +126,6 @@ class Material:
         quote = self._quotes.quoted(finding)
         line = f"line {quote.lines[0]} before" if quote is not None else "before"
         return f"{self._name(finding, lens)}: {finding.message}\n  {line}: {finding.evidence}"
-
-
-def _documents(change: Change) -> list[str]:
-    """The paths of files that may state the project's rules."""
-    paths = list(change.by_path)
-    if change.git_dir is not None and change.head is not None:
-        paths = list_tree(change.git_dir, change.head)
-    return [path for path in paths if is_document(path)][:_MAX_DOCUMENTS]
 
 
 def _findings(handoff: Handoff) -> Iterator[Finding]:

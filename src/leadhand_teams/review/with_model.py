@@ -7,6 +7,7 @@ both.
 
 import dataclasses
 from collections.abc import Mapping
+from pathlib import Path
 
 from leadhand import Limits, TaskTemplate, Team, Worker
 from leadhand.contracts.task import Batch
@@ -14,11 +15,16 @@ from leadhand.extension.roles import MaterialFunction, joined, prompt
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.chunks import Chunks
 from leadhand_teams.review.lookup_tools import LookupTools
-from leadhand_teams.review.material import CALLERS, REMOVED, TESTS, Material, analysers_of
+from leadhand_teams.review.material import (
+    CALLERS,
+    ONLY_MODELS,
+    REMOVED,
+    TESTS,
+    Material,
+    analysers_of,
+)
 from leadhand_teams.review.reported import LensAnswer
 
-LENSES = ("security", "bugs", "performance", "history", "comments", "guidelines", "tests")
-"""The lenses that models use; past reviews are compared by code alone."""
 SUFFIX = "-model"
 LIMITS = Limits(timeout_s=300, max_steps=8)
 """The limits of one task of a model."""
@@ -29,24 +35,30 @@ _INTENT = (
 _DONE = "Every changed line was looked at, and each finding quotes the line at fault."
 
 
-def with_model(team: Team, change: Change, chunks: Chunks, *, threshold: int) -> Team:
-    """`team` with a model worker beside the analyser of each lens in `LENSES`.
+def with_model(
+    team: Team,
+    change: Change,
+    chunks: Chunks,
+    *,
+    threshold: int,
+    past_reviews: Path | None = None,
+) -> Team:
+    """`team` with a model worker beside the analyser of each lens that has something to compare.
 
-    Models are told not to report what analysers report at or above `threshold`.
+    Models are told not to report what analysers report at or above `threshold`. The lenses of
+    `ONLY_MODELS` that have a model then have no analyser.
     """
-    there = {worker.name for worker in team.workers}
-    if change.history is None:
-        there -= {"history"}
-    lenses = [name for name in LENSES if name in there]
+    material = Material(change, chunks, threshold=threshold, past_reviews=past_reviews)
+    asked = [worker for worker in team.workers if worker.name not in material.not_needed()]
+    lenses = [worker.name for worker in asked]
+    replaced = ONLY_MODELS.intersection(lenses)
     analysers = tuple(
-        dataclasses.replace(worker, run=worker.offline, offline=None) for worker in team.workers
-    )
-    material = Material(change, chunks, threshold=threshold)
-    beside = tuple(
-        _worker(worker, change, material.of(worker.name))
+        dataclasses.replace(worker, run=worker.offline, offline=None)
         for worker in team.workers
-        if worker.name in lenses
+        if worker.name not in replaced
     )
+    there = {worker.name for worker in analysers}
+    beside = tuple(_worker(worker, change, material.of(worker.name)) for worker in asked)
     entries = tuple(
         TaskTemplate(
             id=f"{lens}{SUFFIX}",
@@ -62,7 +74,7 @@ def with_model(team: Team, change: Change, chunks: Chunks, *, threshold: int) ->
     return dataclasses.replace(
         team,
         workers=(*analysers, *beside),
-        template=(*team.template, *entries),
+        template=(*(one for one in team.template if one.worker not in replaced), *entries),
         limits=Limits(timeout_s=LIMITS.timeout_s),
         shared_tools=(*team.shared_tools, *(tool.__name__ for tool in LookupTools(change).tools())),
     )

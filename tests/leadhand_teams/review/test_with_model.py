@@ -26,7 +26,7 @@ from leadhand_teams.review.chunks import chunks
 from leadhand_teams.review.refutations import short_id
 from leadhand_teams.review.synthesizer import FindingsSynthesizer
 from leadhand_teams.review.team import review_team
-from leadhand_teams.review.with_model import LENSES, with_model
+from leadhand_teams.review.with_model import with_model
 from tests.leadhand_teams.review.changes import make_change
 from tests.patience import HANG_S
 
@@ -71,13 +71,28 @@ def shown(team: Team, given: Handoff, worker: str = "bugs-model") -> dict[str, s
 def test_every_lens_that_gains_by_it_has_a_model_beside_its_analyser(change: Change) -> None:
     made = team(change)
     asked = {worker.name for worker in made.workers if worker.run is None}
-    # There are no earlier commits here.
-    assert asked == {f"{lens}-model" for lens in LENSES if lens != "history"}
+    # There are no earlier commits, documents or review comments here.
+    lenses = {"security", "bugs", "performance", "comments", "tests"}
+    assert asked == {f"{lens}-model" for lens in lenses}
     assert all(worker.offline is None for worker in made.workers)
     entries = {entry.id: entry for entry in made.template}
     own = {name: name.removesuffix("-model") for name in asked}
     seen = {name: (lens,) for name, lens in own.items()} | {"bugs-model": ("bugs", "security")}
     assert {name: entries[name].depends_on for name in asked} == seen
+
+
+def test_what_only_models_compare_has_a_model_instead_of_an_analyser(tmp_path: Path) -> None:
+    change = make_change(tmp_path, {"a.py": "one = 1\n", "AGENTS.md": "Write no numbers.\n"})
+    export = tmp_path / "reviews.json"
+    export.write_text("[]")
+    made = with_model(
+        review_team(change), change, chunks(change), threshold=80, past_reviews=export
+    )
+    entries = {entry.id: entry.depends_on for entry in made.template}
+    assert entries["guidelines-model"] == entries["past_reviews-model"] == ()
+    assert not {"guidelines", "past_reviews"} & entries.keys()
+    given = shown(made, handoff(missing="no analyser"), "guidelines-model")
+    assert "Write no numbers." in given["documents that may state rules"]
 
 
 def test_a_reviewer_sees_its_part_and_what_was_found_in_it(change: Change) -> None:

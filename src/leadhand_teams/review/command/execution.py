@@ -49,11 +49,10 @@ class ReviewRun:
         self._storage = storage
         self._folder = Path(setup.folder)
         self.change = Change.load(str(self._folder / CHANGE))
-        past_reviews = self._folder / PAST_REVIEWS
-        team = review_team(
-            self.change, past_reviews=past_reviews if past_reviews.exists() else None
-        )
-        self.reviewers = reviewers(team, self.change, setup)
+        export = self._folder / PAST_REVIEWS
+        past_reviews = export if export.exists() else None
+        team = review_team(self.change, past_reviews=past_reviews)
+        self.reviewers = reviewers(team, self.change, setup, past_reviews)
 
     def supervisor(self) -> Supervisor:
         """The supervisor of the run. Raises `InputError`."""

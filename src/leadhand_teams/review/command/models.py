@@ -7,6 +7,7 @@ on this machine, is not enough.
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Console
 
@@ -67,7 +68,9 @@ class Reviewers:
         )
 
 
-def reviewers(team: Team, change: Change, setup: ReviewSetup) -> Reviewers:
+def reviewers(
+    team: Team, change: Change, setup: ReviewSetup, past_reviews: Path | None
+) -> Reviewers:
     """`team` with the model that `--model` or LEADHAND_MODEL names. Raises `InputError`."""
     if setup.model is None and (setup.no_model or not os.environ.get(VARIABLE)):
         return Reviewers(team, change, Chunks())
@@ -76,7 +79,11 @@ def reviewers(team: Team, change: Change, setup: ReviewSetup) -> Reviewers:
         return Reviewers(team, change, Chunks())
     parts = chunks(change)
     with_models = with_model(
-        choice.team, change, parts, threshold=setup.threshold_of(change.settings.used)
+        choice.team,
+        change,
+        parts,
+        threshold=setup.threshold_of(change.settings.used),
+        past_reviews=past_reviews,
     )
     return Reviewers(with_models, change, parts)
 

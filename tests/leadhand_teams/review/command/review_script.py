@@ -16,6 +16,7 @@ LENS_WORDS = {
     "history": "commits that lead up to a change",
     "comments": "what is written about the code",
     "guidelines": "the rules that this project gave itself",
+    "past_reviews": "what reviewers of this project said",
     "tests": "the tests that a change brings",
 }
 SCORES = {

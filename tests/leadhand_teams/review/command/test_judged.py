@@ -128,7 +128,6 @@ def test_a_lens_gets_only_what_its_job_needs(judged: Reviewed) -> None:
         "tests": {"tests"},
         "history": set(),
         "comments": set(),
-        "guidelines": set(),
     }
     # Only the lens whose finding it is can refer to it by its id.
     assert given["bugs"]["removed protections"].startswith("pay.py:4 ")

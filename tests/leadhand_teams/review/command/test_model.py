@@ -25,7 +25,8 @@ from tests.scripted_server import start_over
 FAR = "".join(f"# {n}\n" for n in range(60)) + "\n\ndef far_away() -> None: ...\n"
 MODEL = "openai-chat:scripted"
 TOLD = f"{MODEL} looks for findings too; the change is sent to it"
-ASKED = LENSES - {"past_reviews"}
+ASKED = LENSES - {"guidelines", "past_reviews"}
+"""The repository has no guideline documents, and no export of earlier reviews is given."""
 
 
 @pytest.fixture(scope="module")
@@ -100,10 +101,10 @@ def test_models_and_analysers_meet_in_one_report_that_says_which_is_which(
     assert ended.status == 1
     assert ended.err.splitlines()[:2] == ["reading the last commit", TOLD]
     assert json.loads(ended.out)["engine"] == "model"
-    # Seven lenses, one of which looked something up; three findings beside those that the analysers
+    # Six lenses, one of which looked something up; three findings beside those that the analysers
     # are sure of, two of which were in doubt.
-    assert stats.by_role == {"worker": 8, "scorer": 5}
-    assert json.loads(ended.out)["metrics"]["requests"] == stats.requests == 13
+    assert stats.by_role == {"worker": 7, "scorer": 5}
+    assert json.loads(ended.out)["metrics"]["requests"] == stats.requests == 12
     shown, suppressed = rules(made, "findings"), rules(made, "suppressed")
     assert {rule: (one["source"], one["confidence"]) for rule, one in shown.items()} == {
         "bugs/model-lost-argument": ("model", 95),
@@ -183,7 +184,7 @@ def test_the_plan_says_which_tasks_cost_calls_and_sends_nothing(
     marked = re.findall(rf"● +(\S+)  {MODEL}", ended.out)
     assert ended.status == 0
     assert set(marked) == {f"{lens}-model" for lens in ASKED}
-    assert f"7 tasks of it ask {MODEL}, with 1 to 8 calls each" in ended.out
+    assert f"6 tasks of it ask {MODEL}, with 1 to 8 calls each" in ended.out
     plan = json.loads(review(server, "--plan-only", "--json", "--model", MODEL,
                              folder=repo.folder).out)  # fmt: skip
     by_id = {task["id"]: task for task in plan["tasks"]}

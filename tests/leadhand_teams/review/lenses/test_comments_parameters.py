@@ -159,39 +159,3 @@ class TestParameterUndocumented:
     def test_a_function_without_documented_parameters_needs_none(self, tmp_path: Path) -> None:
         shape = 'def send({}):\n    """Send it: see Parameters below."""\n'
         assert signatures(tmp_path, shape, "to", "to, limit") == ()
-
-
-class TestStaleDefault:
-    @pytest.mark.parametrize("shape", [GOOGLE, NUMPY, EPYTEXT])
-    def test_a_documented_default_that_changed_is_found(self, tmp_path: Path, shape: str) -> None:
-        found = only(signatures(tmp_path, shape, "to, limit=30", "to, limit=60"))
-        assert found.rule == "comments/stale-default"
-        assert "changed from 30 to 60" in found.message
-        assert "limit=60" in found.evidence
-
-    @pytest.mark.parametrize(
-        ("before", "after"),
-        [("limit=30", "limit=None"), ("limit=20", "limit=60"), ("limit=30", "limit=WHATEVER")],
-        ids=["filled in by the body", "another was documented", "not a constant"],
-    )
-    def test_it_is_silent_where_the_docstring_may_be_right(
-        self, tmp_path: Path, before: str, after: str
-    ) -> None:
-        assert signatures(tmp_path, GOOGLE, f"to, {before}", f"to, {after}") == ()
-
-    def test_a_docstring_that_followed_is_right(self, tmp_path: Path) -> None:
-        before, after = GOOGLE.format("to, limit=30"), GOOGLE.format("to, limit=60")
-        assert look(tmp_path, before, after.replace("to 30", "to 60")).findings == ()
-
-
-class TestUnreadable:
-    def test_a_file_that_does_not_parse_is_said_not_to_be_assessed(self, tmp_path: Path) -> None:
-        after = SPHINX.format("to") + "def broken(:\n"
-        report = look(tmp_path, SPHINX.format("to, limit"), after)
-        assert report.findings == ()
-        assert [said.path for said in report.not_assessed] == ["a.py"]
-        assert "does not parse" in report.not_assessed[0].why
-
-    def test_a_very_deep_file_loses_nobody_else(self, tmp_path: Path) -> None:
-        deep = SPHINX.format("to") + "x = " + "(" * 5_000 + ")" * 5_000 + "\n"
-        assert len(look(tmp_path, SPHINX.format("to, limit"), deep).not_assessed) == 1

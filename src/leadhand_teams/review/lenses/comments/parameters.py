@@ -1,8 +1,7 @@
 """Docstrings that no longer agree with a signature that the change altered.
 
-Covers parameters that the change removed, added or gave another default, in docstrings with Sphinx
-or epytext fields, Google or NumPy sections, or Markdown bullets. Docstrings that were wrong before
-are not reported.
+Covers parameters that the change removed or added, in docstrings with Sphinx or epytext fields,
+Google or NumPy sections, or Markdown bullets. Docstrings that were wrong before are not reported.
 """
 
 import ast
@@ -10,10 +9,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from leadhand.extension.findings import Finding, NotAssessed
-from leadhand_teams.review.change import ChangedFile, unparsed
-from leadhand_teams.review.lens import LensRule, Seen
-from leadhand_teams.review.syntax import Function, blocks, defaults, indent, is_test
+from leadhand.extension.findings import Finding
+from leadhand_teams.review.change import ChangedFile
+from leadhand_teams.review.lens import LensRule
+from leadhand_teams.review.syntax import Function, blocks, indent, is_test
 
 PARAMETER_GONE = LensRule(
     "comments/documented-parameter-gone", "comments/parameters", "warning",
@@ -25,20 +24,7 @@ PARAMETER_UNDOCUMENTED = LensRule(
     "The docstring documents the parameters of the function, but not this one.",
     "Describe the parameter in the docstring.",
 )  # fmt: skip
-STALE_DEFAULT = LensRule(
-    "comments/stale-default", "comments/parameters", "warning",
-    "Callers who rely on the documented default get another one.",
-    "Update the default in the docstring.",
-)  # fmt: skip
 
-_DOCUMENTS = re.compile(
-    r":(?:param|parameter|arg|argument|key|keyword|kwarg)\s|@(?:param|keyword|kwarg)\s"
-    r"|\n[ \t]*(?:(?:keyword |other )?(?:arg|param|parameter|argument)s\s?:?[ \t]*[\"']*\n"
-    r"|[*-]\s+\*\*\w)",
-    re.IGNORECASE,
-)
-"""What every file with documented parameters has; few others are parsed."""
-_SIGNATURE = re.compile(r"\s*(?:async\s+)?def\s|\s+\*{0,2}\w+\s*(?:[:=,]|$)|.*->")
 _RETIRED = re.compile(r"deprecat|removed|no longer|ignored|unused|obsolete", re.IGNORECASE)
 _BOUND = ("self", "cls", "mcs", "mcls", "metacls")
 
@@ -105,30 +91,21 @@ class _Signature:
         return next(filter(None, found), found[0])
 
 
-def stale_docstrings(file: ChangedFile) -> Iterator[Seen]:
+def stale_docstrings(file: ChangedFile) -> Iterator[Finding]:
     """Findings for docstrings in `file` that disagree with the signatures that changed."""
-    texts = (*file.added.values(), *file.removed.values())
-    if file.language != "python" or not _DOCUMENTS.search(file.head):
-        return
-    if not any(map(_SIGNATURE.match, texts)):
-        return
     if file.head_tree is None:
-        why = f"docstrings not compared: {unparsed(file)}"
-        yield NotAssessed(lens="comments", path=file.path, why=why)
         return
     touched = [
         one
         for one in _signatures(file.head_tree).values()
         if any(h.new_start <= one.last and one.node.lineno <= h.new_end + 1 for h in file.hunks)
     ]
-    # Parse the old text only if it may define one of them.
-    known = any(f"def {one.node.name}" in file.base for one in touched)
-    earlier = _signatures(file.base_tree) if known and file.base_tree is not None else {}
+    earlier = _signatures(file.base_tree) if touched and file.base_tree is not None else {}
     for function in touched:
         before = earlier.get(function.name)
         if before is not None:
             yield from _compare(file, function, before)
-        elif not known or file.base_tree is not None:
+        elif not file.base or file.base_tree is not None:
             yield from _left_out(file, function)
 
 
@@ -210,9 +187,6 @@ def _compare(file: ChangedFile, function: _Signature, before: _Signature) -> Ite
     documented = bool(others) and all(name in entries for name in others)
     for name in new if documented and not moved and not is_test(file.path) else ():
         yield from _undocumented(file, function, name, entries)
-    earlier = defaults(before.node)
-    for name, value in defaults(function.node).items():
-        yield from _default(file, function, name, earlier.get(name), value, entries)
 
 
 def _removal(file: ChangedFile, before: _Signature, name: str) -> tuple[int, str] | None:
@@ -243,39 +217,3 @@ def _left_out(file: ChangedFile, function: _Signature) -> Iterator[Finding]:
     missing = [name for name in names if name not in entries]
     if len(missing) == 1 and len(names) >= 4 and not is_test(file.path):
         yield from _undocumented(file, function, missing[0], entries)
-
-
-def _default(
-    file: ChangedFile,
-    function: _Signature,
-    name: str,
-    was: ast.expr | None,
-    now: ast.expr,
-    entries: dict[str, _Entry],
-) -> Iterator[Finding]:
-    entry = entries.get(name)
-    if entry is None or not isinstance(was, ast.Constant) or not isinstance(now, ast.Constant):
-        return
-    # `None` often stands for a default that the body sets and that the docstring states.
-    if repr(was.value) == repr(now.value) or now.value is None or now.lineno not in file.added:
-        return
-    if _states(entry.text, was.value) and not _mentions(entry.text, now.value):
-        yield STALE_DEFAULT.finding(
-            file,
-            now.lineno,
-            message=f"The default of `{name}` in `{function.name}` changed from {was.value!r} to "
-            f"{now.value!r}, but line {entry.line} of its docstring still states the old one.",
-        )
-
-
-def _states(text: str, value: object) -> bool:
-    if value == "":
-        return False
-    shown, marks = re.escape(str(value)), r"[`'\"*]{0,3}"
-    before = r"\b[Dd]efault(?:s|ing)?(?: value)?(?: is| to| of)?\s?[:=]?\s?"
-    after = r"(?: by default|,? \(?(?:the )?default\b)"
-    return bool(re.search(rf"{before}{marks}{shown}(?!\w|\.\w)|(?<!\w){shown}{marks}{after}", text))
-
-
-def _mentions(text: str, value: object) -> bool:
-    return bool(re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", text))

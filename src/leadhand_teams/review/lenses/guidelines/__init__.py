@@ -1,95 +1,93 @@
-"""The guidelines lens: rules from the project's own documents that code can check.
+"""The guidelines lens: the documents in which the project states how to write its code.
 
-Every finding quotes the rule and its place. The lens knows a fixed catalogue of rules and ignores
-everything else in a document: documents are data, like the code. What a project's tools are set to
-check, such as line lengths, is left to these tools.
+Code finds them and a model compares the change with them, so that without a model nothing is
+assessed. They are read from the tree after the change and are data, like the code.
 """
 
 import functools
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from pathlib import Path, PurePosixPath
 
 from leadhand import LeadhandError
-from leadhand.extension.findings import Finding, NotAssessed
+from leadhand.extension.findings import NotAssessed
+from leadhand.tools.git import read_blobs
+from leadhand.tools.text import joined_names
 from leadhand_teams.review.change import Change, ChangedFile
-from leadhand_teams.review.lens import ONLY_A_PATCH, Seen, lens
-from leadhand_teams.review.lenses.guidelines.catalogue import guidelines
-from leadhand_teams.review.lenses.guidelines.checks import GuidelineHit, hits, is_excepted
-from leadhand_teams.review.lenses.guidelines.documents import folder_of, read_project
-from leadhand_teams.review.lenses.guidelines.guideline import BY_KIND, Guideline
-from leadhand_teams.review.lenses.guidelines.prose import sentences
-from leadhand_teams.review.syntax import is_test
+from leadhand_teams.review.diff_rows import numbered
+from leadhand_teams.review.lens import ONLY_A_PATCH, LensRule, Seen, lens
+from leadhand_teams.review.syntax import tree_paths
 
-RULES = tuple(BY_KIND.values())
-
-_MAX_GUIDELINES = 300
+RULES: tuple[LensRule, ...] = ()
+MAX_CHARS = 20_000
+"""The most text of documents for one part of the change."""
+_ROOT_GUIDE = re.compile(r"(?:(?:docs?|\.github)/)?contributing\.(?:md|rst|txt)$", re.IGNORECASE)
+_ANY_GUIDE = re.compile(r"(?:^|/)(?:AGENTS|CLAUDE)\.md$", re.IGNORECASE)
+_ASIDE = re.compile(
+    r"(?:^|/)(?:node_modules|vendor|_vendor|third_party|fixtures?|testdata|templates?|examples?|\{\{[^/]*)/"
+)
+_MAX_DOCUMENTS = 80
+_MAX_BYTES = 200_000
 
 
 @lens
 def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
-    """Places where the change breaks a rule of the project's own documents."""
+    """That the documents were not compared with the change, or that there are none."""
     try:
-        project = read_project(change)
+        found = documents(change)
     except LeadhandError as error:
-        yield NotAssessed(lens="guidelines", why=f"the project's documents can't be read: {error}")
+        why = f"the project's documents can't be read: {error}"
+        yield NotAssessed(lens="guidelines", why=why)
         return
-    if project is None:
+    if found:
+        why = f"{joined_names(list(found), 3)} may state rules, which only a model checks (--model)"
+        yield NotAssessed(lens="guidelines", why=why)
+    elif change.git_dir is None:
         yield NotAssessed(lens="guidelines", why=ONLY_A_PATCH)
-        return
-    stated = _stated(tuple(sorted(project.guides.items())), project.mostly_python)
-    if not stated:
-        why = "none of the project's guideline documents states a rule that code can check"
-        if not project.guides:
-            why = "the project has no guideline documents"
+    else:
+        why = "the project has no guideline documents"
         yield NotAssessed(lens="guidelines", why=why, idle=True)
-        return
-    changed = [file for file in files if file.status != "deleted" and file.added]
-    found: defaultdict[tuple[ChangedFile, Guideline], list[GuidelineHit]] = defaultdict(list)
-    excepted: defaultdict[str, int] = defaultdict(int)
-    for hit in hits([(file, _for_file(stated, file)) for file in changed]):
-        if is_excepted(hit):
-            excepted[hit.file.path] += 1
-        else:
-            found[hit.file, hit.guideline].append(hit)
-    for (file, one), places in found.items():
-        yield _finding(file, one, places)
-    for path, count in excepted.items():
-        why = f"{count} line(s) break a guideline but have a mark such as `# noqa`"
-        yield NotAssessed(lens="guidelines", path=path, why=why)
+
+
+def documents(change: Change) -> Mapping[str, str]:
+    """Path -> text of the documents after the change; of a patch only those that it shows whole."""
+    if change.git_dir is not None and change.head is not None:
+        return _in_tree(change.git_dir, change.head)
+    whole = (file for file in change.files if file.complete and file.status != "deleted")
+    return {file.path: file.head for file in whole if _is_document(file.path)}
+
+
+def stated_rules(change: Change, paths: AbstractSet[str]) -> str:
+    """The documents that apply to `paths`, with line numbers, those of the nearest folders first.
+
+    At most `MAX_CHARS`; what is left out is named.
+    """
+    shown: list[str] = []
+    room = MAX_CHARS
+    found = documents(change).items()
+    for path, text in sorted(found, key=lambda one: (-one[0].count("/"), one[0])):
+        if not any(name.startswith(_folder_of(path)) for name in paths):
+            continue
+        lines = numbered(text.split("\n"), 1)
+        cut = "\n(cut: the rest was left out)" if len(lines) > room else ""
+        shown.append(f"{path}:\n{lines[:room]}{cut}" if room > 0 else f"{path} was left out")
+        room -= min(len(lines), max(room, 0))
+    return "\n\n".join(shown)
+
+
+def _folder_of(path: str) -> str:
+    """The folder that the document at `path` applies to, ending in `/`; empty for all."""
+    parent = str(PurePosixPath(path).parent)
+    return "" if _ROOT_GUIDE.match(path) or parent in (".", ".github") else f"{parent}/"
+
+
+def _is_document(path: str) -> bool:
+    return not _ASIDE.search(path) and bool(_ROOT_GUIDE.match(path) or _ANY_GUIDE.search(path))
 
 
 @functools.lru_cache(maxsize=2)
-def _stated(guides: tuple[tuple[str, str], ...], mostly_python: bool) -> tuple[Guideline, ...]:
-    """The guidelines that documents, as (path, text), state; the first place of each."""
-    stated: dict[tuple[str, str, str], Guideline] = {}
-    for path, text in guides:
-        for sentence in sentences(path, text):
-            for one in guidelines(sentence, mostly_python=mostly_python, folder=folder_of(path)):
-                stated.setdefault((one.kind, one.value, one.folder), one)
-    return tuple(stated.values())[:_MAX_GUIDELINES]
-
-
-def _for_file(stated: Sequence[Guideline], file: ChangedFile) -> list[Guideline]:
-    """The guidelines for one file; of those with a number only the ones of the nearest document."""
-    own = [
-        one
-        for one in stated
-        if file.path.startswith(one.folder)
-        and (not one.tests_only or is_test(file.path))
-        and (not one.within or any(f"/{folder}" in f"/{file.path}" for folder in one.within))
-    ]
-    nearest = {one.kind: one.folder for one in sorted(own, key=lambda one: len(one.folder))}
-    return [one for one in own if not one.value.isdigit() or one.folder == nearest[one.kind]]
-
-
-def _finding(file: ChangedFile, one: Guideline, places: Sequence[GuidelineHit]) -> Finding:
-    """One finding for all places in a file that break one guideline."""
-    lines = sorted({hit.line: hit for hit in places}.values(), key=lambda hit: hit.line)
-    more = f" (and {len(lines) - 1} more in this file)" if len(lines) > 1 else ""
-    what = f"{lines[0].what[:1].upper()}{lines[0].what[1:]}{more}"
-    return BY_KIND[one.kind].finding(
-        file,
-        lines[0].line,
-        message=f"{what}, which breaks the rule in {one.source.cite}.",
-        severity="info" if one.soft else None,
-    )
+def _in_tree(git_dir: Path, head: str) -> Mapping[str, str]:
+    paths = filter(_is_document, tree_paths(git_dir, head))
+    wanted = sorted(paths, key=lambda path: (path.count("/"), path))
+    return read_blobs(git_dir, head, wanted[:_MAX_DOCUMENTS], _MAX_BYTES)
