@@ -41,7 +41,8 @@ RETIRED = {
     "tests/untested-change": "tests/coverage",
 }
 """The families of rules that were deleted because too few of their hits were true, or because they
-had too few hits. Their labels stay: without them, rules that have no labels yet would look better than such rules were."""
+had too few hits. Their labels stay: without them, rules that have no labels yet would look better
+than such rules were."""
 LABELLED_BY = "language models working as independent reviewers, one label a hit"
 
 
