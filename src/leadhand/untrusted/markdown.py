@@ -7,8 +7,10 @@ _MARKUP = re.compile(r"[\\`*\[\]<>~]|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])")
 """What opens markup, HTML, a link, a picture or an entity. `_` within a word is not markup."""
 _SPAN = re.compile(r"(`[^`]+`)")
 _BACKTICKS = re.compile(r"`+")
-_BLOCK_START = re.compile(r"^(\d*)([#+=.)-])")
-"""What opens a heading, a list or an underline at the start of a line."""
+_BLOCK_START = re.compile(
+    r"^(\d{0,9})((?<=\d)[.)](?=\s|$)|#(?=#{0,5}(?:\s|$))|[+-](?=\s|$)|[=-](?=[=\s-]*$))"
+)
+"""What opens a heading, a list or an underline at the start of a line. `2026-01` and `3.2` do not."""
 AUTOLINKS = re.compile(r"://|\bwww\.|\b(?:mailto|xmpp):|\w@\w", re.IGNORECASE)
 """What renderers turn into a link even if it is escaped, because they search the finished text."""
 
