@@ -174,7 +174,7 @@ def test_with_nothing_handed_in_and_no_model_it_is_refused_in_one_line(folder: P
     ended = research("-q", folder=folder)
     assert (ended.status, ended.out) == (2, "")
     assert re.fullmatch(
-        r"leadhand: nothing to work on: hand in files with --input, [^\n]+\n", ended.err
+        r"leadhand: nothing to work on: hand in files, [^\n]+ \(--input PATH\)\n", ended.err
     )
 
 

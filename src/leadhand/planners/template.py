@@ -37,7 +37,7 @@ class TemplatePlanner:
         )
         if not numbered:
             # Every entry is for a batch of the inputs, and there are none.
-            raise InputError("nothing to work on: hand in files with --input, or name a model")
+            raise InputError("nothing to work on: hand in files, or name a model")
         return Plan(
             goal=request.text,
             tasks=tuple(

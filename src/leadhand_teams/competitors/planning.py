@@ -45,8 +45,8 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     sources = sources_of(paths)
     if not sources.records and not pages:
         raise InputError(
-            "the competitors team found no competitor: hand in pages named after them "
-            "(--input acme-pricing.md), or a table with a column `competitor`"
+            "the competitors team found no competitor: hand in pages named after them, "
+            "such as acme-pricing.md, or a table with a column `competitor`"
         )
     named = [one for one in sources.names if _asks(request.text, re.escape(one))]
     names = named or list(sources.names)

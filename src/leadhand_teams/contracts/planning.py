@@ -27,7 +27,7 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     books = [path for path in listed if path.endswith((".yaml", ".yml"))]
     contracts = [path for path in dict.fromkeys(listed) if path not in books]
     if not contracts:
-        raise InputError("no contract to read: hand in PDF, DOCX or text files with --input")
+        raise InputError("no contract to read: hand in PDF, DOCX or text files")
     if len(books) > 1:
         raise InputError(f"one playbook at a time, not {len(books)}: {', '.join(books)}")
     wanted = _wanted(request.text)

@@ -40,7 +40,7 @@ def moderate(handoff: Handoff) -> Result:
     found = [ExpertOpinion.model_validate(one) for one in handoff.inputs.values()]
     ask = (
         f"Which expert is this for: {', '.join(EXPERTS[:-1])} or {EXPERTS[-1]}? Ask again in words "
-        "of the field, and hand in the documents that should answer it with --input."
+        "of the field, and hand in the documents that should answer it."
     )
     pairs = {(d.one.ref, d.other.ref): d for one in found for d in one.disagreements}
     opinion = ExpertOpinion(question=handoff.intent, disagreements=[*pairs.values()])
@@ -52,7 +52,7 @@ def moderate(handoff: Handoff) -> Result:
 def opinion_on(question: str, paths: Sequence[str], expert: Expert) -> ExpertOpinion:
     """What the documents say on a question, as this expert reads them."""
     opinion = ExpertOpinion(field=expert, question=question, checks=[check(expert)])
-    opinion.ask = f"Which documents should the {expert} expert answer from? Use --input."
+    opinion.ask = f"Which documents should the {expert} expert answer from? Hand them in."
     if not paths:
         return opinion
     try:

@@ -80,7 +80,7 @@ def material(reading: Reading) -> HandedIn:
     _add_prices(given, [table for table in reading.tables if table not in held])
     if not given.assets:
         why = f" ({'; '.join(given.unread[:3])})" if given.unread else ""
-        advice = "hand in a CSV with a column of dates and a column an asset: --input"
+        advice = "hand in a CSV with a column of dates and a column an asset"
         raise InputError(f"no prices were found{why}: {advice}")
     for n in range(len(given.assets)):
         _name_doubts(given, n)

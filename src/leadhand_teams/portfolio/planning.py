@@ -38,7 +38,7 @@ def plan(request: PlanRequest, team: Team) -> Plan:
 
     orders = asks(ORDERS) or not (asks(RISK) or asks(PRICES))
     if orders and not given.policy:
-        raise InputError("orders need a policy: hand in policy.yaml: --input")
+        raise InputError("orders need a policy: hand in policy.yaml")
     before = ["allocation"] if orders else []
     tasks = [task("market", "Say what the prices show and what is wrong with them")]
     if orders:

@@ -29,7 +29,7 @@ def plan(request: PlanRequest, team: Team) -> Plan:
         raise InputError(
             "no file that was handed in can be read: hand in texts or tables"
             if paths
-            else "nothing to work on: hand in files with --input, texts or tables"
+            else "nothing to work on: hand in files, texts or tables"
         )
     tasks: list[Task] = []
     if has_tables or inputs.of_kind("markdown", "html", "docx"):

@@ -119,7 +119,7 @@ def test_instructions_in_a_document_are_neither_followed_nor_an_answer(tmp_path:
 
 def test_without_documents_or_text_the_expert_asks_for_them(tmp_path: Path) -> None:
     none = opinion_on("What is the dose?", [], "medical")
-    assert none.ask == "Which documents should the medical expert answer from? Use --input."
+    assert none.ask == "Which documents should the medical expert answer from? Hand them in."
     (tmp_path / "scan.bin").write_bytes(bytes(range(256)))
     unread = opinion_on("What is the dose?", [str(tmp_path)], "medical")
     assert not unread.answered
