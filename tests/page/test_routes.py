@@ -8,11 +8,15 @@ from fastapi import FastAPI
 
 from leadhand.page import STATIC
 from leadhand.page.routes import router
+from leadhand.serve import ServiceSettings
+from leadhand.serve.guards import Guards
 
 
 def client(*, root_path: str = "") -> httpx.AsyncClient:
+    """Of the page behind what stands before every route of the service."""
     app = FastAPI()
     app.include_router(router)
+    app.add_middleware(Guards, allow_hosts=("desk.example",), settings=ServiceSettings())
     transport = httpx.ASGITransport(app, root_path=root_path)
     return httpx.AsyncClient(transport=transport, base_url="http://desk.example")
 

@@ -10,26 +10,9 @@ from leadhand.page import STATIC
 
 router = APIRouter(include_in_schema=False)
 
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self'",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    )
-)
-"""No script and no style but the page's own files, wherever a text with markup may come from."""
-HEADERS = {
-    "Cache-Control": "no-cache",
-    "Content-Security-Policy": POLICY,
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
+HEADERS = {"Cache-Control": "no-cache"}
+"""The rest, as the policy that lets in no script and no style but the page's own files, stands
+before every route of the service."""
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 
