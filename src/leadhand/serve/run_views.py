@@ -25,6 +25,7 @@ from leadhand.serve.run_records import RunRecord
 from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory
 
 Document = dict[str, JsonValue]
+MAX_MESSAGE = 300
 _SPENT = ("model", "input_tokens", "output_tokens", "cost_usd")
 
 
@@ -58,6 +59,10 @@ class AttemptEntry(Record):
     """The kind of failure, or the reason of an escalation."""
     waited_s: float | None
     """How much of it were waits for rates, slots and the event loop; null if unknown."""
+    waits: tuple[tuple[float, float], ...] = ()
+    """From when to when its model calls waited: for rates, for the budget, after a refusal."""
+    message: str | None = None
+    """Why it did not complete, its first 300 characters."""
     model: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -335,11 +340,13 @@ def attempt_entry(attempt: AttemptHistory, *, operator: bool) -> Document:
         "end": attempt.end,
         "kind": attempt.kind or None,
         "waited_s": None if worked_s is None else max(attempt.took_s - worked_s, 0.0),
-        **dict.fromkeys(_SPENT),
+        "waits": [list(one) for one in attempt.waits],
+        **dict.fromkeys(("message", *_SPENT)),
     }
     if operator:
         out |= {name: getattr(attempt.usage, name) for name in _SPENT}
         out["model"] = attempt.model
+        out["message"] = None if attempt.end == "completed" else attempt.message[:MAX_MESSAGE]
     return out
 
 

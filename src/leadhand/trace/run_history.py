@@ -14,7 +14,7 @@ from leadhand.contracts.answer import Conflict, Metrics
 from leadhand.contracts.outcome import NO_USAGE, Usage, with_location
 from leadhand.contracts.summary import RunStatus
 from leadhand.state.fold import RunState, TaskState, apply
-from leadhand.state.times import critical_chain, metrics
+from leadhand.state.times import MOMENT_S, critical_chain, metrics
 from leadhand.trace.steps import (
     End,
     Notice,
@@ -54,6 +54,8 @@ class AttemptHistory:
     model: str | None = None
     usage: Usage = NO_USAGE
     tools: Counter[str] = field(default_factory=Counter[str])
+    waits: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
+    """When its model calls waited: for rates, for the budget, after a refusal. In order."""
     steps: list[Step] = field(default_factory=list[Step])
     nested: "RunHistory | None" = None
 
@@ -69,6 +71,19 @@ class AttemptHistory:
     def use(self, used: Usage | None) -> None:
         if used is not None:
             self.usage = self.usage.plus(used)
+
+    def wait(self, call: events.ModelCalled) -> None:
+        """Keep the wait before a call, and after it if it is made again."""
+        began_s, ended_s = call.elapsed_s - call.duration_s, call.elapsed_s
+        for start_s, end_s in (
+            (began_s - call.queued_s, began_s),
+            (ended_s, ended_s + (call.retry_in_s or 0.0)),
+        ):
+            if end_s - start_s < MOMENT_S:
+                continue
+            if self.waits and self.waits[-1][1] >= start_s:
+                start_s = min(start_s, self.waits.pop()[0])
+            self.waits.append((start_s, end_s))
 
     def finish(self, event: events.AttemptEnd) -> None:
         self.ended_s, self.worked_s = event.elapsed_s, event.worked_s
@@ -242,6 +257,7 @@ class RunHistory:
             attempt = self.last_attempt(event.task_id)
             if attempt is not None:
                 attempt.use(used)
+                attempt.wait(event)
                 attempt.model = event.model if event.role == "worker" else attempt.model
         elif not isinstance(event, _IN_STATE):
             self._of_task(event, used)

@@ -42,6 +42,7 @@ export function Prose({ run, markup, sources = [] }) {
 
 // Blocks of JSON, as teams without a model give them, are shown as what they mean.
 function layOut(element) {
+  for (const cell of element.querySelectorAll("td")) if (cell.textContent.length > 24) cell.classList.add("long");
   for (const code of element.querySelectorAll("pre > code")) {
     let value = null;
     try {
@@ -60,12 +61,18 @@ function layOut(element) {
 function cite(element, run, sources) {
   const texts = [], walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) if (walker.currentNode.data.includes("[") && !walker.currentNode.parentElement.closest("a, pre, code")) texts.push(walker.currentNode);
-  const taskOf = (name) => (run.byPath.has(name) ? name : run.byPath.has(sources.get(name)) ? sources.get(name) : null);
+  // A place in a file belongs to the task that names the place, else to one that names the file.
+  const taskOf = (name) => [name, sources.get(name), sources.get(name.split(/[:#!]/)[0])].find((path) => run.byPath.has(path));
+  const link = (name) => Object.assign(document.createElement("a"), { className: "cite", textContent: name, href: run.href(taskOf(name)), title: run.byPath.get(taskOf(name)).intent ?? "" });
+  for (const code of element.querySelectorAll("code")) {
+    const name = code.textContent;
+    if (code.parentElement.tagName !== "PRE" && sources.has(name) && taskOf(name)) code.replaceWith(link(name));
+  }
   for (const text of texts) {
     const parts = text.data.split(/\[([^[\]]{1,200})\]/).map((part, index) => {
       const names = index % 2 ? part.split(/[,;] */) : [];
       if (!names.length || !names.every((name) => taskOf(name))) return index % 2 ? [`[${part}]`] : [part];
-      return names.map((name) => Object.assign(document.createElement("a"), { className: "cite", textContent: name, href: run.href(taskOf(name)), title: run.byPath.get(taskOf(name)).intent ?? "" }));
+      return names.map(link);
     });
     if (parts.length > 1) text.replaceWith(...parts.flat());
   }

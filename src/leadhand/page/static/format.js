@@ -7,7 +7,8 @@ export function duration(seconds) {
   if (seconds < 59.95) return `${Number.isInteger(seconds) ? seconds : seconds.toFixed(1)} s`;
   const total = Math.round(seconds), minutes = Math.floor(total / 60) % 60, hours = Math.floor(total / 3600);
   if (hours >= 48) return `${Math.floor(hours / 24)} d ${hours % 24} h`;
-  return hours ? `${hours} h ${minutes} min` : `${minutes} min ${total % 60} s`;
+  if (hours) return minutes ? `${hours} h ${minutes} min` : `${hours} h`;
+  return total % 60 ? `${minutes} min ${total % 60} s` : `${minutes} min`;
 }
 
 export function price(usd) {
@@ -34,6 +35,50 @@ export function ago(iso, now = Date.now()) {
   return new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" }).format(new Date(iso));
 }
 
+// What happened, as the log names it, for people who have not read its glossary.
+const WORDS = [
+  [/^critic, draft (\d+): (.+)/, "The draft of the answer was checked: $2"],
+  [/^no round \d+/, "No further tasks were planned"],
+  [/^round \d+ starts (.+?)(, and the planner is done)?$/, "The next tasks start: $1"],
+  [/^round \d+ asks to start (.+?)(, and the planner is done)?$/, "The next tasks wait for approval: $1"],
+  [/^round \d+, and the planner is done/, "No further tasks are needed"],
+  [/^round (\d+)/, "Planning went on, round $1"],
+  [/^tier raised from (.+) to (.+)/, "A stronger model tries it ($2 instead of $1)"],
+  [/^intent refined/, "What it is to do was put more clearly"],
+  [/^reassigned to (.+)/, "Given to $1"],
+  [/^second opinion of (.+)/, "$1 is asked for a second opinion"],
+  [/^given up/, "No further attempt"],
+  [/^told to stop/, "Stopped"],
+];
+export function plain(said) {
+  const found = WORDS.find(([pattern]) => pattern.test(said));
+  return found ? said.replace(...found) : said.replaceAll("_", " ").replace(/^(?:resumed|stopped|waits|tried|accepted|split|done|cancelled)\b/, (word) => word[0].toUpperCase() + word.slice(1));
+}
+
+// How long there is until then, and what happens to a question without a reply.
+export function until(iso) {
+  const minutes = Math.max(0, Math.round((new Date(iso) - Date.now()) / 60000));
+  return minutes < 1 ? "under a minute" : minutes < 90 ? `${minutes} min` : minutes < 2880 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / 1440)} days`;
+}
+export const lapse = (one) => `Without a reply by ${at(one.expires_at)} (${until(one.expires_at)} left) ${one.plan || one.calls?.length ? "it is refused" : "the run goes on without one"}.`;
+
+const BACK = {
+  "ambiguous input": "What it was given is not clear to it",
+  "out of scope": "It is not its job",
+  "low confidence": "It is not sure of its result",
+  timeout: "It ran out of time",
+  "tool error": "A tool failed",
+  "invalid output": "Its result did not have the form that is needed",
+  "step limit": "It took too many steps",
+  budget: "Its budget ran out",
+};
+
+// A question about a task, as the service writes it: what is asked, and of what. `about` is empty if it has another form.
+export function asked(text) {
+  const [, worker, reason, message, task] = /^(\S+)(?: \(([a-z ]+)\))?: (.+)\nIts task: (.+?)(?:\nIf it is for another worker.*)?$/s.exec(text) ?? [];
+  return message ? { message, about: `${worker} works on: ${task}${reason ? `\n${BACK[reason] ?? "It failed"}.` : ""}` } : { message: text, about: "" };
+}
+
 // Statuses of runs, tasks and attempts: word, icon and tone. Never colour alone.
 const STATES = {
   complete: ["complete", "circle-check", "good"],
@@ -50,6 +95,7 @@ const STATES = {
   half_open: ["being tried again", "circle-alert", "wait"],
   escalated: ["handed back", "message-circle-question", "wait"],
   interrupted: ["interrupted", "unlink", "wait"],
+  retrying: ["to be tried again", "clock", "wait"],
   pending: ["not started", "circle-dashed", "idle"],
   queued: ["queued", "clock", "idle"],
   planned: ["planned", "list-checks", "idle"],
@@ -65,4 +111,4 @@ export function look(status) {
 }
 
 // For summaries: what needs a person's eye comes first.
-export const ORDER = ["failed", "timed_out", "waiting", "escalated", "running", "interrupted", "pending", "skipped", "cancelled", "split", "dropped", "completed"];
+export const ORDER = ["failed", "timed_out", "waiting", "escalated", "retrying", "running", "interrupted", "pending", "skipped", "cancelled", "split", "dropped", "completed"];

@@ -1,19 +1,43 @@
-// How the run came about: plans and their changes, notices, questions and replies, costs.
+// How the run came about, in plain words: plans and their changes, questions and replies, failures, costs.
 
 import { html } from "./vendor/preact.js";
-import { counted, duration, number, price } from "./format.js";
+import { asked, counted, duration, number, plain, price } from "./format.js";
 import { Icon } from "./ui.js";
 import { Value } from "./value.js";
 
-const PLAN = { proposed: "list-checks", accepted: "check", rejected: "x", amended: "git-branch" };
+const PLAN = {
+  proposed: ["list-checks", "A plan was proposed"],
+  accepted: ["check", "The plan was made"],
+  rejected: ["x", "A plan could not be used"],
+  amended: ["git-branch", "The plan was changed"],
+};
+const MAKERS = {
+  template: "from the team's own list of tasks",
+  planner: "by the planner",
+  router: "by choosing the worker that fits the request",
+  "router in doubt": "with the worker that may fit the request",
+  person: "by a person",
+};
+const REPLIES = { approved: "Approved", refused: "Refused", answered: "Answered", declined: "Left without a reply" };
+const ENDS = { failed: ["circle-x", "failed"], escalated: ["message-circle-question", "was handed back"] };
+const ROLES = {
+  worker: "doing the tasks",
+  planner: "planning",
+  router: "choosing workers",
+  supervisor: "deciding what follows a failure",
+  synthesizer: "writing the answer",
+  judge: "settling contradictions",
+  critic: "checking the answer",
+  scorer: "rating results",
+};
 
 export function History({ run, view }) {
   const steps = [
     { at: 0, icon: "flag", what: "The run started", why: "" },
-    ...(view.plans ?? []).map((plan) => ({ at: plan.at_s, icon: PLAN[plan.what] ?? "list-checks", what: planned(plan), why: plan.said, notes: plan.notes })),
-    ...(view.notices ?? []).map((notice) => ({ at: notice.at_s, icon: "info", what: notice.said, why: notice.why })),
-    ...(view.people ?? []).map((one) => ({ at: one.at_s, icon: "hand", what: `Asked ${one.task_id ? `about ${one.task_id}` : "about the plan"}: ${one.question}`, why: one.verdict ? `${one.verdict} by ${one.by}${one.text ? `: ${one.text}` : ""}` : "waits for a reply" })),
-    ...run.tasks.flatMap((task) => (task.attempts ?? []).filter((one) => ["failed", "escalated"].includes(one.end)).map((one) => ({ at: one.ended_s, icon: one.end === "failed" ? "circle-x" : "message-circle-question", path: task.path, what: `${task.path}: attempt ${one.attempt} ${one.end === "failed" ? "failed" : "was handed back"}`, why: one.message }))),
+    ...(view.plans ?? []).map(planned),
+    ...(view.notices ?? []).map((notice) => ({ at: notice.at_s, icon: "info", what: plain(notice.said), why: notice.why })),
+    ...(view.people ?? []).map((one) => ({ at: one.at_s, icon: "hand", what: `Asked ${one.task_id ? `about ${one.task_id}` : "about the plan"}: ${asked(one.question).message}`, why: one.verdict ? `${REPLIES[one.verdict]} by ${one.by}${one.text ? `: ${one.text}` : ""}` : "Waits for a reply" })),
+    ...run.tasks.flatMap((task) => (task.attempts ?? []).filter((one) => ENDS[one.end]).map((one) => ended(task, one))),
   ].sort((one, two) => one.at - two.at);
   return html`<div class="history"><section><h2>What happened</h2><ol class="steps">${steps.map((step, index) => html`<li key=${index}><span class="num muted">${duration(step.at)}</span><${Icon} name=${step.icon} />
       <div>${step.path ? html`<a href=${run.href(step.path)}>${step.what}</a>` : step.what}${step.why ? html`<p class="muted">${step.why}</p>` : null}${step.notes?.length ? html`<ul class="plain muted">${step.notes.map((note) => html`<li>${note}</li>`)}</ul>` : null}</div></li>`)}</ol></section>
@@ -21,10 +45,23 @@ export function History({ run, view }) {
     ${["role", "worker", "model"].map((by) => html`<${Used} key=${by} by=${by} used=${(view.used ?? []).filter((use) => use.by === by)} />`)}</div>`;
 }
 
-const planned = (plan) => `Plan ${plan.revision || ""} ${plan.what}${plan.by ? ` by ${plan.by}` : ""}${plan.tasks ? `: ${counted(plan.tasks, "task")}` : ""}`;
+function planned(plan) {
+  const [icon, what] = PLAN[plan.what] ?? ["list-checks", plain(plan.what)];
+  const [by, because] = plan.by.split(", because "), made = by.includes(":") ? "by the team's own code" : (MAKERS[by] ?? (by && `by ${by}`));
+  const tasks = plan.tasks && plan.what !== "rejected" ? `: ${counted(plan.tasks, "task")}` : "";
+  return { at: plan.at_s, icon, what: `${what} ${made}`.trimEnd() + tasks, why: because ? `Because ${because}` : plan.said, notes: plan.notes };
+}
+
+function ended(task, attempt) {
+  const [icon, word] = ENDS[attempt.end], which = task.attempts.length > 1 ? `, attempt ${attempt.attempt} of ${task.attempts.length},` : "";
+  return { at: attempt.ended_s, icon, path: task.path, what: `${task.path}${which} ${word}`, why: attempt.message };
+}
+
+const USED = { role: ["What models were used for", "For"], worker: ["Cost by worker", "Worker"], model: ["Cost by model", "Model"] };
 
 function Used({ by, used }) {
   if (!used.length) return null;
-  return html`<section><h2>Cost by ${by}</h2><div class="card scroll" tabindex="0" role="region" aria-label=${`Cost by ${by}`}><table><thead><tr><th scope="col">${by}</th><th scope="col" class="num">Requests</th><th scope="col" class="num">Tokens in</th><th scope="col" class="num">Tokens out</th><th scope="col" class="num">Cost</th></tr></thead>
-    <tbody>${used.map((use) => html`<tr key=${use.name}><th scope="row">${use.name}</th><td class="num">${number(use.requests)}</td><td class="num">${number(use.input_tokens)}</td><td class="num">${number(use.output_tokens)}</td><td class="num">${price(use.cost_usd)}</td></tr>`)}</tbody></table></div></section>`;
+  const [title, first] = USED[by];
+  return html`<section><h2>${title}</h2><div class="card scroll" tabindex="0" role="region" aria-label=${title}><table><thead><tr><th scope="col">${first}</th><th scope="col" class="num">Requests</th><th scope="col" class="num">Tokens in</th><th scope="col" class="num">Tokens out</th><th scope="col" class="num">Cost</th></tr></thead>
+    <tbody>${used.map((use) => html`<tr key=${use.name}><th scope="row">${(by === "role" && ROLES[use.name]) || use.name}</th><td class="num">${number(use.requests)}</td><td class="num">${number(use.input_tokens)}</td><td class="num">${number(use.output_tokens)}</td><td class="num">${price(use.cost_usd)}</td></tr>`)}</tbody></table></div></section>`;
 }

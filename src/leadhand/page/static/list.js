@@ -4,7 +4,7 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/pre
 import { counted, duration, look, number, price } from "./format.js";
 import { tally } from "./graph/model.js";
 import { changed, go, here } from "./router.js";
-import { Button, classes, Empty, Status } from "./ui.js";
+import { Button, classes, Empty, Status, useTick } from "./ui.js";
 
 const ROW = 40, SPARE = 12;
 
@@ -39,6 +39,7 @@ function Filter({ run, query, shown }) {
 }
 
 function Rows({ run, rows }) {
+  useTick(run.view.value.status === "running");
   const ref = useRef(null), [top, setTop] = useState(0), [height, setHeight] = useState(800);
   useLayoutEffect(() => {
     const sized = new ResizeObserver(([entry]) => setHeight(entry.contentRect.height));
@@ -63,9 +64,11 @@ function Rows({ run, rows }) {
     <ul role="list" style=${{ height: `${rows.length * ROW}px` }}>${rows.slice(first, last).map(({ task, depth }, index) => html`<${Row} key=${task.path} run=${run} task=${task} depth=${depth} place=${first + index} of=${rows.length} />`)}</ul></div>`;
 }
 
+const time = (run, task) => (task.status === "running" ? duration(Math.round(run.spent(task))) : task.busy_s ? duration(task.busy_s) : "");
+
 const Row = ({ run, task, depth, place, of }) => html`<li style=${{ transform: `translateY(${place * ROW}px)`, paddingLeft: `${depth * 20}px` }} aria-setsize=${of} aria-posinset=${place + 1}>
   <a class=${classes("taskrow", run.selected === task.path && "selected")} href=${run.href(task.path)} aria-current=${run.selected === task.path ? "true" : undefined} tabindex="-1">
     <${Status} bare status=${task.status} /><b class="clip">${task.id}</b>
     <span class="intent clip">${task.error && task.status !== "completed" ? html`<span class="tone-${look(task.status).tone}">${task.error}</span>` : (task.intent ?? "")}</span>
     <span class="worker clip muted">${task.worker}${task.attempts.length > 1 ? html`, ${task.attempts.length} attempts` : null}</span>
-    <span class="num muted">${task.cost_usd ? price(task.cost_usd) : ""}</span><span class="num">${task.busy_s ? duration(task.busy_s) : task.status === "running" ? "…" : ""}</span></a></li>`;
+    <span class="num muted">${task.cost_usd ? price(task.cost_usd) : ""}</span><span class="num">${time(run, task)}</span></a></li>`;

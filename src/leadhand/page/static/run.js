@@ -13,7 +13,7 @@ export class Run {
   // `view`: the document. `version` counts changes of tasks, `shape` changes of which tasks there are.
   constructor(id) {
     Object.assign(this, { id, view: signal(null), error: signal(null), version: signal(0), shape: signal(0), writing: signal({}) });
-    Object.assign(this, { tasks: [], byPath: new Map(), byParent: new Map(), dirty: new Set(), recent: [], timer: 0, took: 0, frame: 0, selected: null, closed: false });
+    Object.assign(this, { tasks: [], byPath: new Map(), byParent: new Map(), dirty: new Set(), recent: [], past: 0, timer: 0, took: 0, frame: 0, selected: null, closed: false });
   }
 
   async open() {
@@ -68,8 +68,10 @@ export class Run {
     const old = this.byPath;
     if (view.partial) view.tasks = merged(this.tasks, view.tasks);
     this.tasks = view.tasks;
+    wait(this.tasks, view.questions ?? []);
     this.byPath = new Map(this.tasks.map((task) => [task.path, task]));
     this.byParent = new Map();
+    this.past = this.tasks.reduce((most, task) => Math.max(most, task.finished_s ?? 0, task.started_s ?? 0), 0);
     let same = old.size === this.tasks.length;
     for (const task of this.tasks) {
       const key = task.parent ?? null, list = this.byParent.get(key), before = old.get(task.path);
@@ -104,14 +106,15 @@ export class Run {
     const task = this.byPath.get(event.task_id);
     if (!task) return;
     const attempt = task.attempts.at(-1);
+    this.past = Math.max(this.past, event.elapsed_s ?? 0);
     if (event.type === "task_dispatched") {
       task.status = "running";
       task.started_s ??= event.elapsed_s;
       if (!attempt || attempt.attempt < event.attempt) task.attempts.push({ attempt: event.attempt, worker: event.worker, started_s: event.elapsed_s, ended_s: null, end: "running" });
     } else if (ENDS[event.type]) {
       const ended = event.type === "task_completed" || event.type === "task_cancelled" || event.final;
-      task.status = ended ? (event.kind === "timeout" ? "timed_out" : ENDS[event.type]) : "pending";
-      if (attempt) Object.assign(attempt, { ended_s: event.elapsed_s, end: ENDS[event.type], kind: event.kind ?? event.reason ?? null });
+      task.status = ended ? (event.kind === "timeout" ? "timed_out" : ENDS[event.type]) : event.type === "task_failed" ? "retrying" : "pending";
+      if (attempt) Object.assign(attempt, { ended_s: event.elapsed_s, end: ENDS[event.type], kind: event.kind ?? null, message: event.message ?? null });
       if (ended) Object.assign(task, { finished_s: event.elapsed_s, busy_s: task.attempts.reduce((sum, one) => sum + ((one.ended_s ?? event.elapsed_s) - one.started_s), 0) });
     } else if (event.type === "task_skipped") task.status = "skipped";
     else return;
@@ -143,14 +146,27 @@ export class Run {
 
   // Seconds since the run started; of one that ended or stopped, up to its last event.
   get now_s() {
-    const { status, started_at: began, updated_at: last } = this.view.value;
-    const past = this.tasks.reduce((most, task) => Math.max(most, task.finished_s ?? 0, task.started_s ?? 0), 0);
-    return status === "running" && !stored ? Math.max(past, (Date.now() - Date.parse(began)) / 1000) : Math.max(past, last ? (Date.parse(last) - Date.parse(began)) / 1000 : 0);
+    const { status, started_at: began, updated_at: last } = this.view.value, until = status === "running" && !stored ? Date.now() : Date.parse(last ?? began);
+    return Math.max(this.past, (until - Date.parse(began)) / 1000);
+  }
+
+  // For how many seconds a task has worked, or works on its present attempt.
+  spent(task) {
+    return task.status === "running" && task.attempts.length ? Math.max(0, this.now_s - task.attempts.at(-1).started_s) : task.busy_s;
   }
 
   // The address of a task in the present view; null: of the run without one.
   href(path, query = this.query) {
     return url(`/runs/${part(this.id)}${path ? `/tasks/${taskPath(path)}` : ""}`, query);
+  }
+}
+
+// Of tasks that were not started or have failed once: whether they wait for a person, or to be tried again.
+function wait(tasks, questions) {
+  const asked = new Set(questions.map((one) => one.task_id));
+  for (const task of tasks) {
+    if (!["pending", "retrying", "waiting"].includes(task.status)) continue;
+    task.status = asked.has(task.path) ? "waiting" : task.attempts.at(-1)?.end === "failed" ? "retrying" : "pending";
   }
 }
 

@@ -3,10 +3,10 @@
 import { html, useEffect, useRef } from "./vendor/preact.js";
 import { get, me, part, post, useData } from "./api.js";
 import { dependencies } from "./graph/model.js";
-import { duration, number, price } from "./format.js";
+import { duration, number, plain, price } from "./format.js";
 import { go, taskPath } from "./router.js";
 import { Prose, Reference, TaskName } from "./answer.js";
-import { Button, Copy, Icon, Loading, LongText, Note, Status, Trouble } from "./ui.js";
+import { Button, Copy, Icon, Loading, LongText, Note, Status, Trouble, useTick } from "./ui.js";
 import { empty, Value } from "./value.js";
 
 export function TaskPanel({ run, path }) {
@@ -70,13 +70,14 @@ function Attempts({ task, detail, run }) {
   const attempts = detail.attempts ?? [];
   return html`<section><h3>${attempts.length === 1 ? "How it was done" : "Attempts"}</h3>
     ${(detail.before ?? []).map((step) => html`<${Decision} key=${step.at_s} step=${step} />`)}
-    ${attempts.map((attempt) => html`<${Attempt} key=${attempt.attempt} attempt=${attempt} only=${attempts.length === 1} last=${attempt === attempts.at(-1)} run=${run} />`)}
+    ${attempts.map((attempt) => html`<${Attempt} key=${attempt.attempt} attempt=${attempt} path=${task.path} only=${attempts.length === 1} last=${attempt === attempts.at(-1)} run=${run} />`)}
     ${attempts.length ? null : html`<p class="muted">${task.status === "pending" ? "It has not started." : "It was never started."}</p>`}</section>`;
 }
 
-function Attempt({ attempt, only, last, run }) {
+function Attempt({ attempt, path, only, last, run }) {
+  useTick(attempt.end === "running");
   const calls = attempt.calls ?? [], took = attempt.ended_s === null ? null : attempt.ended_s - attempt.started_s;
-  return html`<details class="try card" open=${last || attempt.end !== "completed"}><summary><${Icon} name="chevron-right" /><${Status} status=${attempt.end} /><span class="muted clip grow">${only ? "" : `attempt ${attempt.attempt} · `}${attempt.worker}${attempt.model ? ` · ${attempt.model}` : ""}</span><span class="num muted">${took === null ? "…" : duration(took)}</span></summary>
+  return html`<details class="try card" open=${last || attempt.end !== "completed"}><summary><${Icon} name="chevron-right" /><${Status} status=${attempt.end} /><span class="muted clip grow">${only ? "" : `attempt ${attempt.attempt} · `}${attempt.worker}${attempt.model ? ` · ${attempt.model}` : ""}</span><span class="num muted">${took === null ? duration(Math.round(run.spent(run.byPath.get(path)))) : duration(took)}</span></summary>
     <div class="pad stack">
       ${attempt.message && attempt.end !== "completed" ? html`<p class="text">${attempt.kind ? html`<b>${attempt.kind.replaceAll("_", " ")}: </b>` : null}${attempt.message}</p>` : attempt.message ? html`<p class="text muted">${attempt.message}</p>` : null}
       ${(attempt.decisions ?? attempt.steps ?? []).map((step, index) => html`<${Decision} key=${index} step=${step} />`)}
@@ -87,8 +88,8 @@ function Attempt({ attempt, only, last, run }) {
 }
 
 function Decision({ step }) {
-  const said = step.said ?? step.rung ?? "", why = step.why || step.reason || "";
-  return html`<div class="decision"><${Icon} name="git-branch" /><div>${why.startsWith(said) ? null : html`<b>${said}</b> `}<span class="muted">${why}</span>
+  const { said, why } = step;
+  return html`<div class="decision"><${Icon} name="git-branch" /><div>${why.startsWith(said) ? null : html`<b>${plain(said)}.</b> `}<span class="muted">${why}</span>
   ${step.changed ? html`<p class="change"><del>${step.changed[0]}</del> <ins>${step.changed[1]}</ins></p>` : null}</div></div>`;
 }
 

@@ -3,7 +3,7 @@
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/preact.js";
 import { duration, look, number } from "./format.js";
 import { changed, go, here } from "./router.js";
-import { Button, classes, Icon } from "./ui.js";
+import { Button, classes, Icon, useTick } from "./ui.js";
 
 const ROW = 26, HEAD = 30, LANE = 12, LABEL = 168, GAP = 46;
 const LONG_GAP = 0.12;
@@ -11,12 +11,7 @@ const LONG_GAP = 0.12;
 export function Timeline({ run, view, matching }) {
   const ref = useRef(null), [box, setBox] = useState({ w: 900, h: 500 }), [scroll, setScroll] = useState({ x: 0, y: 0 });
   const zoom = Math.min(64, Math.max(1, Number(here.value.query.zoom) || 1)), version = run.version.value;
-  const [, tick] = useState(0);
-  useEffect(() => {
-    if (view.status !== "running") return;
-    const timer = setInterval(() => tick((count) => count + 1), 1000);
-    return () => clearInterval(timer);
-  }, [view.status]);
+  useTick(view.status === "running");
   useLayoutEffect(() => {
     const sized = new ResizeObserver(([entry]) => setBox({ w: entry.contentRect.width, h: entry.contentRect.height }));
     sized.observe(ref.current);
@@ -29,7 +24,8 @@ export function Timeline({ run, view, matching }) {
     if (selected && (selected.y < scroll.y || selected.y > scroll.y + box.h - 60)) ref.current.scrollTop = selected.y - box.h / 3;
   }, [run.selected]);
   const top = scroll.y - 400, bottom = scroll.y + box.h + 400, left = scroll.x - 600, right = scroll.x + box.w + 600;
-  const shown = merged(plan.bars.filter((bar) => bar.y > top && bar.y < bottom).map((bar) => ({ ...bar, x: scale.x(bar.from), w: Math.max(3, scale.x(bar.to) - scale.x(bar.from)) })).filter((bar) => bar.x + bar.w > left && bar.x < right), run.selected);
+  const placed = (bars) => bars.filter((bar) => bar.y > top && bar.y < bottom).map((bar) => ({ ...bar, x: scale.x(bar.from), w: Math.max(3, scale.x(bar.to) - scale.x(bar.from)) })).filter((bar) => bar.x + bar.w > left && bar.x < right);
+  const shown = merged(placed(plan.bars), run.selected);
   const keys = (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (event.key === "Escape" && run.selected) return go(run.href(null));
@@ -44,6 +40,7 @@ export function Timeline({ run, view, matching }) {
         <div class="axis">${scale.ticks.map((at) => html`<span key=${at} style=${{ left: `${label + scale.x(at)}px` }}>${duration(at)}</span>`)}</div>
         ${scale.gaps.map((gap) => html`<div key=${gap.from} class="gap" style=${{ left: `${label + scale.x(gap.from)}px`, width: `${GAP}px` }} title=${`Nothing ran for ${duration(gap.to - gap.from)}`}><span>${duration(gap.to - gap.from)}</span></div>`)}
         ${plan.lanes.map((lane) => html`<div key=${lane.worker} class="lane" style=${{ top: `${lane.y + HEAD}px`, height: `${lane.h}px` }}><span class="name clip" style=${{ width: `${label - 12}px` }} title=${lane.worker}>${lane.worker} <span class="faint num">${number(lane.count)}</span></span></div>`)}
+        ${placed(plan.waits).map((wait) => html`<div key=${wait.key} class="pause" title=${wait.why} style=${{ left: `${label + wait.x}px`, top: `${wait.y + HEAD}px`, width: `${wait.w}px` }}></div>`)}
         ${shown.map((bar) => bar.several ? html`<div key=${bar.key} class=${`attempt several tone-${look(bar.attempt.end).tone}`} title=${`${number(bar.several)} attempts; more detail shows each`} style=${{ left: `${label + bar.x}px`, top: `${bar.y + HEAD}px`, width: `${bar.w}px` }}></div>` : html`<${Bar} key=${bar.key} bar=${bar} left=${label} run=${run} faded=${matching && !matching.has(bar.task.path)} scale=${scale} />`)}
         ${view.status === "running" ? html`<div class="now" style=${{ left: `${label + scale.x(now)}px` }}></div>` : null}
       </div></div>
@@ -53,11 +50,34 @@ export function Timeline({ run, view, matching }) {
 
 function Bar({ bar, left, run, faded, scale }) {
   const { task, attempt } = bar, seen = look(attempt.end), several = task.attempts.length > 1;
-  const waits = Math.min(bar.w, attempt.waited_s ? scale.x(bar.from + attempt.waited_s) - bar.x : 0), name = `${task.id}${several ? ` · attempt ${attempt.attempt}` : ""}`;
+  const waits = waitsOf(bar).map(([from, to]) => [scale.x(from) - bar.x, scale.x(to) - scale.x(from)]).filter(([, wide]) => wide > 2), name = `${task.id}${several ? ` · attempt ${attempt.attempt}` : ""}`;
   const said = `${task.path}${several ? `, attempt ${attempt.attempt}` : ""}: ${seen.word}, ${duration(bar.to - bar.from)}${attempt.waited_s > 0.001 ? `, of it ${duration(attempt.waited_s)} waiting` : ""}${attempt.model ? `, ${attempt.model}` : ""}`;
-  const inside = bar.w > name.length * 7 + 30;
+  const wide = name.length * 7 + 30, inside = bar.w > wide, beside = !inside && scale.x(bar.free) - bar.x - bar.w > wide;
   return html`<a class=${classes("attempt", `tone-${seen.tone}`, attempt.end, task.critical && "critical", faded && "faded", run.selected === task.path && "selected")} href=${run.href(task.path)} tabindex="-1" aria-label=${said} title=${said}
-    style=${{ left: `${left + bar.x}px`, top: `${bar.y + HEAD}px`, width: `${bar.w}px` }}>${waits > 2 ? html`<span class="waits" style=${{ width: `${waits}px` }}></span>` : null}${inside || bar.free || bar.w > 20 ? html`<span class=${classes("what", inside ? "clip" : "beside", !inside && !bar.free && "full")}><${Icon} name=${seen.icon} />${inside || bar.free ? name : null}</span>` : null}</a>`;
+    style=${{ left: `${left + bar.x}px`, top: `${bar.y + HEAD}px`, width: `${bar.w}px` }}>${waits.map(([x, wide]) => html`<span key=${x} class="waits" style=${{ left: `${x}px`, width: `${wide}px` }}></span>`)}${inside || beside || bar.w > 20 ? html`<span class=${classes("what", inside ? "clip" : "beside", !inside && !beside && "full")}><${Icon} name=${seen.icon} />${inside || beside ? name : null}</span>` : null}</a>`;
+}
+
+// When an attempt waited. What is not known in detail stands at its beginning.
+function waitsOf({ attempt, from, to }) {
+  const known = (attempt.waits ?? []).map(([start, end]) => [start, Math.min(end, to)]).filter(([start, end]) => end > start);
+  return known.length || !attempt.waited_s ? known : [[from, Math.min(to, from + attempt.waited_s)]];
+}
+
+const WHY = {
+  failed: "Waits before it is tried again",
+  paused: "Waits for a person",
+  escalated: "Waits before it goes on",
+  interrupted: "The run stood still",
+};
+
+// The time between two attempts of a task, and after the last if another one follows: [from, to, why].
+function pauses(task, now) {
+  return task.attempts.flatMap((attempt, index) => {
+    const next = task.attempts[index + 1], goes = ["waiting", "retrying"].includes(task.status);
+    const until = next ? next.started_s : goes ? now : attempt.ended_s;
+    const why = !next && task.status === "waiting" ? WHY.paused : WHY[attempt.end];
+    return attempt.ended_s !== null && why && until - attempt.ended_s > 0.001 ? [{ from: attempt.ended_s, to: until, why: `${task.path}: ${why.toLowerCase()}, ${duration(until - attempt.ended_s)}${attempt.message ? `. ${attempt.message}` : ""}` }] : [];
+  });
 }
 
 // Bars of a row that are too narrow to tell apart, and ended alike, are one.
@@ -78,11 +98,12 @@ function merged(bars, selected) {
 
 // Every attempt in the lane of its worker, in the first row that is free; the worker that began first on top.
 function lanes(run, now) {
-  const by = new Map(), bars = [];
+  const by = new Map(), bars = [], waits = [];
   for (const task of run.tasks) {
     const around = task.parent ? `${run.byPath.get(task.parent)?.worker ?? task.parent} › ` : "";
+    const after = new Map(pauses(task, now).map((pause) => [pause.from, pause]));
     for (const attempt of task.attempts ?? []) {
-      const worker = around + attempt.worker, bar = { key: `${task.path}:${attempt.attempt}`, task, attempt, from: attempt.started_s, to: Math.max(attempt.started_s, attempt.ended_s ?? now) };
+      const worker = around + attempt.worker, bar = { key: `${task.path}:${attempt.attempt}`, task, attempt, from: attempt.started_s, to: Math.max(attempt.started_s, attempt.ended_s ?? now), pause: after.get(attempt.ended_s) };
       if (by.has(worker)) by.get(worker).push(bar);
       else by.set(worker, [bar]);
     }
@@ -91,19 +112,21 @@ function lanes(run, now) {
   let y = 0;
   const first = (list) => list.reduce((least, bar) => Math.min(least, bar.from), Infinity);
   for (const [worker, list] of [...by].sort((one, two) => first(one[1]) - first(two[1]))) {
-    const free = [], last = [];
+    const free = [], last = [], rows = new Map();
     for (const bar of list.sort((one, two) => one.from - two.from)) {
-      let row = free.findIndex((until) => until <= bar.from + 1e-9);
-      if (row < 0) row = free.length;
-      if (last[row]) last[row].free = false;
-      Object.assign(bar, { y: y + LANE / 2 + row * ROW, free: true });
-      [free[row], last[row]] = [bar.to, bar];
+      let row = rows.get(bar.task) ?? free.findIndex((until) => until <= bar.from + 1e-9);
+      if (row < 0 || free[row] > bar.from + 1e-9) row = free.length;
+      if (last[row]) last[row].free = bar.from;
+      Object.assign(bar, { y: y + LANE / 2 + row * ROW, free: Infinity });
+      [free[row], last[row]] = [bar.pause?.to ?? bar.to, bar];
+      rows.set(bar.task, row);
       bars.push(bar);
+      if (bar.pause) waits.push({ ...bar.pause, key: `${bar.key}:wait`, y: bar.y });
     }
     found.push({ worker, y, h: free.length * ROW + LANE, count: list.length });
     y += free.length * ROW + LANE;
   }
-  return { lanes: found, bars, h: y };
+  return { lanes: found, bars, waits, h: y };
 }
 
 // Seconds to pixels. A time in which nothing ran is a narrow gap if it is long beside the rest.

@@ -75,12 +75,17 @@ export function Note({ tone = "idle", icon = "info", children, action }) {
   return html`<div class="note ${tone}"><${Icon} name=${icon} /><div>${children}</div>${action}</div>`;
 }
 
-export function Time({ iso }) {
+// Draws a component anew every so often, while that is wanted.
+export function useTick(wanted = true, ms = 1000) {
   const [, tick] = useState(0);
   useEffect(() => {
-    const timer = setInterval(() => tick((count) => count + 1), 30000);
+    const timer = wanted ? setInterval(() => document.hidden || tick((count) => count + 1), ms) : 0;
     return () => clearInterval(timer);
-  }, []);
+  }, [wanted]);
+}
+
+export function Time({ iso }) {
+  useTick(true, 30000);
   return iso ? html`<time datetime=${iso} title=${at(iso)}>${ago(iso)}</time>` : null;
 }
 

@@ -46,9 +46,9 @@ const icon = (name, x, y, size = 16, label = undefined) =>
   make("g", { class: "glyph", role: label && "img", "aria-label": label, transform: `translate(${x} ${y}) scale(${size / 24})` }, ...(shapes[name] ?? []).map(([tag, attributes]) => make(tag, attributes)));
 
 export class Drawing {
-  // `run`: the store. `on.select(node)`, `on.toggle(node)`; `on.href(node)`: where a node's link leads.
+  // `run`: the store. `on.href(node)`, `on.toggleHref(node)`: where a node's links lead. `moved()` is called when the reader moves it.
   constructor(svg, canvas, run, on) {
-    Object.assign(this, { svg, canvas, run, on, scale: 1, x: 0, y: 0, boxes: [], lines: [], drawn: new Map(), of: new Map(), selected: null, dim: null });
+    Object.assign(this, { svg, canvas, run, on, scale: 1, x: 0, y: 0, moved: () => {}, boxes: [], lines: [], drawn: new Map(), of: new Map(), selected: null, dim: null });
     this.layers = { frames: make("g", {}), edges: make("g", { class: "edges", "aria-hidden": "true" }), nodes: make("g", {}) };
     this.root = make("g", {}, this.layers.frames, this.layers.edges, this.layers.nodes);
     svg.replaceChildren(this.root);
@@ -96,15 +96,29 @@ export class Drawing {
   fitAll() {
     const { w, h } = this.size, scale = Math.min(1, Math.max(MIN, Math.min((w - 48) / this.graph.w, (h - 72) / this.graph.h)));
     this.move((w - this.graph.w * scale) / 2, (h - this.graph.h * scale) / 2, scale, true);
+    this.moved();
+  }
+
+  // The middle of what is seen, and how large it is, as text for the address.
+  get place() {
+    const { w, h } = this.size;
+    return [(w / 2 - this.x) / this.scale, (h / 2 - this.y) / this.scale].map(Math.round).concat(+this.scale.toFixed(3)).join("_");
+  }
+
+  goTo(place) {
+    const [x, y, scale] = place.split("_").map(Number), { w, h } = this.size;
+    if ([x, y, scale].every(Number.isFinite)) this.move(w / 2 - x * scale, h / 2 - y * scale, Math.min(MAX, Math.max(MIN, scale)), true);
   }
 
   zoom(factor, at = [this.size.w / 2, this.size.h / 2]) {
     const scale = Math.min(MAX, Math.max(MIN, this.scale * factor)), real = scale / this.scale;
     this.move(at[0] - (at[0] - this.x) * real, at[1] - (at[1] - this.y) * real, scale);
+    this.moved();
   }
 
   pan(dx, dy) {
     this.move(this.x + dx, this.y + dy, this.scale);
+    this.moved();
   }
 
   get far() {
@@ -232,10 +246,29 @@ export class Drawing {
     ];
   }
 
+  time(task) {
+    if (task.status === "running") return duration(Math.round(this.run.spent(task)));
+    return task.finished_s !== null && task.finished_s !== undefined && task.busy_s ? duration(task.busy_s) : "";
+  }
+
+  inside(node) {
+    const time = this.time(node.tasks[0]);
+    return `${counted(node.inside.length, "task")} inside${time ? ` · ${time}` : ""}`;
+  }
+
+  // The time goes on for what runs and is in view.
+  tick() {
+    if (this.far) return;
+    for (const element of this.drawn.values()) {
+      const { kind, tasks: [task] } = element.node, place = element.querySelector(".time");
+      if (task.status === "running" && place) place.textContent = kind === "team" ? this.inside(element.node) : this.time(task);
+    }
+  }
+
   near(node) {
     const [task] = node.tasks, many = node.kind === "group", status = statusOf(node), room = node.w - 24;
     const name = many ? `${node.worker} ×${number(node.tasks.length)}` : task.id;
-    const time = many ? "" : timeOf(task), opens = many || node.kind === "team";
+    const time = many ? "" : this.time(task), opens = many || node.kind === "team";
     const right = opens ? 30 : time ? width(time, SMALL) + 10 : 0;
     const first = cut(task.intent ?? "", room, SMALL, true), rest = (task.intent ?? "").slice(first.length).trim();
     const tries = (task.attempts?.length ?? 0) > 1 ? `, attempt ${task.attempts.length}` : "";
@@ -250,7 +283,7 @@ export class Drawing {
         text(cut(name, room - 24 - right, FONT), 36, 23.5, "title"),
         time && !opens ? text(time, node.w - 12, 23.5, "time") : null,
         ...lines.map((line, index) => text(line, 12, 44 + index * 17, "sub")),
-        ...(many ? [bar(node.tasks, 12, node.h - 14, room)] : node.kind === "team" ? [bar(node.inside, 12, node.h - 30, room), text(`${counted(node.inside.length, "task")} inside${time ? ` · ${time}` : ""}`, 12, node.h - 9, "sub tiny")] : []),
+        ...(many ? [bar(node.tasks, 12, node.h - 14, room)] : node.kind === "team" ? [bar(node.inside, 12, node.h - 30, room), text(this.inside(node), 12, node.h - 9, "sub tiny time")] : []),
       ),
       opens ? this.toggle(node, node.w - 30, 8, `Open ${name}`, "plus") : null,
     ].filter(Boolean);
@@ -281,4 +314,3 @@ function bar(tasks, x, y, room) {
 const counts = (tasks) => tally(tasks).map(([status, count]) => `${number(count)} ${look(status).word}`).join(", ");
 
 const text = (content, x, y, name) => make("text", { x, y, class: name }, content);
-const timeOf = (task) => (task.finished_s !== null && task.finished_s !== undefined && task.busy_s ? duration(task.busy_s) : "");

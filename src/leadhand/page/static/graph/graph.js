@@ -7,6 +7,8 @@ import { Drawing } from "./drawing.js";
 import { layout } from "./layout.js";
 import { graphOf } from "./model.js";
 
+const SETTLED_MS = 300;
+
 export function Graph({ run, matching }) {
   const ref = useRef(null), far = useRef(null), drawing = useRef(null), keep = useRef(null);
   const { query } = here.value, open = query.open ?? "", each = query.each === "1", selected = run.selected;
@@ -27,15 +29,30 @@ export function Graph({ run, matching }) {
   useLayoutEffect(() => {
     const it = drawing.current;
     it.on = { href, toggleHref: toggled };
+    const first = !it.graph;
     it.show(graphOf(run, { open: new Set(open ? open.split(",") : []), each, layout }), keep.current);
     keep.current = null;
     it.mark({ selected, dim: matching });
+    if (first && query.at) it.goTo(query.at);
     if (selected) it.reveal(selected);
   }, [run, shape.value, open, each]);
+
+  // Which part is seen is in the address, once the reader has moved it; links are drawn anew with it.
+  useEffect(() => {
+    const it = drawing.current;
+    if (query.at && query.at !== it.place) it.goTo(query.at);
+    else if (!it.far) it.move(it.x, it.y, it.scale, true);
+  }, [query.at]);
 
   useLayoutEffect(() => drawing.current.mark({ selected, dim: matching }), [selected, matching]);
   useEffect(() => { if (selected) drawing.current.reveal(selected); }, [selected]);
   useEffect(() => version.subscribe(() => run.dirty.size && drawing.current.update(run.dirty)), [run]);
+
+  const going = run.view.value.status === "running";
+  useEffect(() => {
+    const timer = going ? setInterval(() => document.hidden || drawing.current.tick(), 1000) : 0;
+    return () => clearInterval(timer);
+  }, [run, going]);
 
   const grouped = run.tasks.length >= 25;
   return html`<div class="graph"><canvas ref=${far} aria-hidden="true"></canvas>
@@ -53,7 +70,11 @@ export function Graph({ run, matching }) {
 function handle(svg, drawing, run, keep) {
   const stops = new AbortController(), options = { signal: stops.signal };
   const pointers = new Map();
-  let moved = 0, pending = 0, dx = 0, dy = 0;
+  let moved = 0, pending = 0, settling = 0, dx = 0, dy = 0;
+  drawing.moved = () => {
+    clearTimeout(settling);
+    settling = setTimeout(() => (pointers.size ? drawing.moved() : go(changed({ at: drawing.place }), { replace: true })), SETTLED_MS);
+  };
   const panSoon = (x, y) => {
     dx += x;
     dy += y;
@@ -111,7 +132,7 @@ function handle(svg, drawing, run, keep) {
   svg.addEventListener("keydown", (event) => keys(event, drawing, run), options);
   const sized = new ResizeObserver(() => drawing.graph && drawing.move(drawing.x, drawing.y, drawing.scale, true));
   sized.observe(svg);
-  return () => (stops.abort(), sized.disconnect(), cancelAnimationFrame(pending));
+  return () => (stops.abort(), sized.disconnect(), cancelAnimationFrame(pending), clearTimeout(settling));
 }
 
 // Arrow keys go to the nearest node in that direction; without a selection to the first one.

@@ -1,12 +1,59 @@
 // Places nodes from left to right: ranks by the longest path, order by barycentres, heights so that
 // neighbours are level with each other where there is room. Pure; changes the nodes and edges it is given.
 
-const GAP = { rank: 64, row: 20, column: 14 };
+const GAP = { rank: 64, row: 20, column: 14, part: 36 };
 const SWEEPS = 8, LARGE = 1200;
+const ASPECT = 2.2; // of the whole: a wide window
 
-// Sets `x`, `y` of each node and `points` of each edge; gives {w, h}.
+// Sets `x`, `y` of each node and `points` of each edge; gives {w, h}. Parts without an edge between
+// them are placed on their own, and packed close together.
 export function layout(nodes, edges) {
   if (!nodes.length) return { w: 0, h: 0 };
+  const found = parts(nodes, edges).map((part) => ({ ...part, ...ranked(part.nodes, part.edges) }));
+  const size = packed(found);
+  for (const part of found) {
+    for (const node of part.nodes) [node.x, node.y] = [node.x + part.x, node.y + part.y];
+    for (const edge of part.edges) edge.points = edge.points.map(([x, y]) => [x + part.x, y + part.y]);
+  }
+  return size;
+}
+
+// The connected parts, those of several nodes first.
+function parts(nodes, edges) {
+  const root = new Map(nodes.map((node) => [node.id, node.id])), by = new Map();
+  const top = (id) => {
+    while (root.get(id) !== id) root.set(id, root.get(root.get(id))), (id = root.get(id));
+    return id;
+  };
+  for (const edge of edges) root.set(top(edge.to), top(edge.from));
+  const of = (id) => by.get(top(id)) ?? (by.set(top(id), { nodes: [], edges: [] }), by.get(top(id)));
+  for (const node of nodes) of(node.id).nodes.push(node);
+  for (const edge of edges) of(edge.from).edges.push(edge);
+  return [...by.values()].sort((one, two) => Math.sign(two.edges.length) - Math.sign(one.edges.length));
+}
+
+// Places parts in shelves from left to right; smaller ones stand above each other beside a tall one.
+function packed(found) {
+  const area = found.reduce((sum, part) => sum + (part.w + GAP.part) * (part.h + GAP.row), 0);
+  const wide = Math.max(Math.sqrt(area * ASPECT), ...found.map((part) => part.w));
+  let shelf = { y: 0, h: 0 }, column = { x: 0, w: 0, y: 0 }, w = 0;
+  for (const part of found) {
+    if (column.y && (column.y + part.h > shelf.h || part.w > column.w)) column = { x: column.x + column.w + GAP.part, w: 0, y: 0 };
+    if (column.x + part.w > wide && column.x) {
+      shelf = { y: shelf.y + shelf.h + GAP.part, h: 0 };
+      column = { x: 0, w: 0, y: 0 };
+    }
+    Object.assign(part, { x: column.x, y: shelf.y + column.y });
+    shelf.h = Math.max(shelf.h, column.y + part.h);
+    column.w = Math.max(column.w, part.w);
+    column.y += part.h + GAP.row;
+    w = Math.max(w, part.x + part.w);
+  }
+  return { w, h: shelf.y + shelf.h };
+}
+
+// One part, whose nodes all hang together: {w, h}.
+function ranked(nodes, edges) {
   const byId = new Map(nodes.map((node) => [node.id, node])), large = nodes.length > LARGE;
   for (const node of nodes) Object.assign(node, { rank: 0, before: [], after: [] });
   rank(nodes, edges, byId);

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { loadQuestions, part, post, questions } from "../api.js";
-import { counted } from "../format.js";
+import { asked, counted, lapse, until } from "../format.js";
 import { changed, go, here, taskPath, url } from "../router.js";
 import { Button, classes, Dialog, Empty, Icon, Loading, Note, Time, Trouble } from "../ui.js";
 import { Value } from "../value.js";
@@ -29,8 +29,8 @@ export function Inbox() {
   const { list, loaded, error } = questions.value, { query } = here.value;
   const [picked, setPicked] = useState(new Set()), [batch, setBatch] = useState(null), [sent, setSent] = useState("");
   const known = list.map(keyOf), chosen = list.filter((one) => picked.has(keyOf(one)));
-  const at = Math.max(0, list.findIndex((one) => one.run_id === query.run && (!query.question || one.id === query.question)));
-  const current = list[at];
+  const found = list.findIndex((one) => one.run_id === query.run && (!query.question || one.id === query.question)), at = Math.max(0, found);
+  const current = list[at], gone = query.run && found < 0;
   useEffect(() => { document.title = `${list.length ? `(${list.length}) ` : ""}Inbox · leadhand`; }, [list.length]);
   useEffect(() => setPicked((old) => new Set([...old].filter((key) => known.includes(key)))), [known.join()]);
 
@@ -39,20 +39,23 @@ export function Inbox() {
   useKeys({ j: () => show(at + 1), k: () => show(at - 1), x: () => current && batchable(current) && pick(current) });
 
   const done = async (message, one = null) => {
+    const next = one && (list[at + 1] ?? list[at - 1]);
     setSent(one ? html`${message} <a href=${url(`/runs/${part(one.run_id)}`)}>See the run</a>` : message);
     setBatch(null);
     setPicked(new Set());
+    go(next ? link(next) : url("/inbox"), { replace: true });
     await loadQuestions();
   };
 
   if (!loaded) return html`<${Loading} what="the inbox" />`;
   if (error && !list.length) return html`<${Trouble} error=${error} retry=${loadQuestions} />`;
   if (!list.length) return html`<${Empty} icon="inbox" title="Nothing waits for you" action=${html`<${Button} href=${url("/runs")}>All runs<//>`}>
-    ${sent ? html`<p role="status">${sent}</p>` : null}When a run needs an approval or an answer, its question appears here.<//>`;
+    ${sent ? html`<p role="status">${sent}</p>` : gone ? html`<${Gone} run=${query.run} />` : null}When a run needs an approval or an answer, its question appears here.<//>`;
   return html`<div class="page inbox ${query.run ? "opened" : ""}">
     <header><h1>${counted(list.length, "question")} ${list.length === 1 ? "waits" : "wait"} for a reply</h1>
       ${chosen.length > 1 ? html`<${Button} main icon="check" onClick=${() => setBatch("approved")}>Approve ${chosen.length}<//><${Button} danger icon="x" onClick=${() => setBatch("refused")}>Refuse ${chosen.length}<//>` : html`<span class="keys small muted"><kbd>j</kbd> <kbd>k</kbd> next, previous</span>`}</header>
     ${sent ? html`<p class="sent small muted" role="status"><${Icon} name="check" /> ${sent}</p>` : null}
+    ${gone ? html`<${Gone} run=${query.run} />` : null}
     <div class="split">
       <ol class="questions" aria-label="Questions, the one that blocks longest first">${list.map((one) => html`<${Row} key=${keyOf(one)} one=${one} current=${one === current} picked=${picked.has(keyOf(one))} onPick=${() => pick(one)} />`)}</ol>
       <${Question} key=${keyOf(current)} one=${current} done=${done} />
@@ -60,6 +63,8 @@ export function Inbox() {
     ${batch ? html`<${Batch} verdict=${batch} chosen=${chosen} onClose=${() => setBatch(null)} done=${done} />` : null}
   </div>`;
 }
+
+const Gone = ({ run }) => html`<p class="sent small" role="status"><${Icon} name="info" /> That question no longer waits: it was answered, or its run ended. <a href=${url(`/runs/${part(run)}`)}>See the run</a></p>`;
 
 const link = (one) => changed({ run: one.run_id, question: one.id }, "/inbox");
 const batchable = (one) => one.mine && one.allowed.includes("approved") && !one.route;
@@ -69,7 +74,7 @@ function Row({ one, current, picked, onPick }) {
   return html`<li class=${classes("question", current && "current")}>
     ${batchable(one) ? html`<input type="checkbox" aria-label=${`Select: ${name}, ${one.request}`} checked=${picked} onChange=${onPick} />` : html`<span></span>`}
     <a href=${link(one)} aria-current=${current ? "true" : undefined}><span class="row"><${Icon} name=${icon} /><b class="grow clip">${name}</b><span class="small muted"><${Time} iso=${one.asked_at} /></span></span>
-      <span class="clip small">${one.request}</span><span class="clip small muted">${one.team}${one.task_id ? ` · ${one.task_id}` : ""}</span></a></li>`;
+      <span class="clip small">${one.request}</span>${one.expires_at ? html`<span class="clip small tone-wait">${until(one.expires_at)} left</span>` : null}<span class="clip small muted">${one.team}${one.task_id ? ` · ${one.task_id}` : ""}</span></a></li>`;
 }
 
 function Question({ one, done }) {
@@ -99,8 +104,9 @@ function Question({ one, done }) {
   return html`<article class="card detail" aria-label=${name}>
     <a class="back small" href=${url("/inbox")}><${Icon} name="arrow-left" /> All questions</a>
     <header><h2><${Icon} name=${icon} /> ${name}</h2>
-      <p class="small muted">For <a href=${url(`/runs/${part(one.run_id)}`)}>${one.request}</a> · ${one.team}${one.task_id ? html` · task <a href=${url(`/runs/${part(one.run_id)}/tasks/${taskPath(one.task_id)}`)}>${one.task_id}</a>` : null} · asked <${Time} iso=${one.asked_at} />${one.expires_at ? html` · <b>refused by itself ${until(one.expires_at)}</b>` : null}</p></header>
-    ${one.plan ? null : html`<p class="text asked">${one.text}</p>`}
+      <p class="small muted">For <a href=${url(`/runs/${part(one.run_id)}`)}>${one.request}</a> · ${one.team}${one.task_id ? html` · task <a href=${url(`/runs/${part(one.run_id)}/tasks/${taskPath(one.task_id)}`)}>${one.task_id}</a>` : null} · asked <${Time} iso=${one.asked_at} /></p>
+      ${one.expires_at ? html`<p class="small row tone-wait"><${Icon} name="clock" />${lapse(one)}</p>` : null}</header>
+    ${one.plan ? null : html`<${Asked} one=${one} />`}
     ${one.plan && !draft.plan ? html`<${Plan} plan=${one.plan} />${one.mine ? html`<p><${Button} small icon="pencil" onClick=${() => change({ plan: one.plan })}>Edit the plan <kbd>e</kbd><//></p>` : null}` : null}
     ${one.plan && draft.plan ? html`<${PlanForm} team=${one.team} plan=${draft.plan} onChange=${(plan) => change({ plan })} onSound=${setSound} onReset=${() => change({ plan: null })} />` : null}
     ${(one.calls ?? []).map((call) => html`<${Call} key=${call.id} call=${call} several=${several && one.mine} reply=${draft.calls[call.id]} onReply=${(given) => change({ calls: { ...draft.calls, [call.id]: given } })} />`)}
@@ -116,6 +122,12 @@ function Question({ one, done }) {
   </article>`;
 }
 
+// Of tool calls, which follow with their arguments, only what they are for.
+function Asked({ one }) {
+  const { message, about } = asked(one.text);
+  return html`<div>${about && one.calls?.length ? null : html`<p class="text asked">${message}</p>`}${about ? html`<p class="text muted">${about}</p>` : null}</div>`;
+}
+
 const split = (draft, one) => Object.keys(draft.calls).some((id) => one.calls?.some((call) => call.id === id));
 
 function reply(one, verdict, draft) {
@@ -123,11 +135,6 @@ function reply(one, verdict, draft) {
   if (verdict === "approved" && draft.plan) sent.plan = draft.plan;
   if (verdict === "approved" && split(draft, one)) sent.calls = Object.fromEntries(one.calls.map((call) => [call.id, draft.calls[call.id] ?? { approved: true, reason: "" }]));
   return sent;
-}
-
-function until(iso) {
-  const minutes = Math.round((new Date(iso) - Date.now()) / 60000);
-  return minutes < 1 ? "now" : minutes < 90 ? `in ${minutes} min` : minutes < 2880 ? `in ${Math.round(minutes / 60)} h` : `in ${Math.round(minutes / 1440)} days`;
 }
 
 // A tool call that is made only if it is allowed; of several, each on its own.

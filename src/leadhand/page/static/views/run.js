@@ -2,14 +2,14 @@
 
 import { html, useEffect, useMemo, useState } from "../vendor/preact.js";
 import { link, part, post, remove } from "../api.js";
-import { counted, duration, number, price } from "../format.js";
+import { asked, counted, duration, lapse, number, price } from "../format.js";
 import { Graph } from "../graph/graph.js";
 import { List } from "../list.js";
 import { changed, go, here, stored, url } from "../router.js";
 import { Run } from "../run.js";
 import { TaskPanel } from "../task.js";
 import { Timeline } from "../timeline.js";
-import { Button, classes, Copy, Dialog, Empty, Guard, Icon, Loading, Note, Status, Tabs, Time, Trouble } from "../ui.js";
+import { Button, classes, Copy, Dialog, Empty, Guard, Icon, Loading, Note, Status, Tabs, Time, Trouble, useTick } from "../ui.js";
 import { Answer, gapsOf } from "../answer.js";
 import { History } from "../history.js";
 import { isReview, Review } from "./review.js";
@@ -113,17 +113,13 @@ function Headline({ run, view }) {
 }
 
 function Clock({ run }) {
-  const [, tick] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => tick((count) => count + 1), 1000);
-    return () => clearInterval(timer);
-  }, []);
+  useTick();
   return duration(Math.round(run.now_s));
 }
 
 function Waiting({ view, question }) {
   const about = question.task_id ? html`<b>${question.task_id}</b> asks: ` : question.plan ? html`<b>The plan</b> waits for your approval. ` : null;
-  return html`<${Note} tone="wait" icon="hand" action=${question.mine === false || stored ? null : html`<${Button} main small href=${url("/inbox", { run: view.run_id, question: question.id })}>${question.plan ? "See the plan" : "Reply"}<//>`}>${about}<span class="clip3">${question.text}</span><//>`;
+  return html`<${Note} tone="wait" icon="hand" action=${question.mine === false || stored ? null : html`<${Button} main small href=${url("/inbox", { run: view.run_id, question: question.id })}>${question.plan ? "See the plan" : "Reply"}<//>`}>${about}<span class="clip3">${question.plan ? "" : asked(question.text).message}</span>${question.expires_at ? html`<span class="small muted">${lapse(question)}</span>` : null}<//>`;
 }
 
 // ---- what one can do with it ----
