@@ -1,19 +1,20 @@
 """The synthesis: cross-checks market, price, schedule and copy, and puts the plan together."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 from pydantic import JsonValue
 
 from leadhand import Plan
-from leadhand.contracts.answer import Gap, Source
+from leadhand.contracts.answer import Conflict, Gap, Source
 from leadhand.extension.roles import Synthesis, TaskResult
+from leadhand.tools.text import joined_names
 from leadhand_teams.launch.material import LaunchFiles, material_of
 from leadhand_teams.launch.output import Economics, Launch
 from leadhand_teams.launch.planning import possible_parts
-from leadhand_teams.launch.report import report
+from leadhand_teams.launch.report import is_decisive, report
 from leadhand_teams.shared.statements import Added, check
-from leadhand_teams.shared.values import unused
+from leadhand_teams.shared.values import amount_text, unused
 
 
 def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
@@ -24,21 +25,16 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     for one in results:
         output = one.result.output if one.result is not None else None
         part = Launch.model_validate(output if isinstance(output, dict) else {})
-        found.elasticities += part.elasticities
-        found.survey = found.survey or part.survey
-        found.economics = part.economics if part.economics != Economics() else found.economics
-        found.ladder += part.ladder
-        found.market += part.market
-        found.schedule += part.schedule
-        found.launch_date = found.launch_date or part.launch_date
-        found.copies += part.copies
-        found.warnings += part.warnings
+        for name in part.model_fields_set:
+            value: object = getattr(part, name)
+            both = getattr(found, name) + value if isinstance(value, list) else value
+            setattr(found, name, both)
         sources |= dict.fromkeys((one.task.id, file) for file in _files(part))
     paths = next((task.artifacts for task in plan.tasks if task.artifacts), ())
     material = material_of(paths) if paths else LaunchFiles()
     found.unread = list(material.unread)
-    found.warnings += _cross_checked(found)
-    found.warnings.sort(key=lambda one: "can't be met" not in one)
+    found.warnings += _cross_checked(found, material)
+    found.warnings.sort(key=lambda one: not is_decisive(one))
     _add(found, outputs, material)
     gaps = [Gap(task_id="files", why=f"not read: {why}") for why in found.unread]
     planned, possible = {task.id for task in plan.tasks}, set(possible_parts(material))
@@ -46,14 +42,32 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         gaps.append(Gap(task_id="schedule", why="no schedule: the request names no date"))
     text = report(plan.goal, found).markdown(title=False)
     first = plan.tasks[0].id
-    left = unused(plan.goal, text)
-    gaps += [Gap(task_id=first, why=f"{one} in the request was not used") for one in left]
+    left = (f"{one} in the request was not used" for one in unused(plan.goal, text))
+    gaps += [Gap(task_id=first, why=why) for why in left]
     return Synthesis(
         answer=text,
         output=cast("JsonValue", found.model_dump(mode="json", by_alias=True)),
+        conflicts=tuple(
+            Conflict(task_ids=(first,), kind="contradiction", about=about, why=why)
+            for about, why in _contradictions(found, material)
+        ),
         sources=tuple(Source(task_id=task, ref=file) for task, file in sources),
         gaps=tuple(gaps),
     )
+
+
+def _contradictions(found: Launch, material: LaunchFiles) -> Iterator[tuple[str, str]]:
+    """What the files state differently about a figure or the date, and what was taken."""
+    if found.economics != Economics():
+        for name, stated in material.figures.items():
+            if len({(one.value, one.currency) for one in stated}) > 1:
+                said = [f"{amount_text(one.value, one.currency)} [{one.ref}]" for one in stated]
+                about = f"{name.replace('_', ' ')}: {joined_names(said)}"
+                yield about, f"computed with the first, {said[0]}"
+    day = found.launch_date
+    other = [f"{one.value} [{ref}]" for one, ref in material.dates if day and one.value != day]
+    if other:
+        yield f"launch date: {joined_names([str(day), *other])}", f"scheduled for {day}"
 
 
 def _files(part: Launch) -> Sequence[str]:
@@ -63,7 +77,7 @@ def _files(part: Launch) -> Sequence[str]:
     return [place.rpartition(":")[0] or place for place in places]
 
 
-def _cross_checked(found: Launch) -> list[str]:
+def _cross_checked(found: Launch, material: LaunchFiles) -> list[str]:
     """Where the price does not fit what the survey, the cost and the competitors say."""
     price, warnings = found.economics.price, list[str]()
     if price is None:
@@ -73,9 +87,12 @@ def _cross_checked(found: Launch) -> list[str]:
             f"The price of {price:,.6g} is outside the range that the survey accepts, "
             f"{found.survey.pmc:,.6g} to {found.survey.pme:,.6g}."
         )
+    if found.economics.cost is None and "cost" in material.figures:
+        warnings.append("Price and costs are in different currencies: no margin was computed.")
     if found.economics.margin is not None and found.economics.margin <= 0:
         warnings.append("A unit costs as much as it earns, or more: there is no break-even.")
-    dearest = max((rung.price for rung in found.ladder), default=None)
+    alike = (None, found.economics.currency)
+    dearest = max((rung.price for rung in found.ladder if rung.unit in alike), default=None)
     if dearest is not None and price > dearest:
         warnings.append(f"The price of {price:,.6g} is above every competitor's.")
     return warnings

@@ -1,5 +1,7 @@
 """The typed answer of the team."""
 
+import datetime as dt
+
 from pydantic import BaseModel, Field
 
 from leadhand_teams.shared.statements import Statement
@@ -36,6 +38,8 @@ class SurveyPrices(BaseModel):
     price_max_adoption: float | None = None
     price_max_revenue: float | None = None
     """Null without answers on the likelihood of buying."""
+    curves: list[tuple[float, float, float, float, float]] = []
+    """Prices, each with the shares that find it too cheap, cheap, expensive and too expensive."""
     ref: str
 
 
@@ -49,6 +53,8 @@ class Economics(BaseModel):
     margin_percent: float | None = None
     fixed_costs: float | None = None
     break_even_units: int | None = None
+    currency: str | None = None
+    """Of all amounts; null if no source names one."""
     refs: list[str] = []
 
 
@@ -56,13 +62,13 @@ class ScheduledTask(BaseModel):
     """A task of the launch, placed as late as the date allows."""
 
     task: str
-    start: str
-    end: str
-    """First and last day, ISO 8601."""
+    start: dt.date
+    end: dt.date
+    """First and last day."""
     days: int
     owner: str | None = None
     slack: int
-    """Working days by which it may begin earlier without moving any other task."""
+    """Working days by which it may begin earlier without moving a task before it."""
     critical: bool
     depends_on: list[str] = []
     ref: str
@@ -108,7 +114,7 @@ class Launch(BaseModel):
     ladder: list[Rung] = []
     market: list[MarketSegment] = []
     schedule: list[ScheduledTask] = []
-    launch_date: str | None = None
+    launch_date: dt.date | None = None
     copies: list[ChannelText] = Field(default=[], alias="copy")
     statements: list[Statement] = []
     removed_statements: int = 0

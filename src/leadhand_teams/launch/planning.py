@@ -9,19 +9,9 @@ from pydantic import JsonValue
 from leadhand import Plan, Task, Team
 from leadhand.contracts.task import PlanRequest
 from leadhand.errors import InputError
-from leadhand_teams.launch.material import LaunchFiles, material_of
+from leadhand_teams.launch.material import VOCABULARY, LaunchFiles, material_of
 from leadhand_teams.shared.values import amounts, dates
 
-_WORDS: Final = {
-    "market": r"market\w*|size|segment\w*|competitor\w*|rivals?|markt\w*|wettbewerb\w*",
-    "elasticity": r"elastic\w*|pric\w+ (?:move|affect|change|influence)\w*|sales react|demand",
-    "survey": r"survey\w*|westendorp|willing\w*|respondents?|umfrage\w*",
-    "economics": r"cost\w*|margin\w*|break-?\s?even|profit\w*|economics|kosten|marge",
-    "schedule": r"schedul\w*|timeline|dates?|deadline|when|critical path|calendar|termin\w*",
-    "copy": r"copy|texts?|ads?|posts?|channels?|slogan\w*|headline\w*|email\w*|anzeige\w*",
-}
-"""Words that ask for each part."""
-_PRICE: Final = r"pric\w+|preis\w*"
 _WORKERS: Final = {
     "market": ("market", "Size up the market: segments, and the competitors' prices."),
     "elasticity": ("pricing", "Work out how sales react to price, with and without each control."),
@@ -40,29 +30,27 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     paths = tuple(path for batch in request.batches.get("inputs", ()) for path in batch.artifacts)
     material = material_of(paths) if paths else LaunchFiles()
     possible, today = possible_parts(material), dt.date.today()
-    launch = launch_date(request.text, material)
+    days = [*dates(request.text), *(day for day, _ in material.dates)]
+    launch = days[0].value if days else None
     if not possible:
         raise InputError(
             "the launch team found nothing to work on: hand in sales (price, units), a survey, "
             "costs, competitors' prices, segments, tasks (task, days, depends on) or product facts"
         )
-    asked = [part for part, words in _WORDS.items() if _has(request.text, words)]
-    if _has(request.text, _PRICE) and not {"elasticity", "survey"} & set(asked):
+    asked = [part for part, words in VOCABULARY.parts.items() if _has(request.text, words)]
+    if _has(request.text, VOCABULARY.price) and not {"elasticity", "survey"} & set(asked):
         asked += ["elasticity", "survey", "economics"]
     parts = [part for part in possible if part in asked] or possible
-    tasks: list[Task] = []
-    for part in parts:
-        worker, intent = _WORKERS[part]
-        day = launch or today
-        payload: dict[str, JsonValue] = {"part": part, "launch": day.isoformat()}
-        payload["today"] = today.isoformat()
-        if (price := asked_price(request.text)) is not None:
-            payload["price"] = price
-        if part != "schedule" or launch is not None:
-            intent = intent.format(date=day.isoformat())
-            tasks.append(
-                Task(id=part, worker=worker, intent=intent, payload=payload, artifacts=paths)
-            )
+    day = (launch or today).isoformat()
+    known: dict[str, JsonValue] = {"launch": day, "today": today.isoformat()}
+    known["price"] = asked_price(request.text)
+    tasks = [
+        Task(
+            id=part, worker=_WORKERS[part][0], intent=_WORKERS[part][1].format(date=day),
+            payload=known | {"part": part}, artifacts=paths,
+        )
+        for part in parts if part != "schedule" or launch is not None
+    ]  # fmt: skip
     if not tasks:
         raise InputError("say on which date the launch is: `launch on 5 October 2026`")
     return Plan(goal=request.text, tasks=tasks)
@@ -71,7 +59,11 @@ def plan(request: PlanRequest, team: Team) -> Plan:
 def asked_price(request: str) -> float | None:
     """The price that a request names: `break even at 52`, `at a price of 52 EUR`."""
     for amount in amounts(request):
-        if re.search(r"(?:\bat|\bfor|price of)\s+[$€£]?$", request[: amount.start], re.IGNORECASE):
+        if re.search(
+            r"(?:\bat|\bfor|price of|\bbei|\bzu|\bà)\s+[$€£]?$",
+            request[: amount.start],
+            re.IGNORECASE,
+        ):
             return amount.value
     return None
 
@@ -91,15 +83,3 @@ def possible_parts(material: LaunchFiles) -> list[str]:
         "copy": material.facts,
     }
     return [part for part, there in given.items() if there]
-
-
-def launch_date(request: str, material: LaunchFiles) -> dt.date | None:
-    """The first date in the request; else the one that a text calls the launch date."""
-    if found := dates(request):
-        return found[0].value
-    for text in material.texts:
-        if (line := re.search(r"(?im)^\W*launch (?:date|day|on)\W+(.+)$", text.text)) and (
-            found := dates(line[1])
-        ):
-            return found[0].value
-    return None

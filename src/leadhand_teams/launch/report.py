@@ -5,23 +5,19 @@ from collections.abc import Mapping, Sequence
 
 from leadhand import Answer
 from leadhand.tools.text import counted
-from leadhand_teams.launch.output import Elasticity, Launch
+from leadhand_teams.launch.output import Launch
 from leadhand_teams.shared.calendar import Event, calendar
-from leadhand_teams.shared.figures import bars
+from leadhand_teams.shared.figures import Series, bars, line_chart
 from leadhand_teams.shared.report import Block, Items, Report, Section, TableBlock, csv_text
-from leadhand_teams.shared.values import date_text, number_text
+from leadhand_teams.shared.values import amount_text, date_text, number_text
 
 
 def files(answer: Answer) -> Mapping[str, str | bytes]:
     """The report as a page and as Markdown; the schedule as a calendar and as a table."""
     found = Launch.model_validate(answer.output)
-    page = report(answer.request, found)
-    written: dict[str, str | bytes] = {"report.html": page.html(), "report.md": page.markdown()}
+    written = report(answer.request, found).files
     if found.schedule:
-        events = [
-            Event(one.task, dt.date.fromisoformat(one.start), dt.date.fromisoformat(one.end))
-            for one in found.schedule
-        ]
+        events = [Event(one.task, one.start, one.end) for one in found.schedule]
         written["launch.ics"] = calendar(events, name=answer.request, at=dt.datetime.now(dt.UTC))
         columns = ["task", "start", "end", "owner", "slack", "critical"]
         rows = [
@@ -34,15 +30,15 @@ def files(answer: Answer) -> Mapping[str, str | bytes]:
 
 def report(request: str, found: Launch) -> Report:
     """What is handed on."""
-    sections = {
-        "Warnings": [Items(found.warnings[1:] if _late(found) else found.warnings)],
-        "How sales react to price": _elasticities(found),
+    sections: dict[str, Sequence[Block]] = {
+        "Warnings": [Items([one for one in found.warnings if not is_decisive(one)])],
+        "How sales react to price": [_elasticities(found)],
         "What the survey suggests": _survey(found),
-        "Economics": _economics(found),
+        "Economics": [_economics(found)],
         "Competitors' prices": _ladder(found),
-        "Market": _market(found),
-        "Schedule": _schedule(found),
-        "Copy": _copy(found),
+        "Market": [_market(found)],
+        "Schedule": [_schedule(found)],
+        "Copy": [_copy(found)],
         "What a model added": [Items([f"{one.text} [{one.ref}]" for one in found.statements])],
     }
     count = counted(found.removed_statements, "statement")
@@ -51,7 +47,7 @@ def report(request: str, found: Launch) -> Report:
         title="Launch plan",
         about=request,
         lead=_lead(found),
-        sections=[Section(title, blocks) for title, blocks in sections.items() if _has(blocks)],
+        sections=[Section(title, blocks) for title, blocks in sections.items()],
         missing=[f"Not read: {why}" for why in found.unread],
         footer=[
             "Every number was computed by code from the files named beside it. Elasticities are "
@@ -61,29 +57,19 @@ def report(request: str, found: Launch) -> Report:
     )
 
 
-def _has(blocks: Sequence[Block]) -> bool:
-    return any(not isinstance(block, Items) or block.lines for block in blocks)
-
-
-def _late(found: Launch) -> bool:
-    return bool(found.warnings) and "can't be met" in found.warnings[0]
-
-
-def best(found: Launch, product: str | None = None) -> Elasticity | None:
-    """The elasticity with most controls."""
-    own = [one for one in found.elasticities if one.product == product]
-    return max(own, key=lambda one: len(one.controls), default=None)
+def is_decisive(warning: str) -> bool:
+    """Whether it is the first thing to say: there is no schedule that holds."""
+    return "can't be met" in warning or warning.startswith("No schedule")
 
 
 def _lead(found: Launch) -> list[str]:
-    lead = [found.warnings[0]] if _late(found) else []
-    if found.schedule and not _late(found):
+    lead = [one for one in found.warnings if is_decisive(one)]
+    if found.schedule and not lead:
         critical = sum(one.critical for one in found.schedule)
-        start = dt.date.fromisoformat(found.schedule[0].start)
-        launch = dt.date.fromisoformat(found.launch_date or found.schedule[-1].end)
+        launch = date_text(found.launch_date or found.schedule[-1].end)
         lead.append(
-            f"{date_text(launch)} can be met if work begins on {date_text(start)}: "
-            f"{critical} of {counted(len(found.schedule), 'task')} are critical."
+            f"{launch} can be met if work begins on {date_text(found.schedule[0].start)}: "
+            f"{critical} of {counted(len(found.schedule), 'task')} critical."
         )
     if survey := found.survey:
         most = ""
@@ -96,22 +82,28 @@ def _lead(found: Launch) -> list[str]:
             f"The survey accepts prices from {number_text(survey.pmc)} to "
             f"{number_text(survey.pme)}, best at {number_text(survey.opp)}{most} [{survey.ref}]."
         )
-    if one := best(found):
+    whole = [one for one in found.elasticities if one.product is None]
+    if one := max(whole, key=lambda one: len(one.controls), default=None):
         controls = f", {' and '.join(one.controls)} taken into account" if one.controls else ""
         change = f"{abs(one.value):.2f} % {'less' if one.value < 0 else 'more'} sales"
         interval = f"{one.low:.2f} to {one.high:.2f}{controls}"
-        lead.append(f"A price that is 1 % higher goes with {change} ({interval}) [{one.ref}].")
+        what = f"A price that is 1 % higher goes with {change}"
+        if one.low <= 0 <= one.high:
+            what = "These sales don't tell how they react to price"
+        lead.append(f"{what} ({interval}) [{one.ref}].")
     economics, margin = found.economics, found.economics.margin
-    if economics.price and margin is not None and economics.break_even_units is not None:
+    if economics.price and margin is not None:
+        units, fixed = economics.break_even_units, ""
+        if units is not None:
+            fixed = f"; {units:,} units pay for the fixed costs"
         lead.append(
-            f"At {number_text(economics.price)} a unit earns {number_text(margin)}; "
-            f"{economics.break_even_units:,} units pay for the fixed costs"
-            f" [{', '.join(economics.refs)}]."
+            f"At {amount_text(economics.price, economics.currency)} a unit earns "
+            f"{amount_text(margin, economics.currency)}{fixed} [{', '.join(economics.refs)}]."
         )
     return lead or ["Nothing could be computed from the files."]
 
 
-def _elasticities(found: Launch) -> list[Block]:
+def _elasticities(found: Launch) -> TableBlock:
     rows = [
         [
             one.product or "all", ", ".join(one.controls) or "none", f"{one.value:.2f}",
@@ -120,7 +112,7 @@ def _elasticities(found: Launch) -> list[Block]:
         for one in found.elasticities
     ]  # fmt: skip
     columns = ["Product", "Controls", "Elasticity", "95 % interval", "Rows", "Source"]
-    return [TableBlock(columns, rows)] if rows else []
+    return TableBlock(columns, rows)
 
 
 def _survey(found: Launch) -> list[Block]:
@@ -133,21 +125,31 @@ def _survey(found: Launch) -> list[Block]:
         "Price of the highest revenue": one.price_max_revenue,
     }  # fmt: skip
     rows = [[name, number_text(value)] for name, value in figures.items() if value is not None]
-    note = (
-        f"{one.valid} valid answers; {one.invalid} left out, because their prices are not in order."
-    )
-    return [TableBlock(["", "Price"], rows, caption=one.ref), note]
+    left_out = f"{one.invalid} left out, because their prices are not in order."
+    names = ("too cheap", "cheap", "expensive", "too expensive")
+    curves = [
+        Series(name, [(point[0], 100 * point[n]) for point in one.curves])
+        for n, name in enumerate(names, start=1)
+    ]
+    words = "Share of answers that find a price too cheap, cheap, expensive, too expensive"
+    drawn = line_chart("What answers say", curves, alternative=words, x_label="Price", y_label="%")
+    table = TableBlock(["", "Price"], rows, caption=one.ref)
+    return [table, f"{one.valid} valid answers; {left_out}", *([drawn] if one.curves else [])]
 
 
-def _economics(found: Launch) -> list[Block]:
-    values = found.economics.model_dump(exclude_none=True, exclude={"refs"})
-    rows = [[name.replace("_", " "), number_text(value)] for name, value in values.items()]
-    return [TableBlock(["", ""], rows, caption=", ".join(found.economics.refs))] if rows else []
+def _economics(found: Launch) -> TableBlock:
+    values = found.economics.model_dump(exclude_none=True, exclude={"refs", "currency"})
+    units = {"margin_percent": "%", "break_even_units": None}
+    rows = [
+        [name.replace("_", " "), amount_text(value, units.get(name, found.economics.currency))]
+        for name, value in values.items()
+    ]
+    return TableBlock(["", ""], rows, caption=", ".join(found.economics.refs))
 
 
 def _ladder(found: Launch) -> list[Block]:
     rows = [
-        [one.competitor, one.item or "", f"{number_text(one.price)} {one.unit or ''}", one.ref]
+        [one.competitor, one.item or "", amount_text(one.price, one.unit), one.ref]
         for one in found.ladder
     ]
     if not rows:
@@ -161,34 +163,30 @@ def _ladder(found: Launch) -> list[Block]:
     return [TableBlock(["Competitor", "Item", "Price", "Source"], rows), figure]
 
 
-def _market(found: Launch) -> list[Block]:
+def _market(found: Launch) -> TableBlock:
     rows = [
         [
-            one.segment,
-            one.measure,
-            number_text(one.value),
-            f"{one.share:.1f} %" if one.share is not None else "",
-            one.ref,
+            one.segment, one.measure, number_text(one.value),
+            "" if one.share is None else f"{one.share:.1f} %", one.ref,
         ]
         for one in found.market
-    ]
-    return [TableBlock(["Segment", "Measure", "Value", "Share", "Source"], rows)] if rows else []
+    ]  # fmt: skip
+    return TableBlock(["Segment", "Measure", "Value", "Share", "Source"], rows)
 
 
-def _schedule(found: Launch) -> list[Block]:
+def _schedule(found: Launch) -> TableBlock:
     rows = [
         [
-            one.task, one.start, one.end, one.owner or "no owner yet",
+            one.task, str(one.start), str(one.end), one.owner or "no owner yet",
             "critical" if one.critical else f"{one.slack} days of slack", one.ref,
         ]
         for one in found.schedule
     ]  # fmt: skip
-    columns = ["Task", "First day", "Last day", "Owner", "", "Source"]
     note = "Working days, Monday to Friday; public holidays are not known."
-    return [TableBlock(columns, rows), note] if rows else []
+    return TableBlock(["Task", "First day", "Last day", "Owner", "", "Source"], rows, caption=note)
 
 
-def _copy(found: Launch) -> list[Block]:
+def _copy(found: Launch) -> TableBlock:
     rows = [
         [
             one.channel, one.text, f"{len(one.text)} of {one.max_chars}",
@@ -197,5 +195,4 @@ def _copy(found: Launch) -> list[Block]:
         ]
         for one in found.copies
     ]  # fmt: skip
-    columns = ["Channel", "Text", "Characters", "Worded by", "Facts"]
-    return [TableBlock(columns, rows)] if rows else []
+    return TableBlock(["Channel", "Text", "Characters", "Worded by", "Facts"], rows)

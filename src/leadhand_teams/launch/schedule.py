@@ -4,9 +4,11 @@ The critical path method (Kelley and Walker 1959) on working days, Monday to Fri
 """
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
+from graphlib import TopologicalSorter
+
+from leadhand_teams.launch.output import ScheduledTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,21 +21,11 @@ class LaunchTask:
     depends_on: tuple[str, ...] = ()
     owner: str | None = None
     ref: str = ""
+    is_estimated: bool = True
+    """Whether its source says how long it takes."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedTask:
-    """A task between its first and last day."""
-
-    task: LaunchTask
-    start: dt.date
-    end: dt.date
-    slack: int
-    """Working days by which it may begin earlier without moving a task before it."""
-    critical: bool
-
-
-def placed(tasks: Sequence[LaunchTask], launch: dt.date) -> list[PlacedTask]:
+def placed(tasks: Sequence[LaunchTask], launch: dt.date) -> list[ScheduledTask]:
     """Every task as late as possible so that all end before `launch`, in the order of their start.
 
     Raises `CycleError` if tasks wait for each other.
@@ -53,15 +45,19 @@ def placed(tasks: Sequence[LaunchTask], launch: dt.date) -> list[PlacedTask]:
     for name in reversed(order):
         latest[name] = min((latest[one] for one in after[name]), default=total) - by_name[name].days
     found = [_placed(by_name[name], latest[name], earliest[name], total, launch) for name in order]
-    return sorted(found, key=lambda one: (one.start, one.end, one.task.name))
+    return sorted(found, key=lambda one: (one.start, one.end, one.task))
 
 
 def _placed(
     task: LaunchTask, latest: int, earliest: int, total: int, launch: dt.date
-) -> PlacedTask:
+) -> ScheduledTask:
     start = back(launch, total - latest)
     end = back(launch, total - latest - task.days + 1) if task.days else start
-    return PlacedTask(task, start, end, latest - earliest, latest == earliest)
+    return ScheduledTask(
+        task=task.name, start=start, end=end, days=task.days, slack=latest - earliest,
+        critical=latest == earliest, ref=task.ref, owner=task.owner,
+        depends_on=list(task.depends_on),
+    )  # fmt: skip
 
 
 def back(day: dt.date, working_days: int) -> dt.date:
@@ -72,8 +68,9 @@ def back(day: dt.date, working_days: int) -> dt.date:
     return day
 
 
-def ahead(day: dt.date, working_days: int) -> dt.date:
-    """The date so many working days after `day`."""
+def launch_after(day: dt.date, working_days: int) -> dt.date:
+    """The day after so many working days, of which `day` is the first if it is one."""
+    working_days += day.weekday() > 4
     while working_days > 0:
         day += dt.timedelta(days=1)
         working_days -= day.weekday() < 5
@@ -84,16 +81,3 @@ def working_days(start: dt.date, end: dt.date) -> int:
     """The working days from `start` up to the day before `end`; 0 if there are none."""
     weeks, rest = divmod(max(0, (end - start).days), 7)
     return weeks * 5 + sum((start.weekday() + n) % 7 < 5 for n in range(rest))
-
-
-def cycle_in(tasks: Sequence[LaunchTask]) -> list[str]:
-    """Tasks that wait for each other, in a circle; empty if none do."""
-    known: Mapping[str, LaunchTask] = {task.name: task for task in tasks}
-    sorter = TopologicalSorter(
-        {name: [one for one in task.depends_on if one in known] for name, task in known.items()}
-    )
-    try:
-        sorter.prepare()
-    except CycleError as error:
-        return [str(name) for name in error.args[1]]
-    return []

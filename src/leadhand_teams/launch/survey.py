@@ -15,6 +15,7 @@ LIKELIHOODS: Final[Mapping[str, float]] = {
     "likely": 0.5, "very likely": 0.7,
 }  # fmt: skip
 """Probabilities of buying for the answers of the usual scale."""
+MAX_DRAWN: Final = 100
 SCALE: Final = (0.0, 0.1, 0.3, 0.5, 0.7)
 """The same for answers 1 to 5."""
 
@@ -29,11 +30,8 @@ class SurveyPoints(NamedTuple):
     pme: float
     price_max_adoption: float | None
     price_max_revenue: float | None
-    prices: NDArray[np.float64]
-    too_cheap: NDArray[np.float64]
-    cheap: NDArray[np.float64]
-    expensive: NDArray[np.float64]
-    too_expensive: NDArray[np.float64]
+    curves: list[tuple[float, ...]]
+    """Prices, each with the four shares; at most about `MAX_DRAWN`."""
 
 
 def points(
@@ -52,21 +50,23 @@ def points(
     prices = np.unique(rows)
     too_cheap, cheap = (1 - _share(rows[:, n], prices) for n in (0, 1))
     expensive, too_expensive = (_share(rows[:, n], prices) for n in (2, 3))
+    shares = np.column_stack((prices, too_cheap, cheap, expensive, too_expensive))
+    curves = shares[:: -(-len(prices) // MAX_DRAWN)]
     adoption = revenue = None
     if likelihoods is not None:
         buys = np.array(likelihoods, dtype=float).reshape(-1, 2)[in_order]
         ends = np.zeros(len(rows))
         known = np.column_stack((ends, buys, ends))
         pairs = zip(rows, known, strict=True)
-        shares: list[NDArray[np.float64]] = [
-            np.interp(prices, row, likely, left=0, right=0) for row, likely in pairs
+        likely: list[NDArray[np.float64]] = [
+            np.interp(prices, row, answer, left=0, right=0) for row, answer in pairs
         ]
-        reach = np.array(shares).mean(axis=0)
+        reach = np.array(likely).mean(axis=0)
         adoption, revenue = float(prices[reach.argmax()]), float(prices[(reach * prices).argmax()])
     return SurveyPoints(
         len(rows), _crossing(prices, expensive, cheap), _crossing(prices, too_expensive, too_cheap),
         _crossing(prices, 1 - cheap, too_cheap), _crossing(prices, too_expensive, 1 - expensive),
-        adoption, revenue, prices, too_cheap, cheap, expensive, too_expensive,
+        adoption, revenue, [tuple(map(float, one)) for one in curves.round(4)],
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import datetime as dt
 import itertools
 import math
 from collections.abc import Sequence
+from graphlib import CycleError
 from typing import Final, cast
 
 from pydantic import BaseModel, JsonValue
@@ -11,7 +12,7 @@ from pydantic import BaseModel, JsonValue
 from leadhand import Handoff, Result
 from leadhand_teams.launch import elasticity, schedule
 from leadhand_teams.launch import survey as westendorp
-from leadhand_teams.launch.material import LaunchFiles, SalesTable, material_of, planned
+from leadhand_teams.launch.material import LaunchFiles, SalesTable, column, material_of, planned
 from leadhand_teams.launch.output import (
     ChannelText,
     Economics,
@@ -19,7 +20,6 @@ from leadhand_teams.launch.output import (
     Launch,
     MarketSegment,
     Rung,
-    ScheduledTask,
     SurveyPrices,
 )
 from leadhand_teams.shared.statements import Statement
@@ -38,29 +38,25 @@ def research(handoff: Handoff) -> Result:
     """Size and segments of the market, and the competitors' prices."""
     material, found = material_of(handoff.artifacts), Launch()
     for table in material.market:
-        segment = table.column("segment", "segments")
-        figures = [one for one in table.columns if one is not segment and any(one.numbers)]
-        for column in figures:
-            values = [value or 0.0 for value in column.numbers]
-            is_rate = column.unit == "%" or min(values) < 0
-            for row, value in enumerate(column.numbers):
-                if segment is not None and value is not None:
-                    share = None if is_rate or not sum(values) else 100 * value / sum(values)
-                    found.market.append(
-                        MarketSegment(
-                            segment=segment.texts[row], measure=column.name, value=value,
-                            share=share, ref=table.ref(row),
-                        )
-                    )  # fmt: skip
+        segment = column(table, "segment")
+        names = segment.texts if segment is not None else ()
+        for measure in (one for one in table.columns if one is not segment and any(one.numbers)):
+            values = [value or 0.0 for value in measure.numbers]
+            whole = 0.0 if measure.unit == "%" or min(values) < 0 else sum(values)
+            for row, (name, value) in enumerate(zip(names, measure.numbers, strict=True)):
+                if value is not None:
+                    part = MarketSegment(
+                        segment=name, measure=measure.name, value=value, ref=table.ref(row)
+                    )
+                    part.share = 100 * value / whole if whole else None
+                    found.market.append(part)
     if (table := material.ladder) is not None:
-        who = table.column("competitor", "vendor", "company")
-        what, price = table.column("product", "model", "item", "plan"), table.column("price")
-        for row in range(len(table)):
-            value = price.numbers[row] if price else None
-            if who is not None and value is not None:
-                item = what.texts[row] if what is not None and what is not who else None
-                rung = Rung(competitor=who.texts[row], item=item, price=value, ref=table.ref(row))
-                rung.unit = price.unit if price else None
+        who, what, price = (column(table, name) for name in ("competitor", "item", "price"))
+        for row, value in enumerate(price.numbers if price is not None else ()):
+            if who is not None and price is not None and value is not None:
+                rung = Rung(competitor=who.texts[row], price=value, ref=table.ref(row))
+                rung.item = what.texts[row] if what is not None and what is not who else None
+                rung.unit = price.unit
                 found.ladder.append(rung)
         found.ladder.sort(key=lambda rung: rung.price)
     return _result(found)
@@ -119,14 +115,16 @@ def _fits(
         is not None
     }
     for names, fit in fits.items():
-        row = Elasticity(
-            value=fit.value, low=fit.low, high=fit.high, rows=fit.rows, ref=sales.table.name
+        about = {"product": product, "controls": sorted(names), "ref": sales.table.name}
+        found.elasticities.append(Elasticity.model_validate(fit._asdict() | about))
+    whose = f" of {product}" if product else ""
+    if fits and (most := [*fits.values()][-1]).low > 0:
+        found.warnings.append(
+            f"Sales{whose} rise with the price ({most.value:.2f}): something that no column has, "
+            "such as season or advertising, moves both. Do not use this elasticity."
         )
-        row.product, row.controls = product, sorted(names)
-        found.elasticities.append(row)
     if confounded := elasticity.confounder(fits):
         name, bare, controlled = confounded
-        whose = f" of {product}" if product else ""
         found.warnings.append(
             f"{name} is a confounder: without it the elasticity{whose} would be {bare:.2f}, "
             f"with it it is {controlled:.2f}. Do not use the one without."
@@ -157,12 +155,15 @@ def _survey(material: LaunchFiles, found: Launch) -> None:
 
 
 def economics(material: LaunchFiles, price: float | None = None) -> Economics:
-    """Margin and break-even of `price`, or of the one that was handed in."""
-    figures = {name: value for name, (value, _) in material.figures.items()}
-    found = Economics(refs=[ref for _, ref in material.figures.values()])
-    found.price = figures.get("price") if price is None else price
-    found.cost = figures.get("cost")
-    found.fixed_costs = figures.get("fixed_costs")
+    """Margin and break-even of `price`, or of the first that was handed in, in its currency."""
+    figures = {name: stated[0] for name, stated in material.figures.items()}
+    # In reverse order, because the price's comes first.
+    currencies = [one.currency for _, one in sorted(figures.items(), reverse=True)]
+    currency = next(filter(None, currencies), None)
+    figures = {name: one for name, one in figures.items() if one.currency in (None, currency)}
+    found = Economics.model_validate({name: one.value for name, one in figures.items()})
+    found.price, found.currency = found.price if price is None else price, currency
+    found.refs = [one.ref for one in figures.values()]
     if found.price is not None and found.cost is not None:
         found.margin = found.price - found.cost
         found.margin_percent = 100 * found.margin / found.price if found.price else None
@@ -177,36 +178,28 @@ def place(handoff: Handoff) -> Result:
     payload = cast("dict[str, str]", handoff.payload)
     launch, today = (dt.date.fromisoformat(payload[name]) for name in ("launch", "today"))
     tasks = list(planned(material.tasks)) if material.tasks is not None else []
-    found.launch_date = launch.isoformat()
-    if circle := schedule.cycle_in(tasks):
-        found.warnings.append(
-            f"No schedule: these tasks wait for each other: {' → '.join(circle)}."
-        )
+    found.launch_date = launch
+    try:
+        found.schedule = schedule.placed(tasks, launch)
+    except CycleError as error:
+        circle = " → ".join(map(str, error.args[1]))
+        found.warnings.append(f"No schedule: these tasks wait for each other: {circle}.")
         return _result(found)
-    known = {task.name for task in tasks}
-    placed = schedule.placed(tasks, launch)
-    late = schedule.working_days(placed[0].start, today) if placed else 0
-    if late:
-        needed = schedule.working_days(placed[0].start, launch)
-        found.warnings.insert(
-            0,
+    if found.schedule and found.schedule[0].start < today:
+        needed = schedule.working_days(found.schedule[0].start, launch)
+        left = schedule.working_days(today, launch)
+        found.warnings.append(
             f"{date_text(launch)} can't be met: the critical path takes {needed} working days, and "
-            f"{late} of them are past. Begun on {date_text(today)}, the launch is on "
-            f"{date_text(schedule.ahead(launch, late))} at the earliest.",
+            f"{left} are left. Begun on {date_text(today)}, the launch is on "
+            f"{date_text(schedule.launch_after(today, needed))} at the earliest."
         )
-    for one in placed:
-        row = ScheduledTask(
-            task=one.task.name, start=one.start.isoformat(), end=one.end.isoformat(),
-            days=one.task.days, slack=one.slack, critical=one.critical, ref=one.task.ref,
-        )  # fmt: skip
-        row.owner, row.depends_on = one.task.owner, list(one.task.depends_on)
-        found.schedule.append(row)
-        if one.task.owner is None:
-            found.warnings.append(f"{one.task.name} has no owner [{one.task.ref}].")
-        for name in one.task.depends_on:
-            if name not in known:
-                why = f"{one.task.name} waits for {name}, which is no task [{one.task.ref}]."
-                found.warnings.append(why)
+    known = {task.name for task in tasks}
+    for one in tasks:
+        unknown = [name for name in one.depends_on if name not in known]
+        missing = [f"waits for {name}, which is no task" for name in unknown]
+        missing += [] if one.is_estimated else ["has no duration: counted as no days"]
+        missing += [] if one.owner else ["has no owner"]
+        found.warnings += [f"{one.name} {why} [{one.ref}]." for why in missing]
     return _result(found)
 
 
@@ -220,12 +213,10 @@ def write(handoff: Handoff) -> Result:
             longer = f"{text}{'. ' if claims else ': ' if text else ''}{fact.text.rstrip('.')}"
             if len(longer) <= limit:
                 text = longer
-                claims.append(Statement(text=fact.text, ref=fact.ref, quote=fact.text))
-        if claims:
-            found.copies.append(
-                ChannelText(channel=channel, text=text, max_chars=limit, claims=claims)
-            )
-        else:
+                claims.append(fact)
+        made = ChannelText(channel=channel, text=text, max_chars=limit, claims=claims)
+        found.copies += [made] if claims else []
+        if not claims:
             found.warnings.append(f"No fact fits into the {limit} characters of {channel}.")
     return _result(found)
 
@@ -233,8 +224,7 @@ def write(handoff: Handoff) -> Result:
 def channels(material: LaunchFiles) -> dict[str, int]:
     """The channels and their limits in characters: those handed in, else the usual ones."""
     table = material.channels
-    name = table.column("channel", "kanal") if table else None
-    limit = table.column("max chars", "characters", "limit", "max", "zeichen") if table else None
+    name, limit = (column(table, one) if table else None for one in ("channel", "limit"))
     if name is None or limit is None:
         return dict(CHANNELS)
     rows = itertools.zip_longest(name.texts, limit.numbers)
