@@ -10,7 +10,7 @@ _BACKTICKS = re.compile(r"`+")
 _BLOCK_START = re.compile(
     r"^(\d{0,9})((?<=\d)[.)](?=\s|$)|#(?=#{0,5}(?:\s|$))|[+-](?=\s|$)|[=-](?=[=\s-]*$))"
 )
-"""What opens a heading, a list or an underline at the start of a line. `2026-01` and `3.2` do not."""
+"""What opens a heading, a list or an underline at the start of a line, which `2026-01` does not."""
 AUTOLINKS = re.compile(r"://|\bwww\.|\b(?:mailto|xmpp):|\w@\w", re.IGNORECASE)
 """What renderers turn into a link even if it is escaped, because they search the finished text."""
 
