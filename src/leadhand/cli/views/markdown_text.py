@@ -9,7 +9,7 @@ from leadhand.untrusted import markdown
 
 _LINKED = re.compile(
     # What GitHub brings to life besides links: mentions, formulas, issue numbers, emoji, commits.
-    rf"{markdown.AUTOLINKS.pattern}|[@$]|#\d|\bGH-\d|:[\w+-]+:|\b[0-9a-f]{{7,40}}\b",
+    rf"{markdown.AUTOLINKS.pattern}|[@$]|#\d|\bGH-\d|(?<!\d):[\w+-]+:|\b[0-9a-f]{{7,40}}\b",
     re.IGNORECASE,
 )
 

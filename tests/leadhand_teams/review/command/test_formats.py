@@ -199,6 +199,7 @@ def test_a_word_that_would_be_a_link_or_a_mention_is_set_as_code() -> None:
 def test_dates_and_clauses_keep_their_signs() -> None:
     assert prose("2026-01") == "2026-01"
     assert prose("3.2 applies") == "3.2 applies"
+    assert prose("at 08:00:04") == "at 08:00:04"
 
 
 def test_a_comment_fits_and_counts_what_does_not() -> None:
