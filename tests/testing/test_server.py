@@ -144,11 +144,12 @@ def test_a_thousand_requests_are_in_flight_at_once(server: ScriptedServer) -> No
     server.configure(latency_ms=60_000)
     port = int(server.anthropic_url.rpartition(":")[2])
     body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hello"}]}).encode()
-    head = f"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    head = "POST /v1/chat/completions HTTP/1.1\r\nHost: here\r\n"
+    request = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
     with ExitStack() as clients:
         for _ in range(1_000):
             client = clients.enter_context(socket.create_connection(("127.0.0.1", port)))
-            client.sendall(head + body)
+            client.sendall(request)
         wait_until(lambda: server.stats().max_concurrency == 1_000)
     # Those clients are gone, and so is what they asked for.
     wait_until(lambda: server.stats().by_status == {0: 1_000})

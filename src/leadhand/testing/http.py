@@ -1,18 +1,16 @@
-"""A small HTTP/1.1 server, with as much of the protocol as clients of a model need: one request
-at a time on a connection, answered as the `Response` says."""
+"""The connections of the model server: HTTP/1.1, one request at a time, answered as the `Response`
+says."""
 
 import asyncio
 import socket
 import struct
 from collections.abc import Callable
-from http import HTTPStatus
 from typing import cast
+
+import h11
 
 from leadhand.testing.counts import Counts
 from leadhand.testing.exchange import Response
-
-MAX_HEAD_BYTES = 64 * 1024
-MAX_BODY_BYTES = 256 * 1024 * 1024
 
 _RESET_AFTER_S = 0.02
 """Pause between the last byte and the reset, so that the client receives all bytes."""
@@ -22,10 +20,11 @@ class HttpConnection(asyncio.Protocol):
     def __init__(self, answer: Callable[[str, str, bytes], Response], counts: Counts) -> None:
         self._answer = answer
         self._counts = counts
-        self._received = bytearray()
+        self._http = h11.Connection(h11.SERVER)
+        self._request = ("", "")
+        self._body = bytearray()
         self._transport: asyncio.Transport | None = None
         self._sending: asyncio.Task[None] | None = None
-        self._busy = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
@@ -35,29 +34,34 @@ class HttpConnection(asyncio.Protocol):
         self._transport = None
         if self._sending is not None:
             self._sending.cancel()
-        self._done(0)
+            self._done(0)
 
     def data_received(self, data: bytes) -> None:
-        self._received += data
+        self._http.receive_data(data)
         self._next()
 
     def _next(self) -> None:
-        if self._busy or self._transport is None:
-            return
-        try:
-            request = _take(self._received)
-        except ValueError as error:
-            self._begin(Response(status=400, body=str(error).encode(), content_type="text/plain"))
-            self._received.clear()
-            return
-        if request is not None:
-            self._begin(*request)
+        """Answer the next request, once it is here as a whole and no other is being answered."""
+        while self._sending is None and self._transport is not None:
+            try:
+                event = self._http.next_event()
+            except h11.RemoteProtocolError as error:
+                self._begin(lambda why=str(error): Response(400, why.encode(), "text/plain"))
+                return
+            match event:
+                case h11.Request():
+                    self._request = (event.method.decode(), event.target.decode())
+                    self._body.clear()
+                case h11.Data():
+                    self._body += event.data
+                case h11.EndOfMessage():
+                    self._begin(lambda: self._answer(*self._request, bytes(self._body)))
+                case _:
+                    return
 
-    def _begin(self, request: Response | str, path: str = "", body: bytes = b"") -> None:
-        self._busy = True
+    def _begin(self, answer: Callable[[], Response]) -> None:
         self._counts.started()
-        response = request if isinstance(request, Response) else self._answer(request, path, body)
-        self._sending = asyncio.get_running_loop().create_task(self._send(response))
+        self._sending = asyncio.get_running_loop().create_task(self._send(answer()))
 
     async def _send(self, response: Response) -> None:
         """Send a response; cancelled if the connection is lost."""
@@ -66,8 +70,11 @@ class HttpConnection(asyncio.Protocol):
         transport = self._transport
         if transport is None:
             return
+        headers = [("Content-Type", response.content_type), *response.headers]
+        headers.append(("Content-Length", str(len(response.body))))
+        head = h11.Response(status_code=response.status, headers=headers)
         if response.reset_after != -1:
-            transport.write(_head(response))
+            transport.write(self._http.send(head) or b"")
         if response.reset_after is not None:
             transport.write(response.body[: max(response.reset_after, 0)])
             await asyncio.sleep(_RESET_AFTER_S)
@@ -85,71 +92,15 @@ class HttpConnection(asyncio.Protocol):
         for number, part in enumerate(parts):
             if number:  # by the clock, as late timers would add up
                 await asyncio.sleep(began_s + number * every_s - loop.time())
-            transport.write(part)
+            transport.write(self._http.send(h11.Data(data=part)) or b"")
+        self._http.send(h11.EndOfMessage())
         self._done(response.status)
+        if self._http.our_state is h11.DONE:
+            self._http.start_next_cycle()
+            self._next()
+        else:
+            transport.close()
 
     def _done(self, status: int) -> None:
-        if self._busy:
-            self._busy = False
-            self._counts.ended(status)
-            if self._received:
-                asyncio.get_running_loop().call_soon(self._next)
-
-
-def _head(response: Response) -> bytes:
-    try:
-        phrase = HTTPStatus(response.status).phrase
-    except ValueError:
-        phrase = "Overloaded"
-    lines = [
-        f"HTTP/1.1 {response.status} {phrase}",
-        f"Content-Type: {response.content_type}",
-        f"Content-Length: {len(response.body)}",
-        *(f"{name}: {value}" for name, value in response.headers),
-    ]
-    return "\r\n".join([*lines, "\r\n"]).encode("latin-1")
-
-
-def _take(received: bytearray) -> tuple[str, str, bytes] | None:
-    """None if there is none. Raises `ValueError`."""
-    end = received.find(b"\r\n\r\n")
-    if end < 0:
-        if len(received) > MAX_HEAD_BYTES:
-            raise ValueError("the request's head is too long")
-        return None
-    first, *lines = bytes(received[:end]).decode("latin-1").split("\r\n")
-    method, _, rest = first.partition(" ")
-    headers = {name.lower(): value.strip() for name, _, value in (x.partition(":") for x in lines)}
-    if "chunked" in headers.get("transfer-encoding", "").lower():
-        found = _chunked(received, end + 4)
-    else:
-        found = _sized(received, end + 4, headers.get("content-length", "0"))
-    if found is None:
-        return None
-    body, used = found
-    del received[:used]
-    return method, rest.partition(" ")[0], body
-
-
-def _sized(received: bytearray, start: int, length: str) -> tuple[bytes, int] | None:
-    size = int(length)
-    if not 0 <= size <= MAX_BODY_BYTES:
-        raise ValueError("the request's body is too long")
-    end = start + size
-    return (bytes(received[start:end]), end) if len(received) >= end else None
-
-
-def _chunked(received: bytearray, start: int) -> tuple[bytes, int] | None:
-    body = bytearray()
-    while (end := received.find(b"\r\n", start)) >= 0:
-        size = int(bytes(received[start:end]).partition(b";")[0], 16)
-        after = end + 2 + size
-        if not 0 <= size <= MAX_BODY_BYTES - len(body):
-            raise ValueError("the request's body is too long")
-        if len(received) < after + 2:
-            return None
-        body += received[end + 2 : after]
-        start = after + 2
-        if size == 0:
-            return bytes(body), start
-    return None
+        self._sending = None
+        self._counts.ended(status)

@@ -3,7 +3,7 @@
     python -m leadhand.testing.server --port 0
 
 prints its URL and serves until it is stopped. `ScriptedServer` controls it over its standard input
-and output (`--piped`). It makes no connections and needs only the standard library.
+and output (`--piped`). It makes no connections.
 """
 
 import argparse
