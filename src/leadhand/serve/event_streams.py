@@ -56,7 +56,7 @@ class QueueStream(Response):
         parts = [
             filling := asyncio.create_task(self._fill(queue)),
             writing := asyncio.create_task(self._write(queue, send)),
-            leaving := asyncio.create_task(_disconnected(receive)),
+            leaving := asyncio.create_task(disconnected(receive)),
         ]
         if self._still is not None:
             parts.append(asyncio.create_task(self._end_with(self._still, filling)))
@@ -100,7 +100,7 @@ class QueueStream(Response):
         await send({"type": "http.response.body", "body": b""})
 
 
-async def _disconnected(receive: Receive) -> None:
+async def disconnected(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 

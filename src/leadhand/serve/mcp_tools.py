@@ -22,9 +22,10 @@ from leadhand.contracts.summary import RunView
 from leadhand.contracts.task import Plan
 from leadhand.run.handle import Run
 from leadhand.serve.new_runs import MAX_REQUEST_CHARS, NewRun, start
-from leadhand.serve.openai_answers import ProgressLine, followed, seen_by
 from leadhand.serve.principals import Principal, check_role
+from leadhand.serve.run_views import public_answer
 from leadhand.serve.service import Service
+from leadhand.serve.turns import ProgressLine, Turn
 
 MAX_WAIT_S = 600.0
 PRINCIPAL = "leadhand.principal"
@@ -158,7 +159,7 @@ async def result(
     seconds. Meanwhile it reports progress."""
     service, principal = _caller(ctx)
     run, lines = (await _opened(run_id, ctx)).run, 0
-    parts = followed(run, service.journal, principal, steps=True)
+    parts = Turn(service, principal, run).parts()
     with suppress(TimeoutError):
         async with asyncio.timeout(wait_s), aclosing(parts):
             async for part in parts:
@@ -168,7 +169,8 @@ async def result(
     opened = await _opened(run_id, ctx)
     found, answer = RunResult(**opened.status.model_dump()), opened.view.answer
     if answer is not None and found.status not in ("running", "waiting", "interrupted"):
-        found.answer, found.output = seen_by(principal, answer)
+        shown = answer if principal.has("operator") else public_answer(answer)
+        found.answer, found.output = shown.answer, shown.output
         found.sources = [one.ref for one in answer.sources if one.ref in found.answer]
     return found
 

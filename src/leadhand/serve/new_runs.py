@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+from fastapi import Header
 from pydantic import BaseModel, Field, FiniteFloat, JsonValue
 
 from leadhand.contracts.budget import Budget, budgets_of
@@ -25,7 +26,7 @@ STORED_S = 10.0
 """How long another request with the same key may take to store its run."""
 _LOOK_S = 0.05
 
-
+Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
 Deadline = Annotated[FiniteFloat, Field(gt=0, le=MAX_DEADLINE_S)]
 """In seconds; never without a limit."""
 

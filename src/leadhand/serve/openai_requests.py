@@ -5,16 +5,19 @@ import binascii
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field, JsonValue
 
 from leadhand.contracts.task import EarlierRun
 from leadhand.contracts.team import Team
 from leadhand.plans.payloads import DeclaredType
+from leadhand.run.handle import Run
 from leadhand.run.stored import MAX_RUNS
-from leadhand.serve.new_runs import MAX_REQUEST_CHARS
+from leadhand.serve.new_runs import MAX_REQUEST_CHARS, NewRun, start
+from leadhand.serve.principals import Principal
 from leadhand.serve.problems import HttpProblem
+from leadhand.serve.service import Service
 
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 TEXTS = ("text", "input_text", "output_text")
@@ -58,19 +61,61 @@ class Format(BaseModel):
     schema_: dict[str, JsonValue] = Field(default_factory=dict, alias="schema")
 
 
+class ClientRequest(BaseModel, extra="allow"):
+    """What requests for a chat and for a response have in common."""
+
+    model: str
+    """The name of a team."""
+    stream: bool = False
+    store: bool | None = None
+    """False: the run is erased once its answer was given, whole."""
+
+    def team_in(self, service: Service) -> Team:
+        """Raises `HttpProblem` for an unknown team, and for a parameter beyond those that are read,
+        unless it changes nothing."""
+        for name, value in (self.model_extra or {}).items():
+            ignored = name in IGNORED or value in _NEUTRAL.get(name, ())
+            if value not in (None, False, [], {}) and not ignored:
+                raise unsupported(f"{name:.80}", "a team does not support it; leave it out")
+        return team_named(service, self.model)
+
+    async def start(
+        self,
+        service: Service,
+        principal: Principal,
+        asked: GivenRequest,
+        *,
+        key: str | None,
+        after: str | None = None,
+        kept: Mapping[str, JsonValue] | None = None,
+    ) -> Run[Any, object]:
+        """Raises what `new_runs.start` raises."""
+        return await start(
+            service,
+            principal,
+            NewRun(
+                team=self.model, request=asked.request, after=after, store=self.store is not False
+            ),
+            uploads=asked.files,
+            key=key,
+            earlier=asked.earlier,
+            kept=kept,
+        )
+
+
+def team_named(service: Service, model: str) -> Team:
+    """Raises `HttpProblem` 404 that names the teams."""
+    try:
+        return service.supervisor(model).team
+    except HttpProblem as problem:
+        extra = {"param": "model", "code": "model_not_found"}
+        raise HttpProblem(404, problem.detail, extra=extra) from None
+
+
 def unsupported(parameter: str, why: str) -> HttpProblem:
     return HttpProblem(
         400, f"{parameter}: {why}", extra={"param": parameter, "code": "unsupported_parameter"}
     )
-
-
-def check_parameters(given: Mapping[str, object] | None) -> None:
-    """Raises `HttpProblem` for a parameter beyond those that a route reads, unless it changes
-    nothing."""
-    for name, value in (given or {}).items():
-        if value in (None, False, [], {}) or name in IGNORED or value in _NEUTRAL.get(name, ()):
-            continue
-        raise unsupported(f"{name:.80}", "a team does not support it; leave it out")
 
 
 def asked_in(messages: Sequence[ClientMessage], team: str, *, parameter: str) -> GivenRequest:

@@ -1,44 +1,51 @@
 """`/v1/responses`: a response is a run, and the next one follows it."""
 
 import asyncio
-import datetime as dt
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Annotated, Literal
+from typing import Any, Literal, cast
 
-from fastapi import APIRouter, Header, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field, JsonValue
 
-from leadhand.serve.chat import team_named
-from leadhand.serve.event_streams import Queue, QueueStream
-from leadhand.serve.new_runs import NewRun, start
-from leadhand.serve.openai_answers import Document, followed
+from leadhand.contracts.answer import Answer
+from leadhand.contracts.summary import RunView
+from leadhand.run.handle import Run
+from leadhand.serve.new_runs import Key
 from leadhand.serve.openai_requests import (
     ClientMessage,
+    ClientRequest,
     Format,
     GivenRequest,
     asked_in,
-    check_parameters,
     unsupported,
     wants_output,
 )
-from leadhand.serve.openai_runs import AnyRun, answer_while_connected, stopped_if_left
 from leadhand.serve.principals import Current, Principal
 from leadhand.serve.problems import HttpProblem
-from leadhand.serve.response_documents import (
-    ORIGIN,
-    PREFIX,
-    RunResponse,
-    Stream,
-    response_of,
-)
-from leadhand.serve.retention import erase_soon, erase_unkept
+from leadhand.serve.retention import erase_soon
 from leadhand.serve.service import Service, Serving
+from leadhand.serve.turns import (
+    OpenAIDocument,
+    Part,
+    ProgressLine,
+    Turn,
+    about,
+    annotations,
+    error_of,
+    message_of,
+    refusal_of,
+)
 
 router = APIRouter(prefix="/v1/responses", tags=["OpenAI"])
 
 CANCEL_S = 5.0
 """How long a cancelled run has to end before its response is shown as it is."""
+PREFIX = "resp_"
+ORIGIN = "openai"
+"""Where the origin of a run has what its response says of the request."""
+_NO_TEXT: OpenAIDocument = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
 
 
 class Reasoning(BaseModel):
@@ -50,19 +57,14 @@ class TextOptions(BaseModel):
     format: Format | None = None
 
 
-class ResponseRequest(BaseModel, extra="allow"):
+class ResponseRequest(ClientRequest):
     """`POST /v1/responses`. Other parameters are refused, or listed as ignored."""
 
-    model: str
-    """The name of a team."""
     input: str | list[dict[str, JsonValue]] = Field(max_length=10_000_000)
     """The request; of messages the last one, and those before it are context, as data."""
     instructions: str | None = None
     """Context, as data: a team follows its own instructions."""
-    stream: bool = False
     background: bool = False
-    store: bool | None = None
-    """False: the run is erased once its response was given, whole."""
     previous_response_id: str | None = None
     reasoning: Reasoning | None = None
     text: TextOptions | None = None
@@ -72,66 +74,17 @@ class ResponseRequest(BaseModel, extra="allow"):
     """Ignored, as are `stream_options`."""
     stream_options: dict[str, JsonValue] | None = None
 
-
-@router.post("", response_model=None)
-async def create(
-    body: ResponseRequest,
-    request: Request,
-    principal: Current,
-    service: Serving,
-    idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
-) -> Document | Response:
-    """Runs the team. A client that leaves stops the run, unless it runs in the `background` or the
-    client gave an `Idempotency-Key`, with which it can come back."""
-    check_parameters(body.model_extra)
-    team = service.supervisors[team_named(service, body.model)].team
-    format = body.text.format if body.text else None
-    known: dict[str, JsonValue] = {
-        "as_output": wants_output(format, team, parameter="text.format"),
-        "background": body.background,
-        "metadata": dict[str, JsonValue](body.metadata or {}),
-    }
-    asked = _asked(body, team.name)
-    after = None
-    if body.previous_response_id is not None:
-        after = (await _stored(service, principal, body.previous_response_id)).id
-    run = await start(
-        service,
-        principal,
-        NewRun(
-            team=team.name,
-            request=asked.request,
-            after=after,
-            store=body.store is not False,
-        ),
-        uploads=asked.files,
-        key=idempotency_key,
-        earlier=asked.earlier,
-        kept={ORIGIN: {key: one for key, one in known.items() if one}},
-    )
-    now = dt.datetime.now(dt.UTC)
-    response = RunResponse(run.id, team.name, principal, created_at=now, asked=known, after=after)
-    stays = body.background or idempotency_key is not None
-    if body.stream:
-        steps = body.reasoning is not None and body.reasoning.summary is not None
-        return _stream(service, principal, run, response, steps=steps, stays=stays)
-    if body.background:
-        return response.begun()
-    answer = await answer_while_connected(request, service, run, stays=stays)
-    await erase_unkept(service, run.id)
-    return Response(status_code=499) if answer is None else response.ended(answer)
-
-
-def _asked(body: ResponseRequest, team: str) -> GivenRequest:
-    if isinstance(body.input, str):
-        messages = [ClientMessage(role="user", content=body.input)]
-    else:
-        messages = [one for place, item in enumerate(body.input) for one in _messages(item, place)]
-    if len(messages) > 1 and body.previous_response_id:
-        raise unsupported("input", "give the new message alone: what was said before is known")
-    if body.instructions:
-        messages.insert(0, ClientMessage(role="system", content=body.instructions))
-    return asked_in(messages, team, parameter="input")
+    def asked(self, team: str) -> GivenRequest:
+        """Raises `HttpProblem`."""
+        if isinstance(self.input, str):
+            messages = [ClientMessage(role="user", content=self.input)]
+        else:
+            messages = [one for n, item in enumerate(self.input) for one in _messages(item, n)]
+        if len(messages) > 1 and self.previous_response_id:
+            raise unsupported("input", "give the new message alone: what was said before is known")
+        if self.instructions:
+            messages.insert(0, ClientMessage(role="system", content=self.instructions))
+        return asked_in(messages, team, parameter="input")
 
 
 def _messages(item: dict[str, JsonValue], place: int) -> list[ClientMessage]:
@@ -149,31 +102,33 @@ def _messages(item: dict[str, JsonValue], place: int) -> list[ClientMessage]:
             )
 
 
-def _stream(
-    service: Service,
-    principal: Principal,
-    run: AnyRun,
-    response: RunResponse,
-    *,
-    steps: bool,
-    stays: bool,
-) -> QueueStream:
-    async def read(queue: Queue) -> None:
-        parts = followed(
-            run,
-            service.journal,
-            principal,
-            steps=steps,
-            as_output=response.as_output,
-            waits=response.in_background,
-        )
-        try:
-            async with stopped_if_left(service, run, stays=stays):
-                await Stream(response, queue).follow(parts)
-        finally:
-            erase_soon(service, principal, run.id, after_s=None if stays else 0)
-
-    return QueueStream(read, heartbeat_s=service.settings.heartbeat_s, retry_ms=None)
+@router.post("", response_model=None)
+async def create(
+    body: ResponseRequest, request: Request, principal: Current, service: Serving, key: Key = None
+) -> OpenAIDocument | Response:
+    """Runs the team. A client that leaves stops the run, unless it runs in the `background` or the
+    client gave an `Idempotency-Key`, with which it can come back."""
+    team = body.team_in(service)
+    format = body.text.format if body.text else None
+    known: dict[str, JsonValue] = {
+        "as_output": wants_output(format, team, parameter="text.format"),
+        "background": body.background,
+        "metadata": dict[str, JsonValue](body.metadata or {}),
+    }
+    asked, after = body.asked(team.name), None
+    if body.previous_response_id is not None:
+        after = (await _stored(service, principal, body.previous_response_id)).id
+    known = {name: value for name, value in known.items() if value}
+    run = await body.start(service, principal, asked, key=key, after=after, kept={ORIGIN: known})
+    stays = body.background or key is not None
+    response = RunResponse(service, principal, run, await run.view(), stays=stays)
+    if body.stream:
+        response.shows_steps = body.reasoning is not None and body.reasoning.summary is not None
+        return response.turn.stream(response.messages)
+    if body.background:
+        return response.begun()
+    answer = await response.turn.answer(request)
+    return Response(status_code=499) if answer is None else response.ended(answer)
 
 
 @router.get("/{response_id}", response_model=None)
@@ -183,39 +138,37 @@ async def retrieve(
     service: Serving,
     stream: bool = False,
     starting_after: int | None = None,
-) -> Document | Response:
+) -> OpenAIDocument | Response:
     """A response as it is now, or with `stream` from its beginning."""
     run = await _stored(service, principal, response_id)
+    response = RunResponse(service, principal, run, await run.view())
     if not stream:
-        document = await _document(run, principal)
         erase_soon(service, principal, run.id)
-        return document
+        return response.now()
     if starting_after is not None:
         raise unsupported("starting_after", "a stream begins at the beginning")
-    response = response_of(await run.view(), principal)
-    return _stream(service, principal, run, response, steps=False, stays=True)
+    return response.turn.stream(response.messages)
 
 
 @router.post("/{response_id}/cancel")
-async def cancel(response_id: str, principal: Current, service: Serving) -> Document:
+async def cancel(response_id: str, principal: Current, service: Serving) -> OpenAIDocument:
     run = await _stored(service, principal, response_id)
     if (await run.view()).status != "cancelled":
         await run.cancel("cancelled by its client")
         with suppress(TimeoutError):
             async with asyncio.timeout(CANCEL_S):
                 await run.answer()
-    return await _document(run, principal)
+    return RunResponse(service, principal, run, await run.view()).now()
 
 
 @router.delete("/{response_id}")
-async def delete(response_id: str, principal: Current, service: Serving) -> Document:
+async def delete(response_id: str, principal: Current, service: Serving) -> OpenAIDocument:
     run = await _stored(service, principal, response_id)
-    supervisor = service.supervisor((await run.view()).team)
-    await supervisor.delete(run.id)
+    await service.supervisor((await run.view()).team).delete(run.id)
     return {"id": response_id, "object": "response", "deleted": True}
 
 
-async def _stored(service: Service, principal: Principal, response_id: str) -> AnyRun:
+async def _stored(service: Service, principal: Principal, response_id: str) -> Run[Any, object]:
     """The run of a response that the principal may see. Raises `HttpProblem` 404."""
     if not response_id.startswith(PREFIX):
         raise HttpProblem(404, f"there is no response {response_id!r:.200}")
@@ -223,9 +176,192 @@ async def _stored(service: Service, principal: Principal, response_id: str) -> A
     return service.supervisor(known.team).handle(known.run_id)
 
 
-async def _document(run: AnyRun, principal: Principal) -> Document:
-    view = await run.view()
-    response = response_of(view, principal)
-    if view.answer is None or view.status in ("running", "interrupted"):
-        return response.begun(view.status)
-    return response.ended(view.answer)
+class RunResponse:
+    """The response that a run is, for a principal: a document, or the events of a stream."""
+
+    def __init__(
+        self,
+        service: Service,
+        principal: Principal,
+        run: Run[Any, object],
+        view: RunView,
+        *,
+        stays: bool = True,
+    ) -> None:
+        kept = view.origin.get(ORIGIN)
+        asked = kept if isinstance(kept, dict) else {}
+        as_output, background = bool(asked.get("as_output")), bool(asked.get("background"))
+        self.turn = Turn(service, principal, run, as_output, stays, waits=background)
+        self.shows_steps = False
+        """Whether a stream says how far the run is."""
+        self._view = view
+        self._head: OpenAIDocument = {
+            "id": f"{PREFIX}{view.run_id}",
+            "object": "response",
+            "created_at": int(view.started_at.timestamp()),
+            "model": view.team,
+            "status": "in_progress",
+            "background": background,
+            "error": None,
+            "incomplete_details": None,
+            "metadata": asked.get("metadata") or {},
+            "output": [],
+            "parallel_tool_calls": False,
+            "previous_response_id": f"{PREFIX}{view.after}" if view.after else None,
+            "text": {"format": {"type": "json_object" if as_output else "text"}},
+            "tool_choice": "none",
+            "tools": [],
+            "usage": None,
+        }
+        self._sent = 0
+        self._items: list[OpenAIDocument] = []
+        """Those that a stream has: how far the run is, then the message."""
+
+    def now(self) -> OpenAIDocument:
+        answer, status = self._view.answer, self._view.status
+        if answer is None or status in ("running", "interrupted"):
+            return self.begun(status)
+        return self.ended(answer)
+
+    def begun(self, status: str = "running") -> OpenAIDocument:
+        """While there is no answer."""
+        return {**self._head, "leadhand": {"run_id": self._view.run_id, "status": status}}
+
+    def ended(self, answer: Answer, before: Sequence[OpenAIDocument] = ()) -> OpenAIDocument:
+        """With an answer, or what there is while the run waits for a person; `before` are items
+        that come before its message."""
+        out = {**self._head, "leadhand": about(answer), "usage": _usage(answer)}
+        content = self._content(answer)
+        message = {**self._message, "status": "completed", "content": [content]}
+        out["output"] = [*before, *([] if content is None else [message])]
+        match answer.status:
+            case "complete" | "cancelled":
+                out["status"] = {"complete": "completed"}.get(answer.status, "cancelled")
+            case "failed":
+                problem = self.turn.failure(answer)
+                error = {"code": "server_error", "message": problem.detail if problem else ""}
+                out |= {"status": "failed", "error": error}
+            case "waiting" if self.turn.waits:
+                pass  # clients ask again until it has ended
+            case "waiting" | "partial":
+                reason = answer.ended_by or "gaps"
+                reason = "waiting_for_person" if answer.waiting else reason
+                out |= {"status": "incomplete", "incomplete_details": {"reason": reason}}
+        return out
+
+    @property
+    def _message(self) -> OpenAIDocument:
+        """Its message, before it says anything."""
+        head: OpenAIDocument = {"id": f"msg_{self._view.run_id}", "type": "message"}
+        return {**head, "role": "assistant", "status": "in_progress", "content": []}
+
+    def _content(self, answer: Answer) -> OpenAIDocument | None:
+        """What the message says: the text with its citations, or why there is no text; None if
+        there is no message."""
+        if self.turn.failure(answer) is not None:
+            return None
+        text = self.turn.text(answer)
+        if text is None:
+            return {"type": "refusal", "refusal": refusal_of(answer)}
+        return {**_NO_TEXT, "text": text, "annotations": [*annotations(answer, text)]}
+
+    def messages(self, part: Part | Exception | None) -> Iterator[str]:
+        """The events of a stream, numbered from 0."""
+        match part:
+            case None:
+                yield self._event("created", response=self.begun())
+                yield self._event("in_progress", response=self.begun())
+            case ProgressLine(line):
+                if self.shows_steps and not self._writes:
+                    yield from self._step(line)
+            case str():
+                yield from self._begin_message(_NO_TEXT)
+                yield self._event_in("output_text.delta", 0, delta=part, logprobs=[])
+            case Exception():
+                yield message_of({"type": "error", **error_of(part)})
+            case _:
+                yield from self._end(part)
+
+    def _event(self, kind: str, **fields: object) -> str:
+        number, self._sent = self._sent, self._sent + 1
+        return message_of({"type": f"response.{kind}", "sequence_number": number, **fields})
+
+    def _event_in(self, kind: str, content: int | None = None, **fields: object) -> str:
+        """About the last item, or its content."""
+        index = len(self._items) - 1
+        place: OpenAIDocument = {"item_id": self._items[index]["id"], "output_index": index}
+        more = {} if content is None else {"content_index": content}
+        return self._event(kind, **place, **more, **fields)
+
+    def _begin_item(self, item: OpenAIDocument) -> str:
+        self._items.append(item)
+        return self._event("output_item.added", output_index=len(self._items) - 1, item=item)
+
+    def _end_item(self, **fields: object) -> str:
+        self._items[-1] |= fields
+        index = len(self._items) - 1
+        return self._event("output_item.done", output_index=index, item=self._items[-1])
+
+    @property
+    def _writes(self) -> bool:
+        return bool(self._items) and self._items[-1]["type"] == "message"
+
+    def _step(self, line: str) -> Iterator[str]:
+        """A part of a reasoning item, which comes before the message."""
+        if not self._items:
+            summary, id = list[OpenAIDocument](), f"rs_{self._view.run_id}"
+            yield self._begin_item({"id": id, "type": "reasoning", "summary": summary})
+        parts = cast("list[object]", self._items[0]["summary"])
+        place, kind = {"summary_index": len(parts)}, "reasoning_summary"
+        part = {"type": "summary_text", "text": line}
+        yield self._event_in(f"{kind}_part.added", **place, part=part | {"text": ""})
+        yield self._event_in(f"{kind}_text.delta", **place, delta=line)
+        yield self._event_in(f"{kind}_text.done", **place, text=line)
+        yield self._event_in(f"{kind}_part.done", **place, part=part)
+        parts.append(part)
+
+    def _begin_message(self, content: OpenAIDocument) -> Iterator[str]:
+        if not self._writes:
+            if self._items:
+                yield self._end_item()
+            yield self._begin_item(self._message)
+            yield self._event_in("content_part.added", 0, part=content)
+
+    def _end(self, answer: Answer) -> Iterator[str]:
+        content = self._content(answer)
+        if content is not None:
+            yield from self._end_message(content)
+        elif self._items:
+            yield self._end_item(**({"status": "incomplete"} if self._writes else {}))
+        steps = [one for one in self._items if one["type"] == "reasoning"]
+        response = self.ended(answer, steps)
+        # A stream ends with one of three events; the status of the response says more.
+        status = response["status"]
+        kind = status if status in ("completed", "failed") else "incomplete"
+        yield self._event(f"{kind}", response=response)
+
+    def _end_message(self, content: OpenAIDocument) -> Iterator[str]:
+        if said := content.get("refusal"):
+            yield from self._begin_message(content | {"refusal": ""})
+            yield self._event_in("refusal.delta", 0, delta=said)
+            yield self._event_in("refusal.done", 0, refusal=said)
+        else:
+            yield from self._begin_message(_NO_TEXT)
+            kind = "output_text"
+            for n, one in enumerate(cast("list[OpenAIDocument]", content["annotations"])):
+                added = {"annotation_index": n, "annotation": one}
+                yield self._event_in(f"{kind}.annotation.added", 0, **added)
+            yield self._event_in(f"{kind}.done", 0, text=content["text"], logprobs=[])
+        yield self._event_in("content_part.done", 0, part=content)
+        yield self._end_item(status="completed", content=[content])
+
+
+def _usage(answer: Answer) -> OpenAIDocument:
+    used = answer.metrics
+    return {
+        "input_tokens": used.input_tokens,
+        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+        "output_tokens": used.output_tokens,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": used.input_tokens + used.output_tokens,
+    }

@@ -17,6 +17,7 @@ from leadhand.serve.new_runs import (
     MAX_REQUEST_CHARS,
     AcceptedRun,
     Deadline,
+    Key,
     NewRun,
     accepted,
     start,
@@ -33,7 +34,6 @@ router = APIRouter(prefix="/api/v1", tags=["runs"])
 
 MAX_WAIT_S = 60.0
 MAX_LISTED = 200
-Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
 Prefer = Annotated[str | None, Header(description="`wait=30`: the answer, if it is there by then")]
 _DONE: dict[int | str, dict[str, Any]] = {
     200: {"model": RunDocument, "description": "It ended within the time to wait for it."}

@@ -1,0 +1,242 @@
+"""Turns of clients that wait for an answer: a run, and what it says, whole or as it is written."""
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import Request
+from starlette.exceptions import HTTPException
+
+from leadhand import events
+from leadhand.contracts.answer import FOUND_HEADING, Answer
+from leadhand.errors import InputError, LeadhandError
+from leadhand.events import TextDelta
+from leadhand.run.handle import Run
+from leadhand.serve.event_streams import Queue, QueueStream, disconnected
+from leadhand.serve.principals import Principal
+from leadhand.serve.problems import HttpProblem, openai_error, problem_of
+from leadhand.serve.retention import erase_soon, erase_unkept
+from leadhand.serve.run_views import public_answer
+from leadhand.serve.service import Service
+
+_log = logging.getLogger("leadhand")
+
+OpenAIDocument = dict[str, object]
+AGAIN = "\n\n---\n\n"
+"""Comes between text that is void and what takes its place: what was sent can't be taken back."""
+_NO_SOURCE = ("", "result")
+"""What the sources have of a result without evidence."""
+_PLACE = re.compile(r"(?::[\d,-]+|[!#]\S*)\Z")
+"""The line, page or row at the end of a reference to a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressLine:
+    """How far a run is, in words that anyone may see."""
+
+    line: str
+
+
+Part = ProgressLine | str | Answer
+"""Text of the answer, as it is written, and the answer at last."""
+Write = Callable[[Part | Exception | None], Iterator[str]]
+"""The messages of a stream that say a part: None is its beginning; an error ends it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A run, and the client that waits for its answer."""
+
+    service: Service
+    principal: Principal
+    run: Run[Any, object]
+    as_output: bool = False
+    """Whether the client gets the output as JSON in place of the text."""
+    stays: bool = False
+    """Whether the run goes on if its client leaves."""
+    waits: bool = False
+    """Whether the client waits for replies of people, too."""
+
+    async def answer(self, request: Request) -> Answer | None:
+        """The answer; None if the client has left before."""
+        answering = asyncio.create_task(self.run.answer())
+        leaving = asyncio.create_task(disconnected(request.receive))
+        try:
+            async with self._stopped_if_left():
+                await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done():
+                await self._stop()
+                return None
+            return answering.result()
+        finally:
+            for task in (answering, leaving):
+                task.cancel()
+            await asyncio.wait((answering, leaving))
+            await erase_unkept(self.service, self.run.id)
+
+    def stream(self, write: Write) -> QueueStream:
+        async def read(queue: Queue) -> None:
+            async def put(part: Part | Exception | None) -> None:
+                for one in write(part):
+                    await queue.put(one)
+
+            try:
+                async with self._stopped_if_left():
+                    await put(None)
+                    async for part in self.parts():
+                        await put(part)
+            except Exception as error:  # the status was sent before
+                await put(error)
+            finally:
+                after_s = None if self.stays else 0
+                erase_soon(self.service, self.principal, self.run.id, after_s=after_s)
+
+        return QueueStream(read, heartbeat_s=self.service.settings.heartbeat_s, retry_ms=None)
+
+    async def parts(self) -> AsyncGenerator[Part]:
+        """The text of the answer as a model writes it, or its rest once it is there, and the answer
+        at last; or what there is of it when the run waits for a person."""
+        sent = ""
+        async with aclosing(self.run.events(deltas=True)) as found:
+            async for event in found:
+                match event:
+                    case TextDelta(task_id=None, role="synthesizer") if not self.as_output:
+                        yield f"{AGAIN}{event.text}" if event.reset and sent else event.text
+                        sent = event.text if event.reset else sent + event.text
+                    case events.RunWaiting(within=()) if not self.waits:
+                        if await self.service.journal.last_seq(self.run.id) == event.seq:
+                            yield event.answer  # it was not resumed
+                            return
+                    case events.RunFinished(within=()):
+                        text = self.text(event.answer)
+                        if text is not None and (rest := _rest(text, sent)):
+                            yield rest
+                        yield event.answer
+                    case events.RunEvent(within=()) if line := _step(event):
+                        yield ProgressLine(line)
+                    case _:
+                        pass
+
+    def text(self, answer: Answer) -> str | None:
+        """The answer's text, or its output as JSON; None if there is none."""
+        if answer.status not in ("complete", "partial"):
+            return None
+        shown = answer if self.principal.has("operator") else public_answer(answer)
+        if not self.as_output:
+            return shown.answer
+        return None if shown.output is None else json.dumps(shown.output, ensure_ascii=False)
+
+    def failure(self, answer: Answer) -> HttpProblem | None:
+        """What a client gets of a run that failed or was cancelled; None of any other."""
+        if answer.status not in ("failed", "cancelled"):
+            return None
+        why = f"the team {answer.team!r} has no answer; run {answer.run_id} says what failed"
+        if answer.status == "cancelled":
+            why = f"run {answer.run_id} was cancelled"
+        elif self.principal.has("operator"):
+            why += "".join(f"\n{gap.task_id}: {gap.why}" for gap in answer.gaps)
+        return HttpProblem(
+            409 if answer.status == "cancelled" else 500,
+            why,
+            headers={"x-should-retry": "false"},
+            extra={"code": f"run_{answer.status}", "run_id": answer.run_id},
+        )
+
+    @asynccontextmanager
+    async def _stopped_if_left(self) -> AsyncGenerator[None]:
+        """Cancels the run if its caller is cancelled in the block."""
+        try:
+            yield
+        except (asyncio.CancelledError, GeneratorExit):
+            if not self.service.draining.is_set():
+                await asyncio.shield(self._stop())
+            raise
+
+    async def _stop(self) -> None:
+        if not self.stays:
+            with suppress(InputError):  # it has ended
+                await self.run.cancel("its client left")
+
+
+def _rest(text: str, sent: str) -> str:
+    """What a text has besides what was sent of it; all of it if that is no part of it."""
+    if not sent.strip():
+        return text
+    before, found, after = text.partition(sent.strip())
+    if found and not before.strip():
+        return after
+    if not found:
+        return f"{AGAIN}{text}"
+    notes = (before.strip().removesuffix(FOUND_HEADING).strip(), after.strip())
+    return AGAIN + "\n\n".join(filter(None, notes))
+
+
+def _step(event: object) -> str:
+    match event:
+        case events.PlanAccepted():
+            return "The plan is made."
+        case events.TaskDispatched(attempt=1):
+            return f"{event.task_id}: {event.worker} starts."
+        case events.TaskCompleted():
+            return f"{event.task_id} is done."
+        case events.TaskDispatched():
+            return f"{event.task_id} is tried again."
+        case events.TaskFailed(final=True) | events.TaskEscalated(final=True):
+            return f"{event.task_id} is given up."
+        case events.SynthesisStarted():
+            return "The answer is being written."
+        case _:
+            return ""
+
+
+def refusal_of(answer: Answer) -> str:
+    """What is said instead, of a run that waits for a person, or has no output of its type."""
+    if not answer.waiting:
+        return f"The answer has no output of the team's type; run {answer.run_id} says why."
+    asked = "a worker has a question to a person"
+    if any(one.plan is not None or one.call for one in answer.waiting):
+        asked = "a person has to approve its plan or its tool calls"
+    return (
+        f"There is no answer yet: {asked}. Run {answer.run_id} waits for the reply, at "
+        f"/api/v1/runs/{answer.run_id}/replies or on the page of the service, and then continues."
+    )
+
+
+def annotations(answer: Answer, text: str) -> Iterator[OpenAIDocument]:
+    """A citation for each source that the text names: of a page, or of a file, whose `file_id` is
+    what the text calls it."""
+    for ref in dict.fromkeys(source.ref for source in answer.sources):
+        found = re.search(rf"(?<!\w){re.escape(ref)}(?!\w)", text)
+        if found is None or ref in _NO_SOURCE:
+            continue
+        start, end = found.span()
+        if ref.startswith(("https://", "http://")):
+            place: OpenAIDocument = {"start_index": start, "end_index": end}
+            yield {"type": "url_citation", **place, "url": ref, "title": ref}
+        else:
+            name = _PLACE.sub("", ref)
+            yield {"type": "file_citation", "file_id": ref, "filename": name, "index": start}
+
+
+def about(answer: Answer) -> OpenAIDocument:
+    """What OpenAI's protocols have no words for."""
+    found = {name: getattr(answer, name) for name in ("run_id", "status", "engine", "ended_by")}
+    return {**found, "gaps": [gap.task_id for gap in answer.gaps]}
+
+
+def message_of(data: OpenAIDocument) -> str:
+    """A message of a stream; an event, which has a type, with its name."""
+    name = f"event: {data['type']}\n" if "type" in data else ""
+    return f"{name}data: {json.dumps(data)}\n\n"
+
+
+def error_of(error: Exception) -> OpenAIDocument:
+    """What ends a stream that can't go on."""
+    if not isinstance(error, LeadhandError | HTTPException):
+        _log.error("a stream failed", exc_info=error)
+    return {"error": openai_error(problem_of(error))}
