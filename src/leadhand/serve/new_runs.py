@@ -18,6 +18,7 @@ from leadhand.run.settings import digest_of
 from leadhand.run.uploads import kept_files
 from leadhand.serve.principals import Principal, origin_of
 from leadhand.serve.problems import HttpProblem
+from leadhand.serve.run_views import RunBudget
 from leadhand.serve.service import UNKEPT, AnySupervisor, Service, VisibleRun
 
 MAX_DEADLINE_S = 86_400.0
@@ -26,16 +27,10 @@ STORED_S = 10.0
 """How long another request with the same key may take to store its run."""
 _LOOK_S = 0.05
 
+
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
 Deadline = Annotated[FiniteFloat, Field(gt=0, le=MAX_DEADLINE_S)]
 """In seconds; never without a limit."""
-
-
-class RunBudget(BaseModel, extra="forbid"):
-    """What a run may spend on models, within what the caller and the team may."""
-
-    usd: Annotated[FiniteFloat, Field(gt=0)] | None = None
-    tokens: Annotated[int, Field(ge=1)] | None = None
 
 
 class NewRun(BaseModel, extra="forbid"):

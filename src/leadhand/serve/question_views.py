@@ -4,29 +4,38 @@ import datetime as dt
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from leadhand.contracts.people import Question, Verdict
 from leadhand.run.questions import open_questions
-from leadhand.state.fold import RunState
+from leadhand.serve.run_records import RunRecord
 from leadhand.tools.text import counted
 
 
-def run_questions(
-    state: RunState,
-    asked: Mapping[str | None, tuple[int, dt.datetime]],
-    *,
-    seen: bool,
-    replies: bool,
-) -> Iterator[dict[str, JsonValue]]:
-    """The open questions of a run; of those that may not be `seen` only that they are there.
+class OpenQuestion(Question):
+    """A question to a person. A principal who may not see it gets its id, task and times alone."""
 
-    `asked`: the position and time of the last question about each task.
-    """
+    id: str
+    """What a reply names as `question`."""
+    asked_at: dt.datetime
+    expires_at: dt.datetime | None = None
+    allowed: tuple[Verdict, ...] = ()
+    """The verdicts of a reply; empty if this principal may not reply."""
+    effects: Mapping[str, str] = Field(default_factory=dict)
+    """What happens on each of them."""
+    mine: bool = False
+    """Whether this principal may reply."""
+
+
+def run_questions(
+    record: RunRecord, *, seen: bool, replies: bool
+) -> Iterator[dict[str, JsonValue]]:
+    """The open questions of a run; of those that may not be `seen` only that they are there."""
+    state = record.history.state
     for question in open_questions(state):
-        if question.task_id not in asked:
+        if question.task_id not in record.asked:
             continue
-        seq, at = asked[question.task_id]
+        seq, at = record.asked[question.task_id]
         out: dict[str, JsonValue] = {
             "id": str(seq),
             "task_id": question.task_id,

@@ -16,8 +16,8 @@ from leadhand.serve.new_runs import AcceptedRun, accepted
 from leadhand.serve.plans import check_sound
 from leadhand.serve.principals import Current, Principal, may_answer, may_see
 from leadhand.serve.problems import HttpProblem
-from leadhand.serve.question_views import run_questions
-from leadhand.serve.run_views import Document, OpenQuestion
+from leadhand.serve.question_views import OpenQuestion, run_questions
+from leadhand.serve.run_views import Document
 from leadhand.serve.runs import json_response
 from leadhand.serve.service import Service, Serving, no_such_run
 
@@ -83,13 +83,13 @@ async def list_questions(principal: Current, service: Serving) -> Response:
     )
     found: list[Document] = []
     for run in runs:
-        log = await service.journal.events(run.run_id)
-        state = StoredRun.of(run.run_id, log).state
-        told: Document = {"run_id": run.run_id, "team": run.team, "request": state.request}
-        told["seq"] = state.seq
-        asked = {one.task_id: one for one in log if isinstance(one, ApprovalRequested)}
-        times = {id: (one.seq, one.at) for id, one in asked.items()}
-        found += [told | one for one in run_questions(state, times, seen=True, replies=True)]
+        record = await service.records.read(run.run_id)
+        if record is not None:
+            async with record.reading:
+                state = record.history.state
+                told: Document = {"run_id": run.run_id, "team": run.team, "seq": record.seq}
+                told["request"] = state.request
+                found += [told | one for one in run_questions(record, seen=True, replies=True)]
     return json_response({"questions": sorted(found, key=lambda one: str(one["asked_at"]))})
 
 

@@ -6,23 +6,24 @@ prompts, intents, errors, prices or settings. What is hidden is null or empty.
 
 import datetime as dt
 import functools
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal, cast
+from collections.abc import Iterator
+from typing import Annotated, Literal, cast
 
-from pydantic import Field, JsonValue
+from pydantic import Field, FiniteFloat, JsonValue
 from pydantic_core import to_jsonable_python
 
 from leadhand import events
 from leadhand.contracts.answer import Answer, Conflict, Gap, Metrics
 from leadhand.contracts.data import Record
-from leadhand.contracts.people import Question, Verdict
+from leadhand.contracts.outcome import Usage
 from leadhand.contracts.summary import RunSummary
+from leadhand.contracts.task import PlannedWorker
 from leadhand.page.markdown import render
 from leadhand.run.gaps import without_gaps
-from leadhand.serve.background import Background, background
-from leadhand.serve.question_views import run_questions
+from leadhand.serve.question_views import OpenQuestion, run_questions
 from leadhand.serve.run_records import RunRecord
 from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory
+from leadhand.trace.steps import PlanVersion, QuestionHistory, Step
 
 Document = dict[str, JsonValue]
 MAX_MESSAGE = 300
@@ -97,68 +98,37 @@ class TaskEntry(Record):
     cost_usd: float | None = None
 
 
-class OpenQuestion(Question):
-    """A question to a person. A principal who may not see it gets its id, task and times alone."""
+class RunBudget(Record, extra="forbid"):
+    """What a run may spend on models, within what the caller and the team may."""
 
-    id: str
-    """What a reply names as `question`."""
-    asked_at: dt.datetime
-    expires_at: dt.datetime | None = None
-    allowed: tuple[Verdict, ...] = ()
-    """The verdicts of a reply; empty if this principal may not reply."""
-    effects: Mapping[str, str] = Field(default_factory=dict)
-    """What happens on each of them."""
-    mine: bool = False
-    """Whether this principal may reply."""
+    usd: Annotated[FiniteFloat, Field(gt=0)] | None = None
+    tokens: Annotated[int, Field(ge=1)] | None = None
 
 
-class PlanEntry(Record):
-    """A revision of the plan."""
-
-    at_s: float
-    what: Literal["proposed", "accepted", "rejected", "amended"]
-    revision: int
-    tasks: int
-    by: str = ""
-    said: str = ""
-    notes: tuple[str, ...] = ()
-
-
-class NoticeEntry(Record):
-    at_s: float
-    said: str
+class ShownGap(Gap):
     why: str = ""
 
 
-class BudgetEntry(Record):
-    usd: float | None = None
-    tokens: int | None = None
-
-
-class AnswerDocument(Record):
+class AnswerDocument(Answer[object]):
     """An answer, without its tasks, which are those of the run. For others than operators only the
     text, the output, how it ended, and which tasks have gaps."""
 
-    status: str
-    engine: str
-    ended_by: str | None = None
-    confidence: int | None = None
-    contact: str | None = None
-    answer: str = ""
-    """Markdown."""
-    output: Any = None
-    """Of the type that the team declares."""
-    gaps: tuple[dict[str, str], ...] = ()
-    run_id: str | None = None
-    team: str | None = None
-    request: str | None = None
-    conflicts: tuple[Conflict, ...] = ()
-    sources: tuple[dict[str, str], ...] = ()
-    waiting: tuple[Question, ...] = ()
-    metrics: Metrics | None = None
+    run_id: str = ""
+    team: str = ""
+    request: str = ""
+    gaps: tuple[ShownGap, ...] = ()  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
-class RunDocument(Background):
+class UsedBy(Usage):
+    """What models were used for, and what it cost."""
+
+    by: Literal["role", "worker", "model"]
+    name: str
+
+
+class RunDocument(Record):
+    """The last nine fields are for operators."""
+
     run_id: str
     status: str
     team: str
@@ -177,14 +147,18 @@ class RunDocument(Background):
     answer_html: str
     questions: tuple[OpenQuestion, ...]
     tasks: tuple[TaskEntry, ...]
-    plans: tuple[PlanEntry, ...]
-    gaps: tuple[Gap, ...]
-    conflicts: tuple[Conflict, ...]
-    metrics: Metrics | None
     critical_path: tuple[str, ...]
-    budget: BudgetEntry | None
-    cost_usd: float | None
-    notices: tuple[NoticeEntry, ...]
+    plans: tuple[PlanVersion, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    metrics: Metrics | None = None
+    budget: RunBudget | None = None
+    cost_usd: float | None = None
+    notices: tuple[Step, ...] = ()
+    people: tuple[QuestionHistory, ...] = ()
+    workers: tuple[PlannedWorker, ...] = ()
+    """Those that were made for the plan."""
+    used: tuple[UsedBy, ...] = ()
 
 
 def run_entry(
@@ -219,43 +193,50 @@ def run_document(
         "engine": answer.engine if answer is not None else state.engine,
         "request": state.request,
         "after": (state.after[0].run_id or None) if state.after else None,
-        "started_at": _time(history.started_at),
-        "updated_at": _time(record.updated_at),
+        "started_at": _plain(history.started_at),
+        "updated_at": _plain(record.updated_at),
         "deadline_s": state.deadline_s,
         "seq": record.seq,
         "partial": partial,
         "answer": shown,
         "answer_html": "" if answer is None or shown is None else _html(_text(answer, shown)),
-        "questions": [
-            *run_questions(state, record.asked, seen=operator or replies, replies=replies)
-        ],
+        "questions": [*run_questions(record, seen=operator or replies, replies=replies)],
         "tasks": [
             row
             for row in _tasks(history, "", None, operator=operator, critical={*critical})
             if not partial or record.changed_since(str(row["path"]).partition("/")[0], since_seq)
         ],
-        "plans": [],
-        "gaps": [],
-        "conflicts": [],
-        "metrics": None,
         "critical_path": list(critical),
-        "budget": None,
-        "cost_usd": None,
-        "notices": [],
     }
-    if operator:
-        usage = state.usage
-        out |= background(history)
-        out |= {
-            "plans": _plain(history.plans),
-            "gaps": _plain(answer.gaps if answer is not None else ()),
-            "conflicts": _plain(history.conflicts),
-            "metrics": _plain(history.metrics),
-            "budget": state.budget and {"usd": state.budget.usd, "tokens": state.budget.tokens},
-            "cost_usd": usage.cost_usd,
-            "notices": [{"at_s": s.at_s, "said": s.said, "why": s.why} for s in history.notices],
-        }
-    return out
+    return out | (_for_operators(history, answer) if operator else _HIDDEN)
+
+
+_HIDDEN: Document = {
+    **dict.fromkeys(("metrics", "budget", "cost_usd")),
+    **{name: [] for name in ("plans", "gaps", "conflicts", "notices", "people", "workers", "used")},
+}
+
+
+def _for_operators(history: RunHistory, answer: Answer | None) -> Document:
+    state = history.state
+    plan = state.plan or state.proposed
+    found = {
+        "plans": history.plans,
+        "gaps": answer.gaps if answer is not None else (),
+        "conflicts": history.conflicts,
+        "metrics": history.metrics,
+        "budget": state.budget and {"usd": state.budget.usd, "tokens": state.budget.tokens},
+        "cost_usd": state.usage.cost_usd,
+        "notices": history.notices,
+        "people": history.questions,
+        "workers": plan.workers if plan is not None else (),
+        "used": [
+            {"by": by, "name": name, **dict(usage)}
+            for by in ("role", "worker", "model")
+            for name, usage in history.usage_by(by).items()
+        ],
+    }
+    return {name: _plain(value) for name, value in found.items()}
 
 
 # Most of the time that a run of thousands of tasks takes, and an answer does not change.
@@ -352,7 +333,3 @@ def attempt_entry(attempt: AttemptHistory, *, operator: bool) -> Document:
 
 def _plain(value: object) -> JsonValue:
     return cast("JsonValue", to_jsonable_python(value))
-
-
-def _time(at: dt.datetime | None) -> str | None:
-    return None if at is None else at.isoformat()
