@@ -18,9 +18,8 @@ from leadhand.plans.payloads import DeclaredType
 from leadhand.serve import (
     authentication,
     chat,
-    health,
+    figures,
     mcp,
-    metrics,
     plans,
     questions,
     responses,
@@ -28,7 +27,6 @@ from leadhand.serve import (
     run_parts,
     runs,
     teams,
-    usage,
 )
 from leadhand.serve.authentication import authenticated_by, token_authentication
 from leadhand.serve.guards import Guards
@@ -39,9 +37,7 @@ from leadhand.serve.service import AnySupervisor, Service, ServiceSettings, serv
 
 ROUTERS = (
     authentication.router,
-    health.router,
-    metrics.router,
-    usage.router,
+    figures.router,
     runs.router,
     run_parts.router,
     teams.router,
@@ -92,7 +88,7 @@ def app(
     api.router.routes.append(Route("/mcp", tools))
     api.state.service, api.state.auth = service, auth
     api.state.authenticate = authenticated_by(auth)
-    api.state.metrics = metrics.ServiceMetrics(service)
+    api.state.metrics = figures.ServiceMetrics(service)
     api.add_middleware(Guards, allow_hosts=allow_hosts, settings=settings)
     add_problem_handlers(api)
     for router in ROUTERS:

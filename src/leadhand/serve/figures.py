@@ -1,0 +1,222 @@
+"""How the service does: `/healthz`, `/readyz`, `/metrics` for Prometheus, and what runs have used.
+
+`/metrics` has figures of this process and its journal, without a label of a run, principal or
+tenant. They are about all tenants, so only an operator of all of them gets them.
+"""
+
+import datetime as dt
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Literal
+
+import prometheus_client
+from fastapi import APIRouter, Query, Request, Response
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+from pydantic import AwareDatetime, BaseModel
+
+from leadhand.contracts.events import Event, ModelCalled, RunFinished
+from leadhand.contracts.summary import RunSummary
+from leadhand.serve.principals import Current, Operator, check_every_tenant, may_see
+from leadhand.serve.problems import RETRY_S, HttpProblem
+from leadhand.serve.service import Service, Serving
+
+COUNTED_RUNS = 10_000
+"""The latest runs of the journal, whose states are counted."""
+COUNTED_EVERY_S = 15.0
+_RUN_S = (0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400)
+_CALL_S = (0.1, 0.5, 1, 2, 5, 10, 30, 60, 120)
+
+router = APIRouter()
+
+
+class Condition(BaseModel):
+    status: str
+
+
+@router.get("/healthz", tags=["health"])
+async def read_health() -> Condition:
+    """The process answers; for all callers."""
+    return Condition(status="ok")
+
+
+@router.get("/readyz", tags=["health"])
+async def read_readiness(_: Current, service: Serving) -> Condition:
+    """Runs can be started here: 503 while the service drains, or the journal can't be read."""
+    if service.draining.is_set():
+        raise HttpProblem(503, "the service is stopping", headers={"Retry-After": str(RETRY_S)})
+    await service.journal.last_seq("readyz")
+    return Condition(status="ready")
+
+
+class ServiceMetrics(Collector):
+    """Hears the events of all runs of this process; the rest is read when it is asked for."""
+
+    def __init__(self, service: Service) -> None:
+        self.registry = registry = prometheus_client.CollectorRegistry()
+        self._service = service
+        self._counted: Sequence[RunSummary] = ()
+        self._counted_s = 0.0
+        self._runs = prometheus_client.Histogram(
+            "leadhand_run_seconds",
+            "From the start of a run to its answer",
+            ("team", "status"),
+            buckets=_RUN_S,
+            registry=registry,
+        )
+        self._tasks = prometheus_client.Counter(
+            "leadhand_tasks",
+            "Tasks of runs that ended",
+            ("team", "worker", "status"),
+            registry=registry,
+        )
+        self._calls = prometheus_client.Histogram(
+            "leadhand_model_call_seconds",
+            "Calls to models",
+            ("model", "ended"),
+            buckets=_CALL_S,
+            registry=registry,
+        )
+        self._tokens = prometheus_client.Counter(
+            "leadhand_tokens", "Tokens of models", ("model", "kind"), registry=registry
+        )
+        self._cost = prometheus_client.Counter(
+            "leadhand_cost_usd",
+            "What models cost, where it is known",
+            ("model",),
+            registry=registry,
+        )
+        registry.register(self)
+        for supervisor in service.supervisors.values():
+            supervisor.add_listener(self.hear)
+
+    def hear(self, event: Event) -> None:
+        match event:
+            case RunFinished(within=(), answer=answer):
+                self._runs.labels(answer.team, answer.status).observe(answer.metrics.makespan_s)
+                for task in answer.tasks:
+                    self._tasks.labels(answer.team, task.worker, task.status).inc()
+            case ModelCalled():
+                ended = "answered" if event.error is None else "failed"
+                self._calls.labels(event.model, ended).observe(event.duration_s)
+                self._tokens.labels(event.model, "input").inc(event.input_tokens)
+                self._tokens.labels(event.model, "output").inc(event.output_tokens)
+                self._cost.labels(event.model).inc(event.cost_usd or 0.0)
+            case _:
+                pass
+
+    async def text(self) -> bytes:
+        """The figures in the format that Prometheus reads."""
+        if time.monotonic() > self._counted_s + COUNTED_EVERY_S:
+            teams = self._service.supervisors
+            found = await self._service.journal.runs(limit=COUNTED_RUNS)
+            self._counted = [run for run in found if run.team in teams]
+            self._counted_s = time.monotonic()
+        return prometheus_client.generate_latest(self.registry)
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        """The gauges; those of the queues of runs are of this process, which may share them."""
+        every, now = self._service.supervisors, dt.datetime.now(dt.UTC)
+        states = Counter((run.team, run.status) for run in self._counted).items()
+        yield _gauge("runs", "The latest stored runs, by state", states, "team", "state")
+        oldest = dict.fromkeys(((team,) for team in every), 0.0)
+        for run in self._counted:
+            waited_s = (now - (run.asked_at or now)).total_seconds()
+            oldest[(run.team,)] = max(oldest[(run.team,)], waited_s)
+        says = "How long the oldest question waits"
+        yield _gauge("question_wait_seconds", says, oldest.items(), "team")
+        running, waiting, breakers = (
+            GaugeMetricFamily(f"leadhand_{name}", says, labels=("team", "worker"))
+            for name, says in (
+                ("tasks_running", "Attempts under way"),
+                ("tasks_waiting", "Tasks in a worker's queue"),
+                ("breaker_open", "1: it gets no tasks"),
+            )
+        )
+        for team, supervisor in every.items():
+            for one in supervisor.health().workers:
+                running.add_metric((team, one.worker), one.running)
+                waiting.add_metric((team, one.worker), one.waiting)
+                breakers.add_metric((team, one.worker), one.breaker != "closed")
+        yield from (running, waiting, breakers)
+        queues = {one.queue for one in every.values() if one.queue is not None}
+        total = sum(one.running for one in queues)
+        yield _gauge("queue_running", "Runs that work", [((), total)])
+        total = sum(one.waiting for one in queues)
+        yield _gauge("queue_waiting", "Runs that wait for their turn", [((), total)])
+        most_s = max((one.oldest_wait_s for one in queues), default=0.0)
+        says = "How long the run waits that has waited longest"
+        yield _gauge("queue_oldest_wait_seconds", says, [((), most_s)])
+
+
+def _gauge(
+    name: str, says: str, values: Iterable[tuple[Sequence[str], float]], *labels: str
+) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(f"leadhand_{name}", says, labels=labels)
+    for of, value in values:
+        family.add_metric(of, value)
+    return family
+
+
+@router.get("/metrics", tags=["health"])
+async def read_metrics(request: Request, principal: Operator, _: Serving) -> Response:
+    """Figures for Prometheus, for operators of all tenants."""
+    check_every_tenant(principal)
+    metrics: ServiceMetrics = request.app.state.metrics
+    return Response(await metrics.text(), media_type=prometheus_client.CONTENT_TYPE_LATEST)
+
+
+UsageKey = Literal["team", "principal", "tenant", "day"]
+
+
+class UsageRow(BaseModel):
+    key: str
+    """The team, principal, tenant, or day in UTC; empty for runs of the command line."""
+    runs: int = 0
+    complete: int = 0
+    """Runs whose answer is complete."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+    """Of the runs whose cost is known."""
+    unpriced: int = 0
+    """Runs that used tokens of a model whose price is not known."""
+
+    def add(self, run: RunSummary) -> None:
+        self.runs += 1
+        self.complete += run.status == "complete"
+        self.input_tokens += run.input_tokens
+        self.output_tokens += run.output_tokens
+        self.cost_usd += run.cost_usd or 0.0
+        self.unpriced += run.cost_usd is None and run.input_tokens > 0
+
+
+class UsageReport(BaseModel):
+    by: UsageKey
+    rows: list[UsageRow]
+    """Sorted by their keys. What a run used counts once it has an answer."""
+
+
+@router.get("/api/v1/usage", tags=["usage"])
+async def read_usage(
+    principal: Current,
+    service: Serving,
+    by: UsageKey = "team",
+    since: Annotated[AwareDatetime, Query(description="Began then or later")] | None = None,
+    until: Annotated[AwareDatetime, Query(description="Began before")] | None = None,
+) -> UsageReport:
+    """What the runs have used that the caller may see."""
+    rows: dict[str, UsageRow] = {}
+
+    def count(run: RunSummary) -> bool:
+        at = run.started_at
+        in_time = (since is None or at >= since) and (until is None or at < until)
+        if in_time and may_see(principal, run.origin):
+            day = at.astimezone(dt.UTC).date().isoformat()
+            key = {"team": run.team, "day": day}.get(by) or str(run.origin.get(by, ""))
+            rows.setdefault(key, UsageRow(key=key)).add(run)
+        return False  # none is kept: there may be many
+
+    await service.journal.runs(where=count)
+    return UsageReport(by=by, rows=[rows[key] for key in sorted(rows)])
