@@ -24,7 +24,6 @@ from leadhand.serve import (
     questions,
     responses,
     run_events,
-    run_parts,
     runs,
     teams,
 )
@@ -39,7 +38,6 @@ ROUTERS = (
     authentication.router,
     figures.router,
     runs.router,
-    run_parts.router,
     teams.router,
     run_events.router,
     questions.router,

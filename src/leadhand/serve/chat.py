@@ -18,13 +18,12 @@ from leadhand.serve.openai_requests import (
     unsupported,
     wants_output,
 )
-from leadhand.serve.principals import Current
-from leadhand.serve.service import Serving
+from leadhand.serve.service import Calling
 from leadhand.serve.turns import (
+    ClientTurn,
     OpenAIDocument,
     Part,
     ProgressLine,
-    Turn,
     about,
     annotations,
     error_of,
@@ -54,13 +53,13 @@ class ChatRequest(ClientRequest):
 
 
 @router.get("/models")
-async def list_models(_: Current, service: Serving) -> OpenAIDocument:
-    return {"object": "list", "data": [_model(name) for name in service.supervisors]}
+async def list_models(caller: Calling) -> OpenAIDocument:
+    return {"object": "list", "data": [_model(name) for name in caller.service.supervisors]}
 
 
 @router.get("/models/{model:path}")
-async def read_model(model: str, _: Current, service: Serving) -> OpenAIDocument:
-    return _model(team_named(service, model).name)
+async def read_model(model: str, caller: Calling) -> OpenAIDocument:
+    return _model(team_named(caller.service, model).name)
 
 
 def _model(name: str) -> OpenAIDocument:
@@ -69,17 +68,17 @@ def _model(name: str) -> OpenAIDocument:
 
 @router.post("/chat/completions", response_model=None)
 async def complete(
-    body: ChatRequest, request: Request, principal: Current, service: Serving, key: Key = None
+    body: ChatRequest, request: Request, caller: Calling, key: Key = None
 ) -> OpenAIDocument | Response:
     """Runs the team for the last message. A client that leaves stops the run, unless it gave an
     `Idempotency-Key`, with which it can come back."""
-    team = body.team_in(service)
+    team = body.team_in(caller.service)
     asked = asked_in(body.messages, team.name, parameter="messages")
     as_output = wants_output(body.response_format, team, parameter="response_format")
     if body.stream_options is not None and not body.stream:
         raise unsupported("stream_options", "it is for streams")
-    run = await body.start(service, principal, asked, key=key)
-    turn = Turn(service, principal, run, as_output=as_output, stays=key is not None)
+    run = await body.start(caller, asked, key=key)
+    turn = ClientTurn(caller, run, as_output=as_output, stays=key is not None)
     completion = _Completion(turn, body)
     if body.stream:
         return turn.stream(completion.messages)
@@ -90,7 +89,7 @@ async def complete(
 class _Completion:
     """Whole, or in pieces, which have one id."""
 
-    def __init__(self, turn: Turn, body: ChatRequest) -> None:
+    def __init__(self, turn: ClientTurn, body: ChatRequest) -> None:
         self._turn, self._progress = turn, body.progress
         self._with_usage = body.stream_options is not None and body.stream_options.include_usage
         self._head: OpenAIDocument = {

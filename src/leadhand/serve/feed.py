@@ -16,7 +16,7 @@ from leadhand.ports import Journal
 from leadhand.run.handle import Run
 from leadhand.serve.event_streams import Queue, message, message_of
 from leadhand.serve.principals import Principal, may_answer, may_see
-from leadhand.serve.run_views import Document, run_entry
+from leadhand.serve.run_views import run_entry
 from leadhand.supervisor import Supervisor
 
 POLL_S = 0.5
@@ -142,10 +142,11 @@ class Feed:
         """Those who only answer questions learn that there may be new ones."""
         for reader in self._readers:
             if may_see(reader.principal, run.origin):
-                shown = run_entry(run, operator=reader.principal.has("operator"))
+                entry = run_entry(run, operator=reader.principal.has("operator"))
+                shown = entry.model_dump(mode="json")
             elif may_answer(reader.principal, run.origin):
-                shown: Document = {"run_id": run.run_id, "team": run.team, "status": run.status}
-                shown["questions"] = run.questions
+                fields = {"run_id", "team", "status", "questions"}
+                shown = run.model_dump(mode="json", include=fields)
             else:
                 continue
             reader.put(message("run_changed", shown))

@@ -18,9 +18,9 @@ from pydantic import AwareDatetime, BaseModel
 
 from leadhand.contracts.events import Event, ModelCalled, RunFinished
 from leadhand.contracts.summary import RunSummary
-from leadhand.serve.principals import Current, Operator, check_every_tenant, may_see
+from leadhand.serve.principals import check_every_tenant, may_see
 from leadhand.serve.problems import RETRY_S, HttpProblem
-from leadhand.serve.service import Service, Serving
+from leadhand.serve.service import Calling, Operating, Service
 
 COUNTED_RUNS = 10_000
 """The latest runs of the journal, whose states are counted."""
@@ -42,11 +42,11 @@ async def read_health() -> Condition:
 
 
 @router.get("/readyz", tags=["health"])
-async def read_readiness(_: Current, service: Serving) -> Condition:
+async def read_readiness(caller: Calling) -> Condition:
     """Runs can be started here: 503 while the service drains, or the journal can't be read."""
-    if service.draining.is_set():
+    if caller.service.draining.is_set():
         raise HttpProblem(503, "the service is stopping", headers={"Retry-After": str(RETRY_S)})
-    await service.journal.last_seq("readyz")
+    await caller.service.journal.last_seq("readyz")
     return Condition(status="ready")
 
 
@@ -160,9 +160,9 @@ def _gauge(
 
 
 @router.get("/metrics", tags=["health"])
-async def read_metrics(request: Request, principal: Operator, _: Serving) -> Response:
+async def read_metrics(request: Request, caller: Operating) -> Response:
     """Figures for Prometheus, for operators of all tenants."""
-    check_every_tenant(principal)
+    check_every_tenant(caller.principal)
     metrics: ServiceMetrics = request.app.state.metrics
     return Response(await metrics.text(), media_type=prometheus_client.CONTENT_TYPE_LATEST)
 
@@ -200,8 +200,7 @@ class UsageReport(BaseModel):
 
 @router.get("/api/v1/usage", tags=["usage"])
 async def read_usage(
-    principal: Current,
-    service: Serving,
+    caller: Calling,
     by: UsageKey = "team",
     since: Annotated[AwareDatetime, Query(description="Began then or later")] | None = None,
     until: Annotated[AwareDatetime, Query(description="Began before")] | None = None,
@@ -212,11 +211,11 @@ async def read_usage(
     def count(run: RunSummary) -> bool:
         at = run.started_at
         in_time = (since is None or at >= since) and (until is None or at < until)
-        if in_time and may_see(principal, run.origin):
+        if in_time and may_see(caller.principal, run.origin):
             day = at.astimezone(dt.UTC).date().isoformat()
             key = {"team": run.team, "day": day}.get(by) or str(run.origin.get(by, ""))
             rows.setdefault(key, UsageRow(key=key)).add(run)
         return False  # none is kept: there may be many
 
-    await service.journal.runs(where=count)
+    await caller.service.journal.runs(where=count)
     return UsageReport(by=by, rows=[rows[key] for key in sorted(rows)])

@@ -1,37 +1,238 @@
-"""The server of MCP: over HTTP at `/mcp` of the service, and over stdio for `leadhand mcp`."""
+"""The server of MCP, over HTTP at `/mcp` of the service, and over stdio for `leadhand mcp`.
+
+Its tools start runs, wait for them, answer their questions and cancel them. A run goes on between
+calls: `start` returns its id, and `result` waits for it for a while.
+"""
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
-from typing import Any
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
 
 from fastapi import Request
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
+from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.server.mcpserver.resolve import Elicit, Resolve
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, InputRequiredResult
+from pydantic import BaseModel, Field, JsonValue
 from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
 from leadhand import __version__
+from leadhand.contracts.people import Question, Reply, Verdict
+from leadhand.contracts.summary import RunView
+from leadhand.contracts.task import Plan
 from leadhand.errors import LeadhandError
-from leadhand.serve.mcp_tools import PRINCIPAL, Served, begin, cancel, plan, reply, result, status
+from leadhand.run.handle import Run
+from leadhand.serve.new_runs import MAX_REQUEST_CHARS, NewRun, start
+from leadhand.serve.principals import Principal, check_role
 from leadhand.serve.problems import problem_of
-from leadhand.serve.service import Service
+from leadhand.serve.run_views import public_answer
+from leadhand.serve.service import Caller, Service
+from leadhand.serve.turns import ClientTurn, ProgressLine
 
 INSTRUCTIONS = """\
 Teams of workers do requests that take a while. `start` a run, then call `result` until its status
 is neither `running` nor `waiting`. A run that waits needs a person: show its questions to the user,
 and `reply` with what the user says. The teams:
 """
+MAX_WAIT_S = 600.0
+_CALLER = "leadhand.caller"
+"""Where the scope of a request has its caller."""
+
+Call = Context[Caller | None, Request]
+"""Of a tool. Its server has a caller, or else each request has one."""
 
 
-class Server(MCPServer[Served]):
+class RunStatus(BaseModel):
+    run_id: str
+    team: str
+    status: str = "running"
+    """`running`, `waiting` for a person, `complete`, `partial`, `failed`, `cancelled` or
+    `interrupted`."""
+    tasks: int = 0
+    completed: int = 0
+    questions: list[str] = []
+    """What the run waits for, one for each `reply`."""
+
+
+class RunResult(RunStatus):
+    answer: str = ""
+    """Markdown; empty while there is none."""
+    output: JsonValue = None
+    """The answer as data, where the team has a type for it."""
+    sources: list[str] = []
+
+
+class Approval(BaseModel):
+    """What the person at the client decides."""
+
+    approve: bool = Field(description="Approve it? Otherwise it is refused.")
+    reason: str = Field(default="", description="Why it is refused.")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A run as its caller sees it now."""
+
+    caller: Caller
+    run: Run[Any, object]
+    view: RunView
+    seq: int
+    """Of its last event."""
+    may_reply: bool
+    person_approves: bool
+    """Whether the team lets the person who started the run approve."""
+
+    @property
+    def status(self) -> RunStatus:
+        view = self.view
+        hidden = "a person of the service has to answer"
+        return RunStatus(
+            run_id=view.run_id,
+            team=view.team,
+            status=view.status,
+            tasks=len(view.tasks),
+            completed=sum(task.status == "completed" for task in view.tasks),
+            questions=[_words(one) if self.may_reply else hidden for one in view.questions],
+        )
+
+
+def _caller(ctx: Call) -> Caller:
+    context = ctx.request_context
+    caller = context.lifespan_context or (context.request and context.request.scope[_CALLER])
+    if not isinstance(caller, Caller):
+        raise ToolError("the request has no caller")
+    return caller
+
+
+async def _opened(run_id: str, ctx: Call) -> Opened:
+    caller = _caller(ctx)
+    known, service = await caller.visible(run_id), caller.service
+    run, seq = service.handle(known), await service.journal.last_seq(run_id)
+    approves = service.supervisor(known.team).team.requester_approves
+    return Opened(caller, run, await run.view(), seq, caller.may_reply(known), approves)
+
+
+def _words(question: Question) -> str:
+    """What is asked, with all that an approval would allow."""
+    calls = [f"{one.tool} {one.arguments}" for one in question.calls]
+    tasks = question.plan.tasks if question.plan is not None else ()
+    return "\n".join([question.text, *calls, *(f"{one.id}: {one.intent}" for one in tasks)])
+
+
+async def begin(
+    team: str,
+    request: Annotated[str, Field(max_length=MAX_REQUEST_CHARS)],
+    ctx: Call,
+    inputs: Sequence[str] = (),
+    after: str | None = None,
+) -> RunStatus:
+    """Start a run of a team for a request; returns at once with the run's id. `inputs` are paths of
+    files and folders to work on, where the server runs on your machine. `after` is the id of an
+    earlier run, with an answer, that the request follows up on."""
+    if inputs and ctx.request_context.lifespan_context is None:
+        raise ToolError("this server can't read your files: it is not on your machine")
+    new = NewRun(team=team, request=request, after=after)
+    run = await start(_caller(ctx), new, inputs=tuple(map(Path, inputs)))
+    return RunStatus(run_id=run.id, team=team)
+
+
+async def status(run_id: str, ctx: Call) -> RunStatus:
+    """How far a run is, and what it waits for."""
+    return (await _opened(run_id, ctx)).status
+
+
+async def result(
+    run_id: str, ctx: Call, wait_s: Annotated[float, Field(ge=0, le=MAX_WAIT_S)] = 60.0
+) -> RunResult:
+    """The answer of a run once it has ended or waits for a person, or what is known after `wait_s`
+    seconds. Meanwhile it reports progress."""
+    opened, lines = await _opened(run_id, ctx), 0
+    parts = ClientTurn(opened.caller, opened.run).parts()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(wait_s), aclosing(parts):
+            async for part in parts:
+                if isinstance(part, ProgressLine):
+                    lines += 1
+                    await ctx.report_progress(lines, message=part.line)
+    opened = await _opened(run_id, ctx)
+    found, answer = RunResult(**opened.status.model_dump()), opened.view.answer
+    if answer is not None and found.status not in ("running", "waiting", "interrupted"):
+        shown = answer if opened.caller.is_operator else public_answer(answer)
+        found.answer, found.output = shown.answer, shown.output
+        found.sources = [one.ref for one in answer.sources if one.ref in found.answer]
+    return found
+
+
+async def _decision(
+    verdict: Verdict, opened: Annotated[Opened, Resolve(_opened)], ctx: Call
+) -> Elicit[Approval] | None:
+    """Asks the person at the client, if that counts: a model approves nothing."""
+    able = ctx.client_capabilities and ctx.client_capabilities.elicitation
+    counts = opened.may_reply and opened.person_approves and opened.view.questions
+    if verdict != "approved" or not counts or not able:
+        return None
+    return Elicit(_words(opened.view.questions[0]), Approval)
+
+
+async def reply(
+    run_id: str,
+    verdict: Verdict,
+    ctx: Call,
+    opened: Annotated[Opened, Resolve(_opened)],
+    decision: Annotated[ElicitationResult[Approval], Resolve(_decision)],
+    text: str = "",
+) -> RunStatus:
+    """Answer the first question of a run, which then continues: `answered` with a text, or
+    `declined`, where a worker asks something; `approved`, or `refused` with a reason, for a plan or
+    tool calls. `approved` asks the person at the client, where the team lets them decide."""
+    if not opened.view.questions:
+        raise ToolError(f"run {run_id} has no open question")
+    if not opened.may_reply:
+        raise ToolError("another person has to answer the questions of this run")
+    if verdict == "approved":
+        if not isinstance(decision, AcceptedElicitation):
+            raise ToolError("the person did not decide; the question stays open")
+        if decision.data is None:  # pyright: ignore[reportUnnecessaryComparison]
+            raise ToolError(
+                "it can't be approved here: a person approves it on the page of the service, or "
+                f"with `leadhand answer {run_id} --approve`"
+            )
+        verdict = "approved" if decision.data.approve else "refused"
+        text = "" if decision.data.approve else decision.data.reason
+    task_id, name = opened.view.questions[0].task_id, opened.caller.principal.name
+    given = Reply(task_id=task_id, verdict=verdict, text=text, by=name)
+    await opened.run.reply(given, seen=opened.seq)
+    return await status(run_id, ctx)
+
+
+async def cancel(run_id: str, ctx: Call, reason: str = "cancelled") -> RunStatus:
+    """Stop a run. It can be resumed."""
+    await (await _opened(run_id, ctx)).run.cancel(reason)
+    return await status(run_id, ctx)
+
+
+async def plan(team: str, request: str, ctx: Call) -> Plan:
+    """The plan that a team would follow for a request; no work is done. For operators."""
+    caller = _caller(ctx)
+    check_role(caller.principal, "operator")
+    return await caller.service.supervisor(team).plan(request)
+
+
+class Server(MCPServer[Caller | None]):
     async def call_tool(
-        self, name: str, arguments: dict[str, Any], context: Context[Served, Any] | None = None
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        context: Context[Caller | None, Any] | None = None,
     ) -> CallToolResult | InputRequiredResult:
         try:
             return await super().call_tool(name, arguments, context)
@@ -41,14 +242,16 @@ class Server(MCPServer[Served]):
             raise
 
 
-def server_of(served: Served, *more: Callable[..., object]) -> Server:
-    """The server with its tools, and `more`."""
+def server_of(
+    service: Service, *more: Callable[..., object], principal: Principal | None = None
+) -> Server:
+    """The server with its tools, and `more`; without a `principal` each HTTP request has one."""
 
     @asynccontextmanager
-    async def lifespan(_: MCPServer[Served]) -> AsyncGenerator[Served]:
-        yield served
+    async def lifespan(_: MCPServer[Caller | None]) -> AsyncGenerator[Caller | None]:
+        yield principal and Caller(principal, service)
 
-    teams = [one.team for one in served.service.supervisors.values()]
+    teams = [one.team for one in service.supervisors.values()]
     root = logging.getLogger()
     before = [*root.handlers], root.level
     server = Server(
@@ -68,8 +271,7 @@ class Endpoint:
     """`/mcp`, while `running`. A session belongs to the caller who opened it."""
 
     def __init__(self, service: Service) -> None:
-        self._service = service
-        self._server = server_of(Served(service))
+        self._service, self._server = service, server_of(service)
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
@@ -81,7 +283,7 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         principal = await scope["app"].state.authenticate(Request(scope, receive))
-        scope[PRINCIPAL] = principal
+        scope[_CALLER] = Caller(principal, self._service)
         token = AccessToken(token="", client_id=f"{principal.tenant}\0{principal.name}", scopes=[])
         scope["user"] = AuthenticatedUser(token)
         answering = self._server.session_manager.asgi_app(scope, receive, send)
@@ -89,10 +291,8 @@ class Endpoint:
             await answering
             return
         # A stream that stays open must not keep the service from stopping.
-        parts = [
-            asyncio.ensure_future(answering),
-            asyncio.ensure_future(self._service.draining.wait()),
-        ]
+        draining = self._service.draining.wait()
+        parts = [asyncio.ensure_future(answering), asyncio.ensure_future(draining)]
         try:
             await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
         finally:

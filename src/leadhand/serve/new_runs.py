@@ -1,4 +1,4 @@
-"""Starts runs for principals: what a client may ask for, and the same request sent twice."""
+"""Starts runs: what a client may ask for, with files, and the same request sent twice."""
 
 import asyncio
 import hashlib
@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import Header
-from pydantic import BaseModel, Field, FiniteFloat, JsonValue
+from fastapi import Header, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field, FiniteFloat, JsonValue, ValidationError
+from starlette.datastructures import FormData, UploadFile
 
 from leadhand.contracts.budget import Budget, budgets_of
 from leadhand.contracts.people import Occasion
@@ -16,10 +18,17 @@ from leadhand.errors import RunExists
 from leadhand.run.handle import Run
 from leadhand.run.settings import digest_of
 from leadhand.run.uploads import kept_files
-from leadhand.serve.principals import Principal, origin_of
+from leadhand.serve.principals import origin_of
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.run_views import RunBudget
-from leadhand.serve.service import UNKEPT, AnySupervisor, Service, VisibleRun
+from leadhand.serve.service import (
+    UNKEPT,
+    AnySupervisor,
+    Caller,
+    Service,
+    ServiceSettings,
+    VisibleRun,
+)
 
 MAX_DEADLINE_S = 86_400.0
 MAX_REQUEST_CHARS = 1_000_000
@@ -53,16 +62,16 @@ class NewRun(BaseModel, extra="forbid"):
 
 
 _PLACE = "#/paths/~1api~1v1~1runs/post/requestBody/content/application~1json/schema/$defs/{model}"
-_FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
+_FIELD, _FILES = "run", "files"
 BODY = {
     "application/json": {"schema": NewRun.model_json_schema(ref_template=_PLACE)},
     "multipart/form-data": {
         "schema": {
             "type": "object",
-            "required": ["run"],
+            "required": [_FIELD],
             "properties": {
-                "run": {"type": "string", "contentMediaType": "application/json"},
-                "files": _FILES,
+                _FIELD: {"type": "string", "contentMediaType": "application/json"},
+                _FILES: {"type": "array", "items": {"type": "string", "format": "binary"}},
             },
         }
     },
@@ -91,8 +100,7 @@ def accepted(run_id: str, team: str, status: str = "running") -> AcceptedRun:
 
 
 async def start(
-    service: Service,
-    principal: Principal,
+    caller: Caller,
     new: NewRun,
     *,
     uploads: Mapping[str, bytes] | None = None,
@@ -107,14 +115,13 @@ async def start(
     `inputs` are files of the service itself, `earlier` is what a client knows of a conversation,
     and `kept` is stored with the origin. Raises `HttpProblem`, and what `Supervisor.start` raises.
     """
+    principal, service = caller.principal, caller.service
     supervisor = service.supervisor(new.team)
-    if new.plan is not None and not principal.has("operator"):
+    if new.plan is not None and not caller.is_operator:
         raise HttpProblem(403, "a plan of your own is for the role operator")
     files = dict(uploads or {})
-    if new.after is not None:
-        known = await service.visible(principal, new.after)
-        if known.uploads:
-            files = await kept_files(service.journal, new.after) | files
+    if new.after is not None and (await caller.visible(new.after)).uploads:
+        files = await kept_files(service.journal, new.after) | files
     origin, digest, run_id = {**(kept or {}), **origin_of(principal)}, "", None
     if not new.store:
         origin[UNKEPT] = True
@@ -125,6 +132,9 @@ async def start(
         origin["idempotency"] = digest
         told = "\0".join((principal.tenant, principal.name, key))
         run_id = f"key-{hashlib.sha256(told.encode()).hexdigest()[:32]}"
+    approve: Sequence[Occasion] | None = new.approve
+    if approve is not None and not caller.is_operator:
+        approve = (*approve, *supervisor.approve)  # others only add to what the service asks
     try:
         return await supervisor.start(
             new.request,
@@ -132,22 +142,22 @@ async def start(
             plan=new.plan,
             after=new.after,
             earlier=earlier,
-            approve=_occasions(new.approve, principal, supervisor),
+            approve=approve,
             inputs=inputs,
             uploads=files,
             deadline_s=new.deadline_s,
-            budget=_budget(new.budget, principal, supervisor),
+            budget=_budget(new.budget, principal.budget, supervisor),
             origin=origin,
             context=principal.context,
         )
     except RunExists:
-        if key is None or run_id is None:
+        if run_id is None:
             raise
         known = await _started(service, run_id)
         if known is None or known.origin.get("idempotency") != digest:
             why = "this Idempotency-Key was sent with another request"
             raise HttpProblem(422, why) from None
-        return service.supervisor(known.team).handle(run_id)
+        return service.handle(known)
 
 
 async def _started(service: Service, run_id: str) -> VisibleRun | None:
@@ -159,23 +169,14 @@ async def _started(service: Service, run_id: str) -> VisibleRun | None:
     return None
 
 
-def _occasions(
-    given: list[Occasion] | None, principal: Principal, supervisor: AnySupervisor
-) -> list[Occasion] | None:
-    """When a person is asked: an operator decides it, others may only add to the service's."""
-    if given is None or principal.has("operator"):
-        return given
-    return [*given, *supervisor.approve]
-
-
 def _budget(
-    given: RunBudget | None, principal: Principal, supervisor: AnySupervisor
+    given: RunBudget | None, callers: Budget | None, supervisor: AnySupervisor
 ) -> list[Budget] | None:
     """What the run may spend: nothing more than the caller and the team may.
 
     Raises `HttpProblem` if more was asked for.
     """
-    own, shared = budgets_of(principal.budget)
+    own, shared = budgets_of(callers)
     if given is None and own is None:
         return [*shared] or None
     limits = [one for one in (own, supervisor.budget) if one is not None]
@@ -187,3 +188,47 @@ def _budget(
             raise HttpProblem(422, f"budget: {name} is {asked:g}, and may be {most:g} at most")
         found[name] = most if asked is None else asked
     return [Budget(**found), *shared]
+
+
+async def read_body(request: Request, settings: ServiceSettings) -> tuple[NewRun, dict[str, bytes]]:
+    """What to start, and the files with it by their names. Raises `HttpProblem`."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "multipart/form-data":
+        if media_type not in ("", "application/json"):
+            raise HttpProblem(415, "the body is JSON, or multipart/form-data with files")
+        return _valid(await request.body()), {}
+    limit = settings.max_body_bytes
+    async with request.form(
+        max_files=settings.max_uploads + 1, max_fields=1, max_part_size=limit
+    ) as form:
+        given = form.get(_FIELD)
+        if isinstance(given, UploadFile):
+            if (given.size or 0) > limit:
+                raise HttpProblem(413, f"the field {_FIELD!r} may have {limit:,} bytes")
+            given = (await given.read()).decode("utf-8", "replace")
+        if given is None or {*form} - {_FIELD, _FILES}:
+            raise HttpProblem(422, f"give the run as {_FIELD!r}, and each file as {_FILES!r}")
+        return _valid(given.encode()), await _files(form, settings)
+
+
+async def _files(form: FormData, settings: ServiceSettings) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    for one in form.getlist(_FILES):
+        if not isinstance(one, UploadFile) or not one.filename:
+            raise HttpProblem(422, f"{_FILES!r} has a part without a filename")
+        if one.filename in files:
+            raise HttpProblem(422, f"two files have the name {one.filename!r:.200}")
+        files[one.filename] = await one.read()
+    if len(files) > settings.max_uploads:
+        raise HttpProblem(413, f"a run may have {settings.max_uploads} files")
+    if sum(map(len, files.values())) > settings.max_upload_bytes:
+        raise HttpProblem(413, f"its files may have {settings.max_upload_bytes:,} bytes together")
+    return files
+
+
+def _valid(text: bytes) -> NewRun:
+    try:
+        return NewRun.model_validate_json(text)
+    except ValidationError as error:
+        found = [{**one, "loc": ("body", *one["loc"])} for one in error.errors(include_url=False)]
+        raise RequestValidationError(found) from None

@@ -15,9 +15,8 @@ from leadhand.plans.payloads import DeclaredType
 from leadhand.run.handle import Run
 from leadhand.run.stored import MAX_RUNS
 from leadhand.serve.new_runs import MAX_REQUEST_CHARS, NewRun, start
-from leadhand.serve.principals import Principal
 from leadhand.serve.problems import HttpProblem
-from leadhand.serve.service import Service
+from leadhand.serve.service import Caller, Service
 
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 TEXTS = ("text", "input_text", "output_text")
@@ -81,8 +80,7 @@ class ClientRequest(BaseModel, extra="allow"):
 
     async def start(
         self,
-        service: Service,
-        principal: Principal,
+        caller: Caller,
         asked: GivenRequest,
         *,
         key: str | None,
@@ -90,17 +88,10 @@ class ClientRequest(BaseModel, extra="allow"):
         kept: Mapping[str, JsonValue] | None = None,
     ) -> Run[Any, object]:
         """Raises what `new_runs.start` raises."""
-        return await start(
-            service,
-            principal,
-            NewRun(
-                team=self.model, request=asked.request, after=after, store=self.store is not False
-            ),
-            uploads=asked.files,
-            key=key,
-            earlier=asked.earlier,
-            kept=kept,
-        )
+        stored = self.store is not False
+        new = NewRun(team=self.model, request=asked.request, after=after, store=stored)
+        said = asked.earlier
+        return await start(caller, new, uploads=asked.files, key=key, earlier=said, kept=kept)
 
 
 def team_named(service: Service, model: str) -> Team:

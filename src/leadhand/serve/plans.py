@@ -13,9 +13,9 @@ from leadhand.plans import graph
 from leadhand.plans.checks import Problem, check, errors_in
 from leadhand.plans.planned_workers import with_chosen_tools, with_planned_workers
 from leadhand.serve.new_runs import MAX_REQUEST_CHARS
-from leadhand.serve.principals import Current, Operator, check_role
+from leadhand.serve.principals import check_role
 from leadhand.serve.problems import HttpProblem
-from leadhand.serve.service import Serving
+from leadhand.serve.service import Calling, Operating
 from leadhand.state.fold import RunState
 
 router = APIRouter(prefix="/api/v1", tags=["plans"])
@@ -92,13 +92,13 @@ class PlanProblems(BaseModel):
 
 
 @router.post("/plans")
-async def plan_request(body: WantedPlan, principal: Operator, service: Serving) -> PlannedRequest:
+async def plan_request(body: WantedPlan, caller: Operating) -> PlannedRequest:
     """The plan for a request. No work is done; the planner may ask its model."""
     if body.after is not None:
-        await service.visible(principal, body.after)
-    supervisor = service.supervisor(body.team)
+        await caller.visible(body.after)
+    supervisor = caller.service.supervisor(body.team)
     plan = await supervisor.plan(body.request, after=body.after)
-    budget = principal.budget or supervisor.budget
+    budget = caller.principal.budget or supervisor.budget
     return PlannedRequest(
         plan=plan,
         graph=PlanGraph(
@@ -115,10 +115,10 @@ async def plan_request(body: WantedPlan, principal: Operator, service: Serving) 
 
 
 @router.post("/plans/check")
-async def check_plan(body: GivenPlan, principal: Current, service: Serving) -> PlanProblems:
+async def check_plan(body: GivenPlan, caller: Calling) -> PlanProblems:
     """What is wrong with a plan, while it is edited. No model is asked."""
-    check_role(principal, "approver")
-    team = service.supervisor(body.team).team
+    check_role(caller.principal, "approver")
+    team = caller.service.supervisor(body.team).team
     try:
         plan = Plan.model_validate(body.plan)
     except ValidationError as error:

@@ -14,12 +14,12 @@ from leadhand.run.questions import messages_of, open_questions
 from leadhand.run.stored import StoredRun
 from leadhand.serve.new_runs import AcceptedRun, accepted
 from leadhand.serve.plans import check_sound
-from leadhand.serve.principals import Current, Principal, may_answer, may_see
+from leadhand.serve.principals import may_answer, may_see
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.question_views import OpenQuestion, run_questions
 from leadhand.serve.run_views import Document
 from leadhand.serve.runs import json_response
-from leadhand.serve.service import Service, Serving, no_such_run
+from leadhand.serve.service import Caller, Calling, no_such_run
 
 router = APIRouter(prefix="/api/v1", tags=["questions"])
 
@@ -75,15 +75,14 @@ class AcceptedReplies(BaseModel):
 
 
 @router.get("/questions", response_model=Inbox)
-async def list_questions(principal: Current, service: Serving) -> Response:
+async def list_questions(caller: Calling) -> Response:
     """The open questions that the caller may answer, the one first that has waited longest."""
-    runs = await service.journal.runs(
-        limit=MAX_RUNS,
-        where=lambda run: run.questions > 0 and service.may_reply(principal, run.team, run.origin),
+    runs = await caller.service.journal.runs(
+        limit=MAX_RUNS, where=lambda run: run.questions > 0 and caller.may_reply(run)
     )
     found: list[Document] = []
     for run in runs:
-        record = await service.records.read(run.run_id)
+        record = await caller.service.records.read(run.run_id)
         if record is not None:
             async with record.reading:
                 state = record.history.state
@@ -94,37 +93,33 @@ async def list_questions(principal: Current, service: Serving) -> Response:
 
 
 @router.post("/runs/{run_id}/replies", status_code=202)
-async def reply_to_run(
-    run_id: str, body: RunReplies, principal: Current, service: Serving
-) -> AcceptedRun:
+async def reply_to_run(run_id: str, body: RunReplies, caller: Calling) -> AcceptedRun:
     """Answer questions of a run, which then continues. 409 if one was asked later, or is closed."""
-    return (await _reply(service, principal, {run_id: (body.replies, body.seen)}))[0]
+    return (await _reply(caller, {run_id: (body.replies, body.seen)}))[0]
 
 
 @router.post("/questions/replies", status_code=202)
-async def reply_to_many(body: Replies, principal: Current, service: Serving) -> AcceptedReplies:
+async def reply_to_many(body: Replies, caller: Calling) -> AcceptedReplies:
     """Answer questions of many runs, which then continue."""
     by_run: dict[str, tuple[list[GivenReply], int]] = {}
     for one in body.replies:
         replies, seen = by_run.get(one.run_id, ([], one.seen))
         by_run[one.run_id] = [*replies, one], min(seen, one.seen)
-    return AcceptedReplies(runs=await _reply(service, principal, by_run))
+    return AcceptedReplies(runs=await _reply(caller, by_run))
 
 
 async def _reply(
-    service: Service,
-    principal: Principal,
-    given: Mapping[str, tuple[Sequence[GivenReply], int]],
+    caller: Caller, given: Mapping[str, tuple[Sequence[GivenReply], int]]
 ) -> list[AcceptedRun]:
     """Nothing is recorded unless all replies fit. Raises `HttpProblem`."""
     checked = {
-        run_id: (await _replies_to(service, principal, run_id, replies, seen=seen), seen)
+        run_id: (await _replies_to(caller, run_id, replies, seen=seen), seen)
         for run_id, (replies, seen) in given.items()
     }
     done: list[AcceptedRun] = []
     for run_id, ((team, replies), seen) in checked.items():
         try:
-            await service.supervisor(team).handle(run_id).reply(*replies, seen=seen)
+            await caller.service.supervisor(team).handle(run_id).reply(*replies, seen=seen)
         except InputError as error:  # another person was faster, by a moment
             left = [one for one in checked if one not in [other.run_id for other in done]]
             raise HttpProblem(409, str(error), extra={"not_replied": [*left]}) from None
@@ -133,21 +128,17 @@ async def _reply(
 
 
 async def _replies_to(
-    service: Service,
-    principal: Principal,
-    run_id: str,
-    given: Sequence[GivenReply],
-    *,
-    seen: int,
+    caller: Caller, run_id: str, given: Sequence[GivenReply], *, seen: int
 ) -> tuple[str, list[Reply]]:
     """The team of a run, and the replies to its questions. Raises `HttpProblem`."""
+    principal, service = caller.principal, caller.service
     known = await service.stored(run_id)
     if known is None or not (
         may_see(principal, known.origin) or may_answer(principal, known.origin)
     ):
         raise no_such_run(run_id)
     team = service.supervisor(known.team).team
-    if not service.may_reply(principal, known.team, known.origin):
+    if not caller.may_reply(known):
         raise HttpProblem(403, "another person has to answer the questions of this run")
     log = await service.journal.events(run_id)
     state = StoredRun.of(run_id, log).state

@@ -22,15 +22,14 @@ from leadhand.serve.openai_requests import (
     unsupported,
     wants_output,
 )
-from leadhand.serve.principals import Current, Principal
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.retention import erase_soon
-from leadhand.serve.service import Service, Serving
+from leadhand.serve.service import Caller, Calling
 from leadhand.serve.turns import (
+    ClientTurn,
     OpenAIDocument,
     Part,
     ProgressLine,
-    Turn,
     about,
     annotations,
     error_of,
@@ -104,11 +103,11 @@ def _messages(item: dict[str, JsonValue], place: int) -> list[ClientMessage]:
 
 @router.post("", response_model=None)
 async def create(
-    body: ResponseRequest, request: Request, principal: Current, service: Serving, key: Key = None
+    body: ResponseRequest, request: Request, caller: Calling, key: Key = None
 ) -> OpenAIDocument | Response:
     """Runs the team. A client that leaves stops the run, unless it runs in the `background` or the
     client gave an `Idempotency-Key`, with which it can come back."""
-    team = body.team_in(service)
+    team = body.team_in(caller.service)
     format = body.text.format if body.text else None
     known: dict[str, JsonValue] = {
         "as_output": wants_output(format, team, parameter="text.format"),
@@ -117,11 +116,11 @@ async def create(
     }
     asked, after = body.asked(team.name), None
     if body.previous_response_id is not None:
-        after = (await _stored(service, principal, body.previous_response_id)).id
+        after = (await _stored(caller, body.previous_response_id)).id
     known = {name: value for name, value in known.items() if value}
-    run = await body.start(service, principal, asked, key=key, after=after, kept={ORIGIN: known})
+    run = await body.start(caller, asked, key=key, after=after, kept={ORIGIN: known})
     stays = body.background or key is not None
-    response = RunResponse(service, principal, run, await run.view(), stays=stays)
+    response = RunResponse(caller, run, await run.view(), stays=stays)
     if body.stream:
         response.shows_steps = body.reasoning is not None and body.reasoning.summary is not None
         return response.turn.stream(response.messages)
@@ -134,16 +133,15 @@ async def create(
 @router.get("/{response_id}", response_model=None)
 async def retrieve(
     response_id: str,
-    principal: Current,
-    service: Serving,
+    caller: Calling,
     stream: bool = False,
     starting_after: int | None = None,
 ) -> OpenAIDocument | Response:
     """A response as it is now, or with `stream` from its beginning."""
-    run = await _stored(service, principal, response_id)
-    response = RunResponse(service, principal, run, await run.view())
+    run = await _stored(caller, response_id)
+    response = RunResponse(caller, run, await run.view())
     if not stream:
-        erase_soon(service, principal, run.id)
+        erase_soon(caller, run.id)
         return response.now()
     if starting_after is not None:
         raise unsupported("starting_after", "a stream begins at the beginning")
@@ -151,29 +149,28 @@ async def retrieve(
 
 
 @router.post("/{response_id}/cancel")
-async def cancel(response_id: str, principal: Current, service: Serving) -> OpenAIDocument:
-    run = await _stored(service, principal, response_id)
+async def cancel(response_id: str, caller: Calling) -> OpenAIDocument:
+    run = await _stored(caller, response_id)
     if (await run.view()).status != "cancelled":
         await run.cancel("cancelled by its client")
         with suppress(TimeoutError):
             async with asyncio.timeout(CANCEL_S):
                 await run.answer()
-    return RunResponse(service, principal, run, await run.view()).now()
+    return RunResponse(caller, run, await run.view()).now()
 
 
 @router.delete("/{response_id}")
-async def delete(response_id: str, principal: Current, service: Serving) -> OpenAIDocument:
-    run = await _stored(service, principal, response_id)
-    await service.supervisor((await run.view()).team).delete(run.id)
+async def delete(response_id: str, caller: Calling) -> OpenAIDocument:
+    run = await _stored(caller, response_id)
+    await caller.service.supervisor((await run.view()).team).delete(run.id)
     return {"id": response_id, "object": "response", "deleted": True}
 
 
-async def _stored(service: Service, principal: Principal, response_id: str) -> Run[Any, object]:
+async def _stored(caller: Caller, response_id: str) -> Run[Any, object]:
     """The run of a response that the principal may see. Raises `HttpProblem` 404."""
     if not response_id.startswith(PREFIX):
         raise HttpProblem(404, f"there is no response {response_id!r:.200}")
-    known = await service.visible(principal, response_id.removeprefix(PREFIX))
-    return service.supervisor(known.team).handle(known.run_id)
+    return caller.service.handle(await caller.visible(response_id.removeprefix(PREFIX)))
 
 
 class RunResponse:
@@ -181,8 +178,7 @@ class RunResponse:
 
     def __init__(
         self,
-        service: Service,
-        principal: Principal,
+        caller: Caller,
         run: Run[Any, object],
         view: RunView,
         *,
@@ -191,7 +187,7 @@ class RunResponse:
         kept = view.origin.get(ORIGIN)
         asked = kept if isinstance(kept, dict) else {}
         as_output, background = bool(asked.get("as_output")), bool(asked.get("background"))
-        self.turn = Turn(service, principal, run, as_output, stays, waits=background)
+        self.turn = ClientTurn(caller, run, as_output, stays, waits=background)
         self.shows_steps = False
         """Whether a stream says how far the run is."""
         self._view = view

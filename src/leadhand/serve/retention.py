@@ -9,8 +9,8 @@ from leadhand.contracts.summary import RunSummary
 from leadhand.errors import LeadhandError
 from leadhand.run.erasing import erase
 from leadhand.serve.event_streams import ends
-from leadhand.serve.principals import Principal, is_own
-from leadhand.serve.service import UNKEPT, Service
+from leadhand.serve.principals import is_own
+from leadhand.serve.service import UNKEPT, Caller, Service
 
 FINISHED = ("complete", "partial", "failed", "cancelled")
 UNKEPT_BY = "store: false"
@@ -69,19 +69,22 @@ async def erase_unkept(service: Service, run_id: str) -> None:
         _log.warning("erasing run %s: %s", run_id, error)
 
 
-def erase_soon(
-    service: Service, principal: Principal, run_id: str, *, after_s: float | None = None
-) -> None:
-    """Erase a run that was not to be stored, if it has ended and `principal`, who was given its
+def erase_soon(caller: Caller, run_id: str, *, after_s: float | None = None) -> None:
+    """Erase a run that was not to be stored, if it has ended and the caller, who was given its
     answer, started it: by default in `reread_s`, as a page reads a run again once its events end.
 
     It goes on without its caller: clients leave at the last message of a stream.
     """
+    service = caller.service
 
     async def later() -> None:
         with suppress(LeadhandError):  # `prune` does it
             known = await service.stored(run_id)
-            if known is None or UNKEPT not in known.origin or not is_own(principal, known.origin):
+            if (
+                known is None
+                or UNKEPT not in known.origin
+                or not is_own(caller.principal, known.origin)
+            ):
                 return
             if await is_over(service, run_id):
                 await asyncio.sleep(service.settings.reread_s if after_s is None else after_s)

@@ -12,9 +12,9 @@ from leadhand.errors import LeadhandError
 from leadhand.events import TextDelta
 from leadhand.run.handle import Run
 from leadhand.serve.event_streams import Queue, QueueStream, ends, message, message_of
-from leadhand.serve.principals import Current, Still
+from leadhand.serve.principals import Still
 from leadhand.serve.retention import erase_soon, is_over
-from leadhand.serve.service import Service, Serving
+from leadhand.serve.service import Calling, Service
 
 router = APIRouter(prefix="/api/v1", tags=["events"])
 
@@ -33,21 +33,20 @@ _OVER = {"description": "The run is over, and the client has all of it."}
 @router.get("/runs/{run_id}/events", response_class=Response, responses={200: _STREAM, 204: _OVER})
 async def follow_run(
     run_id: str,
-    principal: Current,
+    caller: Calling,
     still: Still,
-    service: Serving,
     after_seq: Annotated[int, Query(ge=0, description="Begin after this event.")] = 0,
     last_event_id: Annotated[int | None, Header(ge=0)] = None,
 ) -> Response:
     """The events of a run from the beginning, or after a given one, until it is over."""
-    known = await service.visible(principal, run_id)
+    service, known = caller.service, await caller.visible(run_id)
     after = after_seq if last_event_id is None else last_event_id
     if await _is_over(service, run_id, after):
         return Response(status_code=204, headers={"cache-control": "no-store"})
-    run, operator = service.supervisor(known.team).handle(run_id), principal.has("operator")
+    run, operator = service.handle(known), caller.is_operator
 
     def over() -> None:
-        erase_soon(service, principal, run_id)
+        erase_soon(caller, run_id)
 
     return QueueStream(
         lambda queue: _read_run(run, after, queue, over, operator=operator),
@@ -88,15 +87,15 @@ async def _read_run(
 
 
 @router.get("/events", response_class=Response, responses={200: _STREAM})
-async def follow_all(principal: Current, still: Still, service: Serving) -> Response:
+async def follow_all(caller: Calling, still: Still) -> Response:
     """What happens from now on in all runs that the caller may see, each event with its `run_id`.
 
     After `ready` nothing is missed. `run_changed` has a run as in the list, whichever process works
     on it. There are no ids: a client that connects again, or gets `lost`, reads the list again.
     """
     return QueueStream(
-        lambda queue: service.feed.follow(principal, queue),
-        heartbeat_s=service.settings.heartbeat_s,
+        lambda queue: caller.service.feed.follow(caller.principal, queue),
+        heartbeat_s=caller.service.settings.heartbeat_s,
         queued=MAX_UNREAD,
         still=still,
     )

@@ -11,9 +11,9 @@ from leadhand.contracts.events import Event
 from leadhand.contracts.summary import RunFilter, RunSummary
 from leadhand.evals.trials import ORIGIN
 from leadhand.events import public
-from leadhand.serve.principals import Principal, may_see
-from leadhand.serve.run_views import Document, run_entry
-from leadhand.serve.service import Service
+from leadhand.serve.principals import may_see
+from leadhand.serve.run_views import RunList, run_entry
+from leadhand.serve.service import Caller
 
 MAX_SEARCHED = 2_000
 SEARCH_S = 3.0
@@ -43,51 +43,41 @@ class WantedRuns:
         )
 
 
-async def listed(
-    service: Service, principal: Principal, wanted: WantedRuns, *, limit: int, cursor: str | None
-) -> Document:
+async def listed(caller: Caller, wanted: WantedRuns, *, limit: int, cursor: str | None) -> RunList:
     """Raises `HttpProblem` 404 for a cursor that is no run of the principal's."""
     if cursor is not None:
-        await service.visible(principal, cursor)
+        await caller.visible(cursor)
 
     def where(run: RunSummary) -> bool:
         # An operator finds what the command line did in the same home, too, but no trials.
-        served = run.team in service.supervisors or principal.has("operator")
+        served = run.team in caller.service.supervisors or caller.is_operator
         shown = served and run.origin.get("command") != ORIGIN["command"]
-        return shown and may_see(principal, run.origin) and wanted.fits(run)
+        return shown and may_see(caller.principal, run.origin) and wanted.fits(run)
 
     if wanted.words:
-        return await _searched(service, principal, wanted.words, where, limit=limit, cursor=cursor)
-    found = await service.journal.runs(limit=limit + 1, cursor=cursor, where=where)
+        return await _searched(caller, wanted.words, where, limit=limit, cursor=cursor)
+    found = await caller.service.journal.runs(limit=limit + 1, cursor=cursor, where=where)
     page = [(run, None) for run in found[:limit]]
-    return _list(principal, page, next=page[-1][0].run_id if len(found) > limit else None)
+    return _list(caller, page, next=page[-1][0].run_id if len(found) > limit else None)
 
 
 async def _searched(
-    service: Service,
-    principal: Principal,
-    words: Sequence[str],
-    where: RunFilter,
-    *,
-    limit: int,
-    cursor: str | None,
-) -> Document:
-    operator = principal.has("operator")
-    found: list[tuple[RunSummary, str | None]] = []
+    caller: Caller, words: Sequence[str], where: RunFilter, *, limit: int, cursor: str | None
+) -> RunList:
+    journal, found = caller.service.journal, list[tuple[RunSummary, str | None]]()
     searched, ends_s = 0, time.monotonic() + SEARCH_S
     while True:
-        page = await service.journal.runs(limit=_PAGE, cursor=cursor, where=where)
+        page = await journal.runs(limit=_PAGE, cursor=cursor, where=where)
         for run in page:
             cut_off = searched >= MAX_SEARCHED or time.monotonic() > ends_s
             if cut_off or len(found) == limit:
-                listed = _list(principal, found, next=cursor)
-                return listed | {"searched": searched, "complete": not cut_off}
+                return _list(caller, found, next=cursor, searched=searched, complete=not cut_off)
             searched, cursor = searched + 1, run.run_id
-            log = await service.journal.events(run.run_id)
-            if place := place_of(words, log, operator=operator):
+            log = await journal.events(run.run_id)
+            if place := place_of(words, log, operator=caller.is_operator):
                 found.append((run, place))
         if len(page) < _PAGE:
-            return _list(principal, found, next=None) | {"searched": searched}
+            return _list(caller, found, next=None, searched=searched)
 
 
 def place_of(words: Sequence[str], log: Sequence[Event], *, operator: bool) -> str | None:
@@ -113,14 +103,13 @@ def place_of(words: Sequence[str], log: Sequence[Event], *, operator: bool) -> s
 
 
 def _list(
-    principal: Principal, found: Sequence[tuple[RunSummary, str | None]], *, next: str | None
-) -> Document:
-    operator, now = principal.has("operator"), dt.datetime.now(dt.UTC)
-    return {
-        "runs": [
-            run_entry(run, operator=operator, now=now, found_in=place) for run, place in found
-        ],
-        "next": next,
-        "searched": None,
-        "complete": True,
-    }
+    caller: Caller,
+    found: Sequence[tuple[RunSummary, str | None]],
+    *,
+    next: str | None,
+    searched: int | None = None,
+    complete: bool = True,
+) -> RunList:
+    operator, now = caller.is_operator, dt.datetime.now(dt.UTC)
+    runs = tuple(run_entry(run, operator=operator, now=now, found_in=place) for run, place in found)
+    return RunList(runs=runs, next=next, searched=searched, complete=complete)

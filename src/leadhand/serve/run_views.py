@@ -7,7 +7,7 @@ prompts, intents, errors, prices or settings. What is hidden is null or empty.
 import datetime as dt
 import functools
 from collections.abc import Iterator
-from typing import Annotated, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field, FiniteFloat, JsonValue
 from pydantic_core import to_jsonable_python
@@ -163,13 +163,10 @@ class RunDocument(Record):
 
 def run_entry(
     run: RunSummary, *, operator: bool, now: dt.datetime | None = None, found_in: str | None = None
-) -> Document:
-    out = run.model_dump(mode="json")
-    if not operator:
-        out |= {"cost_usd": None, "origin": {}}
-    asked = run.asked_at if now is not None else None
-    out["waited_s"] = None if asked is None or now is None else (now - asked).total_seconds()
-    return out | {"found_in": found_in}
+) -> RunEntry:
+    hidden: dict[str, Any] = {} if operator else {"cost_usd": None, "origin": {}}
+    waited_s = (now - run.asked_at).total_seconds() if now and run.asked_at else None
+    return RunEntry(**{**dict(run), **hidden}, waited_s=waited_s, found_in=found_in)
 
 
 def run_document(

@@ -11,12 +11,14 @@ from fastapi import Depends, Request
 from pydantic import JsonValue
 
 from leadhand.contracts.events import RunStarted
+from leadhand.contracts.summary import RunSummary
 from leadhand.errors import InputError, JournalError
 from leadhand.journal import MemoryJournal
 from leadhand.ports import Journal
+from leadhand.run.handle import Run
 from leadhand.run.stored import check_known_id
 from leadhand.serve.feed import Feed
-from leadhand.serve.principals import Principal, may_reply, may_see
+from leadhand.serve.principals import Current, check_role, may_reply, may_see
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.run_records import RunRecords
 from leadhand.supervisor import Supervisor
@@ -100,19 +102,9 @@ class Service:
             names = ", ".join(self.supervisors)
             raise HttpProblem(404, f"there is no team {team!r:.80} here: {names}") from None
 
-    def may_reply(self, principal: Principal, team: str, origin: Mapping[str, JsonValue]) -> bool:
-        """Whether the principal may answer the questions of a run of the team with that origin."""
-        supervisor = self.supervisors.get(team)
-        return supervisor is not None and may_reply(
-            principal, origin, requester_approves=supervisor.team.requester_approves
-        )
-
-    async def visible(self, principal: Principal, run_id: str) -> VisibleRun:
-        """The run, if the principal may see it. Raises `HttpProblem` 404."""
-        run = await self.stored(run_id)
-        if run is None or not may_see(principal, run.origin):
-            raise no_such_run(run_id)
-        return run
+    def handle(self, run: VisibleRun) -> Run[Any, object]:
+        """Raises `HttpProblem` if its team is not served here."""
+        return self.supervisor(run.team).handle(run.run_id)
 
     async def stored(self, run_id: str) -> VisibleRun | None:
         """Any run of the journal; None if there is none. For callers that check who asks."""
@@ -172,3 +164,42 @@ async def _serving(request: Request) -> Service:
 
 Serving = Annotated[Service, Depends(_serving)]
 """The service, for routes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A principal at the service."""
+
+    principal: Current
+    service: Serving
+
+    @property
+    def is_operator(self) -> bool:
+        return self.principal.has("operator")
+
+    async def visible(self, run_id: str) -> VisibleRun:
+        """The run, if the caller may see it. Raises `HttpProblem` 404."""
+        run = await self.service.stored(run_id)
+        if run is None or not may_see(self.principal, run.origin):
+            raise no_such_run(run_id)
+        return run
+
+    def may_reply(self, run: VisibleRun | RunSummary) -> bool:
+        """Whether the caller may answer the questions of the run."""
+        supervisor = self.service.supervisors.get(run.team)
+        return supervisor is not None and may_reply(
+            self.principal, run.origin, requester_approves=supervisor.team.requester_approves
+        )
+
+
+Calling = Annotated[Caller, Depends(Caller)]
+"""The caller, for routes; a request without one is 401."""
+
+
+async def _operating(caller: Calling) -> Caller:
+    check_role(caller.principal, "operator")
+    return caller
+
+
+Operating = Annotated[Caller, Depends(_operating)]
+"""The caller, who has to be an operator."""

@@ -130,14 +130,14 @@ def blob_id(path: str, place: str) -> str:
     return base64.urlsafe_b64encode(f"{path}\0{place}".encode()).decode().rstrip("=")
 
 
-def blob_place(id: str) -> tuple[str, str] | None:
-    """The task's path and the place that an id names; None if it is none."""
+def blob_place(id: str) -> tuple[str, str]:
+    """The task's path and the place that an id names; empty if it is none."""
     try:
         text = base64.urlsafe_b64decode(id + "=" * (-len(id) % 4)).decode()
     except ValueError:
-        return None
-    path, found, place = text.partition("\0")
-    return (path, place) if found else None
+        return "", ""
+    path, _, place = text.partition("\0")
+    return path, place
 
 
 def value_at(document: JsonValue, place: str) -> JsonValue:

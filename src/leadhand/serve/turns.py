@@ -18,11 +18,10 @@ from leadhand.errors import InputError, LeadhandError
 from leadhand.events import TextDelta
 from leadhand.run.handle import Run
 from leadhand.serve.event_streams import Queue, QueueStream, disconnected
-from leadhand.serve.principals import Principal
 from leadhand.serve.problems import HttpProblem, openai_error, problem_of
 from leadhand.serve.retention import erase_soon, erase_unkept
 from leadhand.serve.run_views import public_answer
-from leadhand.serve.service import Service
+from leadhand.serve.service import Caller
 
 _log = logging.getLogger("leadhand")
 
@@ -49,11 +48,10 @@ Write = Callable[[Part | Exception | None], Iterator[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ClientTurn:
     """A run, and the client that waits for its answer."""
 
-    service: Service
-    principal: Principal
+    caller: Caller
     run: Run[Any, object]
     as_output: bool = False
     """Whether the client gets the output as JSON in place of the text."""
@@ -77,7 +75,7 @@ class Turn:
             for task in (answering, leaving):
                 task.cancel()
             await asyncio.wait((answering, leaving))
-            await erase_unkept(self.service, self.run.id)
+            await erase_unkept(self.caller.service, self.run.id)
 
     def stream(self, write: Write) -> QueueStream:
         async def read(queue: Queue) -> None:
@@ -93,10 +91,10 @@ class Turn:
             except Exception as error:  # the status was sent before
                 await put(error)
             finally:
-                after_s = None if self.stays else 0
-                erase_soon(self.service, self.principal, self.run.id, after_s=after_s)
+                erase_soon(self.caller, self.run.id, after_s=None if self.stays else 0)
 
-        return QueueStream(read, heartbeat_s=self.service.settings.heartbeat_s, retry_ms=None)
+        heartbeat_s = self.caller.service.settings.heartbeat_s
+        return QueueStream(read, heartbeat_s=heartbeat_s, retry_ms=None)
 
     async def parts(self) -> AsyncGenerator[Part]:
         """The text of the answer as a model writes it, or its rest once it is there, and the answer
@@ -109,8 +107,9 @@ class Turn:
                         yield f"{AGAIN}{event.text}" if event.reset and sent else event.text
                         sent = event.text if event.reset else sent + event.text
                     case events.RunWaiting(within=()) if not self.waits:
-                        if await self.service.journal.last_seq(self.run.id) == event.seq:
-                            yield event.answer  # it was not resumed
+                        last = await self.caller.service.journal.last_seq(self.run.id)
+                        if last == event.seq:  # it was not resumed
+                            yield event.answer
                             return
                     case events.RunFinished(within=()):
                         text = self.text(event.answer)
@@ -126,7 +125,7 @@ class Turn:
         """The answer's text, or its output as JSON; None if there is none."""
         if answer.status not in ("complete", "partial"):
             return None
-        shown = answer if self.principal.has("operator") else public_answer(answer)
+        shown = answer if self.caller.is_operator else public_answer(answer)
         if not self.as_output:
             return shown.answer
         return None if shown.output is None else json.dumps(shown.output, ensure_ascii=False)
@@ -138,7 +137,7 @@ class Turn:
         why = f"the team {answer.team!r} has no answer; run {answer.run_id} says what failed"
         if answer.status == "cancelled":
             why = f"run {answer.run_id} was cancelled"
-        elif self.principal.has("operator"):
+        elif self.caller.is_operator:
             why += "".join(f"\n{gap.task_id}: {gap.why}" for gap in answer.gaps)
         return HttpProblem(
             409 if answer.status == "cancelled" else 500,
@@ -153,7 +152,7 @@ class Turn:
         try:
             yield
         except (asyncio.CancelledError, GeneratorExit):
-            if not self.service.draining.is_set():
+            if not self.caller.service.draining.is_set():
                 await asyncio.shield(self._stop())
             raise
 

@@ -11,7 +11,6 @@ from leadhand.errors import InputError
 from leadhand.serve.authentication import OPERATOR
 from leadhand.serve.lifespan import serving
 from leadhand.serve.mcp import server_of
-from leadhand.serve.mcp_tools import Served
 from leadhand.serve.service import ServiceSettings, service_of
 from leadhand.teams.installed import COMMANDS, entry_points
 
@@ -27,7 +26,7 @@ def mcp_command(options: TeamOptions) -> None:
             home=storage.home,
             allow_memory=False,
         )
-        server = server_of(Served(service, OPERATOR), *_tools(options.home))
+        server = server_of(service, *_tools(options.home), principal=OPERATOR)
 
         async def serve() -> None:
             async with serving(service):
