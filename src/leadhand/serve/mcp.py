@@ -35,7 +35,7 @@ from leadhand.serve.new_runs import MAX_REQUEST_CHARS, NewRun, start
 from leadhand.serve.principals import Principal, check_role
 from leadhand.serve.problems import problem_of
 from leadhand.serve.run_views import public_answer
-from leadhand.serve.service import Caller, Service
+from leadhand.serve.service import Service, ServiceCaller
 from leadhand.serve.turns import ClientTurn, ProgressLine
 
 INSTRUCTIONS = """\
@@ -47,7 +47,7 @@ MAX_WAIT_S = 600.0
 _CALLER = "leadhand.caller"
 """Where the scope of a request has its caller."""
 
-Call = Context[Caller | None, Request]
+Call = Context[ServiceCaller | None, Request]
 """Of a tool. Its server has a caller, or else each request has one."""
 
 
@@ -82,7 +82,7 @@ class Approval(BaseModel):
 class Opened:
     """A run as its caller sees it now."""
 
-    caller: Caller
+    caller: ServiceCaller
     run: Run[Any, object]
     view: RunView
     seq: int
@@ -105,10 +105,10 @@ class Opened:
         )
 
 
-def _caller(ctx: Call) -> Caller:
+def _caller(ctx: Call) -> ServiceCaller:
     context = ctx.request_context
     caller = context.lifespan_context or (context.request and context.request.scope[_CALLER])
-    if not isinstance(caller, Caller):
+    if not isinstance(caller, ServiceCaller):
         raise ToolError("the request has no caller")
     return caller
 
@@ -227,12 +227,12 @@ async def plan(team: str, request: str, ctx: Call) -> Plan:
     return await caller.service.supervisor(team).plan(request)
 
 
-class Server(MCPServer[Caller | None]):
+class Server(MCPServer[ServiceCaller | None]):
     async def call_tool(
         self,
         name: str,
         arguments: dict[str, Any],
-        context: Context[Caller | None, Any] | None = None,
+        context: Context[ServiceCaller | None, Any] | None = None,
     ) -> CallToolResult | InputRequiredResult:
         try:
             return await super().call_tool(name, arguments, context)
@@ -248,8 +248,8 @@ def server_of(
     """The server with its tools, and `more`; without a `principal` each HTTP request has one."""
 
     @asynccontextmanager
-    async def lifespan(_: MCPServer[Caller | None]) -> AsyncGenerator[Caller | None]:
-        yield principal and Caller(principal, service)
+    async def lifespan(_: MCPServer[ServiceCaller | None]) -> AsyncGenerator[ServiceCaller | None]:
+        yield principal and ServiceCaller(principal, service)
 
     teams = [one.team for one in service.supervisors.values()]
     root = logging.getLogger()
@@ -283,7 +283,7 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         principal = await scope["app"].state.authenticate(Request(scope, receive))
-        scope[_CALLER] = Caller(principal, self._service)
+        scope[_CALLER] = ServiceCaller(principal, self._service)
         token = AccessToken(token="", client_id=f"{principal.tenant}\0{principal.name}", scopes=[])
         scope["user"] = AuthenticatedUser(token)
         answering = self._server.session_manager.asgi_app(scope, receive, send)

@@ -24,8 +24,8 @@ from leadhand.serve.run_views import RunBudget
 from leadhand.serve.service import (
     UNKEPT,
     AnySupervisor,
-    Caller,
     Service,
+    ServiceCaller,
     ServiceSettings,
     VisibleRun,
 )
@@ -100,7 +100,7 @@ def accepted(run_id: str, team: str, status: str = "running") -> AcceptedRun:
 
 
 async def start(
-    caller: Caller,
+    caller: ServiceCaller,
     new: NewRun,
     *,
     uploads: Mapping[str, bytes] | None = None,

@@ -16,7 +16,7 @@ from leadhand.run.handle import Run
 from leadhand.run.stored import MAX_RUNS
 from leadhand.serve.new_runs import MAX_REQUEST_CHARS, NewRun, start
 from leadhand.serve.problems import HttpProblem
-from leadhand.serve.service import Caller, Service
+from leadhand.serve.service import Service, ServiceCaller
 
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 TEXTS = ("text", "input_text", "output_text")
@@ -80,7 +80,7 @@ class ClientRequest(BaseModel, extra="allow"):
 
     async def start(
         self,
-        caller: Caller,
+        caller: ServiceCaller,
         asked: GivenRequest,
         *,
         key: str | None,

@@ -1,6 +1,7 @@
 """Plans over HTTP: what a request would do, and what is wrong with a plan that a person edits."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from fastapi import APIRouter
@@ -78,12 +79,9 @@ class PlannedRequest(BaseModel):
     forecast: PlanForecast
 
 
-class PlanProblem(BaseModel):
-    message: str
-    code: str
-    severity: str
-    task_id: str | None = None
-    field: str | None = None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanProblem(Problem):
+    field: str | None
     """Of the task, or without one of the plan."""
 
 
@@ -130,7 +128,7 @@ def check_sound(plan: Plan, team: Team, state: RunState) -> None:
     """Raises `HttpProblem` with all errors of a plan that a person sends for a run."""
     errors = errors_in(_problems(plan, team, state))
     if errors:
-        found = [_shown(one).model_dump(mode="json") for one in errors]
+        found = [asdict(_shown(one)) for one in errors]
         raise HttpProblem(422, "the plan can't be carried out", extra={"problems": [*found]})
 
 
@@ -141,13 +139,7 @@ def _problems(plan: Plan, team: Team, state: RunState) -> Sequence[Problem]:
 
 
 def _shown(problem: Problem) -> PlanProblem:
-    return PlanProblem(
-        message=problem.message,
-        code=problem.code,
-        severity=problem.severity,
-        task_id=problem.task_id,
-        field=_FIELDS.get(problem.code),
-    )
+    return PlanProblem(**asdict(problem), field=_FIELDS.get(problem.code))
 
 
 def _invalid(plan: Mapping[str, Any], error: ValidationError) -> Iterator[PlanProblem]:
@@ -157,10 +149,5 @@ def _invalid(plan: Mapping[str, Any], error: ValidationError) -> Iterator[PlanPr
             task: object = plan["tasks"][place[1]]
             given = cast("Mapping[str, object]", task).get("id") if isinstance(task, dict) else None
             task_id, place = str(given or f"task {place[1] + 1}"), place[2:]
-        yield PlanProblem(
-            message=one["msg"],
-            code=one["type"],
-            severity="error",
-            task_id=task_id,
-            field=str(place[0]) if place else None,
-        )
+        field = str(place[0]) if place else None
+        yield PlanProblem(code=one["type"], message=one["msg"], task_id=task_id, field=field)

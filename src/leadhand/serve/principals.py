@@ -77,16 +77,6 @@ def may_answer(principal: Principal, origin: Mapping[str, JsonValue]) -> bool:
     return principal.has("approver") and in_tenant(principal, origin)
 
 
-def may_reply(
-    principal: Principal, origin: Mapping[str, JsonValue], *, requester_approves: bool
-) -> bool:
-    """Whether the principal may answer the questions of a run: an operator, or an approver of the
-    tenant, who needs the team's leave for a run of their own; a requester has no more than that."""
-    if is_own(principal, origin) and "operator" not in principal.roles:
-        return requester_approves
-    return may_answer(principal, origin)
-
-
 def check_role(principal: Principal, role: UserRole) -> None:
     """Raises `HttpProblem` 403."""
     if not principal.has(role):
@@ -122,12 +112,3 @@ async def _still(request: Request, principal: Current) -> StillCounts:
 
 Still = Annotated[StillCounts, Depends(_still)]
 """For a response that goes on for long: whether the caller may still see it."""
-
-
-async def _operator(principal: Current) -> Principal:
-    check_role(principal, "operator")
-    return principal
-
-
-Operator = Annotated[Principal, Depends(_operator)]
-"""The caller, who has to be an operator."""

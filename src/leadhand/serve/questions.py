@@ -19,7 +19,7 @@ from leadhand.serve.problems import HttpProblem
 from leadhand.serve.question_views import OpenQuestion, run_questions
 from leadhand.serve.run_views import Document
 from leadhand.serve.runs import json_response
-from leadhand.serve.service import Caller, Calling, no_such_run
+from leadhand.serve.service import Calling, ServiceCaller, no_such_run
 
 router = APIRouter(prefix="/api/v1", tags=["questions"])
 
@@ -109,7 +109,7 @@ async def reply_to_many(body: Replies, caller: Calling) -> AcceptedReplies:
 
 
 async def _reply(
-    caller: Caller, given: Mapping[str, tuple[Sequence[GivenReply], int]]
+    caller: ServiceCaller, given: Mapping[str, tuple[Sequence[GivenReply], int]]
 ) -> list[AcceptedRun]:
     """Nothing is recorded unless all replies fit. Raises `HttpProblem`."""
     checked = {
@@ -128,7 +128,7 @@ async def _reply(
 
 
 async def _replies_to(
-    caller: Caller, run_id: str, given: Sequence[GivenReply], *, seen: int
+    caller: ServiceCaller, run_id: str, given: Sequence[GivenReply], *, seen: int
 ) -> tuple[str, list[Reply]]:
     """The team of a run, and the replies to its questions. Raises `HttpProblem`."""
     principal, service = caller.principal, caller.service

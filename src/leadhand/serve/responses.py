@@ -24,7 +24,7 @@ from leadhand.serve.openai_requests import (
 )
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.retention import erase_soon
-from leadhand.serve.service import Caller, Calling
+from leadhand.serve.service import Calling, ServiceCaller
 from leadhand.serve.turns import (
     ClientTurn,
     OpenAIDocument,
@@ -166,7 +166,7 @@ async def delete(response_id: str, caller: Calling) -> OpenAIDocument:
     return {"id": response_id, "object": "response", "deleted": True}
 
 
-async def _stored(caller: Caller, response_id: str) -> Run[Any, object]:
+async def _stored(caller: ServiceCaller, response_id: str) -> Run[Any, object]:
     """The run of a response that the principal may see. Raises `HttpProblem` 404."""
     if not response_id.startswith(PREFIX):
         raise HttpProblem(404, f"there is no response {response_id!r:.200}")
@@ -178,7 +178,7 @@ class RunResponse:
 
     def __init__(
         self,
-        caller: Caller,
+        caller: ServiceCaller,
         run: Run[Any, object],
         view: RunView,
         *,

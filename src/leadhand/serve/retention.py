@@ -10,7 +10,7 @@ from leadhand.errors import LeadhandError
 from leadhand.run.erasing import erase
 from leadhand.serve.event_streams import ends
 from leadhand.serve.principals import is_own
-from leadhand.serve.service import UNKEPT, Caller, Service
+from leadhand.serve.service import UNKEPT, Service, ServiceCaller
 
 FINISHED = ("complete", "partial", "failed", "cancelled")
 UNKEPT_BY = "store: false"
@@ -69,7 +69,7 @@ async def erase_unkept(service: Service, run_id: str) -> None:
         _log.warning("erasing run %s: %s", run_id, error)
 
 
-def erase_soon(caller: Caller, run_id: str, *, after_s: float | None = None) -> None:
+def erase_soon(caller: ServiceCaller, run_id: str, *, after_s: float | None = None) -> None:
     """Erase a run that was not to be stored, if it has ended and the caller, who was given its
     answer, started it: by default in `reread_s`, as a page reads a run again once its events end.
 

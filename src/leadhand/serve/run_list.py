@@ -4,34 +4,36 @@ import datetime as dt
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from pydantic import AwareDatetime, BaseModel, Field
 
 from leadhand.contracts import events
 from leadhand.contracts.events import Event
-from leadhand.contracts.summary import RunFilter, RunSummary
+from leadhand.contracts.summary import RunFilter, RunStatus, RunSummary
 from leadhand.evals.trials import ORIGIN
 from leadhand.events import public
 from leadhand.serve.principals import may_see
 from leadhand.serve.run_views import RunList, run_entry
-from leadhand.serve.service import Caller
+from leadhand.serve.service import ServiceCaller
 
+MAX_LISTED = 200
 MAX_SEARCHED = 2_000
 SEARCH_S = 3.0
 """How many runs one request searches at most, and how long."""
 _PAGE = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WantedRuns:
+class WantedRuns(BaseModel):
     """Which runs a list has."""
 
-    status: str | None = None
+    status: RunStatus | None = None
     team: str | None = None
-    after: str | None = None
-    since: dt.datetime | None = None
-    until: dt.datetime | None = None
-    words: tuple[str, ...] = ()
-    """Each of them is in the request, the answer, or an error; in lower case."""
+    after: str | None = Field(None, description="Runs that follow this one.")
+    q: str = Field("", max_length=200, description="Words of request, answer or error.")
+    since: AwareDatetime | None = None
+    until: AwareDatetime | None = None
+    limit: int = Field(50, ge=1, le=MAX_LISTED)
+    cursor: str | None = None
 
     def fits(self, run: RunSummary) -> bool:
         return (
@@ -43,10 +45,10 @@ class WantedRuns:
         )
 
 
-async def listed(caller: Caller, wanted: WantedRuns, *, limit: int, cursor: str | None) -> RunList:
+async def listed(caller: ServiceCaller, wanted: WantedRuns) -> RunList:
     """Raises `HttpProblem` 404 for a cursor that is no run of the principal's."""
-    if cursor is not None:
-        await caller.visible(cursor)
+    if wanted.cursor is not None:
+        await caller.visible(wanted.cursor)
 
     def where(run: RunSummary) -> bool:
         # An operator finds what the command line did in the same home, too, but no trials.
@@ -54,23 +56,24 @@ async def listed(caller: Caller, wanted: WantedRuns, *, limit: int, cursor: str 
         shown = served and run.origin.get("command") != ORIGIN["command"]
         return shown and may_see(caller.principal, run.origin) and wanted.fits(run)
 
-    if wanted.words:
-        return await _searched(caller, wanted.words, where, limit=limit, cursor=cursor)
+    if words := wanted.q.lower().split():
+        return await _searched(caller, wanted, words, where)
+    limit, cursor = wanted.limit, wanted.cursor
     found = await caller.service.journal.runs(limit=limit + 1, cursor=cursor, where=where)
     page = [(run, None) for run in found[:limit]]
     return _list(caller, page, next=page[-1][0].run_id if len(found) > limit else None)
 
 
 async def _searched(
-    caller: Caller, words: Sequence[str], where: RunFilter, *, limit: int, cursor: str | None
+    caller: ServiceCaller, wanted: WantedRuns, words: Sequence[str], where: RunFilter
 ) -> RunList:
     journal, found = caller.service.journal, list[tuple[RunSummary, str | None]]()
-    searched, ends_s = 0, time.monotonic() + SEARCH_S
+    searched, cursor, ends_s = 0, wanted.cursor, time.monotonic() + SEARCH_S
     while True:
         page = await journal.runs(limit=_PAGE, cursor=cursor, where=where)
         for run in page:
             cut_off = searched >= MAX_SEARCHED or time.monotonic() > ends_s
-            if cut_off or len(found) == limit:
+            if cut_off or len(found) == wanted.limit:
                 return _list(caller, found, next=cursor, searched=searched, complete=not cut_off)
             searched, cursor = searched + 1, run.run_id
             log = await journal.events(run.run_id)
@@ -81,7 +84,7 @@ async def _searched(
 
 
 def place_of(words: Sequence[str], log: Sequence[Event], *, operator: bool) -> str | None:
-    """Where the first of `words` is, if all of them are in the run; pure."""
+    """Where the first of `words`, in lower case, is, if all of them are in the run; pure."""
     texts = {"request": "", "answer": "", "error": ""}
     for event in log:
         match event:
@@ -103,7 +106,7 @@ def place_of(words: Sequence[str], log: Sequence[Event], *, operator: bool) -> s
 
 
 def _list(
-    caller: Caller,
+    caller: ServiceCaller,
     found: Sequence[tuple[RunSummary, str | None]],
     *,
     next: str | None,

@@ -7,10 +7,9 @@ import re
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query, Request, Response
-from pydantic import AwareDatetime, BaseModel, Field, JsonValue
+from pydantic import BaseModel, Field, JsonValue
 from pydantic_core import to_json
 
-from leadhand.contracts.summary import RunStatus
 from leadhand.errors import InputError, RunInterrupted
 from leadhand.page.report import REPORT, report_files
 from leadhand.run.erasing import DELETED
@@ -29,15 +28,21 @@ from leadhand.serve.new_runs import (
 from leadhand.serve.principals import check_every_tenant, check_role, is_own
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.retention import erase_soon, erase_unkept
-from leadhand.serve.run_list import WantedRuns, listed
+from leadhand.serve.run_list import MAX_LISTED, WantedRuns, listed
 from leadhand.serve.run_views import RunDocument, RunList, TaskEntry, public_answer, run_document
-from leadhand.serve.service import UNKEPT, Caller, Calling, Operating, VisibleRun, no_such_run
+from leadhand.serve.service import (
+    UNKEPT,
+    Calling,
+    Operating,
+    ServiceCaller,
+    VisibleRun,
+    no_such_run,
+)
 from leadhand.serve.task_views import blob_place, shortened, task_document, value_at
 
 router = APIRouter(prefix="/api/v1", tags=["runs"])
 
 MAX_WAIT_S = 60.0
-MAX_LISTED = 200
 Prefer = Annotated[str | None, Header(description="`wait=30`: the answer, if it is there by then")]
 STARTS: dict[str, Any] = {
     "status_code": 202,
@@ -96,7 +101,7 @@ async def follow_up(
     return await started(caller, run.id, known.team, prefer)
 
 
-async def started(caller: Caller, run_id: str, team: str, prefer: str | None) -> Response:
+async def started(caller: ServiceCaller, run_id: str, team: str, prefer: str | None) -> Response:
     """The response to a request that has started a run: its answer, if the client waits for it."""
     wait = re.search(r"(?:^|[,;\s])wait=(\d{1,9})(?!\d)", prefer or "")
     headers = {"location": f"/api/v1/runs/{run_id}"}
@@ -115,27 +120,13 @@ async def started(caller: Caller, run_id: str, team: str, prefer: str | None) ->
 
 
 @router.get("/runs")
-async def list_runs(
-    caller: Calling,
-    status: RunStatus | None = None,
-    team: str | None = None,
-    after: Annotated[str | None, Query(description="Runs that follow this one.")] = None,
-    q: Annotated[str, Query(max_length=200, description="Words of request, answer, error.")] = "",
-    since: AwareDatetime | None = None,
-    until: AwareDatetime | None = None,
-    limit: Annotated[int, Query(ge=1, le=MAX_LISTED)] = 50,
-    cursor: str | None = None,
-) -> RunList:
+async def list_runs(caller: Calling, wanted: Annotated[WantedRuns, Query()]) -> RunList:
     """The runs that the caller may see, the latest first.
 
     A search looks at a limited number of runs; `searched` says at how many, and `complete` whether
     there may be more on the `next` page.
     """
-    words = tuple(q.lower().split())
-    wanted = WantedRuns(
-        status=status, team=team, after=after, since=since, until=until, words=words
-    )
-    return await listed(caller, wanted, limit=limit, cursor=cursor)
+    return await listed(caller, wanted)
 
 
 @router.get("/runs/{run_id}", response_model=RunDocument, responses={304: {}})
@@ -156,7 +147,7 @@ async def read_run(
 
 
 async def _shown(
-    caller: Caller, run_id: str, since_seq: int = 0, if_none_match: str | None = None
+    caller: ServiceCaller, run_id: str, since_seq: int = 0, if_none_match: str | None = None
 ) -> Response:
     service, operator = caller.service, caller.is_operator
     held = await service.journal.holder(run_id) is not None
@@ -242,7 +233,7 @@ async def read_blob(run_id: str, blob_id: str, caller: Calling) -> Response:
     return Response(found, media_type="text/plain; charset=utf-8")
 
 
-async def _task(caller: Caller, known: VisibleRun, path: str) -> JsonValue:
+async def _task(caller: ServiceCaller, known: VisibleRun, path: str) -> JsonValue:
     service, run_id = caller.service, known.run_id
     record, log = await service.records.read(run_id), await service.journal.events(run_id)
     if record is None:

@@ -18,7 +18,7 @@ from leadhand.ports import Journal
 from leadhand.run.handle import Run
 from leadhand.run.stored import check_known_id
 from leadhand.serve.feed import Feed
-from leadhand.serve.principals import Current, check_role, may_reply, may_see
+from leadhand.serve.principals import Current, check_role, is_own, may_answer, may_see
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.run_records import RunRecords
 from leadhand.supervisor import Supervisor
@@ -167,7 +167,7 @@ Serving = Annotated[Service, Depends(_serving)]
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class ServiceCaller:
     """A principal at the service."""
 
     principal: Current
@@ -185,21 +185,24 @@ class Caller:
         return run
 
     def may_reply(self, run: VisibleRun | RunSummary) -> bool:
-        """Whether the caller may answer the questions of the run."""
-        supervisor = self.service.supervisors.get(run.team)
-        return supervisor is not None and may_reply(
-            self.principal, run.origin, requester_approves=supervisor.team.requester_approves
-        )
+        """Whether the caller may answer its questions: an operator, or an approver of the tenant,
+        who needs the team's leave for a run of their own; a requester has no more than that."""
+        supervisor, principal = self.service.supervisors.get(run.team), self.principal
+        if supervisor is None:
+            return False
+        if is_own(principal, run.origin) and "operator" not in principal.roles:
+            return supervisor.team.requester_approves
+        return may_answer(principal, run.origin)
 
 
-Calling = Annotated[Caller, Depends(Caller)]
+Calling = Annotated[ServiceCaller, Depends(ServiceCaller)]
 """The caller, for routes; a request without one is 401."""
 
 
-async def _operating(caller: Calling) -> Caller:
+async def _operating(caller: Calling) -> ServiceCaller:
     check_role(caller.principal, "operator")
     return caller
 
 
-Operating = Annotated[Caller, Depends(_operating)]
+Operating = Annotated[ServiceCaller, Depends(_operating)]
 """The caller, who has to be an operator."""

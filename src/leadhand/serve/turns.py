@@ -21,7 +21,7 @@ from leadhand.serve.event_streams import Queue, QueueStream, disconnected
 from leadhand.serve.problems import HttpProblem, openai_error, problem_of
 from leadhand.serve.retention import erase_soon, erase_unkept
 from leadhand.serve.run_views import public_answer
-from leadhand.serve.service import Caller
+from leadhand.serve.service import ServiceCaller
 
 _log = logging.getLogger("leadhand")
 
@@ -51,7 +51,7 @@ Write = Callable[[Part | Exception | None], Iterator[str]]
 class ClientTurn:
     """A run, and the client that waits for its answer."""
 
-    caller: Caller
+    caller: ServiceCaller
     run: Run[Any, object]
     as_output: bool = False
     """Whether the client gets the output as JSON in place of the text."""
