@@ -104,6 +104,14 @@ class TestRanges:
         with pytest.raises(InputError, match=r"no commit 'mian' .* did you mean main"):
             resolve_range(opened(repo.folder, tmp_path), "mian")
 
+    @pytest.mark.parametrize(("what", "kind"), [("HEAD^{tree}", "tree"), ("HEAD:a.py", "file")])
+    def test_a_tag_of_something_else_is_said_to_be_no_commit(
+        self, repo: Repo, tmp_path: Path, what: str, kind: str
+    ) -> None:
+        repo.git("tag", "odd", what)
+        with pytest.raises(InputError, match=f"^odd is a {kind}, not a commit: give a commit"):
+            resolve_range(opened(repo.folder, tmp_path), "odd")
+
     def test_f28_an_empty_range_is_said_to_be_empty(self, repo: Repo, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"main\.\.HEAD is empty"):
             resolve_range(opened(repo.folder, tmp_path), "main..HEAD")
@@ -199,6 +207,11 @@ class TestOpening:
     def test_a_pointer_to_nowhere_is_named(self, tmp_path: Path) -> None:
         (tmp_path / ".git").write_text("gitdir: gone\n")
         with pytest.raises(InputError, match="which is not a git repository"):
+            opened(tmp_path, tmp_path / "scratch")
+
+    def test_f28_a_pointer_with_a_null_byte_is_one_line(self, tmp_path: Path) -> None:
+        (tmp_path / ".git").write_bytes(b"gitdir: a\0b\n")
+        with pytest.raises(InputError, match=r"\.git has a null byte in it; is it damaged\?$"):
             opened(tmp_path, tmp_path / "scratch")
 
     def test_without_git_the_error_says_what_to_install(

@@ -109,6 +109,17 @@ def test_a_file_made_to_overflow_the_stack_costs_only_itself(tmp_path: Path) -> 
     ]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="data is limited on Linux alone")
+def test_a_file_that_needs_too_much_memory_costs_only_itself_and_is_named(tmp_path: Path) -> None:
+    files = _write(tmp_path, big='x = ""\n' + 'x += "a"\n' * 9_000, small="print(y)\n")
+    found = ruff.check(files, select=["F", "B", "PLE", "S"], data_bytes=60 << 20)
+    assert {(one.file.name, one.code) for one in found} == {
+        ("big.py", ruff.UNREADABLE),
+        ("small.py", "F821"),
+    }
+    assert found[0].message == "ruff needs more than 60 MiB of memory for this file"
+
+
 def test_text_that_is_not_utf_8_costs_only_itself(tmp_path: Path) -> None:
     latin = tmp_path / "latin.py"
     latin.write_bytes(b'x = "\xff"\n')

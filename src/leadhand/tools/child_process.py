@@ -42,6 +42,13 @@ def limit_resource(what: int, soft: int, hard: int | None = None) -> None:
         resource.setrlimit(what, (soft, soft if hard is None else hard))
 
 
+def limit_data(pid: int, most: int) -> None:
+    """Limit the data of another process, in bytes, where the system can; it may have ended."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            resource.prlimit(pid, resource.RLIMIT_DATA, (most, most))
+
+
 def end_process_group() -> NoReturn:
     if os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Final, TypedDict, cast
 
 from leadhand.errors import ToolError
+from leadhand.tools.child_process import limit_data
 from leadhand.tools.scratch import scratch_folder
 
 UNREADABLE: Final = "unreadable"
@@ -80,12 +81,14 @@ def check(
     target: str = "py313",
     preview: bool = False,
     timeout_s: float = 120.0,
+    data_bytes: int = 1 << 30,
 ) -> list[Diagnostic]:
     """The diagnostics by file in the given order, then by place.
 
     `settings` are dotted keys of ruff's configuration with TOML values, for example
     `{"lint.mccabe.max-complexity": "10"}`. `preview` allows unstable rules. Unknown rules give an
-    `UNKNOWN_RULE` each. Raises `ToolError` if ruff is missing, refuses other arguments, or takes
+    `UNKNOWN_RULE` each. A file for which ruff needs more than `data_bytes` of memory is unreadable.
+    Raises `ToolError` if ruff is missing, refuses other arguments, or takes
     more than `timeout_s` in all.
     """
     if not files or not select:
@@ -105,7 +108,7 @@ def check(
     deadline = time.monotonic() + timeout_s
     left = list(select)
     with scratch_folder("leadhand-ruff-") as neutral:
-        found = _run(command, left, given, neutral, deadline)
+        found = _run(command, left, given, neutral, deadline, data_bytes)
     unknown = (code for code in select if code not in left)
     found += [Diagnostic(files[0], 1, 1, 1, UNKNOWN_RULE, code) for code in unknown]
     order = {file: n for n, file in enumerate(given.values())}
@@ -148,7 +151,12 @@ def _chunks(names: list[str]) -> Iterator[list[str]]:
 
 
 def _run(
-    command: list[str], select: list[str], given: Mapping[str, Path], neutral: Path, deadline: float
+    command: list[str],
+    select: list[str],
+    given: Mapping[str, Path],
+    neutral: Path,
+    deadline: float,
+    data_bytes: int,
 ) -> list[Diagnostic]:
     """Removes unknown rules from `select`. A batch that crashes ruff is halved to find the file."""
     waiting = list(_chunks(list(given)))
@@ -160,7 +168,7 @@ def _run(
             tempfile.TemporaryFile(dir=neutral) as complaints,
         ):
             whole = [*command, "--select", ",".join(select), "--", *batch]
-            status = _call(whole, output, complaints, neutral, deadline)
+            status = _call(whole, output, complaints, neutral, deadline, data_bytes)
             complaints.seek(0)
             words = complaints.read(20_000).decode("utf-8", "replace").strip()
             # With `--preview` newer releases only warn of rules that they do not know.
@@ -176,25 +184,35 @@ def _run(
                 waiting += [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
             else:
                 why = f"ruff crashed on this file (exit status {status})"
+                if "memory allocation" in words:
+                    why = f"ruff needs more than {data_bytes >> 20:,} MiB of memory for this file"
                 found.append(Diagnostic(given[batch[0]], 1, 1, 1, UNREADABLE, why))
             select[:] = known
     return found
 
 
 def _call(
-    command: list[str], output: IO[bytes], complaints: IO[bytes], neutral: Path, deadline: float
+    command: list[str],
+    output: IO[bytes],
+    complaints: IO[bytes],
+    neutral: Path,
+    deadline: float,
+    data_bytes: int,
 ) -> int:
     try:
-        return subprocess.run(
+        with subprocess.Popen(
             command,
             cwd=neutral,
             env={"NO_COLOR": "1", "SYSTEMROOT": os.environ.get("SYSTEMROOT", "")},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=complaints,
-            timeout=max(0.1, deadline - time.monotonic()),
-            check=False,
-        ).returncode
+        ) as process:
+            limit_data(process.pid, data_bytes)
+            try:
+                return process.wait(max(0.1, deadline - time.monotonic()))
+            finally:
+                process.kill()  # nothing, if it has ended
     except subprocess.TimeoutExpired as error:
         raise ToolError(f"ruff was not done after {error.timeout:.0f} s and was stopped") from error
     except OSError as error:

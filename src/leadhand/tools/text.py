@@ -1,5 +1,6 @@
 """Converts bytes of a repository to text with git's line numbers, and formats short texts; pure."""
 
+import codecs
 import io
 import re
 import tokenize
@@ -38,6 +39,9 @@ class ChangedText:
     """Whether the texts are complete; if not, lines that the patch does not show are blank."""
     undecodable: tuple[int, str] | None = None
     """Line and reason if Python can't decode the new text, and could decode the old one."""
+    encoding: str | None = None
+    """An encoding other than UTF-8, ASCII and Latin-1, if the new text declares it and the change
+    declares it newly or it may hide code."""
 
 
 def plain_text(data: bytes) -> str:
@@ -46,7 +50,10 @@ def plain_text(data: bytes) -> str:
     Bytes that are not UTF-8, and NUL, which parsers refuse, become U+FFFD. A single carriage
     return, which ends a line for Python's parser and not for git, becomes a space.
     """
-    text = data.decode("utf-8", errors="replace").removeprefix("\ufeff")
+    return _git_lines(data.decode("utf-8", errors="replace").removeprefix("\ufeff"))
+
+
+def _git_lines(text: str) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", " ")
     return text.replace("\0", "\ufffd") if "\0" in text else text
@@ -57,19 +64,44 @@ def is_binary(data: bytes) -> bool:
     return b"\0" in data[:_BINARY_PROBE_BYTES]
 
 
-def undecodable(data: bytes) -> tuple[int, str] | None:
-    """The line, from 1, and the reason why Python can't decode the source `data`, or `None`."""
+_PLAIN_ENCODINGS = ("utf-8", "utf-8-sig", "ascii", "iso8859-1")
+_NOT_DECODED = ("punycode", "idna")
+"""Python needs the square of the time for these."""
+
+
+class SourceText(NamedTuple):
+    """The text of a file as Python reads its source."""
+
+    text: str
+    encoding: str | None = None
+    """The declared encoding, unless it is UTF-8, ASCII or Latin-1."""
+    hides: bool = False
+    """Whether that encoding makes other code of it than what its bytes show as ASCII."""
+    undecodable: tuple[int, str] | None = None
+    """The line, from 1, and the reason why Python can't decode it; it is then read as UTF-8."""
+
+
+def python_source(data: bytes) -> SourceText:
+    """The source `data` in the encoding that it declares, with `plain_text`'s line ends."""
     if b"\0" in data:
-        return data.count(b"\n", 0, data.index(b"\0")) + 1, "it contains a null byte"
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        return SourceText(plain_text(data), undecodable=(line, "it contains a null byte"))
+    odd: str | None = None
     try:
         name, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        data.decode(name)
+        odd = None if codecs.lookup(name).name in _PLAIN_ENCODINGS else name
+        if odd is not None and codecs.lookup(name).name in _NOT_DECODED:
+            why = f"leadhand does not decode {name}"
+            return SourceText(plain_text(data), odd, hides=True, undecodable=(1, why))
+        text = data.decode(name)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        return line, f"it contains a byte that is not {error.encoding.upper()}"
-    except (SyntaxError, LookupError) as error:
-        return 1, str(error)
-    return None
+        why = f"it contains a byte that is not {error.encoding.upper()}"
+        return SourceText(plain_text(data), odd, odd is not None, (line, why))
+    except (SyntaxError, LookupError, ValueError) as error:  # ValueError: of odd codecs
+        return SourceText(plain_text(data), odd, odd is not None, (1, str(error)))
+    hides = odd is not None and [*filter(str.isascii, text)] != [chr(b) for b in data if b < 128]
+    return SourceText(_git_lines(text.removeprefix("\ufeff")), odd, hides)
 
 
 def path_text(name: bytes) -> str:

@@ -64,6 +64,8 @@ class ChangedFile:
     """False for a file of a patch: lines outside the hunks are then blank."""
     undecodable: tuple[int, str] | None = None
     """Line and reason if Python can't decode the new text, and could decode the old one."""
+    encoding: str | None = None
+    """An odd encoding that the new text declares, by which Python may read other code."""
 
     @property
     def head_file(self) -> Path:

@@ -96,6 +96,7 @@ class SnapshotFolder:
                 "complete": text.complete,
                 "hunks": text.hunks,
                 "undecodable": text.undecodable,
+                "encoding": text.encoding,
             }
         )
 

@@ -5,12 +5,14 @@ It knows nothing about the plan, other lenses, or confidence.
 """
 
 import functools
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from leadhand import Handoff
+from leadhand import Handoff, InputError
 from leadhand.extension.findings import Finding, LensReport, NotAssessed, Severity
+from leadhand.tools.child_process import limit_data
 from leadhand_teams.review.change import Change, ChangedFile
 
 ONLY_A_PATCH = "only a patch was given, no repository"
@@ -70,20 +72,51 @@ class LensRule:
 class LensWorker(Protocol):
     """A worker function that runs one lens over the files of a handoff."""
 
-    def __call__(self, handoff: Handoff, *, change: str) -> LensReport: ...
+    def __call__(self, handoff: Handoff, *, change: str, limited: bool = False) -> LensReport: ...
 
 
 def lens(look: Look) -> LensWorker:
-    """Turn a lens into a worker function: artifacts are paths, `change` is the snapshot folder."""
+    """Turn a lens into a worker function: artifacts are paths, `change` is the snapshot folder.
+
+    If `limited`, in a process of its own, it may take `data_limit` bytes of memory.
+    """
 
     @functools.wraps(look)
-    def work(handoff: Handoff, *, change: str) -> LensReport:
+    def work(handoff: Handoff, *, change: str, limited: bool = False) -> LensReport:
+        if limited:
+            limit_data(os.getpid(), data_limit())
         whole = Change.load(change)
         files = [whole.by_path[path] for path in handoff.artifacts if path in whole.by_path]
-        seen = list(look(whole, files))
+        seen = _seen(look, whole, files, handoff.to_agent)
         return LensReport(
             findings=tuple(item for item in seen if isinstance(item, Finding)),
             not_assessed=tuple(item for item in seen if isinstance(item, NotAssessed)),
         )
 
     return work
+
+
+def data_limit() -> int:
+    """The most bytes of data for an analyser in a process of its own; 1 GB by default.
+
+    `LEADHAND_REVIEW_MB` sets it, in MiB. Raises `InputError` if that is no number.
+    """
+    given = os.environ.get("LEADHAND_REVIEW_MB") or "1024"
+    if not given.isdecimal() or not int(given):
+        raise InputError(f"LEADHAND_REVIEW_MB is {given!r}: give a number of MiB, such as 1024")
+    return int(given) << 20
+
+
+def _seen(look: Look, change: Change, files: Sequence[ChangedFile], lens: str) -> list[Seen]:
+    """What a lens sees; where memory runs out, of half the files at a time, to find the one."""
+    try:
+        return list(look(change, files))
+    except MemoryError:
+        if len(files) > 1:
+            half = len(files) // 2
+            return [
+                *_seen(look, change, files[:half], lens),
+                *_seen(look, change, files[half:], lens),
+            ]
+    why = "it needs more memory than an analyser may take"
+    return [NotAssessed(lens=lens, path=file.path, why=why) for file in files]

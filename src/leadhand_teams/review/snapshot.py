@@ -34,13 +34,15 @@ from leadhand.tools.patch import read_patch
 from leadhand.tools.text import (
     ChangedText,
     HunkNumbers,
+    SourceText,
     UnreadFile,
     is_binary,
     plain_text,
-    undecodable,
+    python_source,
 )
 from leadhand_teams.review.change import Change, Status
 from leadhand_teams.review.folder import SnapshotFolder, SnapshotLimits
+from leadhand_teams.review.languages import language
 from leadhand_teams.review.settings import read_settings
 
 DEFAULT_LIMITS = SnapshotLimits()
@@ -99,6 +101,7 @@ def _bounded(repository: Repository, ends: RevisionRange) -> RevisionRange:
     return replace(ends, base=base, head=head, skipped=tuple(skipped.items()))
 
 
+_SHEBANG_BYTES = 200
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 
@@ -111,9 +114,25 @@ def _write_patch(target: SnapshotFolder, patch: IO[bytes]) -> None:
         # Characters instead of bytes: close enough for a limit, without encoding twice.
         why = target.refusal(item.path, *(len(side) for side in sides))
         if why is None:
-            target.add(item)
+            target.add(_decoded(item))
         else:
             target.skip(item.path, why)
+
+
+def _decoded(item: ChangedText) -> ChangedText:
+    """A new Python file of a patch as Python reads it."""
+    if item.status != "added" or not item.head or language(item.path, item.head) != "python":
+        return item
+    read = python_source(item.head.encode("utf-8", "surrogatepass"))
+    if read.encoding is None:
+        return item
+    return replace(
+        item,
+        head=read.text,
+        hunks=(_whole("", read.text),),
+        encoding=read.encoding,
+        undecodable=read.undecodable,
+    )
 
 
 def _in_time(
@@ -162,20 +181,35 @@ def _texts(
             # Lines for Python and not for git: what is on them could hide in a comment.
             target.skip(item.path, "has lines that end in a carriage return alone")
         else:
-            broken = undecodable(new) if python and new is not None else None
-            if broken and old is not None and undecodable(old):
-                broken = None
-            hunks = item.hunks or [_whole(old or b"", new or b"")]
-            yield ChangedText(
-                path=item.path,
-                old_path=item.old_path,
-                status=_status(item),
-                base=None if old is None else plain_text(old),
-                head=None if new is None else plain_text(new),
-                hunks=tuple(hunks),
-                complete=True,
-                undecodable=broken,
-            )
+            yield _changed(item, old, new)
+
+
+def _changed(item: Difference, old: bytes | None, new: bytes | None) -> ChangedText:
+    """The two texts of `item` as Python reads them, if it is Python."""
+    first = plain_text((new or old or b"")[:_SHEBANG_BYTES])
+    read = python_source if language(item.path, first) == "python" else _as_text
+    base, head = read(old or b""), read(new or b"")
+    hunks = item.hunks
+    shown = ((old or b"", base), (new or b"", head))
+    if not hunks or any(_lines(plain_text(data)) != _lines(one.text) for data, one in shown):
+        # Git does not compare it, or compares other lines than those that Python sees.
+        hunks = [_whole(base.text, head.text)]
+    declared = head.encoding if head.hides or head.encoding != base.encoding else None
+    return ChangedText(
+        path=item.path,
+        old_path=item.old_path,
+        status=_status(item),
+        base=None if old is None else base.text,
+        head=None if new is None else head.text,
+        hunks=tuple(hunks),
+        complete=True,
+        undecodable=None if base.undecodable else head.undecodable,
+        encoding=declared,
+    )
+
+
+def _as_text(data: bytes) -> SourceText:
+    return SourceText(plain_text(data))
 
 
 def _is_python(item: Difference) -> bool:
@@ -183,12 +217,14 @@ def _is_python(item: Difference) -> bool:
     return item.path.endswith((".py", ".pyi", ".pyw")) and item.new_mode != NO_FILE
 
 
-def _whole(old: bytes, new: bytes) -> HunkNumbers:
-    """One hunk of all lines, for a file that git does not compare."""
-    before, after = (
-        len(plain_text(data).removesuffix("\n").split("\n") if data else ()) for data in (old, new)
-    )
+def _whole(old: str, new: str) -> HunkNumbers:
+    """One hunk of all lines."""
+    before, after = _lines(old), _lines(new)
     return min(before, 1), before, min(after, 1), after
+
+
+def _lines(text: str) -> int:
+    return text.removesuffix("\n").count("\n") + 1 if text else 0
 
 
 def _status(item: Difference) -> Status:

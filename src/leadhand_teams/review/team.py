@@ -33,7 +33,8 @@ def review_team(change: Change, *, past_reviews: Path | None = None) -> Team:
     `past_reviews` is an export of earlier review comments, if the user gave one.
     """
     team = _ready_made()
-    bound: dict[str, dict[str, str]] = {"past_reviews": {}}
+    small = is_small(change)
+    bound: dict[str, dict[str, object]] = {"past_reviews": {}}
     if past_reviews is not None:
         bound["past_reviews"]["past_reviews"] = str(past_reviews)
     lenses = change.settings.used.lenses or [worker.name for worker in team.workers]
@@ -43,10 +44,11 @@ def review_team(change: Change, *, past_reviews: Path | None = None) -> Team:
         workers=tuple(
             dataclasses.replace(
                 worker,
-                isolate="none" if is_small(change) else worker.isolate,
+                isolate="none" if small else worker.isolate,
                 offline=functools.partial(
                     cast("Callable[..., object]", worker.offline),
                     change=str(change.folder),
+                    limited=not small,
                     **bound.get(worker.name, {}),
                 ),
             )

@@ -121,7 +121,7 @@ def _at(place: Path) -> FoundRepository | None:
         return _repository(place, place.parent if place.name == ".git" else None)
     if stat.S_ISDIR(mode):
         return _repository(dot_git, place)
-    pointer = (read_small(dot_git, 1 << 16) or b"").split(b"\n", 1)[0]
+    pointer = _pointer(dot_git)
     if not pointer.startswith(b"gitdir:"):
         return None
     target = place / os.fsdecode(pointer.removeprefix(b"gitdir:").strip())
@@ -131,10 +131,18 @@ def _at(place: Path) -> FoundRepository | None:
     return found
 
 
+def _pointer(file: Path) -> bytes:
+    """The first line of a file of git's that names a folder."""
+    line = (read_small(file, 1 << 16) or b"").split(b"\n", 1)[0]
+    if b"\0" in line:
+        raise InputError(f"{file} has a null byte in it; is it damaged?")
+    return line
+
+
 def _repository(git_dir: Path, work_tree: Path | None) -> FoundRepository | None:
     if not _is(stat.S_ISREG, git_dir / "HEAD"):
         return None
-    named = (read_small(git_dir / "commondir", 1 << 16) or b"").split(b"\n", 1)[0].strip()
+    named = _pointer(git_dir / "commondir").strip()
     common = Path(os.path.normpath(git_dir / os.fsdecode(named))) if named else git_dir
     objects = common / "objects"
     if not _is(stat.S_ISDIR, objects):

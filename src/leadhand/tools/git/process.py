@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from leadhand.errors import InputError, ToolError
-from leadhand.tools.child_process import exit_description
+from leadhand.tools.child_process import exit_description, limit_data
 from leadhand.untrusted.cutting import cut
 
 STREAM_BYTES = 1 << 16
@@ -225,10 +225,10 @@ def _running(
 
 def _limit(pid: int, timeout_s: float) -> None:
     """Limit memory and CPU time, so that git ends even if we are killed."""
+    limit_data(pid, DATA_LIMIT)
     if sys.platform == "linux":
         seconds = math.ceil(timeout_s) + 1
         with contextlib.suppress(OSError):  # it may have ended already
-            resource.prlimit(pid, resource.RLIMIT_DATA, (DATA_LIMIT, DATA_LIMIT))
             resource.prlimit(pid, resource.RLIMIT_CPU, (seconds, seconds))
 
 

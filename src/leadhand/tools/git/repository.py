@@ -157,10 +157,24 @@ def _no_such(repository: Repository, name: str) -> InputError:
         )
     if repository.head is not None and name in ("HEAD", "@", repository.head):
         return missing_objects_error(f"the commit that {name} stands for is")
+    if kind := _kind(repository, name):
+        return InputError(
+            f"{name} is a {kind}, not a commit: give a commit, a branch or a tag of one"
+        )
     short = [path_text(ref).split("/", 2)[-1] for ref in list(refs)[:_MAX_NAMES]]
     near = difflib.get_close_matches(name, short, n=3)
     hint = f"; did you mean {' or '.join(near)}?" if near else _shallow(repository)
     return InputError(f"there is no commit {name!r} in this repository{hint}")
+
+
+def _kind(repository: Repository, name: str) -> str:
+    """`tree` or `blob` if `name` or its tag stands for one; else empty."""
+    for end in ("{tree}", "{blob}"):
+        given = f"{name}^{end}\n".encode("utf-8", "surrogateescape")
+        found = run_git(repository.git_dir, "cat-file", "--batch-check", stdin=given)
+        if found.split(b" ")[1:2] == [end.strip("{}").encode()]:
+            return "tree" if end == "{tree}" else "file"
+    return ""
 
 
 def _shallow(repository: Repository) -> str:

@@ -32,6 +32,8 @@ def check_object_stores(found: FoundRepository) -> None:
                         "remove it, or hand in a patch with --diff"
                     )
         for line in (read_small(store / "info" / "alternates") or b"").split(b"\n"):
+            if b"\0" in line:
+                continue  # git takes none of such a file either
             other = Path(os.path.normpath(store / os.fsdecode(line.strip())))
             if line.strip() and other not in stores and len(stores) < _MAX_STORES:
                 stores.append(other)

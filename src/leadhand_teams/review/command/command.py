@@ -30,6 +30,7 @@ from leadhand_teams.review.command.execution import (
 from leadhand_teams.review.command.files import also_files, check_apart, check_writable
 from leadhand_teams.review.command.models import Reviewers
 from leadhand_teams.review.command.options import ReviewOptions, ReviewSetup
+from leadhand_teams.review.lens import data_limit
 from leadhand_teams.review.lenses.past_reviews.export import load_export
 from leadhand_teams.review.snapshot import write_snapshot
 
@@ -58,8 +59,8 @@ def review_command(options: ReviewOptions) -> int:
     if options.past_reviews is not None:
         load_export(options.past_reviews)
     setup = replace(options.setup, also=also)
-    # Both raise an error for a wrong value, before any work is done.
-    _ = setup.deadline_s, setup.budget
+    # All raise an error for a wrong value, before any work is done.
+    _ = setup.deadline_s, setup.budget, data_limit()
     storage = RunStorage(options.home, new=True)
     run_id = storage.new_run_id()
     try:

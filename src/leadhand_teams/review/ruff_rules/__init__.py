@@ -18,7 +18,7 @@ from leadhand.extension.findings import NotAssessed
 from leadhand.tools.ruff import UNKNOWN_RULE, UNREADABLE, Diagnostic, check
 from leadhand.tools.text import joined_names
 from leadhand_teams.review.change import ChangedFile
-from leadhand_teams.review.lens import LensRule, Seen
+from leadhand_teams.review.lens import LensRule, Seen, data_limit
 from leadhand_teams.review.ruff_rules.hits import RuffHit, finding
 from leadhand_teams.review.ruff_rules.table import ROWS, RuffRule
 from leadhand_teams.review.syntax import is_test
@@ -75,7 +75,13 @@ def _run(files: tuple[Path, ...]) -> tuple[Diagnostic, ...]:
         kept.seek(0)
         with contextlib.suppress(ValidationError):  # empty, or half written
             return _DIAGNOSTICS.validate_json(kept.read())
-        found = check(files, select=[*_BY_CODE, *NOT_COMPILED], target=TARGET, preview=True)
+        found = check(
+            files,
+            select=[*_BY_CODE, *NOT_COMPILED],
+            target=TARGET,
+            preview=True,
+            data_bytes=data_limit(),
+        )
         kept.truncate(0)
         kept.write(_DIAGNOSTICS.dump_json(tuple(found)))
         return tuple(found)

@@ -26,7 +26,13 @@ CONFLICT = LensRule(
     "Resolve the conflict and remove the markers.",
     fact=True,
 )  # fmt: skip
-RULES = (SYNTAX_ERROR, CONFLICT)
+ENCODING = LensRule(
+    "bugs/declared-encoding", "bugs/syntax", "critical",
+    "Python then reads other characters than editors and reviewers see, and maybe other code.",
+    "Save the file as UTF-8 and remove the declaration.",
+    fact=True,
+)  # fmt: skip
+RULES = (SYNTAX_ERROR, CONFLICT, ENCODING)
 
 _OLD = re.compile(
     r"""^[ \t]*(?:print[ \t]+["'\w]|exec[ \t]+["'\w]|raise[ \t]+\w+,[ \t]"""
@@ -80,6 +86,7 @@ def is_suspect(file: ChangedFile, found: Sequence[Diagnostic]) -> bool:
     doubtful = (*BROKEN, *NOT_COMPILED)
     return (
         file.undecodable is not None
+        or file.encoding is not None
         or any(one.code in doubtful for one in found)
         or bool(_DEEP.search(file.head))
     )
@@ -87,6 +94,11 @@ def is_suspect(file: ChangedFile, found: Sequence[Diagnostic]) -> bool:
 
 def find(file: ChangedFile, found: Sequence[Diagnostic]) -> Iterator[Seen]:
     """One finding if Python refuses a suspect file because of the change."""
+    if file.encoding is not None:
+        yield from _encoded(file, file.encoding)
+        if file.undecodable is not None:
+            yield _skipped(file, f"it can't be decoded as {file.encoding}, which it declares")
+            return
     refused = file.undecodable or _refused(file.head)
     broken = [one for one in found if one.code in BROKEN]
     if refused is None:
@@ -130,6 +142,16 @@ def _refused(text: str) -> tuple[int, str] | None:
     except ValueError as error:
         return 1, str(error)
     return None
+
+
+def _encoded(file: ChangedFile, encoding: str) -> Iterator[Finding]:
+    """That the file declares an odd encoding, at the declaration if the change adds it."""
+    number = next((n for n, line in enumerate(file.head_lines[:2], 1) if "coding" in line), 1)
+    quoted = _quotable(file, number)
+    if quoted is not None:
+        line, evidence = quoted
+        message = f"Line {number} of the file declares the encoding `{encoding}`."
+        yield ENCODING.finding(file, line, message=message, evidence=evidence)
 
 
 def _conflict(file: ChangedFile, line: int) -> Finding:

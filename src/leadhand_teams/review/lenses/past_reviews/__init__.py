@@ -26,9 +26,11 @@ _MIN_SHARE = 0.3
 """How much of the words of a hunk a comment and its code must have, by their rarity."""
 
 
-def review(handoff: Handoff, *, change: str, past_reviews: str | None = None) -> LensReport:
+def review(
+    handoff: Handoff, *, change: str, limited: bool = False, past_reviews: str | None = None
+) -> LensReport:
     """That earlier comments were not compared with the change."""
-    del handoff, change
+    del handoff, change, limited
     why = "no export of earlier reviews was given; pass one with --past-reviews FILE"
     if past_reviews is not None:
         why = "only a model compares earlier comments with the change (--model)"
