@@ -30,6 +30,9 @@ screenshots: setup
 
 review: setup
 	@$(BIN)/leadhand review $(RANGE) --repo $(REPO) --fail-on never $(ARGS)
+ifeq ($(origin REPO)$(origin RANGE)$(origin ARGS),filefileundefined)
+	@.ci/sample/review "$(CURDIR)/$(BIN)/leadhand"
+endif
 
 # Types are checked beside the tests, which leave a core idle now and then.
 test: lint imports

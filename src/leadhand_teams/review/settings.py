@@ -95,7 +95,7 @@ class ChangeSettings(BaseModel):
             given = self.used.model_dump(exclude_defaults=True)
             words = [f"{key} {value}" for key, value in self.used.described().items()]
             said = [text for text in words if text.split()[0] in given]
-            text = f"ReviewSettings of the base, where no option says otherwise: {'; '.join(said)}"
+            text = f"Settings of the base, where no option says otherwise: {'; '.join(said)}"
             yield Note(kind="settings", path=self.file, text=text)
         if self.edited is not None:
             text = "This change edits the settings of its own review; they were not used"

@@ -229,9 +229,13 @@ def show(
 
             sys.stdout.write(formatted(kept.store, found.run_id, format))
             raise typer.Exit(_report_damage(found) or kept.damaged)
-    from leadhand.trace.run_history import RunHistory
+        from leadhand.trace.run_history import RunHistory
 
-    history = RunHistory.of(found.events)
+        history = RunHistory.of(found.events)
+        if not (answer or json or out) and not found.damage:
+            from leadhand.cli.runs.formats import answer_text
+
+            sys.stdout.write(answer_text(kept.store, history.state))
     if answer or out is not None:
         if history.state.answer is None:
             asked = f"run {found.run_id!r} has no answer yet"

@@ -9,7 +9,16 @@ from leadhand.errors import InputError
 from leadhand.journal import StoreJournal
 from leadhand.journal.store import Store
 from leadhand.run.reading import run_view
+from leadhand.state.run_state import RunState
 from leadhand.teams.installed import FORMATS, entry_points, imported, unusable
+
+
+def answer_text(store: Store, state: RunState) -> str:
+    """The answer in the format `text` of the run's team and an empty line; else empty."""
+    has_text = f"{state.team}.text" in entry_points(FORMATS)
+    if not has_text or state.answer is None or state.answer.output is None:
+        return ""
+    return formatted(store, state.run_id, "text") + "\n"
 
 
 def formatted(store: Store, run_id: str, format: str) -> str:

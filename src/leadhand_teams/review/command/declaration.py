@@ -53,7 +53,7 @@ def review(
     also: Annotated[
         list[str] | None,
         typer.Option(
-            help="Write the report to a file too, as json, markdown or sarif; may be repeated.",
+            help="Write the report to a file too, as json, markdown, sarif, oneline or rdjson.",
             metavar="FORMAT=FILE",
         ),
     ] = None,

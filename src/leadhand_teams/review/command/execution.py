@@ -4,7 +4,6 @@ The folder contains the snapshot of the change and the other input files, so tha
 resumed by another process, even without the repository.
 """
 
-import json
 import os
 import shutil
 import sys
@@ -22,13 +21,12 @@ from leadhand.tools.git import GitTimeout, OutOfTime
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.command.baseline import load_baseline
 from leadhand_teams.review.command.files import write_whole
-from leadhand_teams.review.command.formats import FileFormat, ReviewFormat
+from leadhand_teams.review.command.formats import ReviewFormat
 from leadhand_teams.review.command.github import annotate
-from leadhand_teams.review.command.markdown import markdown
 from leadhand_teams.review.command.models import reviewers
 from leadhand_teams.review.command.options import ReviewSetup
+from leadhand_teams.review.command.rendering import rendered
 from leadhand_teams.review.command.report import ReviewReport, Subject, exit_status
-from leadhand_teams.review.command.sarif import sarif
 from leadhand_teams.review.command.text import show_review
 from leadhand_teams.review.settings import ReviewSettings
 from leadhand_teams.review.synthesizer import FindingsSynthesizer
@@ -163,11 +161,11 @@ def show(report: ReviewReport, format: ReviewFormat) -> None:
     match format:
         case "text":
             show_review(report, DataConsole())
-        case "json" | "markdown" | "sarif":
-            _write(rendered(report, format))
         case "github":
             summary = os.environ.get("GITHUB_STEP_SUMMARY")
             _write(annotate(report, Path(summary) if summary else None))
+        case _:
+            _write(rendered(report, format))
 
 
 def write_files(report: ReviewReport, setup: ReviewSetup) -> None:
@@ -181,23 +179,6 @@ def write_files(report: ReviewReport, setup: ReviewSetup) -> None:
     else:
         name = Path(setup.write_baseline).name
         print_note(f"{name} was not written: the review is {report.answer.status}")
-
-
-def rendered(report: ReviewReport, format: FileFormat) -> str:
-    """`report` as a document."""
-    match format:
-        case "json":
-            return _json(report.answer.model_dump(mode="json"))
-        case "markdown":
-            return markdown(report)
-        case "sarif":
-            return _json(sarif(report))
-
-
-def _json(document: object) -> str:
-    # pydantic's own JSON refuses lone surrogates, which broken encodings leave in text, and does
-    # not escape control and bidirectional characters.
-    return json.dumps(document, indent=2) + "\n"
 
 
 def _write(text: str) -> None:

@@ -8,14 +8,16 @@ from pathlib import Path
 from leadhand import InputError
 from leadhand.errors import ToolError
 from leadhand.extension.output import safe
-from leadhand_teams.review.command.formats import FileFormat
+from leadhand_teams.review.command.formats import DocumentFormat
 
-_FORMATS: dict[str, FileFormat] = {name: name for name in ("json", "markdown", "sarif")}
+_FORMATS: dict[str, DocumentFormat] = {
+    name: name for name in ("json", "markdown", "sarif", "oneline", "rdjson")
+}
 
 
-def also_files(given: Iterable[str]) -> dict[FileFormat, str]:
+def also_files(given: Iterable[str]) -> dict[DocumentFormat, str]:
     """Format -> absolute path, of what `--also` was given. Raises `InputError`."""
-    files: dict[FileFormat, str] = {}
+    files: dict[DocumentFormat, str] = {}
     for text in given:
         kind, _, name = text.partition("=")
         format = _FORMATS.get(kind)

@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-ReviewFormat = Literal["text", "json", "markdown", "sarif", "github"]
+DocumentFormat = Literal["json", "markdown", "sarif", "oneline", "rdjson"]
+"""How a review is printed for programs; `--also` writes it to a file."""
+ReviewFormat = Literal["text", "json", "markdown", "sarif", "github", "oneline", "rdjson"]
 """How a review is printed."""
-FileFormat = Literal["json", "markdown", "sarif"]
-"""How `--also` writes a review to a file."""
 FailOn = Literal["critical", "warning", "info", "never"]
 """The lowest severity of findings that makes the exit status 1."""

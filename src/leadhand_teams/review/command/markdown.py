@@ -16,8 +16,8 @@ from leadhand_teams.review.command.report import (
     extent,
     facts,
     headline,
+    left_out,
     more_look,
-    not_analysed,
     not_assessed_groups,
     noted,
     place,
@@ -77,14 +77,8 @@ def markdown(
     for one in review.notes:
         if not one.attempt:
             page.add(prose(clip(noted(one), _TEXT_CHARS)))
-    if report.review.hidden_by_ignores:
-        number = counted(len(report.review.hidden_by_ignores), "finding")
-        page.add(f"Left out: {number} by `leadhand: ignore` comments.")
-    if report.review.hidden_by_baseline:
-        number = counted(len(report.review.hidden_by_baseline), "finding")
-        page.add(f"Left out: {number} of the baseline.")
-    if (review.findings or review.look) and not_analysed(review):
-        page.add(f"Not analysed: {prose(not_analysed(review))}.")
+    for kind, words in left_out(review):
+        page.add(f"{kind.capitalize()}: {prose(words)}.")
     if stats(report):
         page.add(f"<sub>{prose(' · '.join(stats(report)))}</sub>")
     return page.text()

@@ -6,7 +6,7 @@ from pathlib import Path
 from leadhand.extension import RunSetup
 from leadhand.extension.options import OutputOptions
 from leadhand_teams.review import DEFAULT_THRESHOLD
-from leadhand_teams.review.command.formats import FailOn, FileFormat, ReviewFormat
+from leadhand_teams.review.command.formats import DocumentFormat, FailOn, ReviewFormat
 from leadhand_teams.review.settings import ReviewSettings
 
 
@@ -22,7 +22,7 @@ class ReviewSetup(RunSetup):
     no_look: bool = False
     """Whether to leave out what needs a look."""
     fail_on_look: bool = False
-    also: dict[FileFormat, str] = field(default_factory=dict["FileFormat", str])
+    also: dict[DocumentFormat, str] = field(default_factory=dict["DocumentFormat", str])
     """Format -> file of further copies of the report."""
     write_baseline: str | None = None
     """Where to write the report as the baseline of later reviews."""

@@ -1,7 +1,7 @@
 """The data and the wording that all formats of a review share: no colours, no markup, no I/O."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from leadhand import Answer
@@ -17,6 +17,17 @@ SHOWN_LOOK = 10
 _ID_DIGITS = 10
 _MAX_KINDS = 5
 _HOW = {"in part": "only in part"}
+KNOWN = {
+    "security": "security holes",
+    "bugs": "known kinds of bugs",
+    "performance": "blocking calls",
+    "history": "undone fixes",
+    "comments": "outdated docstrings",
+    "tests": "skipped tests",
+}
+"""What the rules of each lens know."""
+OF_ANY_TEXT = "secrets, conflict markers"
+"""What the rules look for in files that are not Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +104,10 @@ def span(subject: Subject) -> str:
 def extent(report: ReviewReport) -> list[str]:
     """How much was reviewed, in parts: the commits, and the numbers of files, lines and lenses."""
     subject = report.subject
-    parts = [span(subject), counted(subject.files, "file")]
-    parts.append(f"+{subject.added:,} −{subject.removed:,}")
+    parts = [span(subject)]
+    if subject.files:  # a stored review has no numbers
+        parts.append(counted(subject.files, "file"))
+        parts.append(f"+{subject.added:,} −{subject.removed:,}")
     if report.lenses:
         parts.append(counted(len(report.lenses), "lens", "lenses"))
     return [part for part in parts if part]
@@ -137,60 +150,61 @@ def also_at(finding: Finding, most: int) -> str:
 
 
 def headline(report: ReviewReport) -> str:
-    """The outcome in one line: the findings by severity and what needs a look, or that there is
-    neither, and how many a model refuted."""
-    line, said = _outcome(report), refuted(report.review)
-    if not said:
-        return line
-    return f"{line[:-1]}; {said}." if line.endswith(".") else f"{line}; {said}"
+    """The outcome in one line: findings by severity, what needs a look, what is suppressed.
 
-
-def _outcome(report: ReviewReport) -> str:
-    findings, look = report.review.findings, len(report.review.look)
-    needs = f"{look:,} {'needs' if look == 1 else 'need'} a look" if look else ""
-    if findings:
-        counts = Counter(finding.severity for finding in findings)
+    Without any: that no rule matched, in which files, and what the rules know.
+    """
+    review = report.review
+    if not report.answer.tasks and report.answer.status == "failed":
+        return "Nothing was reviewed: see the gaps below."
+    look = len(review.look)
+    parts = [f"{look:,} {'needs' if look == 1 else 'need'} a look"] if look else []
+    if review.findings:
+        counts = Counter(finding.severity for finding in review.findings)
         kinds = [
             counted(counts[kind], kind, "warnings" if kind == "warning" else kind)
             for kind in SEVERITIES
             if counts[kind]
         ]
-        found = f"{counted(len(findings), 'finding')}: {joined_names(kinds)}"
-        return f"{found}; {needs}" if needs else found
-    if not report.answer.tasks and report.answer.status == "failed":
-        return "Nothing was reviewed: see the gaps below."
+        parts.insert(0, f"{counted(len(review.findings), 'finding')}: {joined_names(kinds)}")
+    elif look:
+        parts.insert(0, "no findings")
+    else:
+        parts.append(_nothing(report))
+    parts += [suppressed(report)] if suppressed(report) else []
+    parts += [refuted(review)] if refuted(review) else []
     if report.answer.status != "complete":
-        nothing = f"No findings; {needs}" if needs else "No findings"
-        return f"{nothing}, but the review is {report.answer.status}: see the gaps below."
-    if needs:
-        return f"No findings at or above confidence {report.threshold}; {needs}"
-    return _nothing(report)
+        parts.append(f"the review is {report.answer.status}: see the gaps below")
+    line = "; ".join(parts)
+    return f"{line[:1].upper()}{line[1:]}."
 
 
 def _nothing(report: ReviewReport) -> str:
-    """The outcome of a complete review without findings."""
+    """That no rule matched, in which files, and what the rules know."""
     review = report.review
-    nothing = "nothing found"
-    if review.suppressed:
-        nothing = f"nothing at or above confidence {report.threshold}"
-        serious = sum(one.severity == "critical" for one in review.suppressed)
-        nothing += f", but {serious:,} critical below it," if serious else ""
-    elif review.hidden_by_baseline:
+    nothing = "no rule matched"
+    if review.hidden_by_baseline:
         nothing = "nothing new since the baseline"
     elif review.hidden_by_ignores:
         nothing = "nothing that no comment in the code ignores"
-    if files := analysed(review):
-        nothing += f" in {files}"
-    missing = not_analysed(review)
-    if (
-        missing
-        or refuted(review)
-        or review.dropped
-        or any(not note.idle for note in review.not_assessed)
-    ):
-        nothing = f"{nothing[0].upper()}{nothing[1:]}."
-        return f"{nothing} Not analysed: {missing}." if missing else nothing
-    return f"Clean: {nothing}."
+    elif review.suppressed:
+        nothing = f"no rule matched with confidence {report.threshold}"
+    if review.coverage and all(one.how == "not" for one in review.coverage):
+        return "nothing was analysed"
+    python = any(one.kind == "Python file" and one.how != "not" for one in review.coverage)
+    known = [words for lens, words in KNOWN.items() if lens in report.lenses]
+    words = joined_names(known, most=len(KNOWN)) if python and known else OF_ANY_TEXT
+    files = f" in {analysed(review)}" if analysed(review) else ""
+    return f"{nothing}{files} ({words})"
+
+
+def suppressed(report: ReviewReport) -> str:
+    """`3 suppressed, 1 of them critical`; empty if nothing is below the threshold."""
+    below = report.review.suppressed
+    serious = sum(one.severity == "critical" for one in below)
+    if not below:
+        return ""
+    return f"{len(below):,} suppressed" + (f", {serious:,} of them critical" if serious else "")
 
 
 def analysed(review: Review) -> str:
@@ -209,6 +223,18 @@ def not_analysed(review: Review) -> str:
     parts = [names + (f" ({_HOW.get(why, why)})" if why else "") for names, why in kinds]
     more = len(missing) - _MAX_KINDS
     return ", ".join(parts) + (f" and {counted(more, 'more kind')}" if more > 0 else "")
+
+
+def left_out(review: Review) -> Iterator[tuple[str, str]]:
+    """What is not shown and was not analysed: kind and words, as far as there is any."""
+    for kind, hidden, why in (
+        ("ignored", review.hidden_by_ignores, "`leadhand: ignore` comments hide them"),
+        ("baseline", review.hidden_by_baseline, "the baseline has them"),
+    ):
+        if hidden:
+            yield kind, f"{counted(len(hidden), 'finding')} left out: {why}"
+    if missing := not_analysed(review):
+        yield "not analysed", missing
 
 
 def noted(note: Note) -> str:

@@ -12,8 +12,7 @@ from pydantic import JsonValue
 from leadhand import __version__
 from leadhand.extension.findings import Finding, Quote, Severity
 from leadhand.extension.output import safe, sentence
-from leadhand.tools.text import counted
-from leadhand_teams.review.command.report import ReviewReport, not_analysed
+from leadhand_teams.review.command.report import ReviewReport, left_out
 from leadhand_teams.review.lens import LensRule
 
 SCHEMA = (
@@ -30,7 +29,8 @@ _NOTIFICATIONS = {
     "dropped": "A finding that was dropped because its quote is not in the change.",
     "settings": "The settings of the review, and what the change would make of them.",
     "model": "What a model refuted of the analysers' findings.",
-    "ignore": "Comments in the code that hide findings, or would.",
+    "ignore": "Comments in the code that would hide findings.",
+    "ignored": "Findings that comments in the code hide.",
     "baseline": "Findings that an earlier report has.",
 }
 
@@ -161,20 +161,14 @@ def _notifications(report: ReviewReport) -> Iterator[Json]:
     for row in review.dropped:
         text = f"{row.rule} in line {row.line}: its quote is not in the change."
         yield _notification("dropped", "warning", text, [_location(row.path, row.line)])
-    if not_analysed(review):
-        yield _notification("not-analysed", "note", f"Not analysed: {not_analysed(review)}.")
     for note in (note for note in review.not_assessed if not note.idle):
         at = [_location(note.path)] if note.path is not None else []
         yield _notification("not-assessed", "note", f"{note.lens}: {note.why}", at)
     for note in review.notes:
         at = [_location(note.path, note.line)] if note.path is not None else []
         yield _notification(note.kind, "warning" if note.attempt else "note", note.text, at)
-    if review.hidden_by_ignores:
-        number = counted(len(review.hidden_by_ignores), "finding")
-        yield _notification("ignore", "note", f"{number} left out: comments in the code hide them.")
-    if review.hidden_by_baseline:
-        number = counted(len(review.hidden_by_baseline), "finding")
-        yield _notification("baseline", "note", f"{number} left out: the baseline has them.")
+    for kind, words in left_out(review):
+        yield _notification(kind.replace(" ", "-"), "note", f"{kind.capitalize()}: {words}.")
 
 
 def _notification(name: str, level: str, text: str, locations: Sequence[Json] = ()) -> Json:

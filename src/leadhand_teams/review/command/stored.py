@@ -1,25 +1,46 @@
-"""The formats of stored reviews, for `leadhand show RUN --format NAME`."""
+"""The formats of stored reviews: `leadhand show RUN` prints `text`, `--format NAME` the others."""
 
-import json
+from collections.abc import Callable
 
 from leadhand import InputError, RunView
 from leadhand.extension.findings import Review
+from leadhand.extension.output import DataConsole
 from leadhand_teams.review import DEFAULT_THRESHOLD
+from leadhand_teams.review.command.formats import DocumentFormat
+from leadhand_teams.review.command.rendering import rendered
 from leadhand_teams.review.command.report import ReviewReport, Subject
-from leadhand_teams.review.command.sarif import sarif
+from leadhand_teams.review.command.text import show_review
 from leadhand_teams.review.team import rules
+from leadhand_teams.review.with_model import lens_of
 
 
-def stored_sarif(run: RunView) -> str:
-    """A stored review as a SARIF log. Raises `InputError` if it has no report yet."""
+def stored_text(run: RunView) -> str:
+    """A stored review as the terminal shows it. Raises `InputError` if it has no report yet."""
+    console = DataConsole()
+    with console.capture() as captured:
+        show_review(_report(run), console)
+    return captured.get()
+
+
+def _stored(format: DocumentFormat) -> Callable[[RunView], str]:
+    return lambda run: rendered(_report(run), format)
+
+
+stored_markdown = _stored("markdown")
+stored_oneline = _stored("oneline")
+stored_rdjson = _stored("rdjson")
+stored_sarif = _stored("sarif")
+
+
+def _report(run: RunView) -> ReviewReport:
     if run.answer is None or run.answer.output is None:
         raise InputError(f"review {run.run_id!r} has no report yet")
     threshold = run.origin.get("threshold")
-    report = ReviewReport(
+    return ReviewReport(
         review=Review.model_validate(run.answer.output),
         answer=run.answer,
         subject=Subject(title=run.request, base=None, head=None, files=0, added=0, removed=0),
         threshold=threshold if isinstance(threshold, int) else DEFAULT_THRESHOLD,
+        lenses=tuple(sorted({lens_of(task.worker) for task in run.answer.tasks})),
         rules=rules(),
     )
-    return json.dumps(sarif(report), indent=2) + "\n"

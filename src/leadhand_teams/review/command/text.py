@@ -24,8 +24,8 @@ from leadhand_teams.review.command.report import (
     extent,
     facts,
     headline,
+    left_out,
     more_look,
-    not_analysed,
     not_assessed_groups,
     noted,
     place,
@@ -97,7 +97,8 @@ class _Page:
         yield self.text(sentence(self._report.subject.title), "bold")
         yield self.text(safe(" · ".join(extent(self._report))), "dim")
         yield Text()
-        yield self._outcome()
+        unfinished = self._report.answer.status != "complete"
+        yield self.text(headline(self._report), "yellow" if unfinished else "bold")
         for finding in shown_first(review.findings):
             yield Text()
             yield from self._finding(finding, review.quotes.get(finding.id))
@@ -126,14 +127,6 @@ class _Page:
             yield Text()
             yield self.text("─" * _RULE_WIDTH, "dim")
             yield notes
-
-    def _outcome(self) -> Text:
-        line = headline(self._report)
-        if self._report.review.findings or self._report.review.look:
-            return self.text(line)
-        if line.startswith("Clean"):
-            return Text.assemble(self.text("✓ ", "green"), self.text(line, "bold"))
-        return self.text(line, "yellow")
 
     def _finding(self, finding: Finding, quote: Quote | None) -> Iterator[RenderableType]:
         mark, colour = _MARKS[finding.severity]
@@ -167,7 +160,7 @@ class _Page:
             yield _indented(self.text(sentence(verdict(finding)), "dim"))
 
     def _quote(self, finding: Finding, quote: Quote | None) -> Table:
-        """The quoted code with its line numbers; removed code has a minus and old numbers."""
+        """The quoted code with its line numbers; removed code has a minus instead."""
         code = Table.grid(padding=(0, 1))
         code.add_column(justify="right", style="dim", no_wrap=True)
         code.add_column(no_wrap=True)
@@ -176,7 +169,8 @@ class _Page:
         lines = quoted_lines(finding.evidence)
         numbers = quote.lines if quote is not None else ()
         for row, line in enumerate(lines[:_QUOTE_LINES]):
-            number = str(numbers[row]) if row < len(numbers) else ""
+            # A removed line has only a number of the old file, beside the finding's in the new one.
+            number = str(numbers[row]) if row < len(numbers) and not removed else ""
             cut = cut_code(line, _QUOTE_WIDTH)
             code.add_row(
                 self.text(number),
@@ -215,19 +209,13 @@ class _Page:
             styles = ["yellow" if note.attempt else "" for note in ofkind]
             rows = zip(ofkind, styles, strict=True)
             yield kind, [self.text(sentence(noted(note)), style) for note, style in rows]
-        if review.hidden_by_ignores:
-            number = counted(len(review.hidden_by_ignores), "finding")
-            yield "ignored", [self.text(f"{number} by `leadhand: ignore` comments, not shown")]
-        if review.hidden_by_baseline:
-            number = counted(len(review.hidden_by_baseline), "finding")
-            yield "baseline", [self.text(f"{number} of the baseline, not shown")]
+        for kind, words in left_out(review):
+            yield kind, [self.text(words)]
         if review.dropped:
             number = counted(len(review.dropped), "finding")
             where = [safe(f"{row.rule} at {row.path}:{row.line}") for row in review.dropped]
             quote = "whose quote is not in the change"
             yield "dropped", [self.text(f"{number} {quote}: {joined_names(where, _MAX_NAMES)}")]
-        if (review.findings or review.look) and not_analysed(review):
-            yield "not analysed", [self.text(not_analysed(review))]
         if not_assessed_groups(review.not_assessed):
             yield "not assessed", list(self._not_assessed(review))
         if report.answer.gaps:

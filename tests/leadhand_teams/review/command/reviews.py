@@ -69,6 +69,7 @@ def report(
     dropped: tuple[Dropped, ...] = (),
     hidden_by_baseline: tuple[str, ...] = (),
     quotes: dict[str, Quote] | None = None,
+    code: dict[str, str] | None = None,
     title: str = "Read settings from the request",
     status: Status = "complete",
     gaps: tuple[Gap, ...] = (),
@@ -83,6 +84,7 @@ def report(
         dropped=dropped,
         hidden_by_baseline=hidden_by_baseline,
         quotes=quotes or {},
+        code=code or {},
     )
     return ReviewReport(
         review=review,

@@ -19,6 +19,8 @@ FACTS = {
     "null.py": (b"x = 1\ny = '\0'\n", "bugs/syntax-error"),
     "latin.py": ("\n\nname = 'Müller'\n".encode("latin-1"), "bugs/syntax-error"),
     "unknown.py": ("# coding: klingon\nname = 'Müller'\n".encode(), "bugs/syntax-error"),
+    "escape.py": (b"# coding: unicode_escape\n# x \\nimport os\n", "bugs/declared-encoding"),
+    "undefined.py": (b"# coding: undefined\nx = 1\n", "bugs/declared-encoding"),
     "deep.py": (b"x = " + b"(" * 300 + b"1" + b")" * 300 + b"\n", "bugs/syntax-error"),
     "values.yaml": (b"<<<<<<< HEAD\na: 1\n=======\na: 2\n>>>>>>> x\n", "bugs/conflict-marker"),
     "deploy.sh": (f"export TOKEN={TOKEN}\n".encode(), "security/secret-token"),
@@ -59,6 +61,8 @@ def test_what_python_refuses_conflicts_tokens_and_keys_are_facts(repo: Repo) -> 
     assert "null byte" in found["null.py"].message
     assert "not UTF-8" in found["latin.py"].message
     assert "klingon" in found["unknown.py"].message
+    assert "`unicode_escape`" in found["escape.py"].message
+    assert "undefined.py" in {note.path for note in review.not_assessed}
     assert TOKEN[8:] not in review.model_dump_json()
 
 
@@ -81,7 +85,22 @@ def test_a_byte_that_was_broken_before_is_not_blamed_on_the_change(repo: Repo) -
     assert [one for one in review.findings if one.basis == "fact"] == []
 
 
-def test_a_stored_review_is_shown_in_its_own_format(repo: Repo) -> None:
+def test_code_that_an_encoding_hides_is_read_as_python_reads_it(repo: Repo) -> None:
+    """The declaration was there before: what hides code now is the line below it."""
+    declared = "# coding: unicode_escape\n"
+    repo.commit("Declare it", {"a.py": f"{declared}x = 1\n", "b.py": f"{declared}y = 1\n"})
+    hidden = f"{declared}x = 1\n# x \\ndef run(: pass\n"
+    repo.commit("Comment on it", {"a.py": hidden, "b.py": f"{declared}y = 2\n"})
+    status, review = reviewed(repo.folder)
+    assert status == 1
+    found = {(one.path, one.rule): one.evidence for one in review.findings}
+    assert found == {
+        ("a.py", "bugs/declared-encoding"): "# coding: unicode_escape",
+        ("a.py", "bugs/syntax-error"): "def run(: pass",
+    }
+
+
+def test_a_stored_review_is_shown_again_and_in_its_formats(repo: Repo) -> None:
     (repo.folder / "a.py").write_text("def f(:\n")
     repo.commit("Break it")
     home = ("--home", str(repo.folder.parent / "home"))
@@ -90,6 +109,12 @@ def test_a_stored_review_is_shown_in_its_own_format(repo: Repo) -> None:
     assert shown.status == 0
     assert "syntax" in printed.out
     assert json.loads(shown.out) == json.loads(printed.out)
+    whole = leadhand("show", "last", *home, folder=repo.folder).out
+    assert "1 finding: 1 critical." in whole
+    assert "def f(:" in whole
+    assert "tasks\n  ✓ security completed" in whole
+    line = leadhand("show", "last", *home, "--format", "oneline", folder=repo.folder).out
+    assert line.startswith("a.py:1:1: bugs/syntax-error ")
 
 
 @pytest.mark.parametrize("name", ["shop/bad_import.py", "invalid_order.py", "broken.py"])

@@ -112,7 +112,7 @@ def test_a_comment_shows_findings_and_folds_what_was_left_out() -> None:
     assert "<details><summary>Suppressed: 1 finding below confidence 80</summary>" in text
     assert "<details><summary>Not assessed: 1 reason</summary>" in text
     assert "history: a patch has no history" in text
-    assert "1 finding of the baseline" in text
+    assert "Baseline: 1 finding left out: the baseline has them" in text
 
 
 def test_what_needs_a_look_is_told_apart_and_shown_up_to_ten(

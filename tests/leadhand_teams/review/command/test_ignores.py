@@ -42,10 +42,10 @@ def test_a_comment_of_the_base_is_obeyed_and_what_it_hides_is_counted(tmp_path: 
     assert (review.findings, ignore_notes(review)) == ((), [])
     assert len(review.hidden_by_ignores) == 2
     for format, said in {
-        "text": "2 findings by `leadhand: ignore` comments, not shown",
-        "markdown": "Left out: 2 findings by",
-        "sarif": "2 findings left out: comments in the code hide them",
-        "github": "Left out: 2 findings by",
+        "text": "2 findings left out: `leadhand: ignore` comments",
+        "markdown": "Ignored: 2 findings left out",
+        "sarif": "2 findings left out: `leadhand: ignore` comments hide them",
+        "github": "Ignored: 2 findings left out",
     }.items():
         ended = leadhand("review", "--format", format, "-q", folder=tmp_path)
         assert said in " ".join(ended.out.split())

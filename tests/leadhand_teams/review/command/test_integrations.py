@@ -123,7 +123,7 @@ def test_a_pull_request_gets_annotations_sarif_a_summary_and_one_comment_that_is
     asked = len(hub.requests)
     assert step(pull, hub, event(pull)).status == 0
     assert ("PATCH", f"{EDIT}122", "Bearer a-token") in hub.requests[asked:]
-    assert "Clean" in hub.comments[122]
+    assert "No rule matched" in hub.comments[122]
     assert len(hub.comments) == 122
     assert hub.comments[121] == f"Quoting {MARKER}"
 
@@ -187,7 +187,7 @@ def test_inputs_become_options_and_a_push_has_no_comment(pull: Repo, hub: GitHub
     pushed = {"before": base, "after": head}
     done = step(pull, hub, pushed, threshold="100", **{"fail-on": "info"})
     assert done.status == 0
-    assert "confidence 100" in done.summary
+    assert "No findings; 1 needs a look" in done.summary
     done = step(pull, hub, event(pull), comment="false")
     assert "bugs/undefined-name" in done.summary
     assert hub.requests == []
@@ -249,3 +249,18 @@ def test_a_bad_commit_is_stopped_by_the_hook_and_a_good_one_passes(pull: Repo) -
     assert pull.git("rev-list", "--count", "HEAD") == "2"
     pull.git("commit", "-q", "-m", "Print one", "app.py")
     assert pull.git("rev-list", "--count", "HEAD") == "3"
+
+
+def test_the_sample_of_make_review_shows_its_three_planted_bugs(tmp_path: Path) -> None:
+    script = [
+        str(ROOT / ".ci" / "sample" / "review"),
+        str(Path(sys.executable).parent / "leadhand"),
+    ]
+    env = {**hermetic(), "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        script, cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "a made-up\nshop, and a change with three planted bugs." in done.stdout
+    assert "3 findings: 3 critical." in done.stdout
+    assert list(tmp_path.iterdir()) == []

@@ -229,7 +229,10 @@ def test_every_format_says_what_was_refuted_why_and_how_often(
         (guard,) = (one for one in run["results"] if one["ruleId"].endswith("access-guard"))
         assert (guard["level"], guard["properties"]["basis"]) == ("note", "model")
     else:
-        assert "2 findings: 2 critical; 1 needs a look; a model refuted 2 findings" in flat
+        assert (
+            "2 findings: 2 critical; 1 needs a look; 1 suppressed; a model refuted 2 findings"
+            in flat
+        )
         assert "refuted by a model" in flat
 
 

@@ -149,10 +149,10 @@ def test_a_finding_keeps_its_id_when_lines_shift_and_a_baseline_hides_it(tmp_pat
     assert before == set(output["hidden_by_baseline"])
 
 
-def test_a_clean_change_is_said_to_be_clean_and_what_was_not_assessed_is_named(
+def test_no_match_is_said_with_what_the_rules_know_and_what_was_not_assessed_is_named(
     tmp_path: Path,
 ) -> None:
-    """The review is still complete, and clean only where everything was analysed."""
+    """The review is still complete; nothing is called clean that was not judged."""
     made = Repo(tmp_path / "r")
     made.commit("Start", {"a.py": '"""A module."""\n'})
     made.write("a.py", '"""A module of its own."""\n')
@@ -160,8 +160,13 @@ def test_a_clean_change_is_said_to_be_clean_and_what_was_not_assessed_is_named(
     made.commit("Say more, and add a file that is no text")
     events = tmp_path / "events.jsonl"
     ended = leadhand("review", "--events", str(events), folder=made.folder)
-    said = "Nothing found in 1 Python file. Not analysed: 1 binary file."
-    assert (ended.status, said in ended.out) == (0, True)
+    out = " ".join(ended.out.split())
+    said = (
+        "No rule matched in 1 Python file (security holes, known kinds of bugs, blocking calls, "
+        "undone fixes, outdated docstrings and skipped tests)."
+    )
+    assert (ended.status, said in out) == (0, True)
+    assert "not analysed 1 binary file" in out
     assert "binary · logo.bin" in ended.out
     answer = folded(events).answer
     assert answer is not None
@@ -171,14 +176,15 @@ def test_a_clean_change_is_said_to_be_clean_and_what_was_not_assessed_is_named(
     made.write("a.py", '"""A module of its own again."""\n')
     made.write("README.md", "Read it.\n")
     made.commit("Say it again")
-    clean = leadhand("review", "-q", folder=made.folder).out.splitlines()
-    assert clean[2:] == ["", "✓ Clean: nothing found in 1 Markdown file and 1 Python file."]
+    out = " ".join(leadhand("review", "-q", folder=made.folder).out.split())
+    assert "lenses No rule matched in 1 Markdown file and 1 Python file (security" in out
+    assert "✓" not in out
     stats = leadhand("review", "-q", "--stats", folder=made.folder).out
     assert "critical path" in stats
     assert "engine: deterministic" in stats
 
 
-def test_files_of_other_languages_are_counted_and_not_called_clean(tmp_path: Path) -> None:
+def test_files_of_other_languages_are_counted(tmp_path: Path) -> None:
     made = Repo(tmp_path)
     made.commit("Start", {"a.py": "x = 1\n"})
     for n in range(130):
@@ -186,10 +192,9 @@ def test_files_of_other_languages_are_counted_and_not_called_clean(tmp_path: Pat
     made.commit("Add a front end", {"conf.yaml": "a: 1\n", "lock/package-lock.json": "{}\n"})
     ended = leadhand("review", "-q", folder=made.folder)
     out = " ".join(ended.out.split())
-    assert "Clean" not in out
+    assert "No rule matched (secrets, conflict markers)." in out
     assert (
-        "Nothing found. Not analysed: 130 JavaScript files and 1 YAML file (secrets only), "
-        "1 file (a lock file)."
+        "not analysed 130 JavaScript files and 1 YAML file (secrets only), 1 file (a lock file)"
     ) in out
     assert "package-lock.json" not in out
 
@@ -210,7 +215,7 @@ def test_a_range_from_the_empty_tree_is_the_whole_repository(tmp_path: Path) -> 
     empty = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
     ended = leadhand("review", "-q", f"{empty}..HEAD", folder=made.folder)
     assert ended.status == 0
-    assert "nothing found in 2 Python files" in " ".join(ended.out.split())
+    assert "No rule matched in 2 Python files" in " ".join(ended.out.split())
 
 
 GUARDED = """\
@@ -230,7 +235,7 @@ def test_a_removed_protection_needs_a_look_and_fails_only_if_asked(tmp_path: Pat
     made.commit("Simplify", {"orders.py": GUARDED.replace("@login_required\n", "")})
     ended = leadhand("review", "-q", "--threshold", "100", folder=made.folder)
     assert ended.status == 0
-    assert "No findings at or above confidence 100; 1 needs a look" in ended.out
+    assert "No findings; 1 needs a look." in ended.out
     assert "- @login_required" in ended.out
     assert (
         leadhand("review", "-q", "--threshold", "100", "--fail-on-look", folder=made.folder).status
