@@ -8,6 +8,7 @@ irrational numbers have 50 digits.
 import ast
 import math
 import operator
+import statistics
 from collections.abc import Callable, Sequence
 from decimal import (
     ROUND_HALF_UP,
@@ -197,21 +198,10 @@ def _round(number: Fraction, places: Fraction = Fraction(0)) -> Fraction:
     return -size if number < 0 else size
 
 
-def _mean(numbers: _Numbers) -> Fraction:
-    return sum(numbers, Fraction(0)) / len(numbers)
-
-
-def _median(numbers: _Numbers) -> Fraction:
-    ranked = sorted(numbers)
-    return (ranked[(len(ranked) - 1) // 2] + ranked[len(ranked) // 2]) / 2
-
-
 def _stdev(numbers: _Numbers) -> Fraction:
     if len(numbers) < 2:
         raise ToolCallError("stdev needs at least two numbers")
-    middle = _mean(numbers)
-    squares = sum(((number - middle) ** 2 for number in numbers), Fraction(0))
-    return _sqrt(_settled(squares / (len(numbers) - 1)))
+    return _sqrt(_settled(statistics.variance(numbers)))
 
 
 _OPERATORS: Final[dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]]] = {
@@ -246,8 +236,8 @@ _TWO: Final[dict[str, Callable[[Fraction, Fraction], Fraction]]] = {
 }
 _MANY: Final[dict[str, Callable[[_Numbers], Fraction]]] = {
     "max": max,
-    "mean": _mean,
-    "median": _median,
+    "mean": statistics.mean,
+    "median": statistics.median,
     "min": min,
     "stdev": _stdev,
     "sum": lambda numbers: sum(numbers, Fraction(0)),
