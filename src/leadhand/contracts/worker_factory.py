@@ -50,37 +50,9 @@ MAX_TOOLS = 12
 _MAX_VISITS = 10_000
 """Sets of tools that are tried to find a smaller one."""
 _WORD = re.compile(r"[^\W_]{3,}")
-_STOP_WORDS = frozenset(
-    [
-        "and",
-        "any",
-        "are",
-        "for",
-        "from",
-        "had",
-        "handed",
-        "has",
-        "have",
-        "its",
-        "not",
-        "only",
-        "over",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "these",
-        "this",
-        "those",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "with",
-        "your",
-    ]
+_STOP_WORD = re.compile(
+    "and|any|are|for|from|had|handed|has|have|its|not|only|over|that|the|their|them|then|these|this"
+    "|those|what|when|where|which|who|with|your"
 )
 _ENDINGS = ("ing", "ies", "es", "ed", "s")
 
@@ -158,7 +130,7 @@ def _description(tool: object) -> str:
 def _words(text: str) -> Set[str]:
     """The words of a text without endings: `pages` is `page`, and `searching` is `search`."""
     found = _WORD.findall(text.casefold().replace("_", " "))
-    return {_stem(word) for word in found if word not in _STOP_WORDS}
+    return {_stem(word) for word in found if not _STOP_WORD.fullmatch(word)}
 
 
 def _stem(word: str) -> str:
