@@ -63,8 +63,10 @@ def test_a_model_is_put_through_four_trials(tmp_path: Path, scripted: ScriptedSe
         ("answer in a form", True),
         ("context length", True),
     ]
-    assert trials[3]["said"] == "at least 128,000 tokens"
-    assert scripted.stats().requests == 3 + 4
+    assert trials[3]["said"].startswith(
+        "neither its server nor its maker says it; tasks with tools"
+    )
+    assert scripted.stats().requests == 3
 
 
 def test_the_models_of_a_team_are_told_by_role(tmp_path: Path, scripted: ScriptedServer) -> None:

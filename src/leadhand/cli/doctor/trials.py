@@ -32,10 +32,9 @@ MAX_ANSWER_TOKENS = 400
 """The limit of an answer in a form, which needs a tenth of it."""
 _FEW_TOKENS = 5
 """Of so few the speed tells nothing."""
-CONTEXT_TOKENS = (4_000, 16_000, 64_000, 128_000)
-"""The prompts of the context trial, the shortest first."""
 ENOUGH_TOKENS = 16_000
 """A shorter context is too short for most tasks with tools."""
+_NEEDED = f"tasks with tools need {ENOUGH_TOKENS:,} or more"
 
 _REQUESTER = Requester("doctor")
 _INSTRUCTIONS = "You are being tested by a program. Answer briefly and exactly as asked."
@@ -166,31 +165,18 @@ class _Subject:
         return next((f"it is no plan: {one.message}" for one in errors_in(found)), None)
 
     async def context(self) -> Check:
-        """The context length, as the server or pydantic-ai states it, else measured."""
+        """The context length, as the server or pydantic-ai states it."""
         await learn_context(self.connection.model, self.connection.habits)
         told, known = self.connection.habits.context_tokens, self.connection.context_tokens
-        if known is not None:
-            return _context(known, f"{known:,} tokens, as its {'server' if told else 'maker'} says")
-        return await self._measured()
-
-    async def _measured(self) -> Check:
-        fits, why = 0, ""
-        for tokens in CONTEXT_TOKENS:
-            # Every common tokenizer makes one token of a short common word.
-            filler = "Read this and answer only with the word ready.\n" + "one two " * (tokens // 2)
-            try:
-                response = await self._ask(filler, CallRequest(_INSTRUCTIONS))
-            except ModelError as error:
-                why = f"; {tokens:,} failed: {error}"
-                break
-            seen = response.usage.input_tokens
-            # Some servers cut a long request silently; their token count shows it.
-            if 0 < seen < tokens // 2:
-                why = f"; of {tokens:,} it read {seen:,} and said nothing"
-                fits = max(fits, seen)
-                break
-            fits = tokens
-        return _context(fits, f"at least {fits:,} tokens{why}")
+        if known is None:
+            said = f"neither its server nor its maker says it; {_NEEDED}"
+            return Check("context length", True, said)
+        said = f"{known:,} tokens, as its {'server' if told else 'maker'} says"
+        fix = (
+            f"{_NEEDED}: start the server with a longer context (Ollama: OLLAMA_CONTEXT_LENGTH, "
+            "llama.cpp: --ctx-size)"
+        )
+        return Check("context length", known >= ENOUGH_TOKENS, said, fix)
 
     async def _ask(self, text: str, request: CallRequest) -> ModelResponse:
         self.chars, self.pieces, self.began_s = 0, 0, asyncio.get_running_loop().time()
@@ -220,13 +206,3 @@ def _wrong_call(response: ModelResponse) -> str | None:
     if not all(isinstance(arguments.get(name), int) for name in ("a", "b")):
         return "it called the tool with arguments that it does not take"
     return None
-
-
-def _context(tokens: int, said: str) -> Check:
-    if tokens >= ENOUGH_TOKENS:
-        return Check("context length", True, said)
-    fix = (
-        f"tasks with tools need {ENOUGH_TOKENS:,} or more: start the server with a longer context "
-        "(Ollama: OLLAMA_CONTEXT_LENGTH, llama.cpp: --ctx-size)"
-    )
-    return Check("context length", False, said, fix)
