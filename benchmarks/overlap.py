@@ -14,9 +14,11 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from leadhand import Task, Team, Worker
+from leadhand import Plan, Task, Team, Worker
 from leadhand.advice.facts import RunFacts
 from leadhand.advice.overlap import overlaps as overlaps_of
+from leadhand.state.run_state import TaskState
+from leadhand.trace.run_history import RunHistory, TaskHistory
 
 PAIRS = 500
 """Pairs of intents of any domain that are compared."""
@@ -46,11 +48,20 @@ def requests(workloads: Path) -> dict[str, Intents]:
     return found
 
 
+def routed(task: Task) -> RunFacts:
+    """A run in which a router gave a request to a worker."""
+    history = RunHistory()
+    history.state.planned_by = "router"
+    history.state.tasks[task.id] = TaskState(task, task.worker)
+    history.tasks[task.id] = TaskHistory(task.id)
+    return RunFacts(history, Plan(goal=task.intent, tasks=[task]))
+
+
 def overlaps(first: Sequence[str], second: Sequence[str]) -> bool:
     """Whether the advice is that a worker with these tasks overlaps another one."""
     team = Team("t", workers=[Worker("a", "Does a"), Worker("b", "Does b")])
     runs = [
-        RunFacts(planned_by="router", given=[Task(id="t", worker=name, intent=text)])
+        routed(Task(id="t", worker=name, intent=text))
         for name, texts in (("a", first), ("b", second))
         for text in texts
     ]

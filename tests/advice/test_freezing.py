@@ -1,8 +1,5 @@
 """Shapes of plans, and what of a plan a template keeps; pure, without runs."""
 
-from dataclasses import replace
-from datetime import UTC, datetime
-
 import pytest
 
 from leadhand import Plan, Task, Team, Worker
@@ -10,19 +7,18 @@ from leadhand.advice.facts import RunFacts, shape
 from leadhand.advice.freezing import freeze
 from leadhand.contracts.task import Limits
 from leadhand.errors import InputError
+from leadhand.trace.run_history import RunHistory
+from leadhand.trace.steps import PlanVersion
 
 TEAM = Team("t", workers=[Worker("a", "Does a."), Worker("b", "Does b.")], model="openai:x")
 
 
-def observed(request: str, *tasks: Task, amendments: int = 0) -> RunFacts:
-    return RunFacts(
-        run_id=request,
-        request=request,
-        started_at=datetime(2026, 1, 1, tzinfo=UTC),
-        planned_by="planner",
-        plan=Plan(goal=request, tasks=tasks),
-        amendments=amendments,
-    )
+def observed(request: str, *tasks: Task, amended: bool = False) -> RunFacts:
+    history = RunHistory()
+    history.run_id = history.state.request = request
+    history.state.planned_by = "planner"
+    history.plans = [PlanVersion(1.0, "amended", 2, len(tasks))] if amended else []
+    return RunFacts(history, Plan(goal=request, tasks=tasks))
 
 
 def planned(*tasks: Task) -> Plan:
@@ -51,11 +47,11 @@ def test_what_a_template_cannot_keep_is_a_problem_or_a_note() -> None:
     )
     other = observed("other", task.model_copy(update={"payload": 2}))
     with pytest.raises(InputError) as refused:
-        freeze(observed("first", task, amendments=1), TEAM, [other])
+        freeze(observed("first", task, amended=True), TEAM, [other])
     assert "task '1' works on artifacts of that run" in str(refused.value)
     assert "the payload of task '1' differs between runs" in str(refused.value)
     task = task.model_copy(update={"artifacts": ()})
-    team, notes = freeze(observed("first", task, amendments=1), TEAM, [])
+    team, notes = freeze(observed("first", task, amended=True), TEAM, [])
     assert any("the run amended its plan later" in note for note in notes)
     assert "not kept: limits of task '1' (max_steps 3)" in notes
     assert team.template[0].limits == Limits(timeout_s=5)
@@ -67,7 +63,7 @@ def test_intents_that_differ_become_the_description_and_the_request() -> None:
         for request, intent in (("The invoice", "Check May"), ("The crash", "Read the log"))
     ]
     assert freeze(runs[0], TEAM, runs)[0].template[0].intent == "Does a: {request}"
-    same = replace(runs[1], request="The invoice")
+    same = observed("The invoice", one("1", "a", intent="Read the log"))
     assert freeze(runs[0], TEAM, [same])[0].template[0].intent == (
         "Check May. The request: {request}"
     )

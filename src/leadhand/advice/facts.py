@@ -1,119 +1,90 @@
-"""What a stored run says about its team: its plan, and a table of facts. Pure. A nested team is
-judged by the runs in which it is the team."""
+"""What a stored run says about its team: its history, and its plan as it was accepted first. Pure.
+A nested team is judged by the runs in which it is the team."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import Literal, NamedTuple
 
 from leadhand.contracts import events
-from leadhand.contracts.events.fields import TaskEvent
 from leadhand.contracts.task import Plan, Task
 from leadhand.plans import graph
-from leadhand.state.fold import RunState, apply
+from leadhand.trace.document import accepted_plan
+from leadhand.trace.run_history import AttemptHistory, RunHistory
 
 OTHER_DEFINITION = "with another definition of the team, or by another release of leadhand"
 
 
-Kind = Literal["result", "error", "model", "tool"]
-
-
-class Fact(NamedTuple):
-    """A row of the table: an attempt that ended or called a model, or a tool that was called."""
-
-    kind: Kind
-    worker: str
-    run_id: str
-    attempt: str
-    what: str = ""
-    """The message of an error, or the name of a tool."""
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RunFacts:
-    run_id: str = ""
-    request: str = ""
-    started_at: datetime = datetime.min
-    planned_by: str = ""
-    """`planner` for a model, `template`, `router`, `person`, or a planner of the user's own."""
-    plan: Plan | None = None
+    history: RunHistory
+    plan: Plan
     """As it was accepted first: without amendments, splits, refinements and later rounds."""
-    rounds: int = 0
-    """Decisions of a stepwise planner; 0 for other kinds."""
-    amendments: int = 0
-    given: list[Task] = field(default_factory=list[Task])
-    """The planned tasks, with those of later rounds and amendments."""
-    planner_calls: list[int] = field(default_factory=list[int])
+    planner_calls: Sequence[int] = ()
     """The tokens of each model call before the plan was accepted."""
-    facts: set[Fact] = field(default_factory=set[Fact])
 
     @property
-    def tasks(self) -> Sequence[Task]:
-        return self.plan.tasks if self.plan is not None else ()
+    def run_id(self) -> str:
+        return self.history.run_id
+
+    @property
+    def request(self) -> str:
+        return self.history.state.request
+
+    @property
+    def planned_by(self) -> str:
+        """`planner` for a model, `template`, `router`, `person`, or a planner of the user's own."""
+        return self.history.state.planned_by
+
+    @property
+    def rounds(self) -> int:
+        """Decisions of a stepwise planner; 0 for other kinds."""
+        return self.history.state.round
+
+    @property
+    def given(self) -> list[Task]:
+        """The planned tasks, with those of later rounds and amendments."""
+        tasks = self.history.tasks.values()
+        return [self.history.task_state(one.id).task for one in tasks if one.part_of is None]
 
     @property
     def chosen(self) -> Sequence[Task]:
         """The tasks whose workers were chosen: a template or a person assigns them by rule."""
-        by_rule = self.planned_by == "router" and len(self.tasks) > 1
+        by_rule = self.planned_by == "router" and len(self.plan.tasks) > 1
         return () if self.planned_by in ("template", "person") or by_rule else self.given
 
     @property
-    def workers(self) -> set[str]:
+    def attempts(self) -> Iterator[AttemptHistory]:
+        for task in self.history.tasks.values():
+            yield from task.attempts
+
+    @property
+    def workers(self) -> Set[str]:
         """The workers that were given a task or made an attempt."""
-        return {task.worker for task in self.given} | {fact.worker for fact in self.facts}
+        return {task.worker for task in self.given} | {one.worker for one in self.attempts}
 
 
-def facts(log: Iterable[events.Event], *, prompts: str) -> RunFacts | str:
+def facts(log: Sequence[events.Event], *, prompts: str) -> RunFacts | str:
     """Returns why if the run does not count. `prompts` is the digest of the team's definition
     now."""
-    found, state = RunFacts(), RunState()
-    for event in log:
-        apply(state, event)
-        if event.within:
-            continue
-        if isinstance(event, events.RunStarted | events.RunResumed) and event.prompts != prompts:
-            return OTHER_DEFINITION
-        _add(found, state, event)
-    if state.answer is None or state.answer.waiting:
+    plan, own = accepted_plan(log), [event for event in log if not event.within]
+    calls, accepted = list[int](), False
+    for event in own:
+        match event:
+            case events.RunStarted() | events.RunResumed() if event.prompts != prompts:
+                return OTHER_DEFINITION
+            case events.PlanAccepted():
+                accepted = True
+            case events.ModelCalled(role="planner", task_id=None) if not accepted:
+                calls.append(event.input_tokens + event.output_tokens)
+            case _:
+                pass
+    history = RunHistory.of(log)
+    answer = history.state.answer
+    if answer is None or answer.waiting:
         return "not finished"
-    if state.answer.status == "cancelled":
+    if answer.status == "cancelled":
         return "cancelled"
-    found.run_id, found.request, found.rounds = state.run_id, state.request, state.round
-    return found if found.plan is not None else "without a plan"
-
-
-def _add(found: RunFacts, state: RunState, event: events.Event) -> None:
-    def row(kind: Kind, event: TaskEvent | events.ModelCalled, what: str = "") -> None:
-        if event.attempt and (task := state.tasks.get(event.task_id or "")) is not None:
-            attempt = f"{event.run_id} {event.task_id} {event.attempt}"
-            found.facts.add(Fact(kind, task.worker, event.run_id, attempt, what))
-
-    match event:
-        case events.RunStarted():
-            found.started_at = event.at
-        case events.PlanAccepted() if found.plan is None and state.plan is not None:
-            found.plan, found.planned_by = state.plan, state.proposed_by
-            found.given += state.plan.tasks
-        case events.RoundDecided() if not event.needs_approval:
-            found.given += event.tasks
-        case events.PlanAmended():
-            found.amendments += 1
-            found.given += event.added
-        case events.ModelCalled(role="planner", task_id=None) if found.plan is None:
-            found.planner_calls.append(event.input_tokens + event.output_tokens)
-        case events.ModelCalled(role="worker"):
-            row("model", event)
-        case events.ToolCalled():
-            row("tool", event, event.tool)
-        case events.TaskCompleted():
-            row("result", event)
-        case events.TaskEscalated():
-            row("error", event, event.message)
-        case events.TaskFailed() if event.kind not in ("budget", "cancelled"):
-            row("error", event, event.message)
-        case _:
-            pass
+    return "without a plan" if plan is None else RunFacts(history, plan, calls)
 
 
 def shapes(tasks: Sequence[Task]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from leadhand.advice.facts import RunFacts, shape, shapes
 from leadhand.contracts.planner_kinds import KINDS
-from leadhand.contracts.task import Limits, Plan, Task, literal
+from leadhand.contracts.task import Limits, Task, literal
 from leadhand.contracts.team import TaskTemplate, Team
 from leadhand.errors import InputError
 from leadhand.plans.team_checks import team_problems
@@ -24,34 +24,31 @@ def freeze(run: RunFacts, team: Team, others: Sequence[RunFacts]) -> tuple[Team,
     worker's description takes their place. Raises `InputError` with every reason why the plan can't
     be a template.
     """
-    assert run.plan is not None, "without a plan a run does not count"
     own = (run.planned_by, 0, shape(run.plan))
     alike = [run]
     alike += [
         other
         for other in others
-        if other.run_id != run.run_id
-        and other.plan is not None
-        and (other.planned_by, other.rounds, shape(other.plan)) == own
+        if other.run_id != run.run_id and (other.planned_by, other.rounds, shape(other.plan)) == own
     ]
     columns = {tasks[0].id: tasks for tasks in zip(*map(_in_order, alike), strict=True)}
     requests = [_line(one.request) for one in alike]
     frozen = dataclasses.replace(
         team,
         planner=dataclasses.replace(team.planner, kind="template", run=None),
-        template=tuple(_entry(columns[task.id], requests, team) for task in run.tasks),
+        template=tuple(_entry(columns[task.id], requests, team) for task in run.plan.tasks),
         template_synthesis=run.plan.synthesis,
     )
     problems = [*_problems(run, columns.values()), *team_problems(frozen, model_at_hand=True)]
     if problems:
         raise InputError(f"run {run.run_id!r} can't be frozen: {'; '.join(problems)}")
-    return frozen, [*_notes(run, run.plan, team, requests)]
+    return frozen, [*_notes(run, team, requests)]
 
 
 def _in_order(run: RunFacts) -> list[Task]:
     """The tasks in an order that plans of one shape share."""
-    place = shapes(run.tasks)
-    return sorted(run.tasks, key=lambda task: place[task.id])
+    place = shapes(run.plan.tasks)
+    return sorted(run.plan.tasks, key=lambda task: place[task.id])
 
 
 def _entry(tasks: Sequence[Task], requests: Sequence[str], team: Team) -> TaskTemplate:
@@ -92,7 +89,7 @@ def _problems(run: RunFacts, columns: Iterable[Sequence[Task]]) -> Iterator[str]
         yield "its plan is the team's template already"
     if run.rounds > 1:
         yield f"it was planned in {run.rounds} rounds, each by the results of those before"
-    if run.plan is not None and run.plan.workers:
+    if run.plan.workers:
         yield f"its plan describes workers: save them first, `leadhand teams save {run.run_id} DIR`"
     for task, *others in columns:
         if task.artifacts:
@@ -101,7 +98,7 @@ def _problems(run: RunFacts, columns: Iterable[Sequence[Task]]) -> Iterator[str]
             yield f"the payload of task {task.id!r} differs between runs; a template's is fixed"
 
 
-def _notes(run: RunFacts, plan: Plan, team: Team, requests: Sequence[str]) -> Iterator[str]:
+def _notes(run: RunFacts, team: Team, requests: Sequence[str]) -> Iterator[str]:
     if (different := len({*requests})) > 1:
         yield f"intents are made from {len(requests):,} runs with {different:,} requests"
     else:
@@ -109,11 +106,11 @@ def _notes(run: RunFacts, plan: Plan, team: Team, requests: Sequence[str]) -> It
             "no other run has the same plan for another request: take out of intents and payloads "
             "what only this request is about"
         )
-    if run.amendments:
+    if any(version.what == "amended" for version in run.history.plans):
         yield "the run amended its plan later: the template is the plan as it was accepted first"
-    if plan.instruction:
-        yield f"not kept: the instruction for the synthesizer, {_line(plan.instruction)!r}"
-    for task in run.tasks:
+    if run.plan.instruction:
+        yield f"not kept: the instruction for the synthesizer, {_line(run.plan.instruction)!r}"
+    for task in run.plan.tasks:
         if lost := task.limits.model_dump(exclude_none=True, exclude={"timeout_s"}):
             shown = ", ".join(f"{name} {value}" for name, value in lost.items())
             yield f"not kept: limits of task {task.id!r} ({shown})"

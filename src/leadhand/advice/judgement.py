@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from leadhand.advice.facts import Fact, RunFacts, shape
+from leadhand.advice.facts import RunFacts, shape
 from leadhand.advice.overlap import MIN_TASKS, overlaps
 from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.team import Team
@@ -39,7 +39,6 @@ class Advice(NamedTuple):
 
 def judge(team: Team, runs: Sequence[RunFacts]) -> list[Advice]:
     """`runs` are ordered, the oldest first."""
-    facts = {fact for run in runs for fact in run.facts}
     used = {name for run in runs for name in run.workers}
     advice = [*_unneeded_planner(team, runs, used)]
     only = "say in each description what only it does"
@@ -58,8 +57,8 @@ def judge(team: Team, runs: Sequence[RunFacts]) -> list[Advice]:
         ]
         about = [*dict.fromkeys(name for pair in pairs for name in pair.workers)]
         advice += _of_all("overlap", about, found, shown, f"make them one worker, or {only}")
-    failing = _failing(facts)
-    tools = _unused_tools(team, facts)
+    failing = _failing(runs)
+    tools = _unused_tools(team, runs)
     found = f"tools that were never called, in {MIN_RUNS} or more attempts with a model"
     return [
         *advice,
@@ -89,11 +88,11 @@ def _unneeded_planner(team: Team, runs: Sequence[RunFacts], used: Set[str]) -> I
         f"{len(planned):,} runs"
     )
     worker = team.worker(min(used)) if len(used) == 1 else None
-    workers = [task.worker for task in planned[-1].tasks]
-    same = len({shape(run.plan) for run in planned if run.plan is not None}) == 1
+    workers = [task.worker for task in planned[-1].plan.tasks]
+    same = len({shape(run.plan) for run in planned}) == 1
     # A worker that was made for a plan is not in the team; without a plan there is no payload.
     if worker is not None and worker.input is None:
-        name, most = worker.name, max(len(run.tasks) for run in planned)
+        name, most = worker.name, max(len(run.plan.tasks) for run in planned)
         others = [other.name for other in team.workers if other is not worker]
         found = (
             f"{name!r} does everything, in each of {len(runs):,} runs; a plan has "
@@ -115,25 +114,31 @@ def _unneeded_planner(team: Team, runs: Sequence[RunFacts], used: Set[str]) -> I
         yield Advice("same_plan", [*dict.fromkeys(workers)], found, do)
 
 
-def _failing(facts: Set[Fact]) -> Mapping[str, str]:
-    succeeded = {fact.worker for fact in facts if fact.kind == "result"}
+def _failing(runs: Sequence[RunFacts]) -> Mapping[str, str]:
+    attempts = [(one, run.run_id) for run in runs for one in run.attempts]
+    succeeded = {one.worker for one, _ in attempts if one.end == "completed"}
+    errors: dict[str, list[tuple[str, str]]] = {}
+    for one, run_id in attempts:
+        failed = one.end == "failed" and one.kind not in ("budget", "cancelled")
+        if one.worker not in succeeded and (failed or one.end == "escalated"):
+            errors.setdefault(one.worker, []).append((" ".join(one.message.split()), run_id))
     failing: dict[str, str] = {}
-    for name in sorted({fact.worker for fact in facts if fact.kind == "error"} - succeeded):
-        own = [fact for fact in facts if fact.kind == "error" and fact.worker == name]
-        if len(own) >= MIN_ATTEMPTS and len({fact.run_id for fact in own}) > 1:
-            message = Counter(sorted(fact.what for fact in own)).most_common(1)[0][0]
-            message = " ".join(message.split())[:MAX_ERROR_CHARS]
-            failing[name] = f"{name} (none of {len(own):,} attempts gave a result: {message})"
+    for name, own in sorted(errors.items()):
+        if len(own) >= MIN_ATTEMPTS and len({run_id for _, run_id in own}) > 1:
+            ((message, _),) = Counter(sorted(said for said, _ in own)).most_common(1)
+            cut = message[:MAX_ERROR_CHARS]
+            failing[name] = f"{name} (none of {len(own):,} attempts gave a result: {cut})"
     return failing
 
 
-def _unused_tools(team: Team, facts: Set[Fact]) -> list[str]:
-    called = {(fact.worker, fact.what) for fact in facts if fact.kind == "tool"}
-    attempts = Counter(fact.worker for fact in facts if fact.kind == "model")
+def _unused_tools(team: Team, runs: Sequence[RunFacts]) -> list[str]:
+    attempts = [one for run in runs for one in run.attempts]
+    called = {(one.worker, tool) for one in attempts for tool in one.tools}
+    asked = Counter(one.worker for one in attempts if one.model is not None)
     return [
         f"{worker.name}: {tool.name}"
         for worker in team.workers
-        if attempts[worker.name] >= MIN_RUNS
+        if asked[worker.name] >= MIN_RUNS
         for tool in tools_of(worker)
         # The log and the model call `module:function` by its own name.
         if tool.name and (worker.name, tool.name.rpartition(":")[2]) not in called

@@ -53,7 +53,7 @@ def overlaps(team: Team, runs: Sequence[RunFacts]) -> list[Overlap]:
         pair = (one.name, other.name)
         declared = one.role is not None and one.role == other.role
         spare = one.fallback == other.name or other.fallback == one.name
-        together = [after for workers, after in sequences if workers.issuperset(pair)]
+        together = [after for workers, after in sequences if workers >= {*pair}]
         ordered = any(all(p in after for after in together) for p in (pair, pair[::-1]))
         if not (declared or spare or (together and ordered)):
             left, right = ([task for task in chosen if task.worker == name] for name in pair)
@@ -72,8 +72,8 @@ def _chosen(run: RunFacts) -> Iterator[_Chosen]:
 
 def _in_sequence(run: RunFacts) -> set[tuple[str, str]]:
     """The second continues what the first did."""
-    after = graph.dependants(run.tasks)
-    worker = {task.id: task.worker for task in run.tasks}
+    after = graph.dependants(run.plan.tasks)
+    worker = {task.id: task.worker for task in run.plan.tasks}
     return {(worker[id], worker[later]) for id in worker for later in graph.descendants(after, id)}
 
 
