@@ -3,11 +3,11 @@
     python -m benchmarks.served [--runs 200] [--tasks 20] [--streams 50] [--short 3600]
 
 First `--runs` runs at once of `--tasks` tasks each, by a model on loopback, while `--streams`
-clients follow one run each: no event may be missing, and the delay from an event's time to its
-arrival counts. Then a run of `--large` tasks is shown. Then `--short` runs of one task by code,
-four at a time: memory, files and threads after a sixth of them and at the end. Then what a run over
-HTTP costs beside `Supervisor.run`, in CPU of the process. The service and the model server are
-processes of their own.
+clients follow one run each: no event may be missing, and the delay counts from an event's time, or
+from the request for the stream if that came later, to its arrival. Then a run of `--large` tasks is
+shown. Then `--short` runs of one task by code, four at a time: memory, files and threads after a
+sixth of them and at the end. Then what a run over HTTP costs beside `Supervisor.run`, in CPU of the
+process. The service is `leadhand serve`; it and the model server are processes of their own.
 """
 
 import argparse
@@ -28,9 +28,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx2
+from fastapi import Request
 
 from leadhand import Handoff, Supervisor, TaskTemplate, Team, Worker
-from leadhand.journal import open_journal
+from leadhand.serve import Principal
 from leadhand.testing import ScriptedServer
 
 RUNS = "/api/v1/runs"
@@ -43,40 +44,26 @@ def echo(handoff: Handoff) -> str:
     return handoff.intent
 
 
-def teams(tasks: int) -> list[Team]:
-    asks = Worker("clerk", "Answers", instructions="Answer.", plain=True)
-    template = [TaskTemplate(f"t{n}", "clerk", f"{{request}}, part {n}") for n in range(tasks)]
-    large = Team(
-        "large",
-        model="openai-chat:scripted",
-        workers=[asks],
-        planner="template",
-        template=template,
-        template_synthesis="last",
-    )
-    code = Team(
-        "code",
-        workers=[Worker("echo", "Echoes", run=echo)],
-        template=[TaskTemplate("t1", "echo", "{request}")],
-    )
-    return [large, code]
+asks = Worker("clerk", "Answers", instructions="Answer.", plain=True)
+parts = range(int(os.environ.get("TASKS", "20")))
+large = Team(
+    "large",
+    model="openai-chat:scripted",
+    workers=[asks],
+    planner="template",
+    template=[TaskTemplate(f"t{n}", "clerk", f"{{request}}, part {n}") for n in parts],
+    template_synthesis="last",
+)
+code = Team(
+    "code",
+    workers=[Worker("echo", "Echoes", run=echo)],
+    template=[TaskTemplate("t1", "echo", "{request}")],
+)
 
 
-def serve(home: str, tasks: int) -> None:
-    import uvicorn
-    from fastapi import Request
-
-    from leadhand.serve import Principal, app
-
-    principal = Principal("benchmark", "benchmark", frozenset(["operator"]))
-
-    def caller(request: Request) -> Principal | None:
-        known = request.headers.get("authorization") == HEADERS["Authorization"]
-        return principal if known else None
-
-    journal = open_journal(home)
-    service = app([Supervisor(team, journal=journal) for team in teams(tasks)], auth=caller)
-    uvicorn.run(service, host="127.0.0.1", port=0, log_level="info", access_log=False)
+def caller(request: Request) -> Principal | None:
+    known = request.headers.get("authorization") == HEADERS["Authorization"]
+    return Principal("benchmark", "benchmark", frozenset(["operator"])) if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +94,7 @@ class Followed:
 
 
 async def follow(client: httpx2.AsyncClient, url: str, seen: Followed) -> None:
-    last = 0
+    last, asked = 0, dt.datetime.now(dt.UTC)
     async with client.stream("GET", url) as response:
         async for line in response.aiter_lines():
             now = dt.datetime.now(dt.UTC)
@@ -116,7 +103,7 @@ async def follow(client: httpx2.AsyncClient, url: str, seen: Followed) -> None:
                 last = int(line[4:])
             elif line.startswith('data: {"seq"'):
                 at = dt.datetime.fromisoformat(json.loads(line[6:])["at"])
-                seen.delays_ms.append((now - at).total_seconds() * 1000)
+                seen.delays_ms.append((now - max(at, asked)).total_seconds() * 1000)
             elif line == "event: end":
                 seen.ended += 1
 
@@ -227,7 +214,7 @@ async def show(client: httpx2.AsyncClient, tasks: int) -> bool:
 
 async def alone(count: int, home: str) -> float:
     """CPU in ms of a short run by `Supervisor.run`, with a journal of its own."""
-    supervisor = Supervisor(teams(1)[1], home=home)
+    supervisor = Supervisor(code, home=home)
     await supervisor.run("Say something")
 
     async def work(share: int) -> None:
@@ -268,25 +255,22 @@ def main() -> int:
         parser.add_argument(f"--{name}", type=int, default=default)
     for name, default in (("large", 5000), ("short", 3600)):
         parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--serve", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.serve:
-        serve(options.serve, options.tasks)
-        return 0
     load_1, *_ = os.getloadavg()
     print(f"{dt.date.today()}, load of the machine {load_1:.1f} on {os.cpu_count()} cores")
     with tempfile.TemporaryDirectory() as folder, ScriptedServer() as server:
         home = str(Path(folder, "home"))
-        command = [sys.executable, "-m", "benchmarks.served", "--serve", home]
-        command += ["--tasks", str(options.tasks)]
-        env = {**os.environ, **server.env()}
+        command = [sys.executable, "-m", "leadhand", "serve", "--home", home, "--port", "0"]
+        command += ["--auth", "benchmarks.served:caller"]
+        command += ["--team", f"{__file__}:large", "--team", f"{__file__}:code"]
+        env = {**os.environ, **server.env(), "TASKS": str(options.tasks)}
         with subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True) as process:
             assert process.stderr is not None
             try:
                 url = next(
                     found[0]
                     for line in process.stderr
-                    if (found := re.findall(r"running on (http://\S+)", line))
+                    if (found := re.findall(r"serving .* at (http://[^,]+)", line))
                 )
                 threading.Thread(target=process.stderr.read, daemon=True).start()
                 good = asyncio.run(measure(options, url, process.pid, folder))

@@ -1,6 +1,8 @@
 """The queue of runs: bounded, fair to tenants, stored, and gone through after a restart."""
 
 import asyncio
+import time
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from leadhand import (
 )
 from leadhand.contracts.events import RunQueued, RunResumed, RunStarted
 from leadhand.errors import QueueFull
-from leadhand.run.queue import RunQueue
+from leadhand.run.queue import AT_ONCE, RunQueue
 
 
 class Desk:
@@ -26,12 +28,17 @@ class Desk:
 
     def __init__(self) -> None:
         self.begun: list[str] = []
+        self._has_begun = defaultdict[str, asyncio.Event](asyncio.Event)
         self.may_end = asyncio.Event()
 
     async def work(self, handoff: Handoff) -> str:
         self.begun.append(handoff.run_id)
+        self._has_begun[handoff.run_id].set()
         await self.may_end.wait()
         return handoff.intent
+
+    async def has_begun(self, run_id: str) -> None:
+        await self._has_begun[run_id].wait()
 
     def team(self, name: str = "desk") -> Team:
         return Team(name, workers=(Worker("clerk", "Does it", run=self.work),))
@@ -97,6 +104,30 @@ async def test_a_run_that_waits_can_be_cancelled_and_a_wrong_plan_does_not_wait(
     desk.may_end.set()
     assert [(await run.answer()).status for run in (first, third)] == ["complete"] * 2
     assert len(desk.begun) == 2
+
+
+@pytest.mark.wall_clock
+async def test_a_few_runs_begin_at_once_and_more_only_while_the_event_loop_is_on_time() -> None:
+    desk, queue = Desk(), RunQueue(AT_ONCE + 2)
+    supervisor = Supervisor(desk.team(), queue=queue)
+    busy = asyncio.create_task(_keep_busy())
+    runs = [await supervisor.start("Do it.") for _ in range(AT_ONCE + 3)]
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert (queue.running, queue.waiting) == (AT_ONCE, 3)
+    busy.cancel()
+    await asyncio.gather(*(desk.has_begun(run.id) for run in runs[:-1]))
+    assert (queue.running, queue.waiting) == (AT_ONCE + 2, 1)
+    desk.may_end.set()
+    assert {(await run.answer()).status for run in runs} == {"complete"}
+    assert (queue.running, queue.waiting) == (0, 0)
+
+
+async def _keep_busy() -> None:
+    """Block each turn of the event loop for longer than it may be late."""
+    while True:
+        time.sleep(0.03)  # noqa: ASYNC251
+        await asyncio.sleep(0)
 
 
 async def test_runs_that_waited_are_resumed_after_a_restart_though_the_queue_is_full(

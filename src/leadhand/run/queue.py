@@ -1,4 +1,9 @@
-"""The queue of runs: how many work at once, how many may wait, and whose turn is next."""
+"""The queue of runs: how many work at once, how many may wait, and whose turn is next.
+
+Many runs that begin in one moment keep the event loop from all else, such as its requests, for
+seconds. So a few work at once in any case, and more begin one by one while the loop is on time: all
+that may, if they mostly wait for models.
+"""
 
 import asyncio
 from collections import deque
@@ -8,6 +13,10 @@ from contextlib import contextmanager
 from leadhand.errors import InputError, QueueFull
 
 MAX_RETRY_S = 600.0
+AT_ONCE = 8
+"""So many work whatever the event loop has to do."""
+PACE_S = 0.01
+"""More begin at this interval, unless the event loop is later than that."""
 _NEW = 0.2
 """How much the last run counts in what runs take."""
 
@@ -31,6 +40,7 @@ class RunQueue:
         """Of each value, those who wait; the value whose turn it is comes first."""
         self._since_s: dict[asyncio.Event, float] = {}
         self._takes_s = 1.0
+        self._looks: asyncio.TimerHandle | None = None
 
     @property
     def running(self) -> int:
@@ -71,12 +81,28 @@ class RunQueue:
             self._next()
 
     def _next(self) -> None:
-        while self._free and self._lines:
-            value = next(iter(self._lines))
-            line = self._lines.pop(value)
-            turn = line.popleft()
-            if line:
-                self._lines[value] = line  # behind the others
-            self._since_s[turn] = asyncio.get_running_loop().time()
-            self._free -= 1
-            turn.set()
+        while self.running < min(AT_ONCE, self._running) and self._lines:
+            self._begin()
+        if self._looks is None and self._free and self._lines:
+            loop = asyncio.get_running_loop()
+            self._looks = loop.call_later(PACE_S, self._look, loop.time() + PACE_S)
+        elif self._looks is not None and not self._lines:
+            self._looks.cancel()
+            self._looks = None
+
+    def _look(self, due_s: float) -> None:
+        self._looks = None
+        late_s = asyncio.get_running_loop().time() - due_s
+        if late_s <= PACE_S and self._free and self._lines:
+            self._begin()
+        self._next()
+
+    def _begin(self) -> None:
+        value = next(iter(self._lines))
+        line = self._lines.pop(value)
+        turn = line.popleft()
+        if line:
+            self._lines[value] = line  # behind the others
+        self._since_s[turn] = asyncio.get_running_loop().time()
+        self._free -= 1
+        turn.set()
