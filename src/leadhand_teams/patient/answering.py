@@ -40,7 +40,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         sources |= {(one.task.id, item.file): None for item in used}
         if isinstance(output, dict) and output.get("added"):
             added += Added.model_validate(output["added"]).statements
-    for _, _, subject in reversed(record.subjects):
+    for _, _, subject in sorted(record.subjects, key=lambda one: bool(one[2].deceased)):
         known = {name: value for name, value in subject if value is not None}
         found.subject = PatientSubject.model_validate(found.subject.model_dump() | known)
     found.contradictions = contradictions(record)
@@ -51,7 +51,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     numbers = [point.value for lab in found.labs for point in lab.series]
     checked = check(added, record.texts, computed=numbers, allows=_advice)
     found.statements, found.removed_statements = list(checked.kept), len(checked.removed)
-    found.notes = list(dict.fromkeys([*record.unread, *found.notes]))
+    found.notes = list(dict.fromkeys([*record.unread, *record.notes, *found.notes]))
     tasks = (plan.tasks[0].id,)
     conflicts = [
         Conflict(task_ids=tasks, kind="contradiction", about=one.text, why=" and ".join(one.refs))

@@ -2,16 +2,14 @@
 
 import re
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-BMI: Final = "39156-5"
-A1C: Final = "4548-4"
 SYSTOLIC: Final = "8480-6"
 DIASTOLIC: Final = "8462-4"
-EGFR: Final = "33914-3"
+A1C: Final = "4548-4"
 
 
 class CodedProblem(BaseModel):
@@ -22,6 +20,23 @@ class CodedProblem(BaseModel):
     words: str
     labs: list[str]
 
+    def is_it(self, code: str) -> bool:
+        """Whether `code` is one of its codes; those of ICD-10, with a letter, are beginnings."""
+        return any(code == one or (one[0].isalpha() and code.startswith(one)) for one in self.codes)
+
+
+class FlagThreshold(BaseModel):
+    """Which values of a measurement make a flag, in its unit."""
+
+    flag: str
+    code: str
+    name: str
+    unit: str
+    least: float = float("-inf")
+    below: float = float("inf")
+    when: Literal["any", "last"] | int
+    adults: bool = False
+
 
 class ClinicalVocabulary(BaseModel):
     """What is in `vocabulary.yaml`."""
@@ -29,10 +44,14 @@ class ClinicalVocabulary(BaseModel):
     problems: dict[str, CodedProblem]
     not_it: str
     no_known_allergy: frozenset[str]
+    thresholds: list[FlagThreshold]
     analytes: dict[str, str]
+    pressure: str
     molar_masses: dict[float, list[str]]
     units: dict[str, str]
     columns: dict[str, list[str]]
+    rules: list[list[str]]
+    left_out: str
     parts: dict[str, str]
 
 
@@ -46,7 +65,7 @@ def known_problem(codes: list[str], display: str) -> str:
     excluded = re.search(VOCABULARY.not_it, display, re.IGNORECASE)
     for name, known in VOCABULARY.problems.items():
         named = not excluded and re.search(known.words, display, re.IGNORECASE)
-        if named or set(known.codes) & set(codes):
+        if named or any(map(known.is_it, codes)):
             return name
     return ""
 

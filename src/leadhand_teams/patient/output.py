@@ -84,11 +84,14 @@ class ClinicalFlag(BaseModel):
 
 
 class ClinicalLine(BaseModel):
-    """A line with its ids, those of a contradiction as `file#id`; `safety` has kinds."""
+    """A line with its ids, those of a contradiction as `file#id`.
+
+    `safety` has kinds, and findings that are out of their given range for sure.
+    """
 
     text: str
     refs: list[str]
-    kind: Literal["allergy", "duplicate_therapy", "overdue"] | None = None
+    kind: Literal["allergy", "duplicate_therapy", "overdue", "out_of_range"] | None = None
 
 
 class PatientSummary(BaseModel):

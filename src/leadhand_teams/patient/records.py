@@ -4,18 +4,25 @@ Bundles are read leniently, field by field: real files have dates without a time
 texts, which a strict reader refuses.
 """
 
-import functools
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, cast
 
-from leadhand_teams.patient.clinical import VOCABULARY, analyte
-from leadhand_teams.patient.output import ClinicalItem, ItemKind, PatientSubject
+from leadhand_teams.patient.clinical import DIASTOLIC, SYSTOLIC, VOCABULARY, analyte
+from leadhand_teams.patient.output import (
+    ClinicalItem,
+    ClinicalLine,
+    ItemKind,
+    LabPoint,
+    PatientSubject,
+)
 from leadhand_teams.shared import values
-from leadhand_teams.shared.reading import Text, read, stamps
+from leadhand_teams.shared.reading import Reading, Text, read_once
 from leadhand_teams.shared.tables import DataTable
+from leadhand_teams.shared.values import DecimalMark
 
 KINDS: Final[dict[str, ItemKind]] = {
     "Condition": "problem", "MedicationRequest": "medication", "MedicationStatement": "medication",
@@ -27,22 +34,27 @@ _DATES: Final = (
     "authoredOn effectiveDateTime effectivePeriod.start period.start recordedDate dateAsserted"
 )
 _ENDS: Final = "abatementDateTime abatementPeriod.end effectivePeriod.end"
-_Concepts = dict[str | None, object]
-_VOID: Final = ("entered-in-error", "cancelled", "refuted")
+_MEASURED: Final = "effectiveDateTime effectivePeriod.start effectiveInstant issued"
+VOID: Final = ("entered-in-error", "cancelled", "refuted")
+"""Statuses of what is not so."""
+_NUMBER: Final = r"\d[\d.,]*"
+_RANGE: Final = re.compile(
+    rf"\s*(?:(?P<low>{_NUMBER})\s*(?:-|–|to|bis|à)\s*(?P<high>{_NUMBER})"
+    rf"|(?:[<≤]=?|bis|up to)\s*(?P<most>{_NUMBER})|(?:[>≥]=?|ab)\s*(?P<least>{_NUMBER})).*"
+)
+_VALUE: Final = re.compile(
+    rf"(?P<sign>[<>≤≥]=?)?\s*(?P<number>[-+]?{_NUMBER})\s*(?P<unit>[^\W\d_]\S*/\S+|%)?"
+    r"[\s*↑↓+-]*(?:\(?(?:HH?|LL?)\)?)?"
+)
+_PRESSURE: Final = re.compile(r"(\d{2,3})\s*/\s*(\d{2,3})(?:\s*mm ?Hg)?")
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredValue:
+class MeasuredValue(LabPoint):
     """A number that was measured, as its source gives it."""
 
     code: str
     display: str
-    value: float
     unit: str | None
-    date: str | None
-    low: float | None
-    high: float | None
-    ref: str
     file: str
 
 
@@ -54,28 +66,25 @@ class PatientRecord:
     """Each with `file#id` and the family name."""
     items: list[ClinicalItem] = field(default_factory=list)
     measured: list[MeasuredValue] = field(default_factory=list)
-    worded: list[tuple[str, str, str | None, str]] = field(default_factory=list)
-    """Observations in words: what, value, date, ref."""
+    worded: list[tuple[str, str | None, ClinicalLine]] = field(default_factory=list)
+    """What was observed and is no number, each with its name and date."""
     rules: list[DataTable] = field(default_factory=list)
     """The user's own tables."""
     resources: list[dict[str, object]] = field(default_factory=list)
     texts: list[Text] = field(default_factory=list)
     """A line for each entry, with its id, and the notes that were handed in."""
     unread: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What is there and not summarised."""
 
 
-def record_of(paths: Sequence[str]) -> PatientRecord:
-    """What the files state; they are read once until they change."""
-    return _record(tuple(paths), stamps(paths))
-
-
-@functools.lru_cache(maxsize=4)
-def _record(paths: tuple[str, ...], states: tuple[tuple[str, int, int], ...]) -> PatientRecord:
-    reading = read(paths)
+@read_once
+def record_of(reading: Reading) -> PatientRecord:
+    """What the files at some paths state."""
     record = PatientRecord(unread=[f"{one.name}: {one.why}" for one in reading.unread])
     documents = [name for name in reading.lines if name.lower().endswith("json")]
     for name in documents:
-        if resources := _resources("\n".join(reading.lines[name])):
+        if resources := list(_resources("\n".join(reading.lines[name]))):
             _add_resources(record, name, resources)
         else:
             record.unread.append(f"{name}: it has no FHIR resources")
@@ -88,7 +97,7 @@ def _record(paths: tuple[str, ...], states: tuple[tuple[str, int, int], ...]) ->
     return record
 
 
-def _lines(record: PatientRecord) -> Iterable[Text]:
+def _lines(record: PatientRecord) -> Iterator[Text]:
     for one in record.items:
         line = f"{one.kind}: {one.display}; {one.status}; {one.onset or ''}"
         yield Text(one.file, line, id=one.ref)
@@ -97,96 +106,105 @@ def _lines(record: PatientRecord) -> Iterable[Text]:
         yield Text(one.file, line, id=one.ref)
 
 
-def at(value: object, *path: str | int) -> object:
-    """What stands at `path` in JSON; None if nothing does."""
-    for step in path:
-        if isinstance(step, str) and isinstance(value, dict):
-            value = cast("dict[str, object]", value).get(step)
+def at(value: object, path: str) -> object:
+    """What stands at `path` in JSON, `a.0.b`; None if nothing does."""
+    for step in path.split("."):
+        if isinstance(value, list):
+            entries = cast("list[object]", value)
+            value = entries[int(step)] if step.isdigit() and int(step) < len(entries) else None
         else:
-            entries = each(value)
-            value = entries[step] if isinstance(step, int) and step < len(entries) else None
+            is_object = isinstance(value, dict)
+            value = cast("dict[str, object]", value).get(step) if is_object else None
     return value
 
 
-def text_at(value: object, *path: str | int) -> str | None:
-    """The text at `path`; None if there is none."""
-    found = at(value, *path)
-    return found if isinstance(found, str) and found.strip() else None
+def text_at(value: object, paths: str) -> str | None:
+    """The first text at one of the paths, which spaces separate; None if there is none."""
+    found = (at(value, path) for path in paths.split())
+    return next((one for one in found if isinstance(one, str) and one.strip()), None)
 
 
-def each(value: object) -> list[object]:
-    """The entries of a list; of anything else none."""
-    return cast("list[object]", value) if isinstance(value, list) else []
+def each(value: object, path: str) -> list[object]:
+    """The entries of the list at `path`; of anything else none."""
+    found = at(value, path)
+    return cast("list[object]", found) if isinstance(found, list) else []
 
 
-def _resources(text: str) -> list[dict[str, object]]:
+def _resources(text: str) -> Iterator[dict[str, object]]:
+    """The resources of a document, or of each line of a bulk export."""
     try:
-        one: object = json.loads(text)
+        document: object = json.loads(text)
     except (ValueError, RecursionError):
-        return []
-    entries = [at(entry, "resource") for entry in each(at(one, "entry"))] or [one]
-    return [cast("dict[str, object]", one) for one in entries if text_at(one, "resourceType")]
+        lines = text.splitlines()
+        for line in lines if len(lines) > 1 else ():
+            yield from _resources(line)
+        return
+    for one in [at(entry, "resource") for entry in each(document, "entry")] or [document]:
+        if text_at(one, "resourceType"):
+            yield cast("dict[str, object]", one)
 
 
 def _add_resources(record: PatientRecord, file: str, resources: list[dict[str, object]]) -> None:
-    every = [one for owner in resources for one in (owner, *each(owner.get("contained")))]
+    every = [one for owner in resources for one in (owner, *each(owner, "contained"))]
     named = {text_at(one, "id"): at(one, "code") for one in every}
+    left_out = Counter[str]()
     for n, one in enumerate(resources, start=1):
-        ref = text_at(one, "id") or f"{file}#{one['resourceType']}.{n}"
-        if one["resourceType"] == "Patient":
+        name = str(one["resourceType"])
+        ref = text_at(one, "id") or f"{file}#{name}.{n}"
+        if name == "Patient":
             dead = one.get("deceasedDateTime") or one.get("deceasedBoolean")
             subject = PatientSubject(
                 sex=text_at(one, "gender"), birth_date=text_at(one, "birthDate"),
                 deceased=dead if isinstance(dead, str | bool) else None,
             )  # fmt: skip
-            family = text_at(one, "name", 0, "family") or ""
+            family = text_at(one, "name.0.family") or ""
             record.subjects.append((f"{file}#{ref}", family, subject))
-        elif one["resourceType"] == "Observation":
+        elif name == "Observation":
             _add_observation(record, file, ref, one)
-        elif one["resourceType"] in KINDS:
+        elif name in KINDS:
             _add_item(record, file, ref, one, named)
             record.resources.append(one)
+        elif name in VOCABULARY.left_out.split():
+            left_out[name] += 1
+    if left_out:
+        counts = ", ".join(f"{count:,} {name}" for name, count in left_out.most_common())
+        record.notes.append(f"{file}: not summarised: {counts}")
 
 
 def _add_item(
-    record: PatientRecord, file: str, ref: str, one: dict[str, object], named: _Concepts
-) -> None:
+    record: PatientRecord, file: str, ref: str, one: dict[str, object],
+    named: Mapping[str | None, object],
+) -> None:  # fmt: skip
     kind = KINDS[str(one["resourceType"])]
     concept = one.get("medicationCodeableConcept") or one.get("vaccineCode") or one.get("code")
     if kind == "encounter":
-        concept = at(one, "type", 0) or {"coding": [one.get("class")]}
-    if reference := text_at(one, "medicationReference", "reference"):
-        concept = named.get(_id(reference)) or {"text": at(one, "medicationReference", "display")}
+        concept = at(one, "type.0") or {"coding": [one.get("class")]}
+    if reference := text_at(one, "medicationReference.reference"):
+        concept = named.get(_id(reference)) or {"text": at(one, "medicationReference.display")}
     code, system, display = coded(concept)
     if not display:
         record.unread.append(f"{file}: {ref} has neither a code nor a text")
         return
-    verified = text_at(one, "verificationStatus", "coding", 0, "code")
-    status = text_at(one, "clinicalStatus", "coding", 0, "code") or text_at(one, "status")
-    reasons = [_id(text_at(why, "reference") or "") for why in each(one.get("reasonReference"))]
+    verified = text_at(one, "verificationStatus.coding.0.code")
+    status = text_at(one, "clinicalStatus.coding.0.code status")
+    reasons = [_id(text_at(why, "reference") or "") for why in each(one, "reasonReference")]
     item = ClinicalItem(
         kind=kind, code=code, system=system, display=display,
-        status=verified if verified in _VOID else status,
-        onset=_first(one, _DATES), end=_first(one, _ENDS), ref=ref, refs=[ref], file=file,
+        status=verified if verified in VOID else status,
+        onset=text_at(one, _DATES), end=text_at(one, _ENDS), ref=ref, refs=[ref], file=file,
         codes=_codes(concept),
-        reasons=[*reasons, *(code for why in each(one.get("reasonCode")) for code in _codes(why))],
+        reasons=[*reasons, *(code for why in each(one, "reasonCode") for code in _codes(why))],
     )  # fmt: skip
     record.items.append(item)
 
 
-def _first(one: object, paths: str) -> str | None:
-    found = (text_at(one, *path.split(".")) for path in paths.split())
-    return next(filter(None, found), None)
-
-
 def _codes(concept: object) -> list[str]:
-    codings = each(at(concept, "coding"))
-    return [code for coding in codings if (code := text_at(coding, "code"))]
+    return [code for one in each(concept, "coding") if (code := text_at(one, "code"))]
 
 
 def coded(concept: object) -> tuple[str | None, str | None, str]:
     """Code, system and words of a concept of FHIR."""
-    best = next((one for one in each(at(concept, "coding")) if text_at(one, "code")), None)
+    best = next((one for one in each(concept, "coding") if text_at(one, "code")), None)
     display = text_at(best, "display") or text_at(concept, "text") or text_at(best, "code") or ""
     return text_at(best, "code"), text_at(best, "system"), display
 
@@ -196,52 +214,110 @@ def _id(reference: str) -> str:
 
 
 def _add_observation(record: PatientRecord, file: str, ref: str, one: dict[str, object]) -> None:
-    if text_at(one, "status") in _VOID:
+    if text_at(one, "status") in VOID:
         return
-    date = _first(one, "effectiveDateTime effectivePeriod.start effectiveInstant issued")
-    for part in (one, *each(one.get("component"))):
+    for part in (one, *each(one, "component")):
         code, _, display = coded(at(part, "code"))
-        value = _float(at(part, "valueQuantity", "value"))
-        unit = text_at(part, "valueQuantity", "code") or text_at(part, "valueQuantity", "unit")
-        comparator = text_at(part, "valueQuantity", "comparator")
-        if value is not None and not comparator:
-            low, high = (at(part, "referenceRange", 0, end, "value") for end in ("low", "high"))
-            found = (code or display, display, value, unit, date, _float(low), _float(high))
-            record.measured.append(MeasuredValue(*found, ref, file))
-        elif worded := (
-            f"{comparator}{value:g} {unit or ''}" if value is not None
-            else coded(at(part, "valueCodeableConcept"))[2] or text_at(part, "valueString")
-        ):  # fmt: skip
-            record.worded.append((display, worded, date, ref))
+        low, high = _range(text_at(part, "referenceRange.0.text") or "", None)
+        about = {
+            "code": code or display, "display": display, "date": text_at(one, _MEASURED),
+            "unit": text_at(part, "valueQuantity.code valueQuantity.unit"),
+            "low": _float(at(part, "referenceRange.0.low.value"), low),
+            "high": _float(at(part, "referenceRange.0.high.value"), high),
+            "ref": ref, "file": file, "value": _float(at(part, "valueQuantity.value")),
+        }  # fmt: skip
+        said = coded(at(part, "valueCodeableConcept"))[2] or text_at(part, "valueString") or ""
+        _add_value(record, about, said, text_at(part, "valueQuantity.comparator") or "")
 
 
-def _float(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
+def _float(value: object, other: float | None = None) -> float | None:
+    return float(value) if isinstance(value, int | float) else other
+
+
+def _add_value(
+    record: PatientRecord, about: Mapping[str, object], said: str, sign: str = ""
+) -> None:
+    """A number, or what is none: words, and a number with `<`, which may be out of its range."""
+    if about["value"] is not None and not sign:
+        record.measured.append(MeasuredValue.model_validate(about))
+    elif about["value"] is not None or said:
+        found = MeasuredValue.model_validate({**about, "value": about["value"] or 0.0})
+        above = sign[:1] in (">", "≥") and found.high is not None and found.value >= found.high
+        below = sign[:1] in ("<", "≤") and found.low is not None and found.value <= found.low
+        words = f"{said or f'{sign}{found.value:g}'} {found.unit or ''}".strip()
+        text = f"{found.display}: {words}, {found.date or 'no date'}"
+        line = ClinicalLine(text=text, refs=[found.ref], kind="out_of_range")
+        line.kind = line.kind if above or below else None
+        record.worded.append((found.display, found.date, line))
+
+
+def _range(text: str, mark: DecimalMark | None) -> tuple[float | None, float | None]:
+    found = _RANGE.fullmatch(text)
+    ends = (found["low"] or found["least"], found["high"] or found["most"]) if found else ("", "")
+    low, high = (values.number(one or "", mark) for one in ends)
+    return low, high
 
 
 def _add_table(record: PatientRecord, table: DataTable) -> None:
+    """Values in a column, or in a column for each day, or for each thing that is measured."""
     columns = {name: table.column(*names) for name, names in VOCABULARY.columns.items()}
-    if columns["value"] is None or not (columns["code"] or columns["name"]):
-        if table.column("medication", "every", "interval"):
-            record.rules.append(table)
-        else:
-            why = "neither values of a laboratory (code or name, value) nor a table of rules"
-            record.unread.append(f"{table.name}: {why}")
-        return
-    for row in range(len(table)):
+    heads = {one: _heading(one.name) for one in table.columns}
+    is_named = columns["code"] is not None or columns["name"] is not None
+    wide = [one for one in table.columns if is_named and "date" in heads[one]]
+    wide = wide or [one for one in (columns["value"],) if one is not None and is_named]
+    wide = wide or [one for one in table.columns if columns["date"] and "name" in heads[one]]
+    if not wide and any(all(map(table.column, needed)) for needed in VOCABULARY.rules):
+        record.rules.append(table)
+    elif not wide:
+        why = "neither values of a laboratory (code or name, value, date) nor a table of rules"
+        record.unread.append(f"{table.name}: {why}")
+    texts = [text for one in (*wide, columns["range"]) if one is not None for text in one.texts]
+    numbers = (number for text in texts for number in re.findall(_NUMBER, text))
+    marks: list[DecimalMark | None] = [values.decimal_mark(number) for number in numbers]
+    mark = max((".", ","), key=marks.count) if any(marks) else None
+    for row in range(len(table) if wide else 0):
         cell = {name: one.texts[row].strip() if one else "" for name, one in columns.items()}
-        number = {name: one.numbers[row] if one else None for name, one in columns.items()}
-        key = cell["code"] or analyte(cell["name"]) or cell["name"]
-        day, name = columns["date"] and columns["date"].dates[row], cell["name"] or key
-        date = cell["date"] if re.match(r"\d{4}-", cell["date"]) or not day else day.isoformat()
-        value = number["value"]
-        value = values.number(cell["value"]) if value is None else value
-        if key and value is not None and cell["value"][0] not in "<>≤≥":
-            low, high = number["low"], number["high"]
-            if ends := re.fullmatch(r"([\d.,]+)\s*(?:-|–|to|bis)\s*([\d.,]+)", cell["range"]):
-                low, high = (values.number(end) for end in ends.groups())
-            unit = cell["unit"] or None
-            found = (key, name, value, unit, date or None, low, high)
-            record.measured.append(MeasuredValue(*found, table.ref(row), table.file))
-        elif key and cell["value"]:
-            record.worded.append((name, cell["value"], date, table.ref(row)))
+        if (dated := columns["date"]) and (day := dated.dates[row]) and cell["date"][4:5] != "-":
+            cell["date"] = day.isoformat()
+        for one in wide:
+            cell |= {"value": one.texts[row].strip(), **heads[one]}
+            _add_cell(record, table, row, cell, mark)
+
+
+def _heading(column: str) -> dict[str, str]:
+    """The day that a column such as `12.01.2026` is of; what `Systolic (mmHg)` has; else empty."""
+    name, _, unit = column.rstrip(")] ").replace("[", "(").partition("(")
+    if day := values.date(column):
+        return {"date": day.value.isoformat()}
+    is_known = analyte(name.strip()) or _is_pressure(name.strip())
+    return {"name": name.strip(), "unit": unit} if is_known else {}
+
+
+def _is_pressure(name: str) -> bool:
+    return re.fullmatch(f"(?i:{VOCABULARY.pressure})", name) is not None
+
+
+def _add_cell(
+    record: PatientRecord, table: DataTable, row: int, cell: Mapping[str, str],
+    mark: DecimalMark | None,
+) -> None:  # fmt: skip
+    """A value as a table has it: a number, `< 5`, `6.3 H`, `120/80` or words."""
+    name, both = cell["name"] or cell["code"], _PRESSURE.fullmatch(cell["value"])
+    if both and _is_pressure(name):
+        for code, one in zip((SYSTOLIC, DIASTOLIC), both.groups(), strict=True):
+            part = {"code": code, "value": one, "unit": "mm[Hg]", "range": ""}
+            _add_cell(record, table, row, {**cell, **part}, mark)
+        return
+    found = _VALUE.fullmatch(cell["value"])
+    low, high = _range(cell["range"], mark)
+    about = {
+        "code": cell["code"] or analyte(name) or name, "display": name,
+        "date": cell["date"] or None,
+        "value": values.number(found["number"], mark) if found else None,
+        "unit": cell["unit"] or (found["unit"] if found else None) or None,
+        "low": values.number(cell["low"], mark) if cell["low"] else low,
+        "high": values.number(cell["high"], mark) if cell["high"] else high,
+        "ref": table.ref(row), "file": table.file,
+    }  # fmt: skip
+    if name:
+        _add_value(record, about, cell["value"], (found["sign"] or "") if found else "")

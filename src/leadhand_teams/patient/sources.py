@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
 
 from leadhand_teams.patient.clinical import VOCABULARY
 from leadhand_teams.patient.output import ClinicalItem, ClinicalLine, ItemKind
@@ -21,6 +21,16 @@ def moment(text: str | None) -> dt.datetime:
     return dt.datetime.min.replace(tzinfo=dt.UTC)
 
 
+def day_of(date: str | None) -> str:
+    """The day of a date; empty if it is unknown."""
+    return (date or "")[:10]
+
+
+def differ(one: float, other: float) -> bool:
+    """Whether two values differ by more than rounding."""
+    return abs(one - other) > 0.02 * max(abs(one), abs(other))
+
+
 def is_active(item: ClinicalItem) -> bool:
     """Whether it is going on, as far as its source says."""
     return item.status in ("active", "recurrence", "relapse", "on-hold", "intended", None)
@@ -31,7 +41,7 @@ def merged(record: PatientRecord, *kinds: ItemKind) -> tuple[list[ClinicalItem],
     found: dict[tuple[str | None, ...], ClinicalItem] = {}
     duplicates: list[str] = []
     for item in (one for one in record.items if one.kind in kinds):
-        day = (item.onset or "")[:10]
+        day = day_of(item.onset)
         key = (item.kind, item.code or item.display.casefold(), day, item.status)
         earlier = found.get(key)
         if earlier is None or earlier.file == item.file:
@@ -49,51 +59,51 @@ def _place(one: ClinicalItem | MeasuredValue) -> str:
 
 def contradictions(record: PatientRecord) -> list[ClinicalLine]:
     """What sources state differently, and an entry that contradicts itself."""
-    stated = [*_subjects(record), *_items(record), *_values(record.measured)]
+    stated = [*_subjects(record), *_items(record), *_values(record)]
     lines = [(f"{about}: {' or '.join(said.values())}", list(said)) for about, said in stated]
     return [ClinicalLine(text=text, refs=refs) for text, refs in lines]
 
 
-def _subjects(record: PatientRecord) -> Iterable[tuple[str, dict[str, str]]]:
-    for name in ("sex", "birth_date", "deceased"):
+def _subjects(record: PatientRecord) -> Iterator[tuple[str, dict[str, str]]]:
+    for name, about in (("sex", "sex"), ("birth_date", "birth date"), ("deceased", "death")):
         said = {str(getattr(one, name)): place for place, _, one in reversed(record.subjects)}
         said.pop("None", None)
         if len(said) > 1:
-            yield f"the patient's {name.replace('_', ' ')}", {at: what for what, at in said.items()}
+            words = {"True": "dead, without a date", "False": "not dead"}
+            yield f"the patient's {about}", {at: words.get(it, it) for it, at in said.items()}
 
 
-def _items(record: PatientRecord) -> Iterable[tuple[str, dict[str, str]]]:
-    grouped = defaultdict[tuple[str, str, str], dict[bool, ClinicalItem]](dict)
+def _items(record: PatientRecord) -> Iterator[tuple[str, dict[str, str]]]:
+    """Active and ended, and an allergy beside none known; of each file its latest entry counts."""
+    latest = defaultdict[tuple[str, str], dict[str, ClinicalItem]](dict)
     none = [one for one in record.items if VOCABULARY.no_known_allergy & set(one.codes)]
-    for one in record.items:
+    for one in sorted(record.items, key=lambda item: moment(item.onset)):
         if one.kind == "problem" and one.status == "active" and one.end:
-            yield one.display, {_place(one): f"active, and ended {one.end[:10]}"}
+            yield one.display, {_place(one): f"active, and ended {day_of(one.end)}"}
         if one.kind == "allergy" and none and one not in none and is_active(one):
             yield "allergies", {_place(none[0]): none[0].display, _place(one): one.display}
         if one.kind in ("problem", "medication", "allergy"):
-            key = one.kind, one.code or one.display.casefold(), (one.onset or "")[:10]
-            grouped[key].setdefault(is_active(one), one)
-    for states in grouped.values():
-        if len({one.file for one in states.values()}) == 2:
-            said = {_place(one): one.status or "no status" for one in states.values()}
-            one = next(iter(states.values()))
-            yield f"{one.kind} {one.display}", said
+            latest[one.kind, one.code or one.display.casefold()][one.file] = one
+    for (kind, _), by_file in latest.items():
+        active = [one for one in by_file.values() if is_active(one)]
+        for one in (one for one in by_file.values() if active and not is_active(one)):
+            if not one.onset or moment(one.onset) >= moment(active[0].onset):
+                both = (one, active[0])
+                said = {_place(it): f"{it.status} ({day_of(it.onset) or '?'})" for it in both}
+                yield f"{kind} {one.display}", said
 
 
-def _values(measured: Sequence[MeasuredValue]) -> Iterable[tuple[str, dict[str, str]]]:
+def _values(record: PatientRecord) -> Iterator[tuple[str, dict[str, str]]]:
     """Values of the same code and time that differ by more than rounding."""
     grouped = defaultdict[tuple[str, str], list[MeasuredValue]](list)
-    for one in measured:
+    for one in record.measured:
         if one.date:
-            grouped[one.code, one.date[:10]].append(one)
+            grouped[one.code, day_of(one.date)].append(one)
     for (_, day), (first, *others) in grouped.items():
-        for one in others:
+        for one in (one for one in others if one.file != first.file):
             value = convert(one.value, one.unit, first.unit, one.code)
             timed = len(first.date or "") > 10 and len(one.date or "") > 10
-            other_time = timed and moment(first.date) != moment(one.date)
-            if one.file == first.file or value is None or other_time:
-                continue
-            if abs(value - first.value) > 0.02 * max(abs(value), abs(first.value)):
-                both = (first, one)
-                said = {_place(it): f"{it.value:g} {it.unit or ''}".strip() for it in both}
+            same_time = not timed or moment(first.date) == moment(one.date)
+            if value is not None and same_time and differ(value, first.value):
+                said = {_place(it): f"{it.value:g} {it.unit or ''}".strip() for it in (first, one)}
                 yield f"{first.display} of {day}", said

@@ -9,7 +9,7 @@ from leadhand_teams.patient.clinical import VOCABULARY, known_problem
 from leadhand_teams.patient.output import ClinicalItem, ClinicalLine, ItemKind, PatientSummary
 from leadhand_teams.patient.records import KINDS, PatientRecord, record_of
 from leadhand_teams.patient.safety import checked
-from leadhand_teams.patient.sources import merged
+from leadhand_teams.patient.sources import merged, moment
 from leadhand_teams.patient.trends import labs_of, value_flags
 from leadhand_teams.patient.units import convert
 
@@ -32,10 +32,9 @@ def follow(handoff: Handoff) -> object:
     record = record_of(handoff.artifacts)
     labs, notes = labs_of(record.measured)
     born = next((one.birth_date for _, _, one in record.subjects if one.birth_date), None)
-    worded = {what: (f"{what}: {said}, {date}", ref) for what, said, date, ref in record.worded}
-    findings = [ClinicalLine(text=text, refs=[ref]) for text, ref in worded.values()]
-    flags = value_flags(labs, born)
-    return _dumped(PatientSummary(labs=labs, notes=notes, flags=flags, findings=findings))
+    latest = {what: line for what, _, line in sorted(record.worded, key=lambda one: moment(one[1]))}
+    found = PatientSummary(labs=labs, notes=notes, findings=list(latest.values()))
+    return _dumped(found.model_copy(update={"flags": value_flags(labs, born)}))
 
 
 def check(handoff: Handoff) -> object:

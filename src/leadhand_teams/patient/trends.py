@@ -1,13 +1,17 @@
 """Series of measurements in one unit, and what coded problems and values say."""
 
+import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
-from leadhand_teams.patient.clinical import A1C, BMI, DIASTOLIC, EGFR, SYSTOLIC, known_problem
+from leadhand_teams.patient.clinical import VOCABULARY, FlagThreshold, known_problem
 from leadhand_teams.patient.output import ClinicalFlag, ClinicalItem, LabPoint, LabSeries
 from leadhand_teams.patient.records import MeasuredValue
-from leadhand_teams.patient.sources import is_active, moment
+from leadhand_teams.patient.sources import day_of, differ, is_active, moment
 from leadhand_teams.patient.units import convert, ucum
+
+_ADULT: Final = dt.timedelta(days=18 * 365.25)
 
 
 def labs_of(measured: Iterable[MeasuredValue]) -> tuple[list[LabSeries], list[str]]:
@@ -20,9 +24,8 @@ def labs_of(measured: Iterable[MeasuredValue]) -> tuple[list[LabSeries], list[st
 
 
 def _series(group: Sequence[MeasuredValue], notes: list[str]) -> LabSeries:
-    newest, points = group[-1], dict[tuple[str, str], LabPoint]()
-    several = len({one.file for one in group}) > 1
-    for one in group:
+    newest, points = group[-1], list[MeasuredValue]()
+    for one in sorted(group, key=lambda one: (moment(one.date), one.unit != newest.unit)):
         value, low, high = (
             None if number is None else convert(number, one.unit, newest.unit, one.code)
             for number in (one.value, one.low, one.high)
@@ -31,19 +34,25 @@ def _series(group: Sequence[MeasuredValue], notes: list[str]) -> LabSeries:
         if value is None:
             notes.append(f"{one.ref}: {given} can't be converted to {newest.unit or 'no unit'}")
             continue
-        point = LabPoint(date=one.date, value=value, ref=one.ref, low=low, high=high)
-        point.as_given = given if ucum(one.unit) != ucum(newest.unit) else None
-        same = ((one.date or "")[:10], f"{value:.3g}") if several else (one.ref, str(len(points)))
-        points.setdefault(same, point)
-    series = list(points.values())
-    last, before = series[-1], series[-2] if len(series) > 1 else None
+        given = given if ucum(one.unit) != ucum(newest.unit) else None
+        point = one.model_copy(update={"value": value, "low": low, "high": high, "as_given": given})
+        if not any(_elsewhere(point, two) and not differ(value, two.value) for two in points):
+            points.append(point)
+    last = points[-1]
+    before = next((one for one in points[-2::-1] if not _elsewhere(one, last)), None)
     return LabSeries(
-        code=newest.code, display=newest.display, unit=newest.unit, series=series,
+        code=newest.code, display=newest.display, unit=newest.unit,
+        series=[LabPoint.model_validate(one.model_dump()) for one in points],
         latest=last.value, latest_date=last.date,
-        change=last.value - before.value if before else None, slope_per_year=_slope(series),
+        change=last.value - before.value if before else None, slope_per_year=_slope(points),
         out_of_range=None if last.low is None and last.high is None else last.side is not None,
         newly_out_of_range=bool(last.side and before and before.side is None),
     )  # fmt: skip
+
+
+def _elsewhere(one: MeasuredValue, other: MeasuredValue) -> bool:
+    """Whether another source has it of the same day."""
+    return one.file != other.file and day_of(one.date) == day_of(other.date)
 
 
 def _slope(series: Sequence[LabPoint]) -> float | None:
@@ -62,70 +71,57 @@ def coded_flags(problems: Sequence[ClinicalItem]) -> list[ClinicalFlag]:
         name = known_problem(one.codes, one.display) if is_active(one) and not one.end else ""
         if name and name not in found:
             why = f"coded: {one.display}{f' ({one.code})' if one.code else ''}"
-            found[name] = _flag(name, one.onset, why, one.refs, coded=True)
+            flag = ClinicalFlag(name=name, since=one.onset, why=why, basis="coded", refs=one.refs)
+            found[name] = flag
     return list(found.values())
-
-
-def _flag(
-    name: str, since: str | None, why: str, refs: Iterable[str], *, coded: bool = False
-) -> ClinicalFlag:
-    basis, refs = "coded" if coded else "values", list(dict.fromkeys(refs))
-    return ClinicalFlag(name=name, since=since, why=why, basis=basis, refs=refs)
 
 
 def value_flags(labs: Sequence[LabSeries], born: str | None) -> list[ClinicalFlag]:
     """What measured values are at or beyond the usual thresholds for."""
-    by_code = {one.code: one for one in labs}
-    found = [*_pressure(by_code), *_kidney(by_code)]
-    for code, unit, name, limit, below in (
-        (A1C, "%", "diabetes", 6.5, 100), (A1C, "%", "prediabetes", 5.7, 6.5),
-        (BMI, "kg/m2", "obesity", 30, 200),
-    ):  # fmt: skip
-        for one in _in(by_code, code, unit)[-1:]:
-            days = (moment(one.date) - moment(born)).days if born and one.date else 18 * 366
-            if limit <= one.value < below and (code != BMI or days > 18 * 365.25):
-                what = f"{'HbA1c' if code == A1C else 'BMI'} {_shown(one, unit)}"
-                why = f"{what}, at or above {limit:g}; from the last value only"
-                found.append(_flag(name, one.date, why, [one.ref]))
-    return found
+    found: dict[str, ClinicalFlag] = {}
+    for rule in VOCABULARY.thresholds:
+        points = [
+            point
+            for lab in labs if lab.code == rule.code
+            for point in _in(rule, lab)
+            if not rule.adults or moment(point.date) - moment(born) > _ADULT
+        ]  # fmt: skip
+        hits = [one for one in points if rule.least <= one.value < rule.below]
+        if isinstance(rule.when, int):
+            within = next((n for n, one in enumerate(points[::-1]) if one not in hits), len(points))
+            hits = points[len(points) - within :]
+            long = hits and (moment(hits[-1].date) - moment(hits[0].date)).days >= rule.when
+            hits = hits if long else []
+        elif rule.when == "last":
+            hits = [one for one in points[-1:] if one in hits]
+        if hits:
+            _add_flag(found, rule, hits, len(points))
+    return list(found.values())
 
 
-def _pressure(labs: Mapping[str, LabSeries]) -> list[ClinicalFlag]:
-    both = [_in(labs, SYSTOLIC, "mm[Hg]"), _in(labs, DIASTOLIC, "mm[Hg]")]
-    high = [
-        (word, one)
-        for word, limit, points in zip(("systolic", "diastolic"), (140, 90), both, strict=True)
-        for one in points
-        if one.value >= limit
+def _add_flag(
+    found: dict[str, ClinicalFlag], rule: FlagThreshold, hits: Sequence[LabPoint], count: int
+) -> None:
+    limit = f"at or above {rule.least:g}" if rule.least > 0 else f"below {rule.below:g}"
+    how = {"last": "; from the last value only", "any": f" at {len(hits)} of {count} readings"}
+    shown = [
+        f"{one.value:.3g} {rule.unit} on {day_of(one.date) or 'an unknown day'}" for one in hits
     ]
-    if not high:
-        return []
-    high.sort(key=lambda one: moment(one[1].date))
-    shown = ", ".join(f"{word} {_shown(one)}" for word, one in high[-3:])
-    days = f"{len({one.date for _, one in high})} of {max(map(len, both))} readings"
-    why = f"at or above 140/90 mmHg at {days}: {shown}"
-    return [_flag("hypertension", high[0][1].date, why, (one.ref for _, one in high))]
+    ends = dict.fromkeys((shown[0], shown[-1]))
+    why = f"{rule.name} {limit}{how.get(str(rule.when), f' for {rule.when} days or more')}: "
+    flag = ClinicalFlag(
+        name=rule.flag, since=hits[0].date, why=why + " and ".join(ends), basis="values",
+        refs=list(dict.fromkeys(one.ref for one in hits)),
+    )  # fmt: skip
+    if earlier := found.get(rule.flag):
+        flag.since = min(earlier.since, flag.since, key=moment)
+        flag.why = f"{earlier.why}; {flag.why}"
+        flag.refs = list(dict.fromkeys([*earlier.refs, *flag.refs]))
+    found[rule.flag] = flag
 
 
-def _kidney(labs: Mapping[str, LabSeries]) -> list[ClinicalFlag]:
-    low: list[LabPoint] = []
-    for one in _in(labs, EGFR, "mL/min/{1.73_m2}"):
-        low = [*low, one] if one.value < 60 else []
-    if not low or (moment(low[-1].date) - moment(low[0].date)).days < 90:
-        return []
-    why = f"eGFR below 60 for three months or more: {_shown(low[0])} and {_shown(low[-1])}"
-    return [_flag("ckd", low[0].date, why, (one.ref for one in low))]
-
-
-def _in(labs: Mapping[str, LabSeries], code: str, unit: str) -> list[LabPoint]:
-    """The points of a code in `unit`; values without a unit are taken to be in it."""
-    points = labs[code].series if code in labs else []
-    values = [convert(one.value, labs[code].unit or unit, unit, code) for one in points]
-    both = zip(points, values, strict=True)
+def _in(rule: FlagThreshold, lab: LabSeries) -> list[LabPoint]:
+    """The points in the unit of the rule; values without a unit are taken to be in it."""
+    values = [convert(one.value, lab.unit or rule.unit, rule.unit, lab.code) for one in lab.series]
+    both = zip(lab.series, values, strict=True)
     return [one.model_copy(update={"value": value}) for one, value in both if value is not None]
-
-
-def _shown(point: LabPoint, unit: str = "") -> str:
-    return (
-        f"{point.value:.3g}{f' {unit}' if unit else ''} on {(point.date or 'an unknown day')[:10]}"
-    )

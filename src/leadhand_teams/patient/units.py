@@ -3,7 +3,7 @@
 import functools
 import importlib
 import re
-from contextlib import suppress
+from contextlib import nullcontext
 from typing import Any
 
 from leadhand_teams.patient.clinical import A1C, VOCABULARY
@@ -25,8 +25,7 @@ def convert(value: float, unit: str | None, to: str | None, code: str) -> float 
     if code == A1C and {unit, to} == {"%", "mmol/mol"}:  # NGSP and IFCC
         return 0.09148 * value + 2.152 if to == "%" else (value - 2.152) / 0.09148
     masses = VOCABULARY.molar_masses.items()
-    mass = next((mass for mass, codes in masses if code in codes), None)
-    line = _line(unit, to, mass)
+    line = _line(unit, to, next((mass for mass, codes in masses if code in codes), None))
     return None if line is None else line[0] + line[1] * value
 
 
@@ -39,17 +38,14 @@ def _line(unit: str, to: str, molar_mass: float | None) -> tuple[float, float] |
     registry = _registry()
     try:
         given, wanted = registry.from_ucum(unit).units, registry.from_ucum(to).units
-        mass = registry.Quantity(molar_mass or 1.0, registry.from_ucum("g/mol").units)
+        mass = registry.Quantity(molar_mass, "g/mol") if molar_mass else None
+        with registry.context("chemistry", mw=mass) if mass is not None else nullcontext():
+            zero, one = (
+                registry.Quantity(amount, given).to(wanted).magnitude for amount in (0.0, 1.0)
+            )
     except (ValueError, PintError, LarkError):
         return None
-    for factor in (1.0, mass, 1.0 / mass) if molar_mass else (1.0,):
-        with suppress(PintError):
-            zero, one = (
-                (amount if factor == 1.0 else amount * factor).to(wanted).magnitude
-                for amount in (registry.Quantity(0.0, given), registry.Quantity(1.0, given))
-            )
-            return float(zero), float(one - zero)
-    return None
+    return float(zero), float(one - zero)
 
 
 @functools.lru_cache(maxsize=1)
