@@ -36,6 +36,7 @@ RETIRED = {
     "security/log-injection": "security/logging",
     "security/possible-secret": "security/secrets",
     "security/predictable-secret": "security/crypto",
+    "security/removed-lock": "security/removed-call",
     "security/unpickle": "security/unpickle",
     "tests/no-assertion": "tests/assertions",
     "tests/untested-change": "tests/coverage",

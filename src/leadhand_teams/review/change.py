@@ -161,7 +161,7 @@ def unparsed(file: ChangedFile) -> str:
     return f"it does not parse as Python {version}, which leadhand runs on"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Change:
     """A whole change: its title, its two ends, and its files."""
 

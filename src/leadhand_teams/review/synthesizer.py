@@ -30,11 +30,11 @@ from leadhand_teams.review.chunks import Chunks
 from leadhand_teams.review.coverage import COUNTED, coverage
 from leadhand_teams.review.diff_rows import around, header
 from leadhand_teams.review.ignores import Ignores
-from leadhand_teams.review.lenses.security.secrets import mask_secrets
 from leadhand_teams.review.precision import Confidence
 from leadhand_teams.review.quotes import ChangeQuotes
 from leadhand_teams.review.refutations import Given, Refutations, is_serious, is_shown
 from leadhand_teams.review.reported import MAX_FINDINGS, LensAnswer, lens_report
+from leadhand_teams.review.secrets import mask_secrets
 from leadhand_teams.review.team import rules
 from leadhand_teams.review.with_model import SUFFIX, lens_of
 

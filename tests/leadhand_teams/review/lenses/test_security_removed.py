@@ -135,11 +135,6 @@ GONE: dict[str, tuple[str, str, str]] = {
         "class Form:\n    name = Field('Name', validators=[Required()])\n",
         "class Form:\n    name = Field('Name')\n",
     ),
-    "a transaction": (
-        "lock",
-        "def f(db, x):\n    with db.transaction():\n        db.save(x)\n",
-        "def f(db, x):\n    db.save(x)\n",
-    ),
 }
 
 KEPT: dict[str, tuple[dict[str, str], dict[str, str]]] = {

@@ -37,11 +37,6 @@ REMOVED = {
     ),
     "a verification": ("removed-call", "    verify_token(token)\n", ""),
     "an escape": ("removed-call", "escape(name)", "name"),
-    "a lock": (
-        "removed-lock",
-        "    with lock:\n        db.remove(name)\n",
-        "    db.remove(name)\n",
-    ),
     "a time limit": ("removed-limit", ", timeout=5", ""),
     "a decorator": ("removed-decorator", "@login_required\n", ""),
 }
@@ -53,7 +48,6 @@ REPLACED = {
     "another decorator": ("@login_required\n", "@permission_required('remove')\n"),
     "another verification": ("verify_token(token)", "check_token(token)"),
     "another escape": ("escape(name)", "conditional_escape(name)"),
-    "another lock": ("with lock:", "with locks.exclusive_lock(name):"),
     "another limit": ("timeout=5", "timeout=LIMIT"),
 }
 

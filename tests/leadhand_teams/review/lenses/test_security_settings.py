@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand_teams.review.lenses.security import secrets
+from leadhand_teams.review import secrets
 from tests.leadhand_teams.review.lenses.security_reports import look, rules
 
 TOKEN = "ghp_" + "zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ0mLq17"

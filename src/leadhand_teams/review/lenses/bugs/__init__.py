@@ -11,7 +11,7 @@ from leadhand.errors import ToolError
 from leadhand.extension.findings import NotAssessed
 from leadhand_teams.review.change import Change, ChangedFile
 from leadhand_teams.review.lens import LensRule, Seen, lens
-from leadhand_teams.review.lenses.bugs import coroutines, crossfile, definitions, syntax
+from leadhand_teams.review.lenses.bugs import behaviour, coroutines, crossfile, definitions, syntax
 from leadhand_teams.review.ruff_rules import diagnostics, ruff_findings, ruff_rules
 
 __all__ = ["RULES", "review"]
@@ -22,6 +22,7 @@ RULES: tuple[LensRule, ...] = (
     definitions.RULE,
     coroutines.RULE,
     *crossfile.RULES,
+    *behaviour.RULES,
 )
 
 
@@ -46,6 +47,7 @@ def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     try:
         for file in complete:
             yield from coroutines.find(change, file)
+        yield from behaviour.find(change, complete)
         yield from list(crossfile.find(change, complete))
     except (ToolError, RecursionError) as error:
         why = f"uses in other files could not be searched: {error}"

@@ -11,21 +11,21 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from leadhand.extension.findings import Finding, NotAssessed
+from leadhand_teams.review import secrets
 from leadhand_teams.review.change import Change, ChangedFile, unparsed
+from leadhand_teams.review.hints import hinted_lines
 from leadhand_teams.review.lens import LensRule, Seen, lens
 from leadhand_teams.review.lenses.security import (
     credentials,
     removed,
-    secrets,
     settings,
     sinks,
     sources,
 )
 from leadhand_teams.review.lenses.security.events import Event, Scope, SecurityHit
 from leadhand_teams.review.lenses.security.flow import Flow
-from leadhand_teams.review.lenses.security.hints import hinted_lines
-from leadhand_teams.review.lenses.security.secrets import mask_secrets, safe_quote
 from leadhand_teams.review.ruff_rules import ruff_findings, ruff_rules
+from leadhand_teams.review.secrets import mask_secrets, safe_quote
 from leadhand_teams.review.syntax import is_test
 
 RULES: tuple[LensRule, ...] = (

@@ -4,10 +4,12 @@ Every rule compares a definition with its successor; `sides` pairs them over all
 was renamed or replaced is not reported.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from leadhand.extension.findings import Finding, NotAssessed
+from leadhand.extension.findings import NotAssessed
 from leadhand_teams.review.change import Change, ChangedFile
+from leadhand_teams.review.comparison.pairs import DefinitionPairs, Pair
+from leadhand_teams.review.comparison.removals import Removal, finding, findings
 from leadhand_teams.review.lens import Seen
 from leadhand_teams.review.lenses.security.removed import (
     calls,
@@ -21,15 +23,7 @@ from leadhand_teams.review.lenses.security.removed import (
     refusals,
     settings,
 )
-from leadhand_teams.review.lenses.security.removed.rules import (
-    CALL,
-    FUNCTION,
-    RULES,
-    WEAK,
-    Removal,
-)  # fmt: skip
-from leadhand_teams.review.lenses.security.removed.sides import Pair, Sides
-from leadhand_teams.review.lenses.security.secrets import mask_secrets, safe_quote
+from leadhand_teams.review.lenses.security.removed.rules import CALL, FUNCTION, RULES, WEAK
 from leadhand_teams.review.syntax import is_test
 
 _COMPARISONS = (
@@ -41,13 +35,13 @@ _COMPARISONS = (
 
 def find(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     """The protections that the change removes from `files`."""
-    sides = Sides(change)
+    sides = DefinitionPairs.of(change)
     compared: list[tuple[ChangedFile, list[Removal]]] = []
     for file in files:
         if is_test(file.path) or file.status == "added":
             continue
         for removal in settings.floors(file):
-            yield _finding(file, removal, ())
+            yield finding(file, removal)
         if file.language != "python" or not (file.removed or flags.ADDED.search(file.head.lower())):
             continue
         try:
@@ -56,18 +50,14 @@ def find(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
             why = "its code is nested too deeply to compare"
             yield NotAssessed(lens="security", path=file.path, why=why)
     called = {removal.name for _, found in compared for removal in found if removal.rule is CALL}
-    alike: dict[tuple[str, str], list[tuple[ChangedFile, Removal]]] = {}
-    for file, found in compared:
-        # Where a call is missing, it says more than that the function is gone as well.
-        left = [one for one in found if one.rule is not FUNCTION or one.name not in called]
-        for removal in _grouped(left):
-            words = removal.message.replace(removal.place, "")
-            alike.setdefault((removal.rule.id, words), []).append((file, removal))
-    for (file, first), *others in alike.values():
-        yield _finding(file, first, others)
+    # Where a call is missing, it says more than that the function is gone as well.
+    yield from findings(
+        (file, [one for one in found if one.rule is not FUNCTION or one.name not in called])
+        for file, found in compared
+    )
 
 
-def _removals(pair: Pair, sides: Sides) -> Iterator[Removal]:
+def _removals(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
     """What all rules find in a definition, at most one removal for a line."""
     lines: set[tuple[bool, int]] = set()
     for rules in _COMPARISONS if pair.removes_lines else (flags, lists):
@@ -77,40 +67,6 @@ def _removals(pair: Pair, sides: Sides) -> Iterator[Removal]:
             if (removal.added, removal.line) not in lines:
                 lines.add((removal.added, removal.line))
                 yield removal._replace(place=pair.place)
-
-
-def _grouped(removals: Iterable[Removal]) -> Iterator[Removal]:
-    """One removal for each rule that finds something in a definition, at the first place."""
-    groups: dict[str, list[Removal]] = {}
-    for removal in removals:
-        groups.setdefault(removal.rule.id, []).append(removal)
-    for found in groups.values():
-        first, *more = sorted(found, key=lambda removal: removal.line)
-        if more:
-            there = ", ".join(str(removal.line) for removal in more[:5])
-            noun = "line" if len(more) == 1 else "lines"
-            message = f"{first.message} The same holds for old {noun} {there}."
-            first = first._replace(message=message)
-        yield first
-
-
-def _finding(
-    file: ChangedFile, removal: Removal, others: Sequence[tuple[ChangedFile, Removal]]
-) -> Finding:
-    """The finding for a removal, and for `others` in the same words."""
-    hunk = None if removal.added else file.hunk_removing(removal.line)
-    text = (file.added if removal.added else file.removed)[removal.line]
-    message = removal.message
-    if others:
-        there = {one.place.strip("`"): None for _, one in others}
-        named = ", ".join([*there][:5])
-        message += f" It was removed in {len(others)} other places, too, such as {named}."
-    return removal.rule.finding(
-        file,
-        hunk.new_line if hunk is not None else removal.line,
-        message=mask_secrets(message),
-        evidence=safe_quote(text),
-    )
 
 
 __all__ = ["RULES", "find"]

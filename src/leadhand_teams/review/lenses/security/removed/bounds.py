@@ -3,7 +3,7 @@
 import ast
 import copy
 
-from leadhand_teams.review.lenses.security.removed.guards import Guard
+from leadhand_teams.review.comparison.guards import Guard
 
 _UPPER = (ast.Gt, ast.GtE)
 _LOWER = (ast.Lt, ast.LtE)

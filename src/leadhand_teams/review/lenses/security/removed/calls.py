@@ -1,25 +1,23 @@
-"""Protective calls, safer variants, keywords and locks that a change drops from a definition."""
+"""Protective calls, safer variants, and keywords that a change drops from a definition."""
 
 import ast
 import re
 from collections.abc import Iterator
 
 from leadhand_teams.review import syntax
+from leadhand_teams.review.comparison import vocabulary
+from leadhand_teams.review.comparison.code import Code, names_in, squeezed
+from leadhand_teams.review.comparison.pairs import DefinitionPairs, Pair
+from leadhand_teams.review.comparison.removals import Removal, shown
 from leadhand_teams.review.lens import LensRule
-from leadhand_teams.review.lenses.security.removed import vocabulary
-from leadhand_teams.review.lenses.security.removed.code import Code, names_in, squeezed
 from leadhand_teams.review.lenses.security.removed.rules import (
     CALL,
     FLAG,
     LIMIT,
-    LOCK,
     SAFER,
     TLS,
     VALIDATOR,
-    Removal,
-    shown,
-)  # fmt: skip
-from leadhand_teams.review.lenses.security.removed.sides import Pair, Sides
+)
 
 _TLS = syntax.word_set(
     "context ssl_context sslcontext ssl verify cafile ca_certs cert_reqs check_hostname"
@@ -69,10 +67,9 @@ _SAFER: dict[str, frozenset[str]] = {
     )
 }
 """What is safe -> what it must not be exchanged for."""
-_LOCKS = syntax.word_set("lock rlock mutex semaphore locked atomic transaction savepoint")
 
 
-def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
+def find(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
     """What the new code of a definition no longer calls, passes or holds."""
     if pair.new is None:
         return
@@ -80,10 +77,9 @@ def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
     yield from _safer(pair, pair.new)
     yield from _keywords(pair, pair.new, sides)
     yield from _limits(pair, pair.new, sides)
-    yield from _locks(pair, pair.new)
 
 
-def _calls(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
+def _calls(pair: Pair, new: Code, sides: DefinitionPairs) -> Iterator[Removal]:
     before, after = pair.old.call_counts, new.call_counts
     gained = [name for name in after if after[name] > before[name]]
     if any(vocabulary.protects(name) for name in gained):
@@ -129,7 +125,7 @@ def _safer(pair: Pair, new: Code) -> Iterator[Removal]:
             yield Removal(SAFER, gone[0], message)
 
 
-def _limits(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
+def _limits(pair: Pair, new: Code, sides: DefinitionPairs) -> Iterator[Removal]:
     """Limits that the definition no longer looks at: settings, attributes and constants."""
     before, after = _uses(pair.old), _uses(new)
     stored = {
@@ -176,7 +172,7 @@ def _uses(code: Code) -> dict[str, list[int]]:
     return found
 
 
-def _keywords(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
+def _keywords(pair: Pair, new: Code, sides: DefinitionPairs) -> Iterator[Removal]:
     """Limits, flags and validators that a call no longer gets."""
     passed: dict[str, list[ast.Call]] = {}
     for call in new.calls:
@@ -231,29 +227,3 @@ def _keyword_rule(name: str, value: ast.expr) -> LensRule | None:
     if name in _VALIDATORS:
         return VALIDATOR
     return LIMIT if vocabulary.is_limit(name) else None
-
-
-def _locks(pair: Pair, new: Code) -> Iterator[Removal]:
-    if not any(pair.removes(line) for _, line, _ in _held(pair.old)):
-        return
-    held = {name for name, _, _ in _held(new)}
-    if held - {name for name, _, _ in _held(pair.old)} or "acquire" in new.call_counts:
-        return
-    text = squeezed("".join(ast.unparse(one) for one in new.node.body))
-    for name, line, inside in _held(pair.old):
-        if name not in held and pair.removes(line) and squeezed(inside) in text:
-            message = f"Is `{name}` no longer needed? {pair.place} held it here."
-            yield Removal(LOCK, line, message)
-
-
-def _held(code: Code) -> list[tuple[str, int, str]]:
-    """(lock, line, source of the first statement inside of it) of each lock."""
-    found: list[tuple[str, int, str]] = []
-    for node in code.nodes:
-        if isinstance(node, ast.With | ast.AsyncWith):
-            for item in node.items:
-                held = item.context_expr
-                name = syntax.dotted(held.func if isinstance(held, ast.Call) else held)
-                if _LOCKS & set(syntax.words(name)):
-                    found.append((name, held.lineno, ast.unparse(node.body[0])))
-    return found

@@ -7,17 +7,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from leadhand_teams.review import syntax
-from leadhand_teams.review.lenses.security.removed import vocabulary
-from leadhand_teams.review.lenses.security.removed.code import Code, names_in, squeezed
-from leadhand_teams.review.lenses.security.removed.guards import VERSIONS, called_in, subjects_of
-from leadhand_teams.review.lenses.security.removed.rules import (
-    CASE,
-    CLAUSE,
-    CONDITION,
-    Removal,
-    shown,
-)  # fmt: skip
-from leadhand_teams.review.lenses.security.removed.sides import Pair, Sides
+from leadhand_teams.review.comparison import vocabulary
+from leadhand_teams.review.comparison.code import Code, names_in, squeezed
+from leadhand_teams.review.comparison.guards import VERSIONS, called_in, subjects_of
+from leadhand_teams.review.comparison.pairs import DefinitionPairs, Pair
+from leadhand_teams.review.comparison.removals import Removal, shown
+from leadhand_teams.review.lenses.security.removed.rules import CASE, CLAUSE, CONDITION
 
 _BUILTINS = frozenset(dir(builtins))
 _LITERALS = (ast.Constant, ast.JoinedStr, ast.Tuple, ast.List, ast.Set)
@@ -31,7 +26,7 @@ _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }
 
 
-def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
+def find(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
     """What the new code of a definition no longer distinguishes."""
     if pair.new is None:
         return
@@ -40,7 +35,7 @@ def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
     yield from _cases(pair, pair.new, sides)
 
 
-def _clauses(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
+def _clauses(pair: Pair, new: Code, sides: DefinitionPairs) -> Iterator[Removal]:
     """Conditions that test less than before, of code that otherwise stayed."""
     before, after = _tests(pair.old), _tests(new)
     old = {text: node for text, node in before.items() if text not in after}
@@ -79,7 +74,7 @@ def _clauses(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
                 break
 
 
-def protects(part: ast.AST, pair: Pair, sides: Sides) -> bool:
+def protects(part: ast.AST, pair: Pair, sides: DefinitionPairs) -> bool:
     """Whether a part of a condition is more than a look at the program's own state.
 
     That is a comparison with a literal, a word of safety in the part or in the function's name, or
@@ -176,7 +171,7 @@ def _reassigned(test: ast.expr, code: Code) -> bool:
     )
 
 
-def _conditions(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
+def _conditions(pair: Pair, new: Code, sides: DefinitionPairs) -> Iterator[Removal]:
     """Statements that ran under a condition and now run without it."""
     ifs = (node for node in pair.old.nodes if isinstance(node, ast.If))
     if not any(pair.removes(node.test.lineno) for node in ifs):
@@ -241,7 +236,7 @@ def _guarded(code: Code) -> dict[str, list[dict[str, ast.expr]]]:
     return found
 
 
-def _cases(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
+def _cases(pair: Pair, new: Code, sides: DefinitionPairs) -> Iterator[Removal]:
     """Special cases that are gone while what they were about is still handled."""
     guards = {id(guard.test) for guard in pair.old.guards}
     for node in pair.old.nodes:

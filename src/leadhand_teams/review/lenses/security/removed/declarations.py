@@ -4,17 +4,16 @@ import ast
 from collections.abc import Iterator
 
 from leadhand_teams.review import syntax
-from leadhand_teams.review.lenses.security.removed import vocabulary
-from leadhand_teams.review.lenses.security.removed.code import Code, squeezed
+from leadhand_teams.review.comparison import vocabulary
+from leadhand_teams.review.comparison.code import Code, squeezed
+from leadhand_teams.review.comparison.pairs import DefinitionPairs, Pair
+from leadhand_teams.review.comparison.removals import Removal, shown
 from leadhand_teams.review.lenses.security.removed.rules import (
     DECORATOR,
     FUNCTION,
     LIMIT,
     VALIDATOR,
-    Removal,
-    shown,
-)  # fmt: skip
-from leadhand_teams.review.lenses.security.removed.sides import Pair, Sides
+)
 
 _GUARDING = syntax.word_set(
     "login permission permissions auth authenticated authenticate authentication authorized"
@@ -34,7 +33,7 @@ _CLASS_SETTINGS = syntax.word_set(
 )
 
 
-def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
+def find(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
     """What a definition no longer declares, and definitions that are gone."""
     if pair.new is None:
         yield from _deleted(pair, sides)
@@ -45,7 +44,7 @@ def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
     yield from _decorators(pair, old, new, sides)
     if isinstance(old, ast.ClassDef):
         if isinstance(new, ast.ClassDef):
-            yield from _bases(pair, old, new, sides)
+            yield from _bases(pair, old, new)
     elif not isinstance(new, ast.ClassDef):
         yield from _parameters(pair, pair.new, old, new, sides)
 
@@ -54,7 +53,7 @@ def _decorators(
     pair: Pair,
     old: syntax.Function | ast.ClassDef,
     new: syntax.Function | ast.ClassDef,
-    sides: Sides,
+    sides: DefinitionPairs,
 ) -> Iterator[Removal]:
     had = [_written(one) for one in old.decorator_list]
     now = [_written(one) for one in new.decorator_list]
@@ -96,7 +95,7 @@ def guards(name: str) -> bool:
     return bool(words & _GUARDING) and not words & _NOT_GUARDING
 
 
-def _bases(pair: Pair, old: ast.ClassDef, new: ast.ClassDef, sides: Sides) -> Iterator[Removal]:
+def _bases(pair: Pair, old: ast.ClassDef, new: ast.ClassDef) -> Iterator[Removal]:
     now = {_written(base) for base in new.bases}
     if any(guards(name) for name in now - {_written(base) for base in old.bases}):
         return
@@ -122,7 +121,7 @@ def _settings(node: ast.ClassDef) -> dict[str, ast.expr]:
 
 
 def _parameters(
-    pair: Pair, new_code: Code, old: syntax.Function, new: syntax.Function, sides: Sides
+    pair: Pair, new_code: Code, old: syntax.Function, new: syntax.Function, sides: DefinitionPairs
 ) -> Iterator[Removal]:
     """Limits that callers can no longer give."""
     now = {one.arg for one in syntax.parameters(new)}
@@ -136,7 +135,7 @@ def _parameters(
             yield Removal(LIMIT, one.lineno, message)
 
 
-def _deleted(pair: Pair, sides: Sides) -> Iterator[Removal]:
+def _deleted(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
     """A function that checked or encoded, and that nothing replaces."""
     node = pair.old.node
     if isinstance(node, ast.ClassDef | ast.Module) or not pair.removes(node.lineno):
@@ -167,7 +166,7 @@ def _refuses(code: Code) -> bool:
     return any(vocabulary.denies(guard.refusal) for guard in code.guards if guard.strong)
 
 
-def _inlined(code: Code, sides: Sides) -> bool:
+def _inlined(code: Code, sides: DefinitionPairs) -> bool:
     """Whether the change adds much of the body somewhere."""
     lines = [squeezed(line) for line in code.lines[1:] if len(line) > 15]
     return bool(lines) and sum(line in sides.added_text for line in lines) * 3 >= len(lines)

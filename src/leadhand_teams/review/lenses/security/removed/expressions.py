@@ -7,12 +7,13 @@ import ast
 from collections.abc import Iterator
 
 from leadhand_teams.review import syntax
+from leadhand_teams.review.comparison import vocabulary
+from leadhand_teams.review.comparison.code import Code, names_in, span, squeezed
+from leadhand_teams.review.comparison.guards import called_in, subjects_of
+from leadhand_teams.review.comparison.pairs import DefinitionPairs, Pair
+from leadhand_teams.review.comparison.removals import Removal, shown
 from leadhand_teams.review.lens import LensRule
-from leadhand_teams.review.lenses.security.removed import vocabulary
-from leadhand_teams.review.lenses.security.removed.code import Code, names_in, span, squeezed
-from leadhand_teams.review.lenses.security.removed.guards import called_in, subjects_of
-from leadhand_teams.review.lenses.security.removed.rules import FALLBACK, WRAPPER, Removal, shown
-from leadhand_teams.review.lenses.security.removed.sides import Pair, Sides
+from leadhand_teams.review.lenses.security.removed.rules import FALLBACK, WRAPPER
 
 _CASTS = syntax.word_set(
     "cast list tuple dict set frozenset deque str bytes super print len sorted reversed iter next"
@@ -23,7 +24,7 @@ _CASTS = syntax.word_set(
 """Calls whose loss is rarely more than a matter of types or style, or makes a text safer."""
 
 
-def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
+def find(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
     """Values that the new code uses without what made them safe."""
     new = pair.new
     if new is None:
@@ -51,7 +52,7 @@ def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
     yield from _transforms(pair, new, sides)
 
 
-def _moved_or_deleted(call: ast.Call, sides: Sides) -> bool:
+def _moved_or_deleted(call: ast.Call, sides: DefinitionPairs) -> bool:
     """Whether the change makes the call elsewhere, or deletes what is called.
 
     A deleted function whose name speaks of safety counts as neither.
@@ -64,7 +65,7 @@ def _moved_or_deleted(call: ast.Call, sides: Sides) -> bool:
     return name in sides.deleted and not vocabulary.checks(name)
 
 
-def _is_decided_elsewhere(part: ast.expr, pair: Pair, new: Code, sides: Sides) -> bool:
+def _is_decided_elsewhere(part: ast.expr, pair: Pair, new: Code, sides: DefinitionPairs) -> bool:
     """Whether other code that the change writes decides what the condition in `part` decided."""
     match part:
         case ast.IfExp(test=test):
@@ -137,7 +138,7 @@ def _unwrapped(statement: ast.stmt | ast.expr) -> Iterator[tuple[ast.expr, str, 
                 pass
 
 
-def _transforms(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
+def _transforms(pair: Pair, new: Code, sides: DefinitionPairs) -> Iterator[Removal]:
     """`x = f(x)` that is gone while `x` is still used."""
     after = new.statements
     for text, node in pair.old.statements.items():

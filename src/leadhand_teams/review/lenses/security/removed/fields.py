@@ -5,9 +5,10 @@ import re
 from collections.abc import Iterator
 
 from leadhand_teams.review import syntax
-from leadhand_teams.review.lenses.security.removed.code import Code
-from leadhand_teams.review.lenses.security.removed.rules import VALIDATOR, Removal, shown
-from leadhand_teams.review.lenses.security.removed.sides import Pair, Sides
+from leadhand_teams.review.comparison.code import Code
+from leadhand_teams.review.comparison.pairs import DefinitionPairs, Pair
+from leadhand_teams.review.comparison.removals import Removal, shown
+from leadhand_teams.review.lenses.security.removed.rules import VALIDATOR
 
 _STRICT = re.compile(
     r"con(str|int|float|bytes|list|set|decimal|date)|(Email|Name|Strict|Secret|Constrained)\w*Str"
@@ -22,7 +23,7 @@ _BOUNDS = syntax.word_set(
 )
 
 
-def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
+def find(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
     """Fields of a class, and parameters, that lost what made them strict."""
     if pair.new is None:
         return

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from leadhand_teams.review import syntax
-from leadhand_teams.review.lenses.security.removed.code import Code, span
+from leadhand_teams.review.comparison.code import Code, span
+from leadhand_teams.review.comparison.pairs import DefinitionPairs, Pair
+from leadhand_teams.review.comparison.removals import Removal, shown
 from leadhand_teams.review.lenses.security.removed.lists import ALLOW, key
-from leadhand_teams.review.lenses.security.removed.rules import FLAG, TLS, Removal, shown
-from leadhand_teams.review.lenses.security.removed.sides import Pair, Sides
+from leadhand_teams.review.lenses.security.removed.rules import FLAG, TLS
 
 _ON_IS_SAFE = re.compile(
     r"verify(_?\w*)?|check_hostname|assert_hostname|validate_certs?|ssl_verify|autoescape|secure"
@@ -44,7 +45,7 @@ class Switch(NamedTuple):
     """The call or object that it belongs to; empty if it stands alone."""
 
 
-def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
+def find(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
     """The switches of a definition that are on their unsafe side now."""
     if pair.new is None:
         return
@@ -71,7 +72,10 @@ def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
 
 
 def _gone(
-    pair: Pair, before: dict[str, list[Switch]], after: dict[str, list[Switch]], sides: Sides
+    pair: Pair,
+    before: dict[str, list[Switch]],
+    after: dict[str, list[Switch]],
+    sides: DefinitionPairs,
 ) -> Iterator[Removal]:
     """Attributes and items that turned something safe, and are no longer set."""
     for name, had in before.items():

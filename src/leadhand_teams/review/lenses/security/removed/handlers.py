@@ -5,13 +5,14 @@ import builtins
 from collections.abc import Iterator
 
 from leadhand_teams.review import syntax
-from leadhand_teams.review.lenses.security.removed import vocabulary
-from leadhand_teams.review.lenses.security.removed.code import Code
-from leadhand_teams.review.lenses.security.removed.rules import HANDLER, SWALLOWED, Removal
-from leadhand_teams.review.lenses.security.removed.sides import Pair, Sides
+from leadhand_teams.review.comparison import vocabulary
+from leadhand_teams.review.comparison.code import Code
+from leadhand_teams.review.comparison.pairs import DefinitionPairs, Pair
+from leadhand_teams.review.comparison.removals import Removal
+from leadhand_teams.review.lenses.security.removed.rules import HANDLER, SWALLOWED
 
 
-def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
+def find(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
     """The exceptions that the new code of a definition lets pass."""
     if pair.new is None:
         return
@@ -27,7 +28,7 @@ def _unhandled(
     new: Code,
     before: list[ast.ExceptHandler],
     after: list[ast.ExceptHandler],
-    sides: Sides,
+    sides: DefinitionPairs,
 ) -> Iterator[Removal]:
     """Handlers that are gone while what they were for is still there."""
     caught = {name for one in after for name in _caught(one)}
@@ -50,7 +51,7 @@ def _swallowed(
     new: Code,
     before: list[ast.ExceptHandler],
     after: list[ast.ExceptHandler],
-    sides: Sides,
+    sides: DefinitionPairs,
 ) -> Iterator[Removal]:
     """Handlers that raised, and now raise nothing."""
     now = {_raised(handler)[0] for handler in after} | {guard.name for guard in new.guards}

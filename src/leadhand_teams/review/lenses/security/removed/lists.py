@@ -5,17 +5,12 @@ import re
 from collections.abc import Iterator, Mapping
 
 from leadhand_teams.review import syntax
+from leadhand_teams.review.comparison.code import Code, span
+from leadhand_teams.review.comparison.pairs import DefinitionPairs, Pair
+from leadhand_teams.review.comparison.removals import Removal, shown
 from leadhand_teams.review.lens import LensRule
-from leadhand_teams.review.lenses.security.removed.code import Code, span
 from leadhand_teams.review.lenses.security.removed.declarations import guards
-from leadhand_teams.review.lenses.security.removed.rules import (
-    DECORATOR,
-    ENTRY,
-    VALIDATOR,
-    Removal,
-    shown,
-)  # fmt: skip
-from leadhand_teams.review.lenses.security.removed.sides import Pair, Sides
+from leadhand_teams.review.lenses.security.removed.rules import DECORATOR, ENTRY, VALIDATOR
 
 _DENY = syntax.word_set(
     "deny denied denylist block blocked blocklist black blacklist blacklisted forbid forbidden ban"
@@ -30,7 +25,7 @@ _WILD = re.compile(r"'([^']*\*[^']*|\.[\w.-]+\.\w+|0\.0\.0\.0(/0)?|::/0)'")
 """Entries that stand for many values."""
 
 
-def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
+def find(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
     """The lists of a definition that refuse less, allow more, or check less."""
     if pair.new is None:
         return

@@ -9,30 +9,25 @@ from collections import Counter
 from collections.abc import Iterator
 
 from leadhand_teams.review import syntax
-from leadhand_teams.review.lenses.security.removed import declarations, vocabulary
+from leadhand_teams.review.comparison import vocabulary
+from leadhand_teams.review.comparison.code import Code, span, squeezed
+from leadhand_teams.review.comparison.guards import VERSIONS, Guard, called_in
+from leadhand_teams.review.comparison.pairs import DefinitionPairs, Pair
+from leadhand_teams.review.comparison.removals import Removal, shown
+from leadhand_teams.review.lenses.security.removed import declarations
 from leadhand_teams.review.lenses.security.removed.bounds import loosened
-from leadhand_teams.review.lenses.security.removed.code import Code, span, squeezed
 from leadhand_teams.review.lenses.security.removed.conditions import protects
-from leadhand_teams.review.lenses.security.removed.guards import VERSIONS, Guard, called_in
-from leadhand_teams.review.lenses.security.removed.rules import (
-    ACCESS,
-    CLAUSE,
-    GUARD,
-    LIMIT,
-    Removal,
-    shown,
-)  # fmt: skip
-from leadhand_teams.review.lenses.security.removed.sides import Pair, Sides
+from leadhand_teams.review.lenses.security.removed.rules import ACCESS, CLAUSE, GUARD, LIMIT
 
 
-def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
+def find(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
     """What the new code of a definition no longer refuses."""
     if pair.new is None:
         return
     yield from _guards(pair, pair.new, sides)
 
 
-def _guards(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
+def _guards(pair: Pair, new: Code, sides: DefinitionPairs) -> Iterator[Removal]:
     old_clauses = {guard.clauses for guard in pair.old.guards}
     kept = {guard.clauses for guard in new.guards}
     added = [guard for guard in new.guards if guard.clauses not in old_clauses]
@@ -56,7 +51,7 @@ def _guards(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
 
 
 def _weakened(
-    guard: Guard, line: int, added: list[Guard], pair: Pair, sides: Sides
+    guard: Guard, line: int, added: list[Guard], pair: Pair, sides: DefinitionPairs
 ) -> Removal | None:
     """What a guard refuses no longer, if another one with a weaker condition took its place."""
     for one in added:
@@ -112,7 +107,7 @@ def _narrowed(guard: Guard, now: Guard) -> bool:
     )
 
 
-def _replaced(guard: Guard, added: list[Guard], pair: Pair, sides: Sides) -> bool:
+def _replaced(guard: Guard, added: list[Guard], pair: Pair, sides: DefinitionPairs) -> bool:
     """Whether something else took over, or what was checked is gone."""
     new = pair.new or pair.old
     subjects = guard.subjects

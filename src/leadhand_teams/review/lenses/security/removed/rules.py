@@ -1,6 +1,4 @@
-"""The rules on removed protections, and what one of them finds before findings are grouped."""
-
-from typing import NamedTuple
+"""The rules on removed protections."""
 
 from leadhand.extension.findings import Severity
 from leadhand_teams.review.lens import LensRule
@@ -34,33 +32,10 @@ FLAG = _rule("flag", "warning", "The safe value was set for a reason.", "setting
 ENTRY = _rule("entry", "warning", "The list now refuses less.", "setting")
 PATTERN = _rule("anchor", "warning", "The pattern now accepts more.", "guard")
 FLOOR = _rule("version-floor", "warning", "Releases with known holes may be installed.", "setting")
-LOCK = _rule("lock", "warning", "Two threads may now run this code at the same time.", "call")
 RULES = (
     GUARD, ACCESS, CLAUSE, CONDITION, CASE, SWALLOWED, HANDLER, WRAPPER, FALLBACK, CALL, SAFER,
-    FUNCTION, DECORATOR, VALIDATOR, LIMIT, TLS, HEADER, FLAG, ENTRY, PATTERN, FLOOR, LOCK,
+    FUNCTION, DECORATOR, VALIDATOR, LIMIT, TLS, HEADER, FLAG, ENTRY, PATTERN, FLOOR,
 )  # fmt: skip
 
-WEAK = frozenset((CLAUSE, CONDITION, CASE, HANDLER, WRAPPER, FALLBACK, LIMIT, LOCK))
+WEAK = frozenset((CLAUSE, CONDITION, CASE, HANDLER, WRAPPER, FALLBACK, LIMIT))
 """Rules that see what is missing, and not whether it protected: they don't judge rewritten code."""
-
-
-class Removal(NamedTuple):
-    """A protection that one definition lost."""
-
-    rule: LensRule
-    line: int
-    """The line of the old file that is quoted; the change removes it."""
-    message: str
-    """A question, and what was removed."""
-    added: bool = False
-    """Whether `line` is one of the new file, which the change adds."""
-    name: str = ""
-    """The function that is gone or no longer called."""
-    place: str = ""
-    """The definition, as messages call it."""
-
-
-def shown(text: str) -> str:
-    """`text` on one line, not too long."""
-    line = " ".join(text.split())
-    return line if len(line) <= 100 else f"{line[:97]}..."

@@ -10,18 +10,11 @@ from packaging.version import Version
 
 from leadhand_teams.review import syntax
 from leadhand_teams.review.change import ChangedFile
-from leadhand_teams.review.lenses.security.removed import vocabulary
-from leadhand_teams.review.lenses.security.removed.code import Code
-from leadhand_teams.review.lenses.security.removed.rules import (
-    FLAG,
-    FLOOR,
-    HEADER,
-    LIMIT,
-    PATTERN,
-    Removal,
-    shown,
-)  # fmt: skip
-from leadhand_teams.review.lenses.security.removed.sides import Pair, Sides
+from leadhand_teams.review.comparison import vocabulary
+from leadhand_teams.review.comparison.code import Code
+from leadhand_teams.review.comparison.pairs import DefinitionPairs, Pair
+from leadhand_teams.review.comparison.removals import Removal, shown
+from leadhand_teams.review.lenses.security.removed.rules import FLAG, FLOOR, HEADER, LIMIT, PATTERN
 
 _HEADER = re.compile(
     r"""["'](X-Frame-Options|Content-Security-Policy(?:-Report-Only)?|Strict-Transport-Security"""
@@ -38,7 +31,7 @@ _SETTING = re.compile(
 )
 
 
-def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
+def find(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
     """What the new code of a definition sets less safely."""
     if pair.new is None:
         return
@@ -47,7 +40,7 @@ def find(pair: Pair, sides: Sides) -> Iterator[Removal]:
     yield from _anchors(pair, pair.new)
 
 
-def _headers(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
+def _headers(pair: Pair, new: Code, sides: DefinitionPairs) -> Iterator[Removal]:
     before, after = _header_uses(pair.old), _header_uses(new)
     for name, lines in before.items():
         gone = [line for line in lines if pair.removes(line)]
@@ -71,7 +64,7 @@ def _header_uses(code: Code) -> dict[str, list[int]]:
     return found
 
 
-def _assigned(pair: Pair, new: Code, sides: Sides) -> Iterator[Removal]:
+def _assigned(pair: Pair, new: Code, sides: DefinitionPairs) -> Iterator[Removal]:
     """Settings with a safe value that are gone or have an unsafe one."""
     after = _settings(new)
     for name, value in _settings(pair.old).items():

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from leadhand_teams.review import syntax
-from leadhand_teams.review.lenses.security.removed import vocabulary
+from leadhand_teams.review.comparison import vocabulary
 
 _ORDINARY = syntax.word_set(
     "NotImplementedError StopIteration StopAsyncIteration AttributeError ImportError SystemExit"

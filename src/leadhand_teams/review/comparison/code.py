@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from leadhand_teams.review import syntax
 from leadhand_teams.review.change import ChangedFile
-from leadhand_teams.review.lenses.security.removed.guards import Guard, called_in, guards_in
+from leadhand_teams.review.comparison.guards import Guard, called_in, guards_in
 
 Definition = syntax.Function | ast.ClassDef | ast.Module
 DEFINITIONS = (*syntax.FUNCTIONS, ast.ClassDef)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from leadhand_teams.review import syntax
 from leadhand_teams.review.change import Change, ChangedFile
-from leadhand_teams.review.lenses.security.removed import vocabulary
-from leadhand_teams.review.lenses.security.removed.code import (
+from leadhand_teams.review.comparison import vocabulary
+from leadhand_teams.review.comparison.code import (
     DEFINITIONS,
     Code,
     Definition,
@@ -22,8 +22,9 @@ from leadhand_teams.review.lenses.security.removed.code import (
     span,
     squeezed,
 )
-from leadhand_teams.review.lenses.security.removed.guards import subjects_of
-from leadhand_teams.review.lenses.security.removed.learned import BaseNames
+from leadhand_teams.review.comparison.edits import BothSides, Edit, edits
+from leadhand_teams.review.comparison.guards import subjects_of
+from leadhand_teams.review.comparison.learned import BaseNames
 from leadhand_teams.review.syntax import is_test
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -53,6 +54,13 @@ class Pair:
             for code in (self.old, self.new)
         )
         return frozenset(old - new)
+
+    @functools.cached_property
+    def edits(self) -> list[Edit]:
+        """The smallest parts that differ; none if the definition is gone."""
+        if self.new is None:
+            return []
+        return edits(self.old.node, self.new.node, BothSides(self.old.text, self.new.text))
 
     @functools.cached_property
     def is_rewritten(self) -> bool:
@@ -102,8 +110,14 @@ class Pair:
         return line in self.old.file.removed
 
 
-class Sides:
+class DefinitionPairs:
     """Both sides of a change. Only what a comparison needs is parsed, file by file."""
+
+    @staticmethod
+    @functools.lru_cache(maxsize=2)
+    def of(change: Change) -> "DefinitionPairs":
+        """The comparison of a change, which all lenses of a process share."""
+        return DefinitionPairs(change)
 
     def __init__(self, change: Change) -> None:
         self._files = [

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from leadhand.tools.git import GitFailed, GitTimeout, grep, read_blobs
 from leadhand_teams.review import syntax
 from leadhand_teams.review.change import Change, parse_python
-from leadhand_teams.review.lenses.security.removed import vocabulary
-from leadhand_teams.review.lenses.security.removed.guards import called_in, guards_in
+from leadhand_teams.review.comparison import vocabulary
+from leadhand_teams.review.comparison.guards import called_in, guards_in
 from leadhand_teams.review.syntax import is_test
 
 _MAX_HITS = 400

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from leadhand.extension.findings import Finding
 from leadhand.tools.tokens import FORMATS, MARKS
 from leadhand_teams.review.change import ChangedFile
+from leadhand_teams.review.hints import lines_at, offsets
 from leadhand_teams.review.lens import LensRule
-from leadhand_teams.review.lenses.security.hints import lines_at, offsets
 
 _FAMILY = "security/secrets"
 TOKEN = LensRule(

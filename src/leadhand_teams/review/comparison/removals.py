@@ -1,0 +1,95 @@
+"""What a rule finds in a comparison, and how it becomes findings."""
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from leadhand.extension.findings import Finding
+from leadhand_teams.review.change import ChangedFile
+from leadhand_teams.review.comparison.code import span
+from leadhand_teams.review.comparison.edits import Edit
+from leadhand_teams.review.comparison.pairs import Pair
+from leadhand_teams.review.lens import LensRule
+from leadhand_teams.review.secrets import mask_secrets, safe_quote
+
+
+class Removal(NamedTuple):
+    """What one definition lost."""
+
+    rule: LensRule
+    line: int
+    """The line of the old file that is quoted; the change removes it."""
+    message: str
+    """A question, and what was removed."""
+    added: bool = False
+    """Whether `line` is one of the new file, which the change adds."""
+    name: str = ""
+    """The function that is gone or no longer called."""
+    place: str = ""
+    """The definition as the message names it."""
+
+
+def asked(rule: LensRule, edit: Edit, pair: Pair, question: str) -> Iterator[Removal]:
+    """The removal for an edit, at the first line of it that the change removes, else adds."""
+    old, new = edit.old, edit.new
+    for node in (old, *edit.above[:3]):
+        if isinstance(node, ast.stmt | ast.expr | ast.excepthandler):
+            for line in span(node):
+                if pair.removes(line):
+                    yield Removal(rule, line, question, place=pair.place)
+                    return
+    if isinstance(new, ast.stmt | ast.expr) and pair.new is not None:
+        line = next((n for n in span(new) if n in pair.new.changed), 0)
+        if line:
+            yield Removal(rule, line, question, added=True, place=pair.place)
+
+
+def findings(found: Iterable[tuple[ChangedFile, Sequence[Removal]]]) -> Iterator[Finding]:
+    """One finding for each rule and file, and one for the same words about several places."""
+    alike: dict[tuple[str, str], list[tuple[ChangedFile, Removal]]] = {}
+    for file, removals in found:
+        for removal in _grouped(removals):
+            words = removal.message.replace(removal.place, "")
+            alike.setdefault((removal.rule.id, words), []).append((file, removal))
+    for (file, first), *others in alike.values():
+        yield finding(file, first, others)
+
+
+def _grouped(removals: Iterable[Removal]) -> Iterator[Removal]:
+    """One removal for each rule that finds something in a definition, at the first place."""
+    groups: dict[str, list[Removal]] = {}
+    for removal in removals:
+        groups.setdefault(removal.rule.id, []).append(removal)
+    for found in groups.values():
+        first, *more = sorted(found, key=lambda removal: removal.line)
+        if more:
+            there = ", ".join(str(removal.line) for removal in more[:5])
+            noun = "line" if len(more) == 1 else "lines"
+            message = f"{first.message} The same holds for old {noun} {there}."
+            first = first._replace(message=message)
+        yield first
+
+
+def finding(
+    file: ChangedFile, removal: Removal, others: Sequence[tuple[ChangedFile, Removal]] = ()
+) -> Finding:
+    """The finding for a removal, and for `others` in the same words; it quotes the old line."""
+    hunk = None if removal.added else file.hunk_removing(removal.line)
+    text = (file.added if removal.added else file.removed)[removal.line]
+    message = removal.message
+    if others:
+        there = {one.place.strip("`"): None for _, one in others}
+        named = ", ".join([*there][:5])
+        message += f" It was removed in {len(others)} other places, too, such as {named}."
+    return removal.rule.finding(
+        file,
+        hunk.new_line if hunk is not None else removal.line,
+        message=mask_secrets(message),
+        evidence=safe_quote(text),
+    )
+
+
+def shown(text: str) -> str:
+    """`text` on one line, not too long."""
+    line = " ".join(text.split())
+    return line if len(line) <= 100 else f"{line[:97]}..."
