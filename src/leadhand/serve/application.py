@@ -27,7 +27,7 @@ from leadhand.serve import (
     runs,
     teams,
 )
-from leadhand.serve.authentication import authenticated_by, token_authentication
+from leadhand.serve.authentication import token_authentication
 from leadhand.serve.guards import Guards
 from leadhand.serve.lifespan import serving
 from leadhand.serve.principals import Authenticate, Current
@@ -85,7 +85,6 @@ def app(
     tools = mcp.Endpoint(service)
     api.router.routes.append(Route("/mcp", tools))
     api.state.service, api.state.auth = service, auth
-    api.state.authenticate = authenticated_by(auth)
     api.state.metrics = figures.ServiceMetrics(service)
     api.add_middleware(Guards, allow_hosts=allow_hosts, settings=settings)
     add_problem_handlers(api)

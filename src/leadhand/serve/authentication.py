@@ -1,30 +1,46 @@
-"""Who sends a request, by a token or a browser's cookie; and the routes of sessions."""
+"""Who sends a request, by a token or a browser's cookie; and the routes of sessions.
+
+A browser exchanges a one-time code or a token for a cookie, which is signed and not stored, so that
+every process with the key knows it.
+"""
 
 import datetime as dt
-import inspect
+import hmac
 import ipaddress
 import secrets
-from collections.abc import Awaitable, Callable
+import time
 from pathlib import Path
-from typing import Annotated
+from typing import NamedTuple
 
-from fastapi import APIRouter, Depends, Request, Response
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
 from leadhand import __version__
 from leadhand.errors import InputError
-from leadhand.serve.principals import EVERY_TENANT, Authenticate, Current, Principal, UserRole
+from leadhand.serve.principals import EVERY_TENANT, Current, Principal, UserRole
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.service import Serving
-from leadhand.serve.sessions import COOKIE, CSRF_HEADER, LASTS, BrowserSession, Sessions
 from leadhand.serve.tokens import NAMED_FILE, NamedTokens, digest_of, operator_token
 
 OPERATOR = Principal("operator", EVERY_TENANT, frozenset(("operator",)))
 """Who has the token in the home: the person whose service it is."""
+COOKIE = "leadhand_session"
+CSRF_HEADER = "X-CSRF-Token"
+LASTS_S = 12 * 3_600
+CODE_LASTS_S = 15 * 60
+_MAX_CODES = 100
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
 router = APIRouter(prefix="/api/v1", tags=["session"])
+
+
+class BrowserSession(NamedTuple):
+    """What a cookie says, whose signature is right."""
+
+    holder: str
+    """Whose session it is: the digest of the token that was exchanged."""
+    expires_s: float
+    nonce: str
 
 
 class TokenAuthentication:
@@ -33,11 +49,10 @@ class TokenAuthentication:
     def __init__(self, *, operator: str | None, named: NamedTokens) -> None:
         self._operator = operator and digest_of(operator)
         self._named = named
-        self.sessions = Sessions(lambda: named.key)
-
-    def new_code(self) -> str | None:
-        """A one-time code of the operator for a browser; None where only named tokens count."""
-        return self._operator and self.sessions.new_code(self._operator, _now())
+        self._codes = dict[str, float]()
+        """Until when each counts, for the operator."""
+        self._ended = dict[str, float]()
+        """Sessions that a user of this process has ended, until they would have expired."""
 
     def __call__(self, request: Request) -> Principal | None:
         if token := bearer_of(request):
@@ -45,45 +60,70 @@ class TokenAuthentication:
         session = self.session_of(request)
         if session is None:
             return None
-        given = request.headers.get(CSRF_HEADER, "")
-        if request.method not in _SAFE and not self.sessions.is_csrf(session, given):
+        given = request.headers.get(CSRF_HEADER, "").encode()
+        is_csrf = hmac.compare_digest(given, self.csrf_of(session).encode())
+        if request.method not in _SAFE and not is_csrf:
             raise HttpProblem(403, f"send the header {CSRF_HEADER} with the `csrf` of /api/v1/me")
         return self.principal_of(session.holder, request)
-
-    def session_of(self, request: Request) -> BrowserSession | None:
-        cookie = request.cookies.get(COOKIE)
-        return self.sessions.read(cookie, _now()) if cookie else None
 
     def principal_of(self, digest: str, request: Request) -> Principal | None:
         """Whose token it is, while it counts."""
         if self._operator and secrets.compare_digest(digest, self._operator):
             return OPERATOR if _is_loopback(request) else None
-        named = self._named.of_digest(digest)
-        return named.principal if named is not None and named.is_valid(_now()) else None
+        named, now = self._named.of_digest(digest), dt.datetime.now(dt.UTC)
+        return named.principal if named is not None and named.is_valid(now) else None
+
+    def new_code(self) -> str | None:
+        """A one-time code of the operator, which one browser can exchange for a cookie, soon; None
+        where only named tokens count."""
+        if self._operator is None:
+            return None
+        while len(self._codes) >= _MAX_CODES:
+            self._codes.pop(next(iter(self._codes)))
+        code = secrets.token_urlsafe(24)
+        self._codes[code] = time.time() + CODE_LASTS_S
+        return code
+
+    def cookie_for(self, request: Request, code: str | None) -> str | None:
+        """A cookie for a one-time code, or without one for the request's token."""
+        token = bearer_of(request)
+        holder = digest_of(token) if token else None
+        if code is not None:
+            holder = self._operator if time.time() < self._codes.pop(code, 0) else None
+        if holder is None or self.principal_of(holder, request) is None:
+            return None
+        said = f"{holder}.{int(time.time()) + LASTS_S}.{secrets.token_hex(16)}"
+        return f"{said}.{self._signature('session', said)}"
+
+    def session_of(self, request: Request) -> BrowserSession | None:
+        """None if the cookie was not signed here, has expired or was ended."""
+        if not (cookie := request.cookies.get(COOKIE)):
+            return None
+        said, _, signature = cookie.rpartition(".")
+        if not hmac.compare_digest(signature.encode(), self._signature("session", said).encode()):
+            return None
+        holder, expires_s, nonce = said.split(".")
+        expired = time.time() >= int(expires_s) or nonce in self._ended
+        return None if expired else BrowserSession(holder, int(expires_s), nonce)
+
+    def csrf_of(self, session: BrowserSession) -> str:
+        return self._signature("csrf", session.nonce)
+
+    def end(self, session: BrowserSession) -> None:
+        now = time.time()
+        self._ended = {nonce: until for nonce, until in self._ended.items() if until > now}
+        self._ended[session.nonce] = session.expires_s
+
+    def _signature(self, purpose: str, text: str) -> str:
+        return hmac.digest(self._named.key, f"{purpose}:{text}".encode(), "sha256").hex()
 
 
 def token_authentication(home: str | Path | None) -> TokenAuthentication:
     """By the tokens in a folder. Raises `InputError`."""
     if home is None or "://" in str(home):
         raise InputError("who may call the service: give `auth`, or a home=FOLDER with tokens")
-    folder = Path(home)
-    return TokenAuthentication(
-        operator=operator_token(folder), named=NamedTokens(folder / NAMED_FILE)
-    )
-
-
-def authenticated_by(auth: Authenticate) -> Callable[[Request], Awaitable[Principal]]:
-    """The principal, or `HttpProblem` 401."""
-
-    async def authenticate(request: Request) -> Principal:
-        found = auth(request)
-        principal = await found if inspect.isawaitable(found) else found
-        if principal is None:
-            asked = {"WWW-Authenticate": "Bearer"}
-            raise HttpProblem(401, "send a token as `Authorization: Bearer`", headers=asked)
-        return principal
-
-    return authenticate
+    named = NamedTokens(Path(home) / NAMED_FILE)
+    return TokenAuthentication(operator=operator_token(Path(home)), named=named)
 
 
 def bearer_of(request: Request) -> str | None:
@@ -106,9 +146,6 @@ class NewSession(BaseModel):
     """The one-time code of the link that the program has printed."""
 
 
-_Token = Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))]
-
-
 @router.get("/me")
 async def read_me(request: Request, principal: Current, service: Serving) -> Me:
     tokens = _tokens_of(request)
@@ -117,31 +154,24 @@ async def read_me(request: Request, principal: Current, service: Serving) -> Me:
         name=principal.name,
         tenant=principal.tenant,
         roles=sorted(principal.roles),
-        csrf=tokens.sessions.csrf(session) if tokens and session else None,
+        csrf=tokens.csrf_of(session) if tokens and session else None,
         version=__version__,
         teams=sorted(service.supervisors),
     )
 
 
 @router.post("/session", status_code=204)
-async def start_session(request: Request, token: _Token, new: NewSession | None = None) -> Response:
+async def start_session(request: Request, new: NewSession | None = None) -> Response:
     """Exchange a one-time code, or a token, for a cookie."""
     tokens = _tokens_of(request)
     if tokens is None:
         raise HttpProblem(409, "this service has its own way to sign in")
-    holder = tokens.sessions.holder_of(new.code, _now()) if new else None
-    if token is not None and new is None:
-        holder = digest_of(token.credentials)
-    if holder is None or tokens.principal_of(holder, request) is None:
+    cookie = tokens.cookie_for(request, new.code if new else None)
+    if cookie is None:
         raise HttpProblem(401, "the code or token does not count, or no more")
-    response = Response(status_code=204)
+    response, secure = Response(status_code=204), request.url.scheme == "https"
     response.set_cookie(
-        COOKIE,
-        tokens.sessions.cookie(holder, _now()),
-        max_age=int(LASTS.total_seconds()),
-        httponly=True,
-        samesite="strict",
-        secure=request.url.scheme == "https",
+        COOKIE, cookie, max_age=LASTS_S, httponly=True, samesite="strict", secure=secure
     )
     return response
 
@@ -151,7 +181,7 @@ async def end_session(request: Request, _: Current) -> Response:
     """The browser's cookie counts no more."""
     tokens = _tokens_of(request)
     if tokens is not None and (session := tokens.session_of(request)) is not None:
-        tokens.sessions.end(session, _now())
+        tokens.end(session)
     response = Response(status_code=204)
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return response
@@ -169,7 +199,3 @@ def _is_loopback(request: Request) -> bool:
         return ipaddress.ip_address(server[0]).is_loopback if server else False
     except ValueError:
         return False
-
-
-def _now() -> dt.datetime:
-    return dt.datetime.now(dt.UTC)

@@ -32,7 +32,7 @@ from leadhand.contracts.task import Plan
 from leadhand.errors import LeadhandError
 from leadhand.run.handle import Run
 from leadhand.serve.new_runs import MAX_REQUEST_CHARS, NewRun, start
-from leadhand.serve.principals import Principal, check_role
+from leadhand.serve.principals import Principal, authenticated, check_role
 from leadhand.serve.problems import problem_of
 from leadhand.serve.run_views import public_answer
 from leadhand.serve.service import Service, ServiceCaller
@@ -282,7 +282,7 @@ class Endpoint:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        principal = await scope["app"].state.authenticate(Request(scope, receive))
+        principal = await authenticated(Request(scope, receive))
         scope[_CALLER] = ServiceCaller(principal, self._service)
         token = AccessToken(token="", client_id=f"{principal.tenant}\0{principal.name}", scopes=[])
         scope["user"] = AuthenticatedUser(token)

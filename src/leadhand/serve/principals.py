@@ -1,5 +1,6 @@
 """Who calls the service, and what they may see."""
 
+import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -89,19 +90,25 @@ def check_every_tenant(principal: Principal) -> None:
         raise HttpProblem(403, f"this is for operators of the tenant {EVERY_TENANT}")
 
 
-async def _current(request: Request) -> Principal:
-    authenticate: Callable[[Request], Awaitable[Principal]] = request.app.state.authenticate
-    return await authenticate(request)
+async def authenticated(request: Request) -> Principal:
+    """Raises `HttpProblem` 401."""
+    auth: Authenticate = request.app.state.auth
+    found = auth(request)
+    principal = await found if inspect.isawaitable(found) else found
+    if principal is None:
+        asked = {"WWW-Authenticate": "Bearer"}
+        raise HttpProblem(401, "send a token as `Authorization: Bearer`", headers=asked)
+    return principal
 
 
-Current = Annotated[Principal, Depends(_current)]
+Current = Annotated[Principal, Depends(authenticated)]
 """The caller, for routes; a request without one is 401."""
 
 
 async def _still(request: Request, principal: Current) -> StillCounts:
     async def counts() -> bool:
         try:
-            now = await _current(request)
+            now = await authenticated(request)
         except HttpProblem:
             return False
         before = (principal.name, principal.tenant, principal.roles)
