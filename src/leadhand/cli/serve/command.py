@@ -24,8 +24,7 @@ from leadhand.cli.run.execution import INTERRUPTED, LEAVING_S
 from leadhand.cli.run.models import choose_models
 from leadhand.cli.run.setup import TeamSetup, occasions
 from leadhand.cli.run.storage import RunStorage
-from leadhand.cli.serve.commands import ServeOptions, TeamOptions
-from leadhand.cli.serve.named_tokens import tokens_file
+from leadhand.cli.serve.commands import ServeOptions, TeamOptions, named_tokens
 from leadhand.cli.views.consoles import print_note
 from leadhand.errors import InputError
 from leadhand.redaction import RedactingFilter, Redactor
@@ -33,7 +32,7 @@ from leadhand.run.queue import RunQueue
 from leadhand.serve import Authenticate, ServiceSettings, app
 from leadhand.serve.authentication import TokenAuthentication
 from leadhand.serve.service import AnySupervisor, Service
-from leadhand.serve.tokens import OPERATOR_FILE, NamedTokens, new_token, operator_token
+from leadhand.serve.tokens import OPERATOR_FILE, new_token, operator_token
 from leadhand.supervisor import Supervisor
 from leadhand.teams import functions
 from leadhand.teams.loader import ready_made
@@ -180,7 +179,7 @@ def _auth(options: ServeOptions, home: Path | str, *, loopback: bool, ui: bool) 
     """Raises `InputError` if anyone could call the service, or if no caller could."""
     if options.auth is not None:
         return _own_auth(options.auth, trust=options.teams.trust)
-    named = NamedTokens(tokens_file(options.teams.home, options.tokens))
+    named = named_tokens(options.teams.home, options.tokens)
     operator = operator_token(home) if isinstance(home, Path) and loopback else None
     if ui and operator is None:
         operator = new_token()  # of this process alone

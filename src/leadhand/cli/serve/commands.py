@@ -1,13 +1,18 @@
-"""The commands of the service: `serve`, `serve tokens` and `ui`. Imports typer alone."""
+"""The commands of the service: `serve`, `serve tokens`, `ui` and `mcp`."""
 
 import contextlib
+import datetime as dt
+import os
+import sys
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from leadhand.cli.duration import parse_duration
+from leadhand.cli.home import home_of, state_folder
 from leadhand.cli.options import (
     TEAM_HELP,
     Approve,
@@ -19,7 +24,12 @@ from leadhand.cli.options import (
     command,
     group,
 )
+from leadhand.cli.views.consoles import print_note
+from leadhand.cli.views.terminal import print_json, safe
 from leadhand.errors import InputError
+
+if TYPE_CHECKING:
+    from leadhand.serve.tokens import NamedTokens
 
 Tokens = Annotated[
     Path | None,
@@ -119,10 +129,11 @@ def add(
     tokens: Tokens = None,
 ) -> None:
     """Make a token and print it, this once: only its hash is kept."""
-    file = _file(context, home, tokens)
-    from leadhand.cli.serve.named_tokens import add_token
-
-    add_token(file, name, tenant=tenant, role=role, expires=expires)
+    named, now = _named(context, home, tokens), dt.datetime.now(dt.UTC)
+    until = now + dt.timedelta(seconds=parse_duration(expires)) if expires else None
+    token = named.add(name, tenant=tenant, role=role, now=now, expires_at=until)
+    print_note(f"the token of {name}, shown this once; its hash is in {named.file}:")
+    sys.stdout.write(f"{token}\n")
 
 
 @command(tokens_app, "list")
@@ -130,10 +141,17 @@ def list_(
     context: typer.Context, home: Home = None, tokens: Tokens = None, json: Json = False
 ) -> None:
     """List the named tokens."""
-    file = _file(context, home, tokens)
-    from leadhand.cli.serve.named_tokens import print_tokens
-
-    print_tokens(file, as_json=json)
+    named = _named(context, home, tokens)
+    found = [one.model_dump(mode="json", exclude={"digest"}) for one in named.all]
+    if json:
+        print_json(found)
+        return
+    for one in found:
+        until = f"until {one['expires_at']}" if one["expires_at"] else "does not expire"
+        line = f"{one['name']}  tenant {one['tenant']}  {one['role']}  {until}"
+        sys.stdout.write(f"{safe(line)}\n")
+    if not found:
+        sys.stdout.write(f"no tokens in {safe(str(named.file))}\n")
 
 
 @command(tokens_app)
@@ -144,10 +162,8 @@ def revoke(
     tokens: Tokens = None,
 ) -> None:
     """End a token, and the browsers' sessions that were begun with it."""
-    file = _file(context, home, tokens)
-    from leadhand.cli.serve.named_tokens import revoke_token
-
-    revoke_token(file, name)
+    _named(context, home, tokens).revoke(name)
+    print_note(f"the token {name} counts no more")
 
 
 def ui(
@@ -170,7 +186,7 @@ def mcp(teams: TeamOptions) -> None:
     change. Over HTTP, `leadhand serve` has them at /mcp, without `review`.
     """
     with _libraries():
-        from leadhand.cli.serve.mcp import mcp_command
+        from leadhand.cli.serve.command import mcp_command
     mcp_command(teams)
 
 
@@ -198,8 +214,15 @@ def _serve(options: ServeOptions, *, ui: bool = False, browse: bool = False) -> 
     return serve_command(options, ui=ui, browse=browse)
 
 
-def _file(context: typer.Context, home: str | None, tokens: Path | None) -> Path:
-    with _libraries():
-        from leadhand.cli.serve.named_tokens import tokens_file
+def _named(context: typer.Context, home: str | None, tokens: Path | None) -> "NamedTokens":
     group_home, group_tokens = context.obj
-    return tokens_file(home or group_home, tokens or group_tokens)
+    return named_tokens(home or group_home, tokens or group_tokens)
+
+
+def named_tokens(home: str | None, tokens: Path | None) -> "NamedTokens":
+    """A home that is a database has no files, but the user's folder does."""
+    with _libraries():
+        from leadhand.serve.tokens import NAMED_FILE, NamedTokens
+    where = home_of(home, os.environ)
+    folder = where if isinstance(where, Path) else state_folder(os.environ)
+    return NamedTokens(tokens or folder / NAMED_FILE)
