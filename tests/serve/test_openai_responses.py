@@ -130,20 +130,6 @@ def test_text_comes_while_a_model_writes_it(desk: OpenAIDesk) -> None:
     assert final.usage.output_tokens > 0
 
 
-def test_how_far_the_run_is_comes_as_a_reasoning_summary(desk: OpenAIDesk) -> None:
-    with desk.openai().responses.stream(
-        model="writers", input="hello", reasoning={"summary": "auto"}
-    ) as stream:
-        lines = [one.text for one in stream if one.type == "response.reasoning_summary_text.done"]
-        final = stream.get_final_response()
-    assert lines[0] == "The plan is made."
-    assert sorted(lines[4:7]) == ["x is done.", "y is done.", "z is done."]
-    thinking, message = final.output
-    assert (thinking.type, message.type) == ("reasoning", "message")
-    assert thinking.type == "reasoning"
-    assert [one.text for one in thinking.summary] == lines
-
-
 def test_a_stored_response_is_streamed_again(desk: OpenAIDesk) -> None:
     client = desk.openai()
     made = client.responses.create(model="desk", input="hello")

@@ -1,9 +1,9 @@
 """`/v1/responses`: a response is a run, and the next one follows it."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -47,11 +47,6 @@ ORIGIN = "openai"
 _NO_TEXT: OpenAIDocument = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
 
 
-class Reasoning(BaseModel):
-    summary: Literal["auto", "concise", "detailed"] | None = None
-    """If given, a stream says how far the run is."""
-
-
 class TextOptions(BaseModel):
     format: Format | None = None
 
@@ -65,12 +60,12 @@ class ResponseRequest(ClientRequest):
     """Context, as data: a team follows its own instructions."""
     background: bool = False
     previous_response_id: str | None = None
-    reasoning: Reasoning | None = None
     text: TextOptions | None = None
     """`format` is the team's own type, or text."""
     metadata: dict[str, str] | None = Field(default=None, max_length=16)
     include: list[str] | None = None
-    """Ignored, as are `stream_options`."""
+    """Ignored, as are `reasoning` and `stream_options`."""
+    reasoning: dict[str, JsonValue] | None = None
     stream_options: dict[str, JsonValue] | None = None
 
     def asked(self, team: str) -> GivenRequest:
@@ -122,7 +117,6 @@ async def create(
     stays = body.background or key is not None
     response = RunResponse(caller, run, await run.view(), stays=stays)
     if body.stream:
-        response.shows_steps = body.reasoning is not None and body.reasoning.summary is not None
         return response.turn.stream(response.messages)
     if body.background:
         return response.begun()
@@ -188,8 +182,6 @@ class RunResponse:
         asked = kept if isinstance(kept, dict) else {}
         as_output, background = bool(asked.get("as_output")), bool(asked.get("background"))
         self.turn = ClientTurn(caller, run, as_output, stays, waits=background)
-        self.shows_steps = False
-        """Whether a stream says how far the run is."""
         self._view = view
         self._head: OpenAIDocument = {
             "id": f"{PREFIX}{view.run_id}",
@@ -209,9 +201,7 @@ class RunResponse:
             "tools": [],
             "usage": None,
         }
-        self._sent = 0
-        self._items: list[OpenAIDocument] = []
-        """Those that a stream has: how far the run is, then the message."""
+        self._sent, self._writes = 0, False
 
     def now(self) -> OpenAIDocument:
         answer, status = self._view.answer, self._view.status
@@ -223,13 +213,11 @@ class RunResponse:
         """While there is no answer."""
         return {**self._head, "leadhand": {"run_id": self._view.run_id, "status": status}}
 
-    def ended(self, answer: Answer, before: Sequence[OpenAIDocument] = ()) -> OpenAIDocument:
-        """With an answer, or what there is while the run waits for a person; `before` are items
-        that come before its message."""
+    def ended(self, answer: Answer) -> OpenAIDocument:
+        """With an answer, or what there is while the run waits for a person."""
         out = {**self._head, "leadhand": about(answer), "usage": _usage(answer)}
-        content = self._content(answer)
-        message = {**self._message, "status": "completed", "content": [content]}
-        out["output"] = [*before, *([] if content is None else [message])]
+        if (content := self._content(answer)) is not None:
+            out["output"] = [self._message("completed", content)]
         match answer.status:
             case "complete" | "cancelled":
                 out["status"] = {"complete": "completed"}.get(answer.status, "cancelled")
@@ -245,11 +233,9 @@ class RunResponse:
                 out |= {"status": "incomplete", "incomplete_details": {"reason": reason}}
         return out
 
-    @property
-    def _message(self) -> OpenAIDocument:
-        """Its message, before it says anything."""
+    def _message(self, status: str, *content: OpenAIDocument) -> OpenAIDocument:
         head: OpenAIDocument = {"id": f"msg_{self._view.run_id}", "type": "message"}
-        return {**head, "role": "assistant", "status": "in_progress", "content": []}
+        return {**head, "role": "assistant", "status": status, "content": [*content]}
 
     def _content(self, answer: Answer) -> OpenAIDocument | None:
         """What the message says: the text with its citations, or why there is no text; None if
@@ -267,12 +253,11 @@ class RunResponse:
             case None:
                 yield self._event("created", response=self.begun())
                 yield self._event("in_progress", response=self.begun())
-            case ProgressLine(line):
-                if self.shows_steps and not self._writes:
-                    yield from self._step(line)
+            case ProgressLine():
+                pass
             case str():
                 yield from self._begin_message(_NO_TEXT)
-                yield self._event_in("output_text.delta", 0, delta=part, logprobs=[])
+                yield self._event_in("output_text.delta", delta=part, logprobs=[])
             case Exception():
                 yield message_of({"type": "error", **error_of(part)})
             case _:
@@ -282,74 +267,42 @@ class RunResponse:
         number, self._sent = self._sent, self._sent + 1
         return message_of({"type": f"response.{kind}", "sequence_number": number, **fields})
 
-    def _event_in(self, kind: str, content: int | None = None, **fields: object) -> str:
-        """About the last item, or its content."""
-        index = len(self._items) - 1
-        place: OpenAIDocument = {"item_id": self._items[index]["id"], "output_index": index}
-        more = {} if content is None else {"content_index": content}
-        return self._event(kind, **place, **more, **fields)
-
-    def _begin_item(self, item: OpenAIDocument) -> str:
-        self._items.append(item)
-        return self._event("output_item.added", output_index=len(self._items) - 1, item=item)
-
-    def _end_item(self, **fields: object) -> str:
-        self._items[-1] |= fields
-        index = len(self._items) - 1
-        return self._event("output_item.done", output_index=index, item=self._items[-1])
-
-    @property
-    def _writes(self) -> bool:
-        return bool(self._items) and self._items[-1]["type"] == "message"
-
-    def _step(self, line: str) -> Iterator[str]:
-        """A part of a reasoning item, which comes before the message."""
-        if not self._items:
-            summary, id = list[OpenAIDocument](), f"rs_{self._view.run_id}"
-            yield self._begin_item({"id": id, "type": "reasoning", "summary": summary})
-        parts = cast("list[object]", self._items[0]["summary"])
-        place, kind = {"summary_index": len(parts)}, "reasoning_summary"
-        part = {"type": "summary_text", "text": line}
-        yield self._event_in(f"{kind}_part.added", **place, part=part | {"text": ""})
-        yield self._event_in(f"{kind}_text.delta", **place, delta=line)
-        yield self._event_in(f"{kind}_text.done", **place, text=line)
-        yield self._event_in(f"{kind}_part.done", **place, part=part)
-        parts.append(part)
+    def _event_in(self, kind: str, **fields: object) -> str:
+        """About what the message says."""
+        place = {"item_id": f"msg_{self._view.run_id}", "output_index": 0, "content_index": 0}
+        return self._event(kind, **place, **fields)
 
     def _begin_message(self, content: OpenAIDocument) -> Iterator[str]:
         if not self._writes:
-            if self._items:
-                yield self._end_item()
-            yield self._begin_item(self._message)
-            yield self._event_in("content_part.added", 0, part=content)
+            self._writes, item = True, self._message("in_progress")
+            yield self._event("output_item.added", output_index=0, item=item)
+            yield self._event_in("content_part.added", part=content)
 
     def _end(self, answer: Answer) -> Iterator[str]:
-        content = self._content(answer)
+        content, item = self._content(answer), self._message("incomplete")
         if content is not None:
-            yield from self._end_message(content)
-        elif self._items:
-            yield self._end_item(**({"status": "incomplete"} if self._writes else {}))
-        steps = [one for one in self._items if one["type"] == "reasoning"]
-        response = self.ended(answer, steps)
+            yield from self._end_text(content)
+            yield self._event_in("content_part.done", part=content)
+            item = self._message("completed", content)
+        if self._writes:
+            yield self._event("output_item.done", output_index=0, item=item)
+        response = self.ended(answer)
         # A stream ends with one of three events; the status of the response says more.
         status = response["status"]
         kind = status if status in ("completed", "failed") else "incomplete"
         yield self._event(f"{kind}", response=response)
 
-    def _end_message(self, content: OpenAIDocument) -> Iterator[str]:
+    def _end_text(self, content: OpenAIDocument) -> Iterator[str]:
         if said := content.get("refusal"):
             yield from self._begin_message(content | {"refusal": ""})
-            yield self._event_in("refusal.delta", 0, delta=said)
-            yield self._event_in("refusal.done", 0, refusal=said)
-        else:
-            yield from self._begin_message(_NO_TEXT)
-            kind = "output_text"
-            for n, one in enumerate(cast("list[OpenAIDocument]", content["annotations"])):
-                added = {"annotation_index": n, "annotation": one}
-                yield self._event_in(f"{kind}.annotation.added", 0, **added)
-            yield self._event_in(f"{kind}.done", 0, text=content["text"], logprobs=[])
-        yield self._event_in("content_part.done", 0, part=content)
-        yield self._end_item(status="completed", content=[content])
+            yield self._event_in("refusal.delta", delta=said)
+            yield self._event_in("refusal.done", refusal=said)
+            return
+        yield from self._begin_message(_NO_TEXT)
+        for n, one in enumerate(cast("list[OpenAIDocument]", content["annotations"])):
+            kind = "output_text.annotation.added"
+            yield self._event_in(kind, annotation_index=n, annotation=one)
+        yield self._event_in("output_text.done", text=content["text"], logprobs=[])
 
 
 def _usage(answer: Answer) -> OpenAIDocument:

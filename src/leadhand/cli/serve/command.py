@@ -1,5 +1,6 @@
-"""`leadhand serve` and `leadhand ui`: teams, models and tokens, under a server until a signal."""
+"""`leadhand serve`, `ui` and `mcp`: teams, models and tokens, served until a signal."""
 
+import asyncio
 import gc
 import ipaddress
 import logging
@@ -17,6 +18,7 @@ from typing import cast
 
 import uvicorn
 
+from leadhand.cli.added_commands import added_command
 from leadhand.cli.duration import parse_duration
 from leadhand.cli.home import shown_home
 from leadhand.cli.run.arguments import load_team
@@ -30,11 +32,14 @@ from leadhand.errors import InputError
 from leadhand.redaction import RedactingFilter, Redactor
 from leadhand.run.queue import RunQueue
 from leadhand.serve import Authenticate, ServiceSettings, app
-from leadhand.serve.authentication import TokenAuthentication
-from leadhand.serve.service import AnySupervisor, Service
+from leadhand.serve.authentication import OPERATOR, TokenAuthentication
+from leadhand.serve.lifespan import serving
+from leadhand.serve.mcp import server_of
+from leadhand.serve.service import AnySupervisor, Service, service_of
 from leadhand.serve.tokens import OPERATOR_FILE, new_token, operator_token
 from leadhand.supervisor import Supervisor
 from leadhand.teams import functions
+from leadhand.teams.installed import COMMANDS, entry_points
 from leadhand.teams.loader import ready_made
 from leadhand.teams.trust import check_owners
 
@@ -89,6 +94,24 @@ def serve_command(options: ServeOptions, *, ui: bool = False, browse: bool = Fal
             signal.signal(signal.SIGHUP, _end)
             server.run(sockets=[listener])
             return 0 if server.started else 3
+
+
+def mcp_command(options: TeamOptions) -> None:
+    """Over stdio, until the client closes it. Raises `InputError` before it serves."""
+    with RunStorage(options.home) as storage:
+        if storage.lost is not None:
+            raise InputError(storage.lost)
+        settings, supervisors = ServiceSettings(), supervisors_of(options, storage)
+        service = service_of(supervisors, settings=settings, home=storage.home, allow_memory=False)
+        added = [added_command(name) for name in entry_points(COMMANDS)]
+        tools = [one.tool(options.home) for one in added if one is not None and one.tool]
+        server = server_of(service, *tools, principal=OPERATOR)
+
+        async def serve() -> None:
+            async with serving(service):
+                await server.run_stdio_async()
+
+        asyncio.run(serve())
 
 
 class _Server(uvicorn.Server):
