@@ -2,9 +2,8 @@
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
-from typing import cast
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from leadhand.contracts.people import Question, Verdict
 from leadhand.run.questions import open_questions
@@ -21,32 +20,28 @@ class OpenQuestion(Question):
     expires_at: dt.datetime | None = None
     allowed: tuple[Verdict, ...] = ()
     """The verdicts of a reply; empty if this principal may not reply."""
-    effects: Mapping[str, str] = Field(default_factory=dict)
+    effects: Mapping[Verdict, str] = Field(default_factory=dict[Verdict, str])
     """What happens on each of them."""
     mine: bool = False
     """Whether this principal may reply."""
 
 
-def run_questions(
-    record: RunRecord, *, seen: bool, replies: bool
-) -> Iterator[dict[str, JsonValue]]:
+def run_questions(record: RunRecord, *, seen: bool, replies: bool) -> Iterator[OpenQuestion]:
     """The open questions of a run; of those that may not be `seen` only that they are there."""
     state = record.history.state
     for question in open_questions(state):
-        if question.task_id not in record.asked:
-            continue
-        seq, at = record.asked[question.task_id]
-        out: dict[str, JsonValue] = {
-            "id": str(seq),
-            "task_id": question.task_id,
-            "asked_at": at.isoformat(),
-        }
-        if seen:
-            out = question.model_dump(mode="json") | out
-            found = effects(question, amends=state.plan is not None)
-            out["allowed"] = [*found] if replies else []
-            out["effects"] = cast("JsonValue", found) if replies else {}
-        yield {"text": "", **out, "mine": replies}
+        if question.task_id in record.asked:
+            seq, at = record.asked[question.task_id]
+            shown = question if seen else Question(task_id=question.task_id, text="")
+            found = effects(question, amends=state.plan is not None) if replies else {}
+            yield OpenQuestion(
+                **dict(shown),
+                id=str(seq),
+                asked_at=at,
+                allowed=tuple(found),
+                effects=found,
+                mine=replies,
+            )
 
 
 def effects(question: Question, *, amends: bool) -> dict[Verdict, str]:

@@ -1,9 +1,9 @@
 """Questions to people over HTTP: what waits for whom, and the replies."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from fastapi import APIRouter
-from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from leadhand.contracts.events import ApprovalRequested
@@ -17,8 +17,6 @@ from leadhand.serve.plans import check_sound
 from leadhand.serve.principals import may_answer, may_see
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.question_views import OpenQuestion, run_questions
-from leadhand.serve.run_views import Document
-from leadhand.serve.runs import json_response
 from leadhand.serve.service import Calling, ServiceCaller, no_such_run
 
 router = APIRouter(prefix="/api/v1", tags=["questions"])
@@ -74,22 +72,22 @@ class AcceptedReplies(BaseModel):
     runs: list[AcceptedRun]
 
 
-@router.get("/questions", response_model=Inbox)
-async def list_questions(caller: Calling) -> Response:
+@router.get("/questions")
+async def list_questions(caller: Calling) -> Inbox:
     """The open questions that the caller may answer, the one first that has waited longest."""
     runs = await caller.service.journal.runs(
         limit=MAX_RUNS, where=lambda run: run.questions > 0 and caller.may_reply(run)
     )
-    found: list[Document] = []
+    found: list[InboxQuestion] = []
     for run in runs:
         record = await caller.service.records.read(run.run_id)
         if record is not None:
             async with record.reading:
-                state = record.history.state
-                told: Document = {"run_id": run.run_id, "team": run.team, "seq": record.seq}
-                told["request"] = state.request
-                found += [told | one for one in run_questions(record, seen=True, replies=True)]
-    return json_response({"questions": sorted(found, key=lambda one: str(one["asked_at"]))})
+                about: dict[str, Any] = {"run_id": run.run_id, "team": run.team}
+                about |= {"request": record.history.state.request, "seq": record.seq}
+                asked = run_questions(record, seen=True, replies=True)
+                found += [InboxQuestion(**dict(one), **about) for one in asked]
+    return Inbox(questions=sorted(found, key=lambda one: one.asked_at))
 
 
 @router.post("/runs/{run_id}/replies", status_code=202)

@@ -197,7 +197,7 @@ def run_document(
         "partial": partial,
         "answer": shown,
         "answer_html": "" if answer is None or shown is None else _html(_text(answer, shown)),
-        "questions": [*run_questions(record, seen=operator or replies, replies=replies)],
+        "questions": _plain([*run_questions(record, seen=operator or replies, replies=replies)]),
         "tasks": [
             row
             for row in _tasks(history, "", None, operator=operator, critical={*critical})
