@@ -66,7 +66,7 @@ def app(
     signal drains it. Raises `InputError`.
     """
     settings = settings or ServiceSettings()
-    service = service_of(supervisors, settings=settings, home=home, allow_memory=allow_memory)
+    service = service_of(supervisors, settings=settings, allow_memory=allow_memory)
     auth = auth or token_authentication(home)
 
     @asynccontextmanager

@@ -79,24 +79,19 @@ BODY = {
 """How OpenAPI describes the body, which may be either."""
 
 
-class RunLinks(BaseModel):
-    self: str
-    events: str
-
-
 class AcceptedRun(BaseModel):
     """A run that is stored and under way, or waits for its turn."""
 
     run_id: str
     team: str
-    status: str
-    links: RunLinks
+    status: str = "running"
+    links: dict[str, str]
+    """Of the run, and of its events."""
 
 
-def accepted(run_id: str, team: str, status: str = "running") -> AcceptedRun:
+def accepted(run_id: str, team: str) -> AcceptedRun:
     url = f"/api/v1/runs/{run_id}"
-    links = RunLinks.model_validate({"self": url, "events": f"{url}/events"})
-    return AcceptedRun(run_id=run_id, team=team, status=status, links=links)
+    return AcceptedRun(run_id=run_id, team=team, links={"self": url, "events": f"{url}/events"})
 
 
 async def start(
@@ -179,15 +174,13 @@ def _budget(
     own, shared = budgets_of(callers)
     if given is None and own is None:
         return [*shared] or None
-    limits = [one for one in (own, supervisor.budget) if one is not None]
-    found: dict[str, Any] = {}
-    for name in ("usd", "tokens", "requests"):
-        values = [value for one in limits if (value := getattr(one, name)) is not None]
-        asked, most = getattr(given, name, None), min(values, default=None)
-        if asked is not None and most is not None and asked > most:
-            raise HttpProblem(422, f"budget: {name} is {asked:g}, and may be {most:g} at most")
-        found[name] = most if asked is None else asked
-    return [Budget(**found), *shared]
+    most, asked = own or Budget(), given or RunBudget()
+    most = most.tightened(supervisor.budget or Budget())
+    for name in ("usd", "tokens"):
+        wanted, limit = getattr(asked, name), getattr(most, name)
+        if wanted is not None and limit is not None and wanted > limit:
+            raise HttpProblem(422, f"budget: {name} is {wanted:g}, and may be {limit:g} at most")
+    return [most.tightened(Budget(usd=asked.usd, tokens=asked.tokens)), *shared]
 
 
 async def read_body(request: Request, settings: ServiceSettings) -> tuple[NewRun, dict[str, bytes]]:

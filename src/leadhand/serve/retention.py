@@ -4,6 +4,7 @@ import asyncio
 import datetime as dt
 import logging
 from contextlib import suppress
+from functools import partial
 
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import LeadhandError
@@ -26,31 +27,26 @@ async def prune(service: Service, now: dt.datetime) -> list[str]:
     """Delete finished runs that a principal started: those whose last event is older than
     `retain_s`, and those that were not to be stored and are older than `unread_s`; their ids.
     Raises `JournalError`."""
-    settings, gone = service.settings, list[str]()
-    old = [] if settings.retain_s is None else await _finished(service, now, settings.retain_s)
-    unread = await _finished(service, now, settings.unread_s, unkept=True)
-    for by, run_ids in (("retention", old), (UNKEPT_BY, unread)):
-        if left := [run_id for run_id in run_ids if run_id not in gone]:
-            gone += await erase(service.journal, left, by=by, at=now)
+    gone = list[str]()
+    for by, age_s in (
+        ("retention", service.settings.retain_s),
+        (UNKEPT_BY, service.settings.unread_s),
+    ):
+        if age_s is not None:
+            old = await service.journal.runs(where=partial(_is_old, by, age_s, now))
+            gone += await erase(service.journal, [run.run_id for run in old], by=by, at=now)
     for run_id in gone:
         service.records.forget(run_id)
     return gone
 
 
-async def _finished(
-    service: Service, now: dt.datetime, age_s: float, *, unkept: bool = False
-) -> list[str]:
-    before = now - dt.timedelta(seconds=age_s)
-
-    def is_old(run: RunSummary) -> bool:
-        return (
-            run.status in FINISHED
-            and run.updated_at < before
-            and {*run.origin} >= {"tenant", "principal"}
-            and (UNKEPT in run.origin or not unkept)
-        )
-
-    return [run.run_id for run in await service.journal.runs(where=is_old)]
+def _is_old(by: str, age_s: float, now: dt.datetime, run: RunSummary) -> bool:
+    return (
+        run.status in FINISHED
+        and run.updated_at < now - dt.timedelta(seconds=age_s)
+        and {*run.origin} >= {"tenant", "principal"}
+        and (UNKEPT in run.origin or by != UNKEPT_BY)
+    )
 
 
 async def erase_unkept(service: Service, run_id: str) -> None:

@@ -4,7 +4,6 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
@@ -76,7 +75,6 @@ class Service:
     journal: Journal
     """That of all supervisors."""
     settings: ServiceSettings = field(default_factory=ServiceSettings)
-    home: Path | str | None = None
     draining: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once the service is told to stop: streams end, and new runs are refused."""
     drained: asyncio.Event = field(default_factory=asyncio.Event)
@@ -135,7 +133,6 @@ def service_of(
     supervisors: Sequence[AnySupervisor],
     *,
     settings: ServiceSettings,
-    home: Path | str | None,
     allow_memory: bool,
 ) -> Service:
     """Raises `InputError` for supervisors that can't be served together."""
@@ -154,7 +151,7 @@ def service_of(
         raise InputError(
             "runs would be kept in memory only: give the supervisors a home, or allow_memory=True"
         )
-    return Service(supervisors=by_team, journal=journal, settings=settings, home=home)
+    return Service(supervisors=by_team, journal=journal, settings=settings)
 
 
 async def _serving(request: Request) -> Service:

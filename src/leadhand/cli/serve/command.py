@@ -102,7 +102,7 @@ def mcp_command(options: TeamOptions) -> None:
         if storage.lost is not None:
             raise InputError(storage.lost)
         settings, supervisors = ServiceSettings(), supervisors_of(options, storage)
-        service = service_of(supervisors, settings=settings, home=storage.home, allow_memory=False)
+        service = service_of(supervisors, settings=settings, allow_memory=False)
         added = [added_command(name) for name in entry_points(COMMANDS)]
         tools = [one.tool(options.home) for one in added if one is not None and one.tool]
         server = server_of(service, *tools, principal=OPERATOR)
