@@ -1,4 +1,4 @@
-"""The commands of the service: `serve`, `serve tokens`, `ui` and `mcp`."""
+"""The commands of the service: `serve`, `serve tokens`, `ui` and `mcp`. Imports typer alone."""
 
 import contextlib
 import datetime as dt
@@ -24,7 +24,6 @@ from leadhand.cli.options import (
     command,
     group,
 )
-from leadhand.cli.views.consoles import print_note
 from leadhand.cli.views.terminal import print_json, safe
 from leadhand.errors import InputError
 
@@ -129,6 +128,8 @@ def add(
     tokens: Tokens = None,
 ) -> None:
     """Make a token and print it, this once: only its hash is kept."""
+    from leadhand.cli.views.consoles import print_note
+
     named, now = _named(context, home, tokens), dt.datetime.now(dt.UTC)
     until = now + dt.timedelta(seconds=parse_duration(expires)) if expires else None
     token = named.add(name, tenant=tenant, role=role, now=now, expires_at=until)
@@ -162,6 +163,8 @@ def revoke(
     tokens: Tokens = None,
 ) -> None:
     """End a token, and the browsers' sessions that were begun with it."""
+    from leadhand.cli.views.consoles import print_note
+
     _named(context, home, tokens).revoke(name)
     print_note(f"the token {name} counts no more")
 
