@@ -94,7 +94,7 @@ def test_a_finding_whose_quote_is_not_in_the_change_is_dropped_and_counted() -> 
 def test_confidence_is_measured_and_never_taken_from_the_lens() -> None:
     made = review(of("bugs", seen(confidence=100)), confidence=rated(x=41))
     assert made.findings == ()
-    assert [finding.confidence for finding in made.suppressed] == [41]
+    assert [finding.confidence for finding in made.look] == [41]
 
 
 def test_the_threshold_divides_and_is_itself_enough() -> None:
@@ -102,25 +102,33 @@ def test_the_threshold_divides_and_is_itself_enough() -> None:
         of("bugs", seen("bugs/at"), seen("bugs/under", line=5)), confidence=rated(at=80, under=79)
     )
     assert [finding.rule for finding in made.findings] == ["bugs/at"]
-    assert [finding.rule for finding in made.suppressed] == ["bugs/under"]
+    assert [finding.rule for finding in made.look] == ["bugs/under"]
 
 
-def test_critical_findings_and_removed_protections_from_50_need_a_look() -> None:
-    rules = ("critical/at", "critical/under", "removed/at", "removed/under", "other/at")
+def test_from_30_what_is_more_than_an_information_needs_a_look() -> None:
     reported = [
-        seen(rule, line=10 * n, severity="critical" if rule.startswith("critical") else "info")
-        for n, rule in enumerate(rules, 1)
+        seen("bugs/at", line=1, severity="critical"),
+        seen("other/at", line=10, severity="warning"),
+        seen("info/at", line=20, severity="info"),
+        seen("bugs/under", line=30, severity="critical"),
     ]
-    removals = frozenset({"removed/at", "removed/under"})
-    confidence = rated(at=50, under=49)
-    made = review(of("bugs", *reported), confidence=confidence, removals=removals)
-    assert [finding.rule for finding in made.look] == ["critical/at", "removed/at"]
-    assert {one.rule for one in made.suppressed} == {"critical/under", "removed/under", "other/at"}
-    sure = review(of("bugs", *reported), confidence=rated(), removals=removals)
-    assert (len(sure.findings), sure.look) == (5, ())
-    without = review(of("bugs", *reported), confidence=confidence, removals=removals, look=False)
+    confidence = rated(at=30, under=29)
+    made = review(of("bugs", *reported), confidence=confidence)
+    assert [finding.rule for finding in made.look] == ["bugs/at", "other/at"]
+    assert {one.rule for one in made.suppressed} == {"info/at", "bugs/under"}
+    sure = review(of("bugs", *reported), confidence=rated())
+    assert (len(sure.findings), sure.look) == (4, ())
+    without = review(of("bugs", *reported), confidence=confidence, look=False)
     assert without.look == ()
-    assert len(without.suppressed) == 5
+    assert len(without.suppressed) == 4
+
+
+def test_a_rule_that_few_labels_prove_has_no_critical_finding() -> None:
+    made = review(
+        of("bugs", seen("bugs/x", severity="critical")),
+        confidence=lambda _: Rating(79, unproven=True),
+    )
+    assert [(one.severity, one.confidence) for one in made.look] == [("warning", 79)]
 
 
 def test_the_same_protection_removed_in_many_places_is_one_finding() -> None:
@@ -340,9 +348,8 @@ def test_beside_an_analysers_doubt_a_models_finding_stands_by_itself() -> None:
         of("security-model", by_model()),
         confidence=rated(**{"shell-injection": 79}),
     )
-    assert {(one.source, one.confidence) for one in made.suppressed} == {
-        ("analyser", 79), ("model", 0),
-    }  # fmt: skip
+    assert [(one.source, one.confidence) for one in made.look] == [("analyser", 79)]
+    assert [(one.source, one.confidence) for one in made.suppressed] == [("model", 0)]
 
 
 def test_other_problems_of_the_same_line_are_not_taken_for_the_same() -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from leadhand.contracts.answer import Place as Place
     from leadhand.contracts.answer import Severity as Severity
     from leadhand.synthesis.duplicates import SEVERITIES as SEVERITIES
+    from leadhand.synthesis.findings import JUDGED_LOOK_FROM as JUDGED_LOOK_FROM
     from leadhand.synthesis.findings import LOOK_FROM as LOOK_FROM
     from leadhand.synthesis.findings import UNSCORED as UNSCORED
     from leadhand.synthesis.findings import Coverage as Coverage
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from leadhand.synthesis.findings import conclude as conclude
     from leadhand.synthesis.findings import fingerprint as fingerprint
     from leadhand.synthesis.findings import gather as gather
+    from leadhand.synthesis.findings import is_serious as is_serious
+    from leadhand.synthesis.findings import needs_look as needs_look
     from leadhand.synthesis.scoring import Scorer as Scorer
 else:  # checkers would take any name for one of the module's
     __getattr__ = lazy_imports(__name__)

@@ -20,8 +20,10 @@ from leadhand.synthesis.duplicates import SEVERITIES, LensFinding, gather_places
 
 MANY_FILES = 20
 """If one lens skipped more files for one reason, only their number is reported."""
-LOOK_FROM = 50
-"""From this confidence a critical finding or a removed protection needs a look."""
+LOOK_FROM = 30
+"""From this confidence what an analyser finds needs a look."""
+JUDGED_LOOK_FROM = 50
+"""From this one what a model finds or refutes does, if it is serious."""
 UNSCORED = "not scored"
 """The beginning of `why` of a model's finding without confidence."""
 
@@ -32,6 +34,8 @@ class Rating(NamedTuple):
     confidence: int
     basis: Basis = "measured"
     why: str = ""
+    unproven: bool = False
+    """Whether too few labels prove it: then none of its findings is critical."""
 
 
 class Quote(Record):
@@ -102,7 +106,8 @@ class Review(Record):
     findings: tuple[Finding, ...] = ()
     """At or above the threshold, the most important first."""
     look: tuple[Finding, ...] = ()
-    """Critical findings and removed protections below the threshold, from `LOOK_FROM`."""
+    """Below the threshold, from `LOOK_FROM`, if it is more than an information; of what a model
+    found or refuted only what is critical or a removed protection, from `JUDGED_LOOK_FROM`."""
     suppressed: tuple[Finding, ...] = ()
     """In the same order."""
     not_assessed: tuple[NotAssessed, ...] = ()
@@ -184,9 +189,12 @@ def conclude(
     def section(finding: Finding) -> str:
         if finding.confidence >= threshold:
             return "findings"
-        serious = finding.severity == "critical" or finding.rule in removals
-        in_sight = before.get(finding.id, finding.confidence) >= LOOK_FROM
-        return "look" if look and serious and in_sight else "suppressed"
+        if finding.id not in before and finding.source == "analyser":
+            in_sight = needs_look(finding)
+        else:
+            was = before.get(finding.id, finding.confidence)
+            in_sight = is_serious(finding, removals) and was >= JUDGED_LOOK_FROM
+        return "look" if look and in_sight else "suppressed"
 
     sections: defaultdict[str, list[Finding]] = defaultdict(list)
     for finding in ranked:
@@ -200,6 +208,16 @@ def conclude(
         hidden_by_baseline=gathered.hidden,
         quotes={f.id: where for f in ranked if (where := quotes.quoted(f)) is not None},
     )
+
+
+def needs_look(finding: Finding) -> bool:
+    """Whether what an analyser finds needs a look if it is below the threshold."""
+    return finding.severity != "info" and finding.confidence >= LOOK_FROM
+
+
+def is_serious(finding: Finding, removals: AbstractSet[str]) -> bool:
+    """Whether it needs a look even if a model refutes it: critical, or a removed protection."""
+    return finding.severity == "critical" or finding.rule in removals
 
 
 def verify(
@@ -223,8 +241,14 @@ def rate(found: Iterable[LensFinding], rating: Callable[[str], Rating]) -> list[
     unscored = Rating(0, "model", UNSCORED)
     rated: list[LensFinding] = []
     for lens, finding in ((one.lens, one.finding) for one in found):
-        rating_now = unscored if finding.source == "model" else by_rule(finding.rule)
-        rated.append(LensFinding(lens, finding.model_copy(update=rating_now._asdict())))
+        now = unscored if finding.source == "model" else by_rule(finding.rule)
+        severity = finding.severity
+        if now.unproven and severity == "critical":
+            severity = "warning"
+        update = {
+            "confidence": now.confidence, "basis": now.basis, "why": now.why, "severity": severity
+        }  # fmt: skip
+        rated.append(LensFinding(lens, finding.model_copy(update=update)))
     return rated
 
 

@@ -113,7 +113,7 @@ class Material:
         return finding.model_copy(update=self._confidence(finding.rule)._asdict())
 
     def _is_shown(self, finding: Finding) -> bool:
-        return is_shown(finding, self._threshold, self._removals)
+        return is_shown(finding, self._threshold)
 
     def _name(self, finding: Finding, lens: str) -> str:
         """`[3fa9c2d1] a.py:1 bugs/undefined-name`; only what this lens may refute has an id."""

@@ -13,7 +13,12 @@ from importlib import resources
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from leadhand.extension.findings import Rating
+from leadhand_teams.review import DEFAULT_THRESHOLD
 from leadhand_teams.review.lens import LensRule
+
+ENOUGH = 10
+"""A rule of which, and of whose family, fewer hits are labelled has no critical finding and stays
+below the default threshold."""
 
 
 class Hits(BaseModel):
@@ -110,23 +115,32 @@ class Confidence:
         edition, section 5.1, on the beta-binomial model. A rule without labels has what is expected
         of its family, and never more than the share of true ones among the hits that `why` counts.
         """
+        rating = self._measured(rule)
+        if not rating.unproven:
+            return rating
+        why = f"{rating.why}; fewer than {ENOUGH} prove little"
+        return rating._replace(confidence=min(rating.confidence, DEFAULT_THRESHOLD - 1), why=why)
+
+    def _measured(self, rule: str) -> Rating:
         if rule in self._facts:
             return Rating(100, "fact")
         own = self._table.rules.get(rule)
         family = own.family if own else self._families.get(rule, "")
         prior = self._table.prior
         expected = self._table.families.get(family, prior.mean)
+        related = self._labelled.get(family)
+        unproven = sum(hits.n for hits in related or ()) < ENOUGH
         if own and own.n:
             share = (own.k + prior.rule_strength * expected) / (own.n + prior.rule_strength)
-            return Rating(int(100 * share), why=_right(own.k, own.n) + _of_which_ordinary([own]))
-        related = self._labelled.get(family)
+            why = _right(own.k, own.n) + _of_which_ordinary([own])
+            return Rating(int(100 * share), why=why, unproven=unproven)
         labelled = [*self._table.rules.values()] if related is None else related
         k, n = sum(hits.k for hits in labelled), sum(hits.n for hits in labelled)
         share = min(expected, k / n) if n else expected
         of_whom = "related rules" if related else "all rules together"
         why = f"no labelled hits of its own; {of_whom} were {_right(k, n)}"
         why += _of_which_ordinary(related) if related else ""
-        return Rating(int(100 * share), why=why)
+        return Rating(int(100 * share), why=why, unproven=unproven)
 
 
 def _right(k: int, n: int) -> str:

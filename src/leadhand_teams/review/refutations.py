@@ -8,19 +8,19 @@ code itself may tell a model to refute everything.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from leadhand import LeadhandError
 from leadhand.extension.findings import (
-    LOOK_FROM,
+    JUDGED_LOOK_FROM,
     UNSCORED,
     Finding,
     Note,
     Refutation,
     RefutationOutcome,
     fingerprint,
+    needs_look,
 )
 from leadhand.extension.roles import Conflict, TaskResult
 from leadhand.tools.git import read_blob
@@ -42,15 +42,9 @@ def short_id(finding: Finding) -> str:
     return fingerprint(finding.path, finding.rule, finding.evidence, finding.line)[:8]
 
 
-def is_serious(finding: Finding, removals: AbstractSet[str]) -> bool:
-    """Whether it may need a look: it is critical, or by one of the rules of removed protections."""
-    return finding.severity == "critical" or finding.rule in removals
-
-
-def is_shown(finding: Finding, threshold: int, removals: AbstractSet[str]) -> bool:
+def is_shown(finding: Finding, threshold: int) -> bool:
     """Whether the report shows an analyser's finding in one of its two sections."""
-    least = min(LOOK_FROM, threshold) if is_serious(finding, removals) else threshold
-    return finding.confidence >= least
+    return finding.confidence >= threshold or needs_look(finding)
 
 
 class Given(NamedTuple):
@@ -212,7 +206,7 @@ def model_of(result: TaskResult) -> str:
 def _outcome(score: Finding | None) -> RefutationOutcome:
     if score is None or score.why.startswith(UNSCORED):
         return "not judged"
-    return "agreed" if score.confidence < LOOK_FROM else "disagreed"
+    return "agreed" if score.confidence < JUDGED_LOOK_FROM else "disagreed"
 
 
 def _refutation(

@@ -22,6 +22,7 @@ from leadhand.extension.findings import (
     Review,
     conclude,
     gather,
+    is_serious,
 )
 from leadhand.extension.roles import Fence, ModelSpec, Synthesis, TaskResult, Tier
 from leadhand_teams.review import DEFAULT_THRESHOLD
@@ -32,7 +33,7 @@ from leadhand_teams.review.diff_rows import around, header
 from leadhand_teams.review.ignores import Ignores
 from leadhand_teams.review.precision import Confidence
 from leadhand_teams.review.quotes import ChangeQuotes
-from leadhand_teams.review.refutations import Given, Refutations, is_serious, is_shown
+from leadhand_teams.review.refutations import Given, Refutations, is_shown
 from leadhand_teams.review.reported import MAX_FINDINGS, LensAnswer, lens_report
 from leadhand_teams.review.secrets import mask_secrets
 from leadhand_teams.review.team import rules
@@ -180,7 +181,7 @@ class FindingsSynthesizer:
         """Why no model can refute a finding; empty if it can."""
         if finding.basis == "fact":
             return "a fact can't be refuted"
-        if not is_shown(finding, self._threshold, _removals()):
+        if not is_shown(finding, self._threshold):
             return "it is not in the report"
         if any(lens.endswith(SUFFIX) for lens in finding.lenses):
             return "a model reports it as well"

@@ -96,7 +96,8 @@ def test_what_only_models_compare_has_a_model_instead_of_an_analyser(tmp_path: P
 
 
 def test_a_reviewer_sees_its_part_and_what_was_found_in_it(change: Change) -> None:
-    given = handoff(found(SURE), found(UNSURE, message="Unsure."), found(SURE, "b.py"))
+    unsure = found(UNSURE, message="Unsure.").model_copy(update={"severity": "info"})
+    given = handoff(found(SURE), unsure, found(SURE, "b.py"))
     texts = shown(team(change), given)
     assert list(texts) == ["change", "reported already", "suspected by analysers"]
     assert re.fullmatch(
