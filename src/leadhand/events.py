@@ -10,9 +10,16 @@ from pydantic.main import IncEx
 from pydantic_core import to_jsonable_python
 
 from leadhand.contracts.answer import DOUBT, FOUND_HEADING, MISSING_HEADING
-from leadhand.contracts.events import *  # noqa: F403
 from leadhand.contracts.events import Event as Event
-from leadhand.contracts.events import RunFinished as RunFinished
+from leadhand.contracts.events import RunEvent as RunEvent
+from leadhand.contracts.events import TaskEvent as TaskEvent
+from leadhand.contracts.events import dump as dump
+from leadhand.contracts.events import nested as nested
+from leadhand.contracts.events import parse as parse
+from leadhand.contracts.events import unnested as unnested
+from leadhand.contracts.events.run import *  # noqa: F403
+from leadhand.contracts.events.run import RunFinished as RunFinished
+from leadhand.contracts.events.task import *  # noqa: F403
 
 _REASONS = re.compile(
     rf"#*{MISSING_HEADING}\n\n(?:.+(?:\n|\Z))+\n*(?:#*{FOUND_HEADING}\n\n)?|Incomplete: .*"

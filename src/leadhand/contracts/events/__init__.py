@@ -14,8 +14,8 @@ from typing import Annotated, TypeVar, Union, get_args
 from pydantic import Field, TypeAdapter
 
 from leadhand.contracts.data import with_field_docs
-from leadhand.contracts.events import run, task
-from leadhand.contracts.events.fields import RunEvent, TaskEvent
+from leadhand.contracts.events.fields import RunEvent as RunEvent
+from leadhand.contracts.events.fields import TaskEvent as TaskEvent
 from leadhand.contracts.events.run import *  # noqa: F403
 from leadhand.contracts.events.run import (
     ApprovalGiven,
@@ -35,10 +35,6 @@ from leadhand.contracts.events.task import (
     ToolCalled,
     WorkerStuck,
 )
-
-__all__ = ["Event", "RunEvent", "TaskEvent", "dump", "nested", "parse", "unnested"]
-__all__ += run.__all__
-__all__ += task.__all__
 
 Event = Union[  # noqa: UP007 (`|` has no docstring)
     RunLevelEvent,
