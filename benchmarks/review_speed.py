@@ -6,8 +6,8 @@ The files are the standard library's. Two changes are reviewed: `edited`, in whi
 new function and a changed one, and `added`, in which every file is new. The floor is what the
 review can't do without: the same ruff runs on the same files, and git writing out the same diff,
 blobs, history and search. Wall time of whole processes, in turn, medians, and the CPU time of all
-processes, which another load disturbs less; a 50 MB diff at the end. `--small` measures
-a commit of ten edited files alone. Python keeps compiled modules, as in any installation, even
+processes, which another load disturbs less; a 50 MB diff at the end. `--small` measures a commit of
+ten edited files alone, or of `--files`. Python keeps compiled modules, as in any installation, even
 if the environment says otherwise; the first run, which compiles them, is not counted.
 """
 
@@ -186,12 +186,11 @@ def huge_patch(folder: Path) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--files", type=int, default=1_000)
+    parser.add_argument("--files", type=int)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--small", action="store_true")
     options = parser.parse_args()
-    if options.small:
-        options.files = 10
+    options.files = options.files or (10 if options.small else 1_000)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         log = folder / "answer.json"

@@ -149,6 +149,11 @@ class ChangedFile:
         """The old text parsed as Python; `None` if it is not Python or does not parse."""
         return self._parsed(self.base).module
 
+    @property
+    def base_syntax(self) -> Tree:
+        """`base_tree` with parents; an empty module if that is `None`."""
+        return self._parsed(self.base).tree
+
     def _parsed(self, text: str) -> "_Parsed":
         return _CACHE.of(text) if self.language == "python" and self.complete else _Parsed(None)
 

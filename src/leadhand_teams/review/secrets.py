@@ -16,26 +16,11 @@ from leadhand.extension.findings import Finding
 from leadhand.tools.tokens import FORMATS, MARKS
 from leadhand_teams.review.change import ChangedFile
 from leadhand_teams.review.hints import lines_at, offsets
-from leadhand_teams.review.lens import LensRule
+from leadhand_teams.review.rules import rule
 
-_FAMILY = "security/secrets"
-TOKEN = LensRule(
-    "security/secret-token", _FAMILY, "critical",
-    "Everyone who can read the repository, now or later, can use it.",
-    "Revoke it, and read the new one from the environment or a secret store.",
-    fact=True,
-)  # fmt: skip
-PRIVATE_KEY = LensRule(
-    "security/private-key", _FAMILY, "critical",
-    "Everyone who can read the repository can impersonate the owner of the key.",
-    "Replace the key pair, and keep the private part out of the repository.",
-    fact=True,
-)  # fmt: skip
-URL = LensRule(
-    "security/url-credentials", _FAMILY, "critical",
-    "Everyone who can read the repository can log in with it.",
-    "Change the password, and read the URL from the environment.",
-)  # fmt: skip
+TOKEN = rule("security/secret-token")
+PRIVATE_KEY = rule("security/private-key")
+URL = rule("security/url-credentials")
 RULES = (TOKEN, PRIVATE_KEY, URL)
 
 _MAX_LINE = 20_000

@@ -6,7 +6,6 @@ files that name its class; another method of that name may be among them.
 """
 
 import ast
-import bisect
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -157,36 +156,19 @@ def touched(file: ChangedFile) -> Iterator[Definition]:
         return
     after = dict(_spans(file, file.head_tree))
     before = dict(_spans(file, file.base_tree))
-    added = _Blocks((hunk.new_start, hunk.new_count) for hunk in file.hunks)
-    removed = _Blocks((hunk.old_start, hunk.old_count) for hunk in file.hunks)
     kept = {(one.owner, one.name): one for one in after}
-    touched = {key: one for key, one in kept.items() if added.overlap(*after[one])}
+    touched = {key: one for key, one in kept.items() if file.added.keys() & after[one]}
     for one, lines in before.items():
-        if removed.overlap(*lines):
+        if file.removed.keys() & lines:
             now = kept.get((one.owner, one.name), one._replace(removed=True))
             touched.setdefault((one.owner, one.name), now)
     yield from sorted(touched.values(), key=lambda one: (one.removed, one.line))
 
 
-class _Blocks:
-    """Blocks of lines in ascending order; finding one takes no longer if there are many."""
-
-    def __init__(self, blocks: Iterable[tuple[int, int]]) -> None:
-        """`blocks` are first lines and numbers of lines."""
-        spans = [(first, first + count - 1) for first, count in blocks if count]
-        self._firsts = [first for first, _ in spans]
-        self._lasts = [last for _, last in spans]
-
-    def overlap(self, first: int, last: int) -> bool:
-        """Whether a block has one of the lines from `first` to `last`."""
-        position = bisect.bisect_left(self._lasts, first)
-        return position < len(self._lasts) and self._firsts[position] <= last
-
-
 def _spans(
     file: ChangedFile, tree: ast.Module | None
-) -> Iterator[tuple[Definition, tuple[int, int]]]:
-    """Each function and method with its first and last line; a constructor stands for its class."""
+) -> Iterator[tuple[Definition, AbstractSet[int]]]:
+    """Each function and method with its lines; a constructor stands for its class."""
     for node in tree.body if tree else ():
         if isinstance(node, Function):
             yield Definition(file.path, node.lineno, node.name, ""), _span(node)
@@ -198,8 +180,8 @@ def _spans(
                     yield Definition(file.path, inner.lineno, inner.name, node.name), _span(inner)
 
 
-def _span(node: Function) -> tuple[int, int]:
-    return first_line(node), node.end_lineno or node.lineno
+def _span(node: Function) -> AbstractSet[int]:
+    return frozenset(range(first_line(node), (node.end_lineno or node.lineno) + 1))
 
 
 def _search(

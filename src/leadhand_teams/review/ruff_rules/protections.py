@@ -44,7 +44,7 @@ def protects(hit: RuffHit) -> str | None:
     found = [word for word in words(f"{about} {_target(hit, node)}") if word in _PROTECTED]
     algorithm = re.search(r"\b(?:md[245]|sha1?)\b", ast.unparse(node), re.IGNORECASE)
     what = algorithm[0] if algorithm else dotted(node.func)
-    return f"`{what}` protects what is named `{found[0]}`." if found else None
+    return f"`{what}` is used to protect `{found[0]}`." if found else None
 
 
 def world_writable(hit: RuffHit) -> str | None:

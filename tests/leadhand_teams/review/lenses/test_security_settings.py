@@ -143,7 +143,7 @@ def test_an_issued_token_is_found_in_any_text_and_never_quoted_whole(
 )
 def test_the_message_on_a_weak_hash_names_the_algorithm(tmp_path: Path, code: str) -> None:
     [finding] = look(tmp_path, {"app.py": code}).findings
-    assert finding.message.lower().startswith("`md5` protects what is named `password`.")
+    assert finding.message.lower().startswith("`md5` is used to protect `password`.")
 
 
 def test_another_finding_on_the_line_of_a_secret_does_not_show_it(tmp_path: Path) -> None:

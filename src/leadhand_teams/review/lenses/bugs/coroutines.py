@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from leadhand.extension.findings import Finding
 from leadhand_teams.review.change import Change, ChangedFile
-from leadhand_teams.review.lens import LensRule
 from leadhand_teams.review.lenses.bugs.modules import Import, Modules, imports
 from leadhand_teams.review.ruff_rules.hits import finding, is_expected
+from leadhand_teams.review.rules import rule
 from leadhand_teams.review.syntax import (
     FUNCTIONS,
     SCOPES,
@@ -28,11 +28,7 @@ from leadhand_teams.review.syntax import (
     word_set,
 )
 
-RULE = LensRule(
-    "bugs/coroutine-not-awaited", "bugs/async", "critical",
-    "Calling a coroutine function only creates a coroutine; without `await` nothing runs.",
-    "Put `await` in front of the call.",
-)  # fmt: skip
+RULE = rule("bugs/coroutine-not-awaited")
 
 _BARE = re.compile(r"^[ \t]+(?:\w+\.)?(\w+)\(", re.MULTILINE)
 _ASYNC_DEF = re.compile(r"^[ \t]*async[ \t]+def[ \t]+(\w+)", re.MULTILINE)

@@ -15,28 +15,13 @@ from leadhand_teams.review.lenses.bugs import symbols, uses
 from leadhand_teams.review.lenses.bugs.modules import module_parts
 from leadhand_teams.review.lenses.bugs.symbols import ChangedSignature, Removed
 from leadhand_teams.review.lenses.bugs.uses import Workspace, shown_places
+from leadhand_teams.review.rules import rule
 from leadhand_teams.review.syntax import Function, defaults
 
-REMOVED_SYMBOL = LensRule(
-    "bugs/removed-symbol-still-used", "bugs/cross-file", "critical",
-    "These uses fail with an ImportError or AttributeError.",
-    "Update the uses, or keep the old name as an alias.",
-)  # fmt: skip
-REMOVED_MODULE = LensRule(
-    "bugs/removed-module-still-imported", "bugs/cross-file", "critical",
-    "These imports fail.",
-    "Update the imports, or keep a module with the old name.",
-)  # fmt: skip
-CHANGED_SIGNATURE = LensRule(
-    "bugs/signature-changed-still-called", "bugs/cross-file", "critical",
-    "These calls were correct before the change.",
-    "Update the calls, or give the parameter a default and keep its name and position.",
-)  # fmt: skip
-REMOVED_METHOD = LensRule(
-    "bugs/removed-method-still-called", "bugs/cross-file", "critical",
-    "These uses fail with an AttributeError.",
-    "Update the uses, or keep the method.",
-)  # fmt: skip
+REMOVED_SYMBOL = rule("bugs/removed-symbol-still-used")
+REMOVED_MODULE = rule("bugs/removed-module-still-imported")
+CHANGED_SIGNATURE = rule("bugs/signature-changed-still-called")
+REMOVED_METHOD = rule("bugs/removed-method-still-called")
 RULES = (REMOVED_SYMBOL, REMOVED_MODULE, CHANGED_SIGNATURE, REMOVED_METHOD)
 
 _Uses = list[tuple[str, ast.AST]]

@@ -6,17 +6,13 @@ from collections.abc import Iterable, Iterator
 from leadhand.extension.findings import Finding
 from leadhand.tools.ruff import Diagnostic, check
 from leadhand_teams.review.change import ChangedFile
-from leadhand_teams.review.lens import LensRule
 from leadhand_teams.review.ruff_rules import TARGET
 from leadhand_teams.review.ruff_rules.hits import quoted
 from leadhand_teams.review.ruff_rules.names import may_be_provided
+from leadhand_teams.review.rules import rule
 from leadhand_teams.review.syntax import bound_name, line_of
 
-RULE = LensRule(
-    "bugs/definition-removed", "bugs/linted", "critical",
-    "That line fails with a NameError when it runs.",
-    "Restore the definition, or change the code that still uses it.",
-)  # fmt: skip
+RULE = rule("bugs/definition-removed")
 
 
 def removed(file: ChangedFile, found: Iterable[Diagnostic]) -> Iterator[Finding]:

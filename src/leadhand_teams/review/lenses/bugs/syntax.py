@@ -10,28 +10,14 @@ from collections.abc import Iterator, Sequence
 from leadhand.extension.findings import Finding, NotAssessed
 from leadhand.tools.ruff import UNREADABLE, Diagnostic
 from leadhand_teams.review.change import ChangedFile, without_warnings
-from leadhand_teams.review.lens import LensRule, Seen
+from leadhand_teams.review.lens import Seen
 from leadhand_teams.review.ruff_rules import BROKEN, NOT_COMPILED
+from leadhand_teams.review.rules import rule
 from leadhand_teams.review.syntax.paths import is_test
 
-SYNTAX_ERROR = LensRule(
-    "bugs/syntax-error", "bugs/syntax", "critical",
-    "The file can't be imported or run.",
-    "Correct the syntax.",
-    fact=True,
-)  # fmt: skip
-CONFLICT = LensRule(
-    "bugs/conflict-marker", "bugs/syntax", "critical",
-    "A merge is unfinished, and the file is not what either side meant.",
-    "Resolve the conflict and remove the markers.",
-    fact=True,
-)  # fmt: skip
-ENCODING = LensRule(
-    "bugs/declared-encoding", "bugs/syntax", "critical",
-    "Python then reads other characters than editors and reviewers see, and maybe other code.",
-    "Save the file as UTF-8 and remove the declaration.",
-    fact=True,
-)  # fmt: skip
+SYNTAX_ERROR = rule("bugs/syntax-error")
+CONFLICT = rule("bugs/conflict-marker")
+ENCODING = rule("bugs/declared-encoding")
 RULES = (SYNTAX_ERROR, CONFLICT, ENCODING)
 
 _OLD = re.compile(

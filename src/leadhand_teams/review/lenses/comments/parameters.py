@@ -6,24 +6,25 @@ Google or NumPy sections, or Markdown bullets. Docstrings that were wrong before
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from leadhand.extension.findings import Finding
 from leadhand_teams.review.change import ChangedFile
-from leadhand_teams.review.lens import LensRule
-from leadhand_teams.review.syntax import Function, blocks, indent, is_test
+from leadhand_teams.review.rules import rule
+from leadhand_teams.review.syntax import (
+    FUNCTIONS,
+    SCOPES,
+    Function,
+    Tree,
+    indent,
+    is_test,
+)
 
-PARAMETER_GONE = LensRule(
-    "comments/documented-parameter-gone", "comments/parameters", "warning",
-    "Callers who follow the documentation get a TypeError.",
-    "Remove the parameter from the docstring, or rename its entry.",
-)  # fmt: skip
-PARAMETER_UNDOCUMENTED = LensRule(
-    "comments/parameter-undocumented", "comments/parameters", "info",
-    "The docstring documents the parameters of the function, but not this one.",
-    "Describe the parameter in the docstring.",
-)  # fmt: skip
+PARAMETER_GONE = rule("comments/documented-parameter-gone")
+PARAMETER_UNDOCUMENTED = rule("comments/parameter-undocumented")
 
 _RETIRED = re.compile(r"deprecat|removed|no longer|ignored|unused|obsolete", re.IGNORECASE)
 _BOUND = ("self", "cls", "mcs", "mcls", "metacls")
@@ -47,12 +48,10 @@ _ENTRY = {
 """The entries of NumPy's sections, which are underlined, and of Google's."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """What a docstring says about one parameter."""
+class _Entry(NamedTuple):
+    """What a docstring says about one parameter, and the line of the file where it starts."""
 
     line: int
-    """The line of the file where the entry starts, from 1."""
     text: str
 
 
@@ -93,14 +92,12 @@ class _Signature:
 
 def stale_docstrings(file: ChangedFile) -> Iterator[Finding]:
     """Findings for docstrings in `file` that disagree with the signatures that changed."""
-    if file.head_tree is None:
-        return
     touched = [
         one
-        for one in _signatures(file.head_tree).values()
+        for one in _signatures(file.head_syntax).values()
         if any(h.new_start <= one.last and one.node.lineno <= h.new_end + 1 for h in file.hunks)
     ]
-    earlier = _signatures(file.base_tree) if touched and file.base_tree is not None else {}
+    earlier = _signatures(file.base_syntax) if touched else {}
     for function in touched:
         before = earlier.get(function.name)
         if before is not None:
@@ -109,23 +106,18 @@ def stale_docstrings(file: ChangedFile) -> Iterator[Finding]:
             yield from _left_out(file, function)
 
 
-def _signatures(tree: ast.Module) -> dict[str, _Signature]:
+def _signatures(tree: Tree) -> dict[str, _Signature]:
     """Qualified name -> signature; names that are defined more than once are left out."""
-    found: dict[str, _Signature | None] = {}
-    stack: list[tuple[ast.stmt, str, ast.ClassDef | None]] = [
-        (node, "", None) for node in reversed(tree.body)
-    ]
-    while stack:
-        node, prefix, owner = stack.pop()
-        if isinstance(node, Function | ast.ClassDef):
-            name = f"{prefix}{node.name}"
-            if isinstance(node, Function):
-                found[name] = None if name in found else _Signature(name, node, owner)
-            owner = node if isinstance(node, ast.ClassDef) else None
-            prefix = f"{name}."
-        for block in reversed(blocks(node)):
-            stack += [(child, prefix, owner) for child in reversed(block)]
-    return {name: one for name, one in found.items() if one is not None}
+    found: defaultdict[str, list[_Signature]] = defaultdict(list)
+    for node in (one for kind in FUNCTIONS for one in tree.nodes(kind)):
+        named = (one for one in tree.ancestors(node) if isinstance(one, Function | ast.ClassDef))
+        around = [one.name for one in named]
+        name = ".".join([*reversed(around), node.name])
+        owner = tree.enclosing(node, *SCOPES)
+        found[name].append(
+            _Signature(name, node, owner if isinstance(owner, ast.ClassDef) else None)
+        )
+    return {name: one for name, (one, *others) in found.items() if not others}
 
 
 def _documented(node: Function | ast.ClassDef, lines: Sequence[str]) -> dict[str, _Entry]:

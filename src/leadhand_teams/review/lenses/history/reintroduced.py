@@ -15,16 +15,11 @@ from leadhand.extension.findings import Finding
 from leadhand.tools.git import Commit, GitTimeout, log_patches, read_blob
 from leadhand.tools.text import cut_code
 from leadhand_teams.review.change import Change, ChangedFile
-from leadhand_teams.review.lens import LensRule
 from leadhand_teams.review.lenses.history.scopes import enclosing, enclosing_in
+from leadhand_teams.review.rules import rule
 from leadhand_teams.review.syntax.paths import is_code
 
-REINTRODUCED = LensRule(
-    "history/reintroduced", "history/reintroduced", "warning",
-    "The problem that the earlier commit fixed may be back.",
-    "Read that commit; if the line is right after all, explain why in a comment or the commit "
-    "message.",
-)  # fmt: skip
+REINTRODUCED = rule("history/reintroduced")
 
 MAX_COMMITS = 2_000
 _TIMEOUT_S = 10.0

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from leadhand.extension.findings import Finding
 from leadhand.tools.git import Commit, FilePatch, log, log_patches
 from leadhand_teams.review.change import Change, ChangedFile
-from leadhand_teams.review.lens import LensRule
 from leadhand_teams.review.lenses.history.reintroduced import (
     COMMON,
     described,
@@ -19,14 +18,10 @@ from leadhand_teams.review.lenses.history.reintroduced import (
     is_fix,
     says_undo,
 )
+from leadhand_teams.review.rules import rule
 from leadhand_teams.review.syntax import is_code
 
-REVERTED = LensRule(
-    "history/reverted-fix", "history/reintroduced", "warning",
-    "The problem that it fixed may be back.",
-    "Read that commit; if the fix is no longer needed, explain why in the commit message.",
-    removal=True,
-)  # fmt: skip
+REVERTED = rule("history/reverted-fix")
 
 MAX_COMMITS = 2_000
 """Commits that change one of the files, of which fixes are chosen."""

@@ -8,22 +8,13 @@ import ast
 import itertools
 import re
 
-from leadhand_teams.review.lens import LensRule
 from leadhand_teams.review.lenses.security import events
 from leadhand_teams.review.lenses.security.values import HOLE
+from leadhand_teams.review.rules import rule
 from leadhand_teams.review.syntax import word_set, words
 
-_FAMILY = "security/secrets"
-HARD_CODED = LensRule(
-    "security/hard-coded-credential", _FAMILY, "critical",
-    "Everyone who can read the code can use it, and changing it takes a release.",
-    "Read it from the environment or a secret store, and replace it.",
-)  # fmt: skip
-EMPTY = LensRule(
-    "security/empty-database-password", _FAMILY, "warning",
-    "Anyone who can reach the database can log in.",
-    "Give the account a password, and read it from the environment.",
-)  # fmt: skip
+HARD_CODED = rule("security/hard-coded-credential")
+EMPTY = rule("security/empty-database-password")
 
 _PASSWORDS = word_set("password passwd pwd passphrase")
 _KEYS = word_set("secret token apikey")

@@ -6,7 +6,6 @@ Code that leaves the decision to its caller (inside `if not verify:` and the lik
 import ast
 import re
 
-from leadhand_teams.review.lens import LensRule
 from leadhand_teams.review.lenses.security.events import (
     Comparison,
     Event,
@@ -17,34 +16,16 @@ from leadhand_teams.review.lenses.security.events import (
 )
 from leadhand_teams.review.lenses.security.values import Trust
 from leadhand_teams.review.ruff_rules.protections import is_callers_choice
-from leadhand_teams.review.ruff_rules.table import TLS, WEAK_CIPHER
+from leadhand_teams.review.rules import rule
 from leadhand_teams.review.syntax import Tree, dotted, word_set, words
 
-JWT = LensRule(
-    "security/token-not-verified", "security/transport", "critical",
-    "Anyone can then forge a token with any content.",
-    "Verify the signature, and name the algorithms that you expect.",
-)  # fmt: skip
-XXE = LensRule(
-    "security/xml-external-entities", "security/xml", "warning",
-    "Entities in a document can then read local files or send network requests.",
-    "Parse with `resolve_entities=False, no_network=True`, or with defusedxml.",
-)  # fmt: skip
-SALT = LensRule(
-    "security/constant-salt", "security/crypto", "warning",
-    "Equal passwords give equal hashes, and one precomputed table breaks them all.",
-    "Generate a salt for each password with `os.urandom(16)` and store it with the hash.",
-)  # fmt: skip
-IV = LensRule(
-    "security/constant-iv", "security/crypto", "warning",
-    "Equal plaintexts give equal ciphertexts, and each message leaks more.",
-    "Generate a vector for each message with `os.urandom`, and send it with the message.",
-)  # fmt: skip
-ENCODED = LensRule(
-    "security/encoded-password", "security/crypto", "warning",
-    "Base64 is not encryption: anyone who can read the store can read every password.",
-    "Store a slow, salted hash and compare with the hash library's own check.",
-)  # fmt: skip
+TLS = rule("security/tls-verification-off")
+WEAK_CIPHER = rule("security/weak-cipher")
+JWT = rule("security/token-not-verified")
+XXE = rule("security/xml-external-entities")
+SALT = rule("security/constant-salt")
+IV = rule("security/constant-iv")
+ENCODED = rule("security/encoded-password")
 
 _PASSWORDS = word_set("password passwd pwd passphrase passwords")
 _WEAK_CIPHER = re.compile(r"Crypto\.Cipher\.(DES3?|ARC2|ARC4|Blowfish|CAST|XOR|IDEA)\.new$")

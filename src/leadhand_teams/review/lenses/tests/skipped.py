@@ -5,14 +5,10 @@ from collections.abc import Iterator
 
 from leadhand.extension.findings import Finding
 from leadhand_teams.review.change import ChangedFile
-from leadhand_teams.review.lens import LensRule
+from leadhand_teams.review.rules import rule
 from leadhand_teams.review.syntax import is_test
 
-RULE = LensRule(
-    "tests/focused-or-skipped", "tests/assertions", "warning",
-    "A test that doesn't run finds nothing, and without a reason it is rarely enabled again.",
-    "Let it run, or state the reason.",
-)  # fmt: skip
+RULE = rule("tests/focused-or-skipped")
 
 _SKIP = re.compile(r"\s*@(?:pytest\.mark\.|mark\.|unittest\.)?skip\s{0,9}(?:\(\s{0,9}\)\s{0,9})?$")
 _DEF = re.compile(r"\s*(?:async )?def (test\w{0,200})\(")
