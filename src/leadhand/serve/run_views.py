@@ -137,6 +137,8 @@ class RunDocument(Record):
     after: str | None
     started_at: dt.datetime
     updated_at: dt.datetime
+    elapsed_s: float = 0.0
+    """When the last event was, as the times of tasks: the time in which no process works is out."""
     deadline_s: float | None
     seq: int
     """Of the last event in it."""
@@ -192,6 +194,7 @@ def run_document(
         "after": (state.after[0].run_id or None) if state.after else None,
         "started_at": _plain(history.started_at),
         "updated_at": _plain(record.updated_at),
+        "elapsed_s": history.last_s,
         "deadline_s": state.deadline_s,
         "seq": record.seq,
         "partial": partial,

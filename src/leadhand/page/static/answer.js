@@ -14,11 +14,11 @@ export function gapsOf(view) {
 }
 
 export function Answer({ run, view }) {
-  const { answer } = view, writing = run.writing.value[":synthesizer"];
-  if (!answer && writing) return html`<div class="answer"><p class="row small muted"><${Icon} name="pencil" />The answer is being written</p><div class="prose writing" aria-live="polite">${writing}</div></div>`;
+  const { answer } = view, writing = view.status === "running" && run.writing.value[":synthesizer"];
+  if (writing) return html`<div class="answer"><p class="row small muted"><${Icon} name="pencil" />The answer is being written</p><div class="prose writing" aria-live="polite">${writing}</div></div>`;
   if (!answer) return html`<${Empty} icon="text" title="There is no answer yet">${view.status === "running" ? "It appears here as it is written. The graph shows what is being done." : "The run stopped before its answer."}<//>`;
-  if (view.status === "waiting" && !run.tasks.some((task) => task.status === "completed")) return html`<${Empty} icon="hand" title="There is no answer yet">The run goes on once a person has replied.<//>`;
   const typed = typeof answer.output === "object" && !empty(answer.output);
+  if (view.status === "waiting" && !view.answer_html && !typed) return html`<${Empty} icon="hand" title="There is no answer yet">The run goes on once a person has replied.<//>`;
   return html`<article class="answer">
     <${Doubts} run=${run} view=${view} />
     ${view.answer_html ? html`<section class="card text"><${Prose} run=${run} markup=${view.answer_html} sources=${answer.sources} /><${Copy} text=${answer.answer} label="Copy the answer as Markdown" /></section>` : null}
@@ -42,7 +42,12 @@ export function Prose({ run, markup, sources = [] }) {
 
 // Blocks of JSON, as teams without a model give them, are shown as what they mean.
 function layOut(element) {
-  for (const cell of element.querySelectorAll("td")) if (cell.textContent.length > 24) cell.classList.add("long");
+  for (const table of element.querySelectorAll("table")) {
+    const place = Object.assign(document.createElement("div"), { className: "scroll", tabIndex: 0, role: "group", ariaLabel: "Table" });
+    table.replaceWith(place);
+    place.append(table);
+    for (const cell of table.querySelectorAll("td")) if (cell.textContent.length > 24) cell.classList.add("long");
+  }
   for (const code of element.querySelectorAll("pre > code")) {
     let value = null;
     try {

@@ -79,7 +79,22 @@ export function useData(path, { every = 0 } = {}) {
   return { ...(state.path === path ? state : { loading: true }), reload };
 }
 
-// ---- live events ----
+// One request at a time, of a button or a form: {busy, error, send}.
+export function useSending() {
+  const [busy, setBusy] = useState(false), [error, setError] = useState(null);
+  const send = async (work) => {
+    if (busy) return;
+    setBusy(true);
+    setError(null);
+    try {
+      await work();
+    } catch (problem) {
+      setError(problem);
+    }
+    setBusy(false);
+  };
+  return { busy, error, send };
+}
 
 export const paused = signal(false);
 // "off" (nothing to follow), "live", "paused", "lost" (it tries again)
@@ -168,8 +183,6 @@ async function* messages(body) {
     }
   }
 }
-
-// ---- what waits for a person, for the top bar and the inbox ----
 
 export const questions = signal({ list: [], loaded: false });
 

@@ -1,11 +1,24 @@
 // The frame of the page: top bar, sign-in, and the view that the URL names.
 
-import { html, render, useEffect } from "./vendor/preact.js";
+import { html, render, useEffect, useState } from "./vendor/preact.js";
 import { follow, live, load, loadQuestions, me, paused, questions, remove, signedOut, signIn } from "./api.js";
 import { go, here, parts, url } from "./router.js";
 import { Button, classes, Empty, Guard, Icon, Loading, Trouble } from "./ui.js";
-import { SignIn } from "./views/signin.js";
-import { views } from "./views/index.js";
+import { Inbox } from "./views/inbox.js";
+import { RUN, RunView } from "./views/run.js";
+import { Runs } from "./views/runs.js";
+import { Start } from "./views/start.js";
+import { Team, Teams } from "./views/teams.js";
+
+// Which view an address has; the first that fits.
+const views = [
+  { match: /^\/inbox$/, view: Inbox, section: "inbox" },
+  { match: /^\/runs$/, view: Runs, section: "runs" },
+  { match: /^\/runs\/new$/, view: Start, section: "runs" },
+  { match: RUN, view: RunView, section: "runs" },
+  { match: /^\/teams$/, view: Teams, section: "teams" },
+  { match: /^\/teams\/(?<name>[^/]+)$/, view: Team, section: "teams" },
+];
 
 const NAVIGATION = [
   { id: "inbox", name: "Inbox", icon: "inbox", path: "/inbox" },
@@ -46,7 +59,7 @@ const Logo = () => html`<svg viewBox="0 0 32 32" class="logo" aria-hidden="true"
 
 function Main() {
   const { path } = here.value;
-  if (path === "/") return html`<${Start} />`;
+  if (path === "/") return html`<${First} />`;
   for (const { match, view, section } of views) {
     const found = parts(match, path);
     if (found) return html`<${TopBar} section=${section} /><main id="main" tabindex="-1"><${Guard} key=${view.name}><${view} ...${found} /><//></main>`;
@@ -55,10 +68,29 @@ function Main() {
 }
 
 // What waits for a person comes first, if anything does.
-function Start() {
+function First() {
   const { loaded, list } = questions.value;
   useEffect(() => { if (loaded) go(url(list.length ? "/inbox" : "/runs"), { replace: true }); }, [loaded]);
   return html`<${Loading} />`;
+}
+
+// Without a session: the link of the terminal, or a token.
+function SignIn() {
+  const [token, setToken] = useState(""), [error, setError] = useState(null);
+  const send = async (event) => {
+    event.preventDefault();
+    try {
+      await signIn({ token: token.trim() });
+    } catch (problem) {
+      setError({ title: "", message: problem.status === 401 ? "The service does not know this token." : problem.message });
+    }
+  };
+  return html`<main class="signin"><h1>Sign in to leadhand</h1>
+    <p>Open the link that <code>leadhand ui</code> or <code>leadhand serve</code> prints at the terminal. It works once and signs this browser in.</p>
+    <form onSubmit=${send}><label for="token">Or a token</label>
+      <input id="token" type="password" autocomplete="current-password" required value=${token} onInput=${(event) => setToken(event.target.value)} />
+      ${error ? html`<${Trouble} small error=${error} />` : null}
+      <p><${Button} main type="submit" icon="key-round">Sign in<//></p></form></main>`;
 }
 
 // Outside of a run the page follows all runs, for the number of questions and for lists: `changes` counts.

@@ -19,7 +19,6 @@ export function price(usd) {
 
 const whole = new Intl.NumberFormat("en");
 export const number = (value) => whole.format(value);
-export const short = (value) => (value < 1000 ? `${value}` : value < 1e6 ? `${(value / 1000).toFixed(value < 1e4 ? 1 : 0)}k` : `${(value / 1e6).toFixed(1)}M`);
 export const counted = (count, noun, plural = `${noun}s`) => `${number(count)} ${count === 1 ? noun : plural}`;
 export const bytes = (size) => (size < 1024 ? `${size} B` : size < 1048576 ? `${Math.round(size / 1024)} kB` : `${(size / 1048576).toFixed(1)} MB`);
 
@@ -62,21 +61,10 @@ export function until(iso) {
 }
 export const lapse = (one) => `Without a reply by ${at(one.expires_at)} (${until(one.expires_at)} left) ${one.plan || one.calls?.length ? "it is refused" : "the run goes on without one"}.`;
 
-const BACK = {
-  "ambiguous input": "What it was given is not clear to it",
-  "out of scope": "It is not its job",
-  "low confidence": "It is not sure of its result",
-  timeout: "It ran out of time",
-  "tool error": "A tool failed",
-  "invalid output": "Its result did not have the form that is needed",
-  "step limit": "It took too many steps",
-  budget: "Its budget ran out",
-};
-
 // A question about a task, as the service writes it: what is asked, and of what. `about` is empty if it has another form.
 export function asked(text) {
   const [, worker, reason, message, task] = /^(\S+)(?: \(([a-z ]+)\))?: (.+)\nIts task: (.+?)(?:\nIf it is for another worker.*)?$/s.exec(text) ?? [];
-  return message ? { message, about: `${worker} works on: ${task}${reason ? `\n${BACK[reason] ?? "It failed"}.` : ""}` } : { message: text, about: "" };
+  return message ? { message, about: `${worker} works on: ${task}${reason ? `\nWhy it asks: ${reason}.` : ""}` } : { message: text, about: "" };
 }
 
 // Statuses of runs, tasks and attempts: word, icon and tone. Never colour alone.
@@ -91,7 +79,7 @@ const STATES = {
   open: ["paused after failures", "octagon-x", "bad"],
   running: ["running", "loader-circle", "busy"],
   waiting: ["waiting for a person", "hand", "wait"],
-  paused: ["waiting for a person", "hand", "wait"],
+  paused: ["paused for a person", "hand", "wait"],
   half_open: ["being tried again", "circle-alert", "wait"],
   escalated: ["handed back", "message-circle-question", "wait"],
   interrupted: ["interrupted", "unlink", "wait"],
@@ -109,6 +97,9 @@ export function look(status) {
   const [word, icon, tone] = STATES[status] ?? [`${status}`.replaceAll("_", " "), "circle", "idle"];
   return { word, icon, tone };
 }
+
+// How many attempts a task had: one that waited for a person and went on is one.
+export const attempts = (task) => task.attempts.at(-1)?.attempt ?? 0;
 
 // For summaries: what needs a person's eye comes first.
 export const ORDER = ["failed", "timed_out", "waiting", "escalated", "retrying", "running", "interrupted", "pending", "skipped", "cancelled", "split", "dropped", "completed"];

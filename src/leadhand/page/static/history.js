@@ -1,7 +1,7 @@
 // How the run came about, in plain words: plans and their changes, questions and replies, failures, costs.
 
 import { html } from "./vendor/preact.js";
-import { asked, counted, duration, number, plain, price } from "./format.js";
+import { asked, attempts, counted, duration, plain, price } from "./format.js";
 import { Icon } from "./ui.js";
 import { Value } from "./value.js";
 
@@ -16,7 +16,7 @@ const MAKERS = {
   planner: "by the planner",
   router: "by choosing the worker that fits the request",
   "router in doubt": "with the worker that may fit the request",
-  person: "by a person",
+  person: "as a person gave it",
 };
 const REPLIES = { approved: "Approved", refused: "Refused", answered: "Answered", declined: "Left without a reply" };
 const ENDS = { failed: ["circle-x", "failed"], escalated: ["message-circle-question", "was handed back"] };
@@ -53,7 +53,7 @@ function planned(plan) {
 }
 
 function ended(task, attempt) {
-  const [icon, word] = ENDS[attempt.end], which = task.attempts.length > 1 ? `, attempt ${attempt.attempt} of ${task.attempts.length},` : "";
+  const [icon, word] = ENDS[attempt.end], which = attempts(task) > 1 ? `, attempt ${attempt.attempt} of ${attempts(task)},` : "";
   return { at: attempt.ended_s, icon, path: task.path, what: `${task.path}${which} ${word}`, why: attempt.message };
 }
 
@@ -62,6 +62,6 @@ const USED = { role: ["What models were used for", "For"], worker: ["Cost by wor
 function Used({ by, used }) {
   if (!used.length) return null;
   const [title, first] = USED[by];
-  return html`<section><h2>${title}</h2><div class="card scroll" tabindex="0" role="region" aria-label=${title}><table><thead><tr><th scope="col">${first}</th><th scope="col" class="num">Requests</th><th scope="col" class="num">Tokens in</th><th scope="col" class="num">Tokens out</th><th scope="col" class="num">Cost</th></tr></thead>
-    <tbody>${used.map((use) => html`<tr key=${use.name}><th scope="row">${(by === "role" && ROLES[use.name]) || use.name}</th><td class="num">${number(use.requests)}</td><td class="num">${number(use.input_tokens)}</td><td class="num">${number(use.output_tokens)}</td><td class="num">${price(use.cost_usd)}</td></tr>`)}</tbody></table></div></section>`;
+  const rows = used.map((use) => ({ [first]: (by === "role" && ROLES[use.name]) || use.name, requests: use.requests, tokens_in: use.input_tokens, tokens_out: use.output_tokens, cost: use.cost_usd === null ? null : price(use.cost_usd) }));
+  return html`<section><h2>${title}</h2><div class="card"><${Value} value=${rows} /></div></section>`;
 }

@@ -1,10 +1,10 @@
 // The tasks as a list, nested ones indented: the same selection for keyboard and screen reader.
 
-import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
-import { counted, duration, look, number, price } from "./format.js";
+import { html, useEffect, useRef, useState } from "./vendor/preact.js";
+import { attempts, counted, duration, look, number, price } from "./format.js";
 import { tally } from "./graph/model.js";
 import { changed, go, here } from "./router.js";
-import { Button, classes, Empty, Status, useTick } from "./ui.js";
+import { Button, classes, Empty, Status, useSize, useTick } from "./ui.js";
 
 const ROW = 40, SPARE = 12;
 
@@ -40,12 +40,7 @@ function Filter({ run, query, shown }) {
 
 function Rows({ run, rows }) {
   useTick(run.view.value.status === "running");
-  const ref = useRef(null), [top, setTop] = useState(0), [height, setHeight] = useState(800);
-  useLayoutEffect(() => {
-    const sized = new ResizeObserver(([entry]) => setHeight(entry.contentRect.height));
-    sized.observe(ref.current);
-    return () => sized.disconnect();
-  }, []);
+  const ref = useRef(null), [top, setTop] = useState(0), { h: height } = useSize(ref);
   const place = rows.findIndex(({ task }) => task.path === run.selected);
   useEffect(() => {
     const box = ref.current;
@@ -54,7 +49,6 @@ function Rows({ run, rows }) {
   const first = Math.max(0, Math.floor(top / ROW) - SPARE), last = Math.min(rows.length, Math.ceil((top + height) / ROW) + SPARE);
   const keys = (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 12, PageUp: -12, Home: -rows.length, End: rows.length }[event.key];
-    if (event.key === "Escape" && run.selected) return go(run.href(null));
     if (!step) return;
     event.preventDefault();
     const next = Math.min(rows.length - 1, Math.max(0, (place < 0 ? -1 : place) + step));
@@ -65,10 +59,9 @@ function Rows({ run, rows }) {
 }
 
 const time = (run, task) => (task.status === "running" ? duration(Math.round(run.spent(task))) : task.busy_s ? duration(task.busy_s) : "");
-
 const Row = ({ run, task, depth, place, of }) => html`<li style=${{ transform: `translateY(${place * ROW}px)`, paddingLeft: `${depth * 20}px` }} aria-setsize=${of} aria-posinset=${place + 1}>
   <a class=${classes("taskrow", run.selected === task.path && "selected")} href=${run.href(task.path)} aria-current=${run.selected === task.path ? "true" : undefined} tabindex="-1">
     <${Status} bare status=${task.status} /><b class="clip">${task.id}</b>
     <span class="intent clip">${task.error && task.status !== "completed" ? html`<span class="tone-${look(task.status).tone}">${task.error}</span>` : (task.intent ?? "")}</span>
-    <span class="worker clip muted">${task.worker}${task.attempts.length > 1 ? html`, ${task.attempts.length} attempts` : null}</span>
+    <span class="worker clip muted">${task.worker}${attempts(task) > 1 ? `, ${attempts(task)} attempts` : null}</span>
     <span class="num muted">${task.cost_usd ? price(task.cost_usd) : ""}</span><span class="num">${time(run, task)}</span></a></li>`;

@@ -10,10 +10,10 @@ const TURNS = new Set(["plan_proposed", "plan_accepted", "plan_rejected", "plan_
 const ENDS = { task_completed: "completed", task_failed: "failed", task_escalated: "escalated", task_cancelled: "cancelled" };
 
 export class Run {
-  // `view`: the document. `version` counts changes of tasks, `shape` changes of which tasks there are.
+  // `view`: the document. `answers`: the answer is being written. `version` counts changes of tasks, `shape` changes of which tasks there are.
   constructor(id) {
-    Object.assign(this, { id, view: signal(null), error: signal(null), version: signal(0), shape: signal(0), writing: signal({}) });
-    Object.assign(this, { tasks: [], byPath: new Map(), byParent: new Map(), dirty: new Set(), recent: [], past: 0, timer: 0, took: 0, frame: 0, selected: null, closed: false });
+    Object.assign(this, { id, view: signal(null), error: signal(null), version: signal(0), shape: signal(0), writing: signal({}), answers: signal(false) });
+    Object.assign(this, { tasks: [], byPath: new Map(), byParent: new Map(), dirty: new Set(), recent: [], last: null, timer: 0, took: 0, frame: 0, selected: null, closed: false });
   }
 
   async open() {
@@ -71,7 +71,6 @@ export class Run {
     wait(this.tasks, view.questions ?? []);
     this.byPath = new Map(this.tasks.map((task) => [task.path, task]));
     this.byParent = new Map();
-    this.past = this.tasks.reduce((most, task) => Math.max(most, task.finished_s ?? 0, task.started_s ?? 0), 0);
     let same = old.size === this.tasks.length;
     for (const task of this.tasks) {
       const key = task.parent ?? null, list = this.byParent.get(key), before = old.get(task.path);
@@ -82,6 +81,7 @@ export class Run {
     }
     this.recent = this.recent.filter((event) => event.seq > view.seq);
     for (const event of this.recent) this.apply(event);
+    this.last = this.recent.at(-1) ?? { elapsed_s: view.elapsed_s, at: view.updated_at };
     this.view.value = view;
     if (ENDED.has(view.status)) this.writing.value = {};
     if (!same) this.shape.value += 1;
@@ -92,9 +92,11 @@ export class Run {
     if (type === "text_delta") {
       const key = `${event.task_id ?? ""}:${event.role ?? "synthesizer"}`, before = event.reset ? "" : (this.writing.value[key] ?? "");
       this.writing.value = { ...this.writing.value, [key]: before + event.text };
+      if (key === ":synthesizer") this.answers.value = true;
       return;
     }
     this.recent.push(event);
+    this.last = event;
     this.apply(event);
     if (TURNS.has(type)) this.later(150);
     else this.later(2000);
@@ -106,7 +108,6 @@ export class Run {
     const task = this.byPath.get(event.task_id);
     if (!task) return;
     const attempt = task.attempts.at(-1);
-    this.past = Math.max(this.past, event.elapsed_s ?? 0);
     if (event.type === "task_dispatched") {
       task.status = "running";
       task.started_s ??= event.elapsed_s;
@@ -144,10 +145,16 @@ export class Run {
     return ENDED.has(this.view.value?.status);
   }
 
-  // Seconds since the run started; of one that ended or stopped, up to its last event.
+  // Seconds since the run started, in which a process worked on it; if it goes on, until now.
   get now_s() {
-    const { status, started_at: began, updated_at: last } = this.view.value, until = status === "running" && !stored ? Date.now() : Date.parse(last ?? began);
-    return Math.max(this.past, (until - Date.parse(began)) / 1000);
+    const { elapsed_s, at } = this.last, goes = this.view.value.status === "running" && !stored;
+    return elapsed_s + (goes ? Math.max(0, Date.now() - Date.parse(at)) / 1000 : 0);
+  }
+
+  // The same without the time in which only people were waited for.
+  get worked_s() {
+    const { metrics, elapsed_s } = this.view.value;
+    return this.now_s - (metrics ? elapsed_s - metrics.makespan_s : 0);
   }
 
   // For how many seconds a task has worked, or works on its present attempt.

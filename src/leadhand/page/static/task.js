@@ -6,7 +6,7 @@ import { dependencies } from "./graph/model.js";
 import { duration, number, plain, price } from "./format.js";
 import { go, taskPath } from "./router.js";
 import { Prose, Reference, TaskName } from "./answer.js";
-import { Button, Copy, Icon, Loading, LongText, Note, Status, Trouble, useTick } from "./ui.js";
+import { Button, Copy, Icon, Loading, LongText, Note, Status, Trouble, useKeys, useTick } from "./ui.js";
 import { empty, Value } from "./value.js";
 
 export function TaskPanel({ run, path }) {
@@ -14,11 +14,7 @@ export function TaskPanel({ run, path }) {
   const task = run.byPath.get(path), stamp = task ? `${task.status}${task.attempts.length}` : "";
   const { data, error, loading, reload } = useData(`/runs/${part(run.id)}/tasks/${taskPath(path)}`), ref = useRef(null);
   useEffect(() => { if (data) reload(); }, [stamp]);
-  useEffect(() => {
-    const close = (event) => { if (event.key === "Escape" && !event.target.closest("dialog, input, textarea")) go(run.href(null)); };
-    addEventListener("keydown", close);
-    return () => removeEventListener("keydown", close);
-  }, [run.query]);
+  useKeys({ Escape: () => go(run.href(null)) });
   return html`<aside class="panel" ref=${ref} aria-label=${`Task ${path}`}>
     <header><div class="grow"><p class="small muted row">${task ? html`<${Status} status=${task.status} /><span>·</span><span class="clip">${task.worker}</span>` : null}</p><h2>${path}</h2></div>
       <${Copy} text=${() => location.href} label="Copy a link to this task" /><${Button} small quiet icon="x" title="Close (Escape)" href=${run.href(null)} /></header>
@@ -64,14 +60,12 @@ function Result({ result, name, run }) {
     ${(result.evidence ?? []).length ? html`<ul class="refs">${result.evidence.slice(0, 100).map((one) => html`<li key=${one}><${Reference} value=${one} /></li>`)}</ul>` : null}</section>`;
 }
 
-// ---- attempts: what was asked, done and decided ----
-
 function Attempts({ task, detail, run }) {
   const attempts = detail.attempts ?? [];
   return html`<section><h3>${attempts.length === 1 ? "How it was done" : "Attempts"}</h3>
     ${(detail.before ?? []).map((step) => html`<${Decision} key=${step.at_s} step=${step} />`)}
-    ${attempts.map((attempt) => html`<${Attempt} key=${attempt.attempt} attempt=${attempt} path=${task.path} only=${attempts.length === 1} last=${attempt === attempts.at(-1)} run=${run} />`)}
-    ${attempts.length ? null : html`<p class="muted">${task.status === "pending" ? "It has not started." : "It was never started."}</p>`}</section>`;
+    ${attempts.map((attempt, index) => html`<${Attempt} key=${index} attempt=${attempt} path=${task.path} only=${attempts.length === 1} last=${attempt === attempts.at(-1)} run=${run} />`)}
+    ${attempts.length ? null : html`<p class="muted">${["pending", "waiting"].includes(task.status) ? "It has not started." : "It was never started."}</p>`}</section>`;
 }
 
 function Attempt({ attempt, path, only, last, run }) {
@@ -80,8 +74,8 @@ function Attempt({ attempt, path, only, last, run }) {
   return html`<details class="try card" open=${last || attempt.end !== "completed"}><summary><${Icon} name="chevron-right" /><${Status} status=${attempt.end} /><span class="muted clip grow">${only ? "" : `attempt ${attempt.attempt} · `}${attempt.worker}${attempt.model ? ` · ${attempt.model}` : ""}</span><span class="num muted">${took === null ? duration(Math.round(run.spent(run.byPath.get(path)))) : duration(took)}</span></summary>
     <div class="pad stack">
       ${attempt.message && attempt.end !== "completed" ? html`<p class="text">${attempt.kind ? html`<b>${attempt.kind.replaceAll("_", " ")}: </b>` : null}${attempt.message}</p>` : attempt.message ? html`<p class="text muted">${attempt.message}</p>` : null}
-      ${(attempt.decisions ?? attempt.steps ?? []).map((step, index) => html`<${Decision} key=${index} step=${step} />`)}
-      ${attempt.handoff ? html`<${Fold} name="What it was handed" icon="paperclip"><${Handed} handoff=${attempt.handoff} /><//>` : null}
+      ${(attempt.steps ?? []).map((step, index) => html`<${Decision} key=${index} step=${step} />`)}
+      ${attempt.handoff ? html`<${Fold} name="What it was handed" icon="paperclip"><${Value} value=${attempt.handoff} /><//>` : null}
       ${calls.length ? html`<${Fold} name=${`Calls (${number(calls.length)})`} icon="wrench" open=${calls.length <= 4}><ol class="calls">${calls.map((call, index) => html`<${Call} key=${index} call=${call} run=${run} />`)}</ol><//>` : null}
       ${attempt.traceback ? html`<${Fold} name="Traceback" icon="terminal"><${LongText} text=${attempt.traceback} lines=${20} /><//>` : null}
       ${spent(attempt) ? html`<p class="small muted">${spent(attempt)}${attempt.waited_s > 0.05 ? `, ${duration(attempt.waited_s)} of it waiting` : ""}</p>` : null}</div></details>`;
@@ -89,13 +83,11 @@ function Attempt({ attempt, path, only, last, run }) {
 
 function Decision({ step }) {
   const { said, why } = step;
-  return html`<div class="decision"><${Icon} name="git-branch" /><div>${why.startsWith(said) ? null : html`<b>${plain(said)}.</b> `}<span class="muted">${why}</span>
+  return html`<div class="decision"><${Icon} name="git-branch" /><div>${why.startsWith(said) ? null : html`<b>${plain(said)}.</b> `}<span class="muted">${why.replace(/\b(tool|invalid|step)_(error|output|limit)\b/g, "$1 $2")}</span>
   ${step.changed ? html`<p class="change"><del>${step.changed[0]}</del> <ins>${step.changed[1]}</ins></p>` : null}</div></div>`;
 }
 
 const Fold = ({ name, icon, open, children }) => html`<details class="fold" open=${open}><summary><${Icon} name="chevron-right" /><${Icon} name=${icon} />${name}</summary><div>${children}</div></details>`;
-
-const Handed = ({ handoff }) => (typeof handoff === "string" ? html`<${LongText} text=${handoff} />` : html`<${Value} value=${handoff} />`);
 
 function Call({ call, run }) {
   const model = call.type === "model_called", blob = (id) => (id ? async () => textOf(await get(`/runs/${part(run.id)}/blobs/${part(id)}`)) : null);

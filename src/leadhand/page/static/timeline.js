@@ -1,22 +1,17 @@
 // When what was done: a bar per attempt, a lane per worker. Waits are hatched, long gaps compressed.
 
-import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/preact.js";
-import { duration, look, number } from "./format.js";
+import { html, useEffect, useMemo, useRef, useState } from "./vendor/preact.js";
+import { attempts, duration, look, number } from "./format.js";
 import { changed, go, here } from "./router.js";
-import { Button, classes, Icon, useTick } from "./ui.js";
+import { Button, classes, Icon, useSize, useTick } from "./ui.js";
 
 const ROW = 26, HEAD = 30, LANE = 12, LABEL = 168, GAP = 46;
 const LONG_GAP = 0.12;
 
 export function Timeline({ run, view, matching }) {
-  const ref = useRef(null), [box, setBox] = useState({ w: 900, h: 500 }), [scroll, setScroll] = useState({ x: 0, y: 0 });
+  const ref = useRef(null), box = useSize(ref), [scroll, setScroll] = useState({ x: 0, y: 0 });
   const zoom = Math.min(64, Math.max(1, Number(here.value.query.zoom) || 1)), version = run.version.value;
   useTick(view.status === "running");
-  useLayoutEffect(() => {
-    const sized = new ResizeObserver(([entry]) => setBox({ w: entry.contentRect.width, h: entry.contentRect.height }));
-    sized.observe(ref.current);
-    return () => sized.disconnect();
-  }, []);
   const now = run.now_s, plan = useMemo(() => lanes(run, now), [run, version, Math.round(now)]);
   const label = box.w < 560 ? 96 : LABEL, room = Math.max(160, (box.w - label - 24) * zoom), scale = useMemo(() => scaled(plan.bars, now, room), [plan, room]);
   const selected = plan.bars.find((bar) => bar.task.path === run.selected);
@@ -28,7 +23,6 @@ export function Timeline({ run, view, matching }) {
   const shown = merged(placed(plan.bars), run.selected);
   const keys = (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    if (event.key === "Escape" && run.selected) return go(run.href(null));
     if (!step) return;
     event.preventDefault();
     const next = plan.bars[Math.min(plan.bars.length - 1, Math.max(0, plan.bars.indexOf(selected) + step))];
@@ -39,7 +33,7 @@ export function Timeline({ run, view, matching }) {
       <div class="sheet" style=${{ width: `${label + room + 24}px`, height: `${plan.h + HEAD + 48}px` }}>
         <div class="axis">${scale.ticks.map((at) => html`<span key=${at} style=${{ left: `${label + scale.x(at)}px` }}>${duration(at)}</span>`)}</div>
         ${scale.gaps.map((gap) => html`<div key=${gap.from} class="gap" style=${{ left: `${label + scale.x(gap.from)}px`, width: `${GAP}px` }} title=${`Nothing ran for ${duration(gap.to - gap.from)}`}><span>${duration(gap.to - gap.from)}</span></div>`)}
-        ${plan.lanes.map((lane) => html`<div key=${lane.worker} class="lane" style=${{ top: `${lane.y + HEAD}px`, height: `${lane.h}px` }}><span class="name clip" style=${{ width: `${label - 12}px` }} title=${lane.worker}>${lane.worker} <span class="faint num">${number(lane.count)}</span></span></div>`)}
+        ${plan.lanes.map((lane) => html`<div key=${lane.worker} class="lane" style=${{ top: `${lane.y + HEAD}px`, height: `${lane.h}px` }}><span class="name clip" style=${{ width: `${label - 12}px` }} title=${lane.worker}>${lane.worker} <span class="muted num">${number(lane.count)}</span></span></div>`)}
         ${placed(plan.waits).map((wait) => html`<div key=${wait.key} class="pause" title=${wait.why} style=${{ left: `${label + wait.x}px`, top: `${wait.y + HEAD}px`, width: `${wait.w}px` }}></div>`)}
         ${shown.map((bar) => bar.several ? html`<div key=${bar.key} class=${`attempt several tone-${look(bar.attempt.end).tone}`} title=${`${number(bar.several)} attempts; more detail shows each`} style=${{ left: `${label + bar.x}px`, top: `${bar.y + HEAD}px`, width: `${bar.w}px` }}></div>` : html`<${Bar} key=${bar.key} bar=${bar} left=${label} run=${run} faded=${matching && !matching.has(bar.task.path)} scale=${scale} />`)}
         ${view.status === "running" ? html`<div class="now" style=${{ left: `${label + scale.x(now)}px` }}></div>` : null}
@@ -49,7 +43,7 @@ export function Timeline({ run, view, matching }) {
 }
 
 function Bar({ bar, left, run, faded, scale }) {
-  const { task, attempt } = bar, seen = look(attempt.end), several = task.attempts.length > 1;
+  const { task, attempt } = bar, seen = look(attempt.end), several = attempts(task) > 1;
   const waits = waitsOf(bar).map(([from, to]) => [scale.x(from) - bar.x, scale.x(to) - scale.x(from)]).filter(([, wide]) => wide > 2), name = `${task.id}${several ? ` · attempt ${attempt.attempt}` : ""}`;
   const said = `${task.path}${several ? `, attempt ${attempt.attempt}` : ""}: ${seen.word}, ${duration(bar.to - bar.from)}${attempt.waited_s > 0.001 ? `, of it ${duration(attempt.waited_s)} waiting` : ""}${attempt.model ? `, ${attempt.model}` : ""}`;
   const wide = name.length * 7 + 30, inside = bar.w > wide, beside = !inside && scale.x(bar.free) - bar.x - bar.w > wide;
@@ -102,8 +96,8 @@ function lanes(run, now) {
   for (const task of run.tasks) {
     const around = task.parent ? `${run.byPath.get(task.parent)?.worker ?? task.parent} › ` : "";
     const after = new Map(pauses(task, now).map((pause) => [pause.from, pause]));
-    for (const attempt of task.attempts ?? []) {
-      const worker = around + attempt.worker, bar = { key: `${task.path}:${attempt.attempt}`, task, attempt, from: attempt.started_s, to: Math.max(attempt.started_s, attempt.ended_s ?? now), pause: after.get(attempt.ended_s) };
+    for (const [place, attempt] of task.attempts.entries()) {
+      const worker = around + attempt.worker, bar = { key: `${task.path}:${place}`, task, attempt, from: attempt.started_s, to: Math.max(attempt.started_s, attempt.ended_s ?? now), pause: after.get(attempt.ended_s) };
       if (by.has(worker)) by.get(worker).push(bar);
       else by.set(worker, [bar]);
     }

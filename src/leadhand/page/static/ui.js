@@ -1,8 +1,8 @@
 // The small parts that all views are made of.
 
-import { Fragment, html, useEffect, useErrorBoundary, useRef, useState } from "./vendor/preact.js";
+import { html, useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { shapes } from "./vendor/icons.js";
-import { Problem, signedOut } from "./api.js";
+import { Problem } from "./api.js";
 import { ago, at, look } from "./format.js";
 
 export const classes = (...names) => names.filter(Boolean).join(" ");
@@ -75,6 +75,17 @@ export function Note({ tone = "idle", icon = "info", children, action }) {
   return html`<div class="note ${tone}"><${Icon} name=${icon} /><div>${children}</div>${action}</div>`;
 }
 
+// The size of an element, as it changes.
+export function useSize(ref) {
+  const [size, setSize] = useState({ w: 900, h: 800 });
+  useLayoutEffect(() => {
+    const sized = new ResizeObserver(([entry]) => setSize({ w: entry.contentRect.width, h: entry.contentRect.height }));
+    sized.observe(ref.current);
+    return () => sized.disconnect();
+  }, []);
+  return size;
+}
+
 // Draws a component anew every so often, while that is wanted.
 export function useTick(wanted = true, ms = 1000) {
   const [, tick] = useState(0);
@@ -122,4 +133,18 @@ export function LongText({ text, lines = 12, more, mono = true }) {
     ${long ? html`<${Button} small quiet icon=${open ? "chevron-down" : "chevron-right"} onClick=${toggle}>${open ? "Less" : "All of it"}<//>` : null}</div>`;
 }
 
-export { Fragment, signedOut };
+// Single keys, outside of fields and dialogs. What a key does is that of the latest drawing, however fast one types.
+export function useKeys(keys) {
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    const press = (event) => {
+      const { target, key } = event;
+      if (event.ctrlKey || event.metaKey || event.altKey || target.closest?.("input, textarea, select, dialog") || !latest.current[key]) return;
+      event.preventDefault();
+      latest.current[key]();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
+}

@@ -15,7 +15,7 @@ const inline = (value) => simple(value) || listed(value) || brief(value);
 export const empty = (value) => value === null || value === undefined || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
 
 export function Value({ value, depth = 0 }) {
-  if (empty(value)) return html`<span class="faint">none</span>`;
+  if (empty(value)) return html`<span class="muted">none</span>`;
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number") return html`<span class="num">${Number.isInteger(value) ? number(value) : `${+value.toPrecision(7)}`}</span>`;
   if (typeof value === "string") return value.length > 400 || value.split("\n").length > 6 ? html`<${LongText} text=${value} lines=${6} mono=${false} />` : html`<span class="text">${value}</span>`;
@@ -46,7 +46,7 @@ function Rows({ names, rows, depth }) {
     return numeric.has(name) ? "num" : longest > 24 ? "long" : longest < 16 ? "short" : "";
   };
   const kinds = names.map(kind);
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>
     <thead><tr>${names.map((name) => html`<th key=${name} scope="col" class=${numeric.has(name) ? "num" : ""}>${title(name)}</th>`)}</tr></thead>
     <tbody>${rows.map((row, index) => html`<tr key=${index}>${names.map((name, at) => html`<td key=${name} class=${kinds[at]}>${empty(row[name]) ? "" : html`<${Value} value=${row[name]} depth=${depth + 1} />`}</td>`)}</tr>`)}</tbody>
   </table></div>`;

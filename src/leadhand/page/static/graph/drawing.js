@@ -1,7 +1,7 @@
 // Draws a laid-out graph: what is in view as SVG, or, zoomed out, all of it on a canvas (see far.js).
 
 import { shapes } from "../vendor/icons.js";
-import { counted, duration, look, number } from "../format.js";
+import { attempts, counted, duration, look, number } from "../format.js";
 import { paint } from "./far.js";
 import { curve } from "./layout.js";
 import { statusOf, tally } from "./model.js";
@@ -81,21 +81,18 @@ export class Drawing {
     }
   }
 
-  // ---- the part in view ----
-
   get size() {
     return { w: this.svg.clientWidth || 800, h: this.svg.clientHeight || 500 };
   }
 
-  fit() {
-    const { w, h } = this.size, scale = Math.min(1, Math.max(MIN, Math.min((w - 48) / this.graph.w, (h - 72) / this.graph.h)));
-    const readable = Math.max(scale, this.boxes.length > 400 ? scale : Math.min(0.62, 1));
-    this.move(Math.max(24, (w - this.graph.w * readable) / 2), Math.max(16, (h - 40 - this.graph.h * readable) / 2), readable, true);
+  // All of it, or, unless it is large, as much of it as can be read.
+  fit(least = this.boxes.length > 400 ? MIN : 0.62) {
+    const { w, h } = this.size, scale = Math.min(1, Math.max(least, Math.min((w - 48) / this.graph.w, (h - 72) / this.graph.h)));
+    this.move(Math.max(24, (w - this.graph.w * scale) / 2), Math.max(16, (h - 40 - this.graph.h * scale) / 2), scale, true);
   }
 
   fitAll() {
-    const { w, h } = this.size, scale = Math.min(1, Math.max(MIN, Math.min((w - 48) / this.graph.w, (h - 72) / this.graph.h)));
-    this.move((w - this.graph.w * scale) / 2, (h - this.graph.h * scale) / 2, scale, true);
+    this.fit(MIN);
     this.moved();
   }
 
@@ -191,8 +188,6 @@ export class Drawing {
       path ? [make("path", { d: path, class: `edge ${kind}` }), make("path", { d: tips, class: `tip ${kind}` })] : []));
   }
 
-  // ---- nodes ----
-
   update(paths) {
     if (this.far) return paint(this);
     for (const box of new Set([...paths].map((path) => this.of.get(path)))) if (box && this.drawn.has(box.node.id)) this.draw(box);
@@ -271,7 +266,7 @@ export class Drawing {
     const time = many ? "" : this.time(task), opens = many || node.kind === "team";
     const right = opens ? 30 : time ? width(time, SMALL) + 10 : 0;
     const first = cut(task.intent ?? "", room, SMALL, true), rest = (task.intent ?? "").slice(first.length).trim();
-    const tries = (task.attempts?.length ?? 0) > 1 ? `, attempt ${task.attempts.length}` : "";
+    const tries = attempts(task) > 1 ? `, attempt ${attempts(task)}` : "";
     const lines = many ? [cut(shared(node.tasks), room, SMALL)] : [first, rest ? cut(rest, room, SMALL) : `${cut(task.worker, room - width(tries, SMALL), SMALL)}${tries}`];
     return [
       ...(many ? [make("rect", { x: 8, y: 8, width: node.w, height: node.h, rx: 8, class: "box behind" }), make("rect", { x: 4, y: 4, width: node.w, height: node.h, rx: 8, class: "box behind" })] : []),

@@ -141,7 +141,6 @@ function keys(event, drawing, run) {
   if (event.key === "+" || event.key === "=") drawing.zoom(1.3);
   else if (event.key === "-") drawing.zoom(1 / 1.3);
   else if (event.key === "0") drawing.fitAll();
-  else if (event.key === "Escape" && run.selected) go(run.href(null));
   else if (way && !event.metaKey && !event.ctrlKey) {
     const now = run.selected && drawing.of.get(run.selected);
     const boxes = drawing.boxes.filter((box) => box.node.kind === "task" || box.node.kind === "team");

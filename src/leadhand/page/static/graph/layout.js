@@ -71,19 +71,23 @@ function ranked(nodes, edges) {
 }
 
 function rank(nodes, edges, byId) {
-  const after = new Map(nodes.map((node) => [node, []])), left = new Map(nodes.map((node) => [node, 0]));
-  for (const edge of edges) {
-    after.get(byId.get(edge.from)).push(byId.get(edge.to));
-    left.set(byId.get(edge.to), left.get(byId.get(edge.to)) + 1);
-  }
-  const ready = nodes.filter((node) => left.get(node) === 0);
-  for (let index = 0; index < ready.length; index += 1) {
-    for (const next of after.get(ready[index])) {
-      next.rank = Math.max(next.rank, ready[index].rank + 1);
+  const after = new Map(nodes.map((node) => [node, []]));
+  for (const edge of edges) after.get(byId.get(edge.from)).push(byId.get(edge.to));
+  for (const node of inOrder(after)) for (const next of after.get(node)) next.rank = Math.max(next.rank, node.rank + 1);
+}
+
+// The keys, each before those that come after it by the lists; in a circle as they are.
+export function inOrder(after) {
+  const left = new Map([...after.keys()].map((key) => [key, 0]));
+  for (const list of after.values()) for (const next of list) left.set(next, left.get(next) + 1);
+  const ready = [...left.keys()].filter((key) => left.get(key) === 0);
+  for (const key of ready) {
+    for (const next of after.get(key)) {
       left.set(next, left.get(next) - 1);
       if (left.get(next) === 0) ready.push(next);
     }
   }
+  return ready.length === left.size ? ready : [...left.keys()];
 }
 
 function join(from, to) {

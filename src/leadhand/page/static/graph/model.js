@@ -1,6 +1,7 @@
 // What the graph shows: tasks, groups of equal tasks, nested teams closed or open. Pure.
 
 import { ORDER } from "../format.js";
+import { inOrder } from "./layout.js";
 
 export const SIZE = { w: 232, h: 74 };
 const GROUPED_FROM = 25, SMALLEST_GROUP = 4;
@@ -82,7 +83,7 @@ export function dependencies(tasks) {
 function equals(run, tasks, needs) {
   const after = new Map(tasks.map((task) => [task.path, []]));
   for (const [path, before] of needs) for (const one of before) after.get(one).push(path);
-  const order = inOrder(tasks, needs, after), numbers = new Map();
+  const order = inOrder(after), numbers = new Map();
   const number = (text) => numbers.get(text) ?? (numbers.set(text, numbers.size), numbers.size - 1);
   const pass = (paths, next) => {
     const classes = new Map();
@@ -99,18 +100,6 @@ function equals(run, tasks, needs) {
     const first = members.get(key(task));
     return first.length < SMALLEST_GROUP || run.children(task.path).length ? null : `=${first[0].path}`;
   };
-}
-
-function inOrder(tasks, needs, after) {
-  const left = new Map([...needs].map(([path, before]) => [path, before.length]));
-  const ready = tasks.map((task) => task.path).filter((path) => left.get(path) === 0);
-  for (let index = 0; index < ready.length; index += 1) {
-    for (const next of after.get(ready[index])) {
-      left.set(next, left.get(next) - 1);
-      if (left.get(next) === 0) ready.push(next);
-    }
-  }
-  return ready.length === tasks.length ? ready : tasks.map((task) => task.path);
 }
 
 // How many tasks have each status, what needs a person's eye first: [["failed", 2], ["completed", 40]].

@@ -1,10 +1,10 @@
 // What waits for a person: the question that blocks longest first, what each reply does, and the reply.
 
-import { html, useEffect, useRef, useState } from "../vendor/preact.js";
-import { loadQuestions, part, post, questions } from "../api.js";
+import { html, useEffect, useState } from "../vendor/preact.js";
+import { loadQuestions, part, post, questions, useSending } from "../api.js";
 import { asked, counted, lapse, until } from "../format.js";
 import { changed, go, here, taskPath, url } from "../router.js";
-import { Button, classes, Dialog, Empty, Icon, Loading, Note, Time, Trouble } from "../ui.js";
+import { Button, classes, Dialog, Empty, Icon, Loading, Note, Time, Trouble, useKeys } from "../ui.js";
 import { Value } from "../value.js";
 import { Plan, PlanForm } from "./plan.js";
 
@@ -64,7 +64,7 @@ export function Inbox() {
   </div>`;
 }
 
-const Gone = ({ run }) => html`<p class="sent small" role="status"><${Icon} name="info" /> That question no longer waits: it was answered, or its run ended. <a href=${url(`/runs/${part(run)}`)}>See the run</a></p>`;
+const Gone = ({ run }) => html`<p class="sent small" role="status"><${Icon} name="info" /><span>That question no longer waits: it was answered, or its run ended. <a href=${url(`/runs/${part(run)}`)}>See the run</a></span></p>`;
 
 const link = (one) => changed({ run: one.run_id, question: one.id }, "/inbox");
 const batchable = (one) => one.mine && one.allowed.includes("approved") && !one.route;
@@ -127,7 +127,6 @@ function Asked({ one }) {
   const { message, about } = asked(one.text);
   return html`<div>${about && one.calls?.length ? null : html`<p class="text asked">${message}</p>`}${about ? html`<p class="text muted">${about}</p>` : null}</div>`;
 }
-
 const split = (draft, one) => Object.keys(draft.calls).some((id) => one.calls?.some((call) => call.id === id));
 
 function reply(one, verdict, draft) {
@@ -152,39 +151,17 @@ function Call({ call, several, reply = { approved: true, reason: "" }, onReply }
 
 // One reply for several questions: exactly those that are listed here, all or none.
 function Batch({ verdict, chosen, onClose, done }) {
-  const [seen] = useState(chosen), [text, setText] = useState(""), [busy, setBusy] = useState(false), [error, setError] = useState(null);
+  const [seen] = useState(chosen), [text, setText] = useState(""), { busy, error, send } = useSending();
   const { word, danger } = WORDS[verdict];
-  const send = async () => {
-    setBusy(true);
-    try {
-      await post("/questions/replies", { replies: seen.map((one) => reply(one, verdict, { text, plan: null, calls: {} })) });
-      await done(`${word}: sent for ${seen.length}.`);
-    } catch (problem) {
-      setError(problem);
-      setBusy(false);
-    }
-  };
+  const answer = () => send(async () => {
+    await post("/questions/replies", { replies: seen.map((one) => reply(one, verdict, { text, plan: null, calls: {} })) });
+    await done(`${word}: sent for ${seen.length}.`);
+  });
   return html`<${Dialog} title=${`${word} ${counted(seen.length, "question")}?`} onClose=${onClose}>
     <ul class="batch">${seen.map((one) => html`<li key=${keyOf(one)}><b>${kind(one).name}</b> <span class="small muted">${one.team}: ${one.request}</span>
       ${(one.calls ?? []).map((call) => html`<${Value} key=${call.id} value=${call.arguments} />`)}${one.plan ? html`<p class="small">${counted(one.plan.tasks.length, "task")}: ${one.plan.tasks.map((task) => task.id).join(", ")}</p>` : null}</li>`)}</ul>
     <div class="form"><label for="why">Why (optional, the same for all)</label><textarea id="why" rows="2" value=${text} onInput=${(event) => setText(event.target.value)}></textarea></div>
     <p class="small muted">All of these or none: if one was answered meanwhile, nothing is sent.</p>
     ${error ? html`<${Trouble} small error=${error} />` : null}
-    <p class="row buttons"><${Button} onClick=${onClose}>Not yet<//><${Button} main=${!danger} danger=${danger} busy=${busy} onClick=${send}>${word} ${seen.length}<//></p><//>`;
-}
-
-// Single keys, outside of fields and dialogs. What a key does is that of the latest drawing, however fast one types.
-export function useKeys(keys) {
-  const latest = useRef(keys);
-  latest.current = keys;
-  useEffect(() => {
-    const press = (event) => {
-      const { target, key } = event;
-      if (event.ctrlKey || event.metaKey || event.altKey || target.closest?.("input, textarea, select, dialog") || !latest.current[key]) return;
-      event.preventDefault();
-      latest.current[key]();
-    };
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
-  }, []);
+    <p class="row buttons"><${Button} onClick=${onClose}>Not yet<//><${Button} main=${!danger} danger=${danger} busy=${busy} onClick=${answer}>${word} ${seen.length}<//></p><//>`;
 }

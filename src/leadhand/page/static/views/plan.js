@@ -4,10 +4,10 @@ import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { part, post, useData } from "../api.js";
 import { counted } from "../format.js";
 import { Button, Icon, Note, Trouble } from "../ui.js";
+import { Value } from "../value.js";
 
 export function Plan({ plan }) {
-  return html`<div class="scroll"><table class="plan"><thead><tr><th scope="col">Task</th><th scope="col">Worker</th><th scope="col">What it is to do</th><th scope="col">After</th></tr></thead>
-    <tbody>${plan.tasks.map((task) => html`<tr key=${task.id}><td><code>${task.id}</code></td><td>${task.worker}</td><td class="text">${task.intent}</td><td>${(task.depends_on ?? []).join(", ") || html`<span class="muted">at once</span>`}</td></tr>`)}</tbody></table></div>`;
+  return html`<${Value} value=${plan.tasks.map((task) => ({ task: task.id, worker: task.worker, what_it_is_to_do: task.intent, after: task.depends_on?.join(", ") || "at once" }))} />`;
 }
 
 const WAIT_MS = 250;

@@ -5,7 +5,7 @@ import { counted } from "../format.js";
 import { changed, here } from "../router.js";
 import { classes, Copy, Empty, Icon, Note } from "../ui.js";
 
-const SEVERITIES = { critical: "octagon-x", warning: "triangle-alert", info: "info" };
+const SEVERITIES = { critical: ["octagon-x", "bad"], warning: ["triangle-alert", "wait"], info: ["info", "idle"] };
 export const isReview = (output) => Array.isArray(output?.findings) && Array.isArray(output?.look);
 
 export function Review({ output }) {
@@ -36,8 +36,9 @@ function notLookedAt(notes) {
 }
 
 function Finding({ one, code }) {
+  const [icon, tone] = SEVERITIES[one.severity];
   return html`<article class="card finding" id=${one.id} aria-label=${one.message}>
-    <header class="row wrap"><span class=${`status sev-${one.severity}`}><${Icon} name=${SEVERITIES[one.severity]} />${one.severity}</span><code class="grow">${one.path}:${one.line}</code><span class="small muted">${one.rule}${one.confidence === null || one.confidence === undefined ? "" : ` · ${one.basis === "fact" ? "a fact" : `confidence ${one.confidence}`}`}</span><${Copy} text=${() => comment(one, code)} label="Copy as a comment" /></header>
+    <header class="row wrap"><span class=${`status tone-${tone}`}><${Icon} name=${icon} />${one.severity}</span><code class="grow">${one.path}:${one.line}</code><span class="small muted">${one.rule}${one.confidence === null || one.confidence === undefined ? "" : ` · ${one.basis === "fact" ? "a fact" : `confidence ${one.confidence}`}`}</span><${Copy} text=${() => comment(one, code)} label="Copy as a comment" /></header>
     <p class="text">${quoted(one.message)}</p>
     ${code ? html`<${Diff} code=${code} />` : one.evidence ? html`<pre class="diff">${one.evidence}</pre>` : null}
     ${one.suggestion ? html`<p class="text"><b>What to do:</b> ${quoted(one.suggestion)}</p>` : null}

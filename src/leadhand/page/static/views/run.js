@@ -1,7 +1,7 @@
 // One run: a line that says how it stands, then its answer, graph, timeline, list or history.
 
 import { html, useEffect, useMemo, useState } from "../vendor/preact.js";
-import { link, part, post, remove } from "../api.js";
+import { link, part, post, remove, useSending } from "../api.js";
 import { asked, counted, duration, lapse, number, price } from "../format.js";
 import { Graph } from "../graph/graph.js";
 import { List } from "../list.js";
@@ -39,7 +39,7 @@ export function RunView({ id, task = null }) {
   const { query } = here.value;
   Object.assign(run, { selected: task, query });
   const output = view.answer?.output, views = isReview(output) ? [FINDINGS, ...VIEWS] : VIEWS;
-  const finished = run.ended || (view.answer && view.status !== "running"), current = views.some((one) => one.id === query.view) ? query.view : finished ? views[0].id : "graph";
+  const finished = run.ended || run.answers.value || (view.answer && view.status !== "running"), current = views.some((one) => one.id === query.view) ? query.view : finished ? views[0].id : "graph";
   const counts = { list: number(run.tasks.length), answer: doubts(view), findings: (output?.findings?.length ?? 0) + (output?.look?.length ?? 0) };
   const tabs = views.map((one) => ({ ...one, href: changed({ view: one.id }), count: counts[one.id] || "" }));
   return html`<div class=${classes("run", `view-${current}`, task && "with-panel")}>
@@ -77,8 +77,6 @@ function useMatching(run) {
   }, [run, status, q, worker, version]);
 }
 
-// ---- head ----
-
 function Head({ run, view }) {
   const long = view.request.length > 160 || view.request.includes("\n"), [open, setOpen] = useState(false);
   return html`<header class="runhead">
@@ -106,7 +104,7 @@ function Headline({ run, view }) {
     ${open.length ? names(open, "handed back", "escalated") : null}
     ${count.running ? html`<span class="part"><a href=${at("running")}>${number(count.running)} running</a></span>` : null}
     ${leaves.length ? html`<span class="part"><a href=${at("")}>${number(count.completed ?? 0)} of ${counted(leaves.length, "task")}</a> done</span>` : null}
-    <span class="part">${run.ended || view.status !== "running" ? duration(view.metrics?.makespan_s ?? run.now_s) : html`<${Clock} run=${run} />`}${view.metrics?.speedup > 1.05 ? html`, ${view.metrics.speedup.toFixed(1)}× as fast as one by one` : null}</span>
+    <span class="part">${run.ended || view.status !== "running" ? duration(run.worked_s) : html`<${Clock} run=${run} />`}${view.metrics?.speedup > 1.05 ? html`, ${view.metrics.speedup.toFixed(1)}× as fast as one by one` : null}</span>
     ${spent || limit ? html`<span class="part">${price(spent)}${limit ? ` of ${price(limit)}` : ""}</span>` : null}
     ${tokens ? html`<span class="part">${number(tokens)} tokens</span>` : html`<span class="part">${view.engine === "deterministic" ? "no model was used" : ""}</span>`}
     <span class="part muted"><${Time} iso=${view.started_at} /></span></p>`;
@@ -114,7 +112,7 @@ function Headline({ run, view }) {
 
 function Clock({ run }) {
   useTick();
-  return duration(Math.round(run.now_s));
+  return duration(Math.round(run.worked_s));
 }
 
 function Waiting({ view, question }) {
@@ -122,25 +120,15 @@ function Waiting({ view, question }) {
   return html`<${Note} tone="wait" icon="hand" action=${question.mine === false || stored ? null : html`<${Button} main small href=${url("/inbox", { run: view.run_id, question: question.id })}>${question.plan ? "See the plan" : "Reply"}<//>`}>${about}<span class="clip3">${question.plan ? "" : asked(question.text).message}</span>${question.expires_at ? html`<span class="small muted">${lapse(question)}</span>` : null}<//>`;
 }
 
-// ---- what one can do with it ----
-
 function Actions({ run, view }) {
-  const [dialog, setDialog] = useState(null), [busy, setBusy] = useState(false), [error, setError] = useState(null);
-  const act = async (path, body) => {
-    setBusy(true);
-    setError(null);
-    try {
-      const made = path === null ? await remove(`/runs/${part(run.id)}`) : await post(`/runs/${part(run.id)}/${path}`, body);
-      setDialog(null);
-      if (path === null) go(url("/runs"));
-      else if (made?.run_id && made.run_id !== run.id) go(url(`/runs/${part(made.run_id)}`));
-      else (await run.load(), run.listen());
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const [dialog, setDialog] = useState(null), { busy, error, send } = useSending();
+  const act = (path, body) => send(async () => {
+    const made = path === null ? await remove(`/runs/${part(run.id)}`) : await post(`/runs/${part(run.id)}/${path}`, body);
+    setDialog(null);
+    if (path === null) go(url("/runs"));
+    else if (made?.run_id && made.run_id !== run.id) go(url(`/runs/${part(made.run_id)}`));
+    else (await run.load(), run.listen());
+  });
   const going = view.status === "running", stopped = ["interrupted", "waiting"].includes(view.status) && !(view.questions ?? []).length;
   return html`<div class="row actions">
     ${going ? html`<${Button} small icon="square" busy=${busy} onClick=${() => setDialog("cancel")}>Stop<//>` : null}

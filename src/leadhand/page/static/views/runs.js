@@ -1,7 +1,7 @@
 // All runs: search and filters in the URL; and, on a first visit, the gallery of teams.
 
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
-import { get, me, paused, part, useData } from "../api.js";
+import { get, me, paused, part, useData, useSending } from "../api.js";
 import { counted, duration, look, number, price } from "../format.js";
 import { changed, go, here, url } from "../router.js";
 import { Button, Icon, Loading, Note, Status, Time, Trouble, useTick } from "../ui.js";
@@ -19,7 +19,7 @@ function path(query, cursor = "") {
 
 export function Runs() {
   const { query } = here.value, filtered = Boolean(query.q || query.status || query.team || query.since);
-  const first = useData(path(query)), [older, setOlder] = useState([]), [busy, setBusy] = useState(false), [trouble, setTrouble] = useState(null);
+  const first = useData(path(query)), [older, setOlder] = useState([]), { busy, error: trouble, send } = useSending();
   useEffect(() => { document.title = "Runs · leadhand"; }, []);
   useEffect(() => setOlder([]), [path(query)]);
   useNews(first.reload);
@@ -28,17 +28,10 @@ export function Runs() {
 
   const last = older.at(-1) ?? first.data ?? {}, seen = new Set();
   const runs = [first.data ?? { runs: [] }, ...older].flatMap((page) => page.runs).filter((run) => !seen.has(run.run_id) && seen.add(run.run_id));
-  const more = async () => {
-    setBusy(true);
-    setTrouble(null);
-    try {
-      const page = await get(path(query, last.next));
-      setOlder((pages) => [...pages, page]);
-    } catch (error) {
-      setTrouble(error);
-    }
-    setBusy(false);
-  };
+  const more = () => send(async () => {
+    const page = await get(path(query, last.next));
+    setOlder((pages) => [...pages, page]);
+  });
   if (first.data && !runs.length && !filtered) return html`<div class="page"><header><h1>What should be done?</h1><${Button} main icon="plus" href=${url("/runs/new")}>Start a run<//></header>
     <p class="lead muted">There are no runs yet. Each team below does one kind of work; its sample shows what comes out, in seconds and without a key.</p><${Gallery} /></div>`;
   framed.current = true;

@@ -1,10 +1,10 @@
 // Teams: the gallery, and one team with its workers, health, routes, runs and evaluations.
 
 import { html, useEffect, useState } from "../vendor/preact.js";
-import { part, post, useData } from "../api.js";
+import { part, post, useData, useSending } from "../api.js";
 import { counted, duration, number } from "../format.js";
 import { go, url } from "../router.js";
-import { Button, Icon, Loading, Note, Status, Time, Trouble } from "../ui.js";
+import { Button, Icon, Loading, Status, Time, Trouble } from "../ui.js";
 import { empty, Value } from "../value.js";
 import { Table } from "./runs.js";
 import { engine } from "./start.js";
@@ -24,18 +24,11 @@ export function Gallery() {
     <p class="row buttons">${team.samples?.length ? html`<${Sample} team=${team} />` : null}<${Button} small quiet icon="play" href=${url("/runs/new", { team: team.name })}>Use it<//></p></li>`)}</ul>`;
 }
 
+const see = (started) => go(url(`/runs/${part(started.run_id)}`));
+
 function Sample({ team, sample = null }) {
-  const [busy, setBusy] = useState(false), [error, setError] = useState(null);
-  const start = async () => {
-    setBusy(true);
-    setError(null);
-    try {
-      go(url(`/runs/${part((await post(`/teams/${part(team.name)}/sample`, sample ? { sample } : {})).run_id)}`));
-    } catch (problem) {
-      setError(problem);
-      setBusy(false);
-    }
-  };
+  const { busy, error, send } = useSending();
+  const start = () => send(async () => see(await post(`/teams/${part(team.name)}/sample`, sample ? { sample } : {})));
   return html`${error ? html`<${Trouble} small error=${error} />` : null}<${Button} small main icon="circle-play" busy=${busy} onClick=${start}>${sample ? `Run the sample ${sample}` : "Run its sample"}<//>`;
 }
 
@@ -52,14 +45,14 @@ export function Team({ name }) {
     ${routes.length ? html`<section><h2>Routes</h2><div class="card"><${Value} value=${routes} /></div></section>` : null}
     ${empty(team.output) ? null : html`<section><details class="card pad"><summary>What its answer promises</summary><${Schema} schema=${team.output} /></details></section>`}
     <section><h2>Recent runs</h2>${runs.length ? html`<${Table} runs=${runs} team=${false} />` : html`<p class="muted">None yet.</p>`}</section>
-    <section><h2>Last evaluation</h2>${team.evaluation ? html`<p><code>${team.evaluation.id}</code>, <${Time} iso=${team.evaluation.started_at} />: ${number(team.evaluation.complete)} of ${counted(team.evaluation.runs, "run")} complete.</p>` : html`<p class="muted">None in this home.</p>`}<p class="small muted"><code>leadhand eval ${team.name}</code> measures the team on its cases and prints the scores.</p></section>
+    <section><h2>Last evaluation</h2>${team.evaluation ? html`<p><code>${team.evaluation.id}</code>, <${Time} iso=${team.evaluation.started_at} />: ${number(team.evaluation.complete)} of ${counted(team.evaluation.runs, "run")} complete.</p>` : html`<p class="muted">None yet.</p>`}<p class="small muted"><code>leadhand eval ${team.name}</code> measures the team on its cases and prints the scores.</p></section>
   </div>`;
 }
 
 function Worker({ team, worker }) {
   const [trying, setTrying] = useState(false), { health } = worker;
   return html`<article class="card worker" aria-label=${worker.name}>
-    <div class="row"><h3 class="grow">${worker.name}</h3>${health ? html`<${Health} health=${health} />` : null}</div>
+    <div class="row wrap"><h3 class="grow">${worker.name}</h3>${health ? html`<${Health} health=${health} />` : null}</div>
     <p class="text">${worker.description}</p>
     ${worker.tools?.length ? html`<p class="row wrap small"><${Icon} name="wrench" />${worker.tools.map((tool) => html`<code key=${tool}>${tool}</code>`)}</p>` : null}
     ${worker.fallback ? html`<p class="small muted">If it fails, its tasks go to ${worker.fallback}.</p>` : null}
@@ -97,17 +90,11 @@ function Health({ health }) {
 }
 
 function Try({ team, worker, onClose }) {
-  const [text, setText] = useState(""), [busy, setBusy] = useState(false), [error, setError] = useState(null), id = `try-${worker.name}`;
-  const send = async (event) => {
+  const [text, setText] = useState(""), { busy, error, send } = useSending(), id = `try-${worker.name}`;
+  const start = (event) => {
     event.preventDefault();
-    setBusy(true);
-    try {
-      go(url(`/runs/${part((await post(`/teams/${part(team.name)}/workers/${part(worker.name)}/try`, { request: text })).run_id)}`));
-    } catch (problem) {
-      setError(problem);
-      setBusy(false);
-    }
+    send(async () => see(await post(`/teams/${part(team.name)}/workers/${part(worker.name)}/try`, { request: text })));
   };
-  return html`<form class="form" onSubmit=${send}><label for=${id}>A request for ${worker.name} alone</label><textarea id=${id} rows="2" required value=${text} onInput=${(event) => setText(event.target.value)}></textarea>
+  return html`<form class="form" onSubmit=${start}><label for=${id}>A request for ${worker.name} alone</label><textarea id=${id} rows="2" required value=${text} onInput=${(event) => setText(event.target.value)}></textarea>
     ${error ? html`<${Trouble} small error=${error} />` : null}<p class="row buttons"><${Button} small onClick=${onClose}>Cancel<//><${Button} small main type="submit" icon="play" busy=${busy}>Run it<//></p></form>`;
 }
