@@ -65,20 +65,18 @@ export class Run {
   }
 
   take(view) {
-    const old = this.byPath;
-    if (view.partial) view.tasks = merged(this.tasks, view.tasks);
-    this.tasks = view.tasks;
-    wait(this.tasks, view.questions ?? []);
-    this.byPath = new Map(this.tasks.map((task) => [task.path, task]));
-    this.byParent = new Map();
-    let same = old.size === this.tasks.length;
-    for (const task of this.tasks) {
-      const key = task.parent ?? null, list = this.byParent.get(key), before = old.get(task.path);
-      if (list) list.push(task);
-      else this.byParent.set(key, [task]);
+    const old = this.byPath, given = view.partial ? merged(this.tasks, view.tasks) : view.tasks;
+    wait(given, view.questions ?? []);
+    let same = old.size === given.length;
+    for (const task of given) {
+      const before = old.get(task.path);
       if (!before || `${before.depends_on}` !== `${task.depends_on}` || before.critical !== task.critical || before.worker !== task.worker) same = false;
-      else if (before.status !== task.status || before.intent !== task.intent || before.attempts.length !== task.attempts.length || before.busy_s !== task.busy_s) this.dirty.add(task.path);
+      else if (before.seen !== seen(task)) this.dirty.add(task.path);
     }
+    // A task stays the same object: what is drawn of it holds on to it.
+    this.tasks = given.map((task) => Object.assign(old.get(task.path) ?? {}, task, { seen: seen(task) }));
+    this.byPath = new Map(this.tasks.map((task) => [task.path, task]));
+    this.byParent = Map.groupBy(this.tasks, (task) => task.parent ?? null);
     this.recent = this.recent.filter((event) => event.seq > view.seq);
     for (const event of this.recent) this.apply(event);
     this.last = this.recent.at(-1) ?? { elapsed_s: view.elapsed_s, at: view.updated_at };
@@ -167,6 +165,8 @@ export class Run {
     return url(`/runs/${part(this.id)}${path ? `/tasks/${taskPath(path)}` : ""}`, query);
   }
 }
+
+const seen = (task) => `${task.status} ${task.attempts.length} ${task.busy_s} ${task.intent}`;
 
 // Of tasks that were not started or have failed once: whether they wait for a person, or to be tried again.
 function wait(tasks, questions) {
