@@ -4,11 +4,6 @@ import logging
 import traceback
 from collections.abc import Callable
 
-_CONTROLS = {
-    code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
-    for code in (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)
-} | {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r"}
-
 
 class RedactingFilter(logging.Filter):
     """Reduces each record to one line without secrets before any handler sees it.
@@ -33,8 +28,10 @@ class RedactingFilter(logging.Filter):
 
 
 def one_line(text: str) -> str:
-    """`text` with line ends, control characters and lone surrogates shown as escapes."""
-    return text.translate(_CONTROLS).encode("utf-8", "backslashreplace").decode()
+    """`text` with line ends, and all else that is not printable, shown as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
 
 
 def _message(record: logging.LogRecord) -> str:

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable
 
 from leadhand.contracts import events
+from leadhand.redaction.logs import one_line
 from leadhand.tools.text import counted
 from leadhand.trace.steps import notice, step
 
@@ -74,10 +75,7 @@ class Logs:
 
     def _shown(self, text: str) -> str:
         """`text` redacted and on one line, so that it cannot forge another record."""
-        text = self._redact(text)
-        if text.isprintable():
-            return text
-        return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
+        return one_line(self._redact(text))
 
 
 def _level(event: events.Event) -> int:
