@@ -12,7 +12,7 @@ from leadhand.contracts.team import ModelSpec, Team, Tier, Worker, model_name
 from leadhand.errors import InputError
 from leadhand.models.defaults import keyed
 from leadhand.models.detection import LOCAL_SERVERS, LocalServer, local_model
-from leadhand.plans.nesting import with_inherited_models
+from leadhand.plans.nesting import all_teams, with_inherited_models
 
 NO_MODEL = "none"
 """The value of `--model` and `LEADHAND_MODEL` for no model."""
@@ -47,8 +47,9 @@ async def choose(
         raise InputError("--model and --no-model exclude each other: give one of them")
     if no_model:
         return ModelChoice(_stripped(team), "no model, from --no-model: engine deterministic")
-    team = _without_auto(team)
-    secret = _is_confidential(team)
+    if is_auto(team):
+        team = with_changed_models(team, lambda spec: None if spec == AUTO else spec)
+    secret = any(one.confidential for one in all_teams(team))
     for variable in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
         _check_address(variable, environ.get(variable, "").strip())
     asked = (("--model", model), (VARIABLE, environ.get(VARIABLE) or None))
@@ -71,8 +72,7 @@ async def choose(
 
 def is_auto(team: Team) -> bool:
     """Whether `team`, or a team nested in it, asks to look for models."""
-    inner = (worker.team for worker in team.workers if worker.team is not None)
-    return team.model == AUTO or any(is_auto(one) for one in inner)
+    return any(one.model == AUTO for one in all_teams(team))
 
 
 async def resolve_auto(
@@ -92,23 +92,6 @@ async def resolve_auto(
             worker = dataclasses.replace(worker, team=inner.team)
         workers.append(worker)
     return ModelChoice(dataclasses.replace(team, workers=tuple(workers)), why, beside)
-
-
-def _is_confidential(team: Team) -> bool:
-    inner = (worker.team for worker in team.workers if worker.team is not None)
-    return team.confidential or any(map(_is_confidential, inner))
-
-
-def _without_auto(team: Team) -> Team:
-    if not is_auto(team):
-        return team
-    workers = tuple(
-        dataclasses.replace(worker, team=_without_auto(worker.team)) if worker.team else worker
-        for worker in team.workers
-    )
-    return dataclasses.replace(
-        team, model=None if team.model == AUTO else team.model, workers=workers
-    )
 
 
 def _check_address(variable: str, address: str) -> None:

@@ -24,6 +24,11 @@ def nested_teams(team: "Team") -> Iterator[NestedTeam]:
                 yield NestedTeam(inner.team, (team.name, *inner.path))
 
 
+def all_teams(team: "Team") -> "list[Team]":
+    """The team and those nested in it, outer teams first."""
+    return [team, *(nested.team for nested in nested_teams(team))]
+
+
 def nesting_problems(team: "Team") -> tuple[str, ...]:
     """Cycles in a tree of teams, and teams nested too deep."""
     return tuple(_problems(team, (team,), team.max_depth))

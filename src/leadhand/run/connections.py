@@ -21,7 +21,7 @@ from leadhand.engine.recorder import Recorder
 from leadhand.errors import TeamError
 from leadhand.models.choice import models_of, resolve_auto
 from leadhand.models.ledger import Account
-from leadhand.plans.nesting import nested_teams, with_inherited_models
+from leadhand.plans.nesting import all_teams, with_inherited_models
 from leadhand.plans.team_checks import team_problems, without_model
 from leadhand.run.settings import RESERVE
 from leadhand.threads import DaemonThreads
@@ -88,7 +88,7 @@ class SharedConnections:
         from leadhand.models.habits import answers_of
         from leadhand.models.rates import rates_of
 
-        teams = [team, *(inner.team for inner in nested_teams(team))]
+        teams = all_teams(team)
         loop = asyncio.get_running_loop()
         if (shared := self._open.get(loop)) is None:
             rates = {name: rate for one in reversed(teams) for name, rate in one.rates.items()}
@@ -137,7 +137,7 @@ _loaded: set[str] = set()
 
 async def load(team: Team, recorder: Recorder, deadline_s: float | None) -> str | None:
     """Load what calls the models of a team; returns why it is not loaded in time, if it is not."""
-    specs = [spec for one in _teams(team) for spec in models_of(one) if isinstance(spec, str)]
+    specs = [spec for one in all_teams(team) for spec in models_of(one) if isinstance(spec, str)]
     providers = sorted({spec.partition(":")[0].partition("-")[0] for spec in specs})
     modules = [f"pydantic_ai.models.{provider}" for provider in providers]
     names = [name for name in (*_MODULES, *modules) if name not in _loaded]
@@ -160,10 +160,6 @@ async def load(team: Team, recorder: Recorder, deadline_s: float | None) -> str 
     finally:
         threads.close()
     return None
-
-
-def _teams(team: Team) -> list[Team]:
-    return [team, *(inner.team for inner in nested_teams(team))]
 
 
 def _load(names: list[str]) -> None:

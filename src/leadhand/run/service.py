@@ -36,7 +36,7 @@ from leadhand.errors import (
 from leadhand.journal.store_journal import MemoryJournal
 from leadhand.planners.routing import plan_or_default
 from leadhand.plans.checks import check, errors_in
-from leadhand.plans.nesting import nested_teams
+from leadhand.plans.nesting import all_teams
 from leadhand.plans.planned_workers import with_chosen_tools
 from leadhand.ports import Journal
 from leadhand.run.answer_step import cancel_stored
@@ -61,7 +61,7 @@ async def prepare(team: Team) -> None:
         return
     # In a thread, which has an event loop of its own: it takes seconds.
     await asyncio.to_thread(lambda: asyncio.run(rehearse()))
-    for one in (team, *(inner.team for inner in nested_teams(team))):
+    for one in all_teams(team):
         factory = one.worker_factory
         catalogue = [] if factory is None else [Worker("any", "Any", tools=factory.tools)]
         for worker in (*one.workers, *catalogue):

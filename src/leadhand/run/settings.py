@@ -20,7 +20,7 @@ from leadhand.contracts.context import C, Restore, context_types
 from leadhand.contracts.people import Occasion, occasions
 from leadhand.contracts.task import Batch, EarlierRun, Plan, PlanRequest
 from leadhand.errors import InputError, TeamError
-from leadhand.plans.nesting import nested_teams
+from leadhand.plans.nesting import all_teams
 from leadhand.run.uploads import check_uploads, digests
 
 if TYPE_CHECKING:
@@ -324,8 +324,7 @@ class ContextRules:
             raise TeamError(team.name, problems)
 
     def _problems(self, team: "Team") -> Iterator[str]:
-        teams = (team, *(nested.team for nested in nested_teams(team)))
-        for worker in (worker for each in teams for worker in each.workers):
+        for worker in (worker for each in all_teams(team) for worker in each.workers):
             for name, kind in context_types(worker.tools):
                 if not _is_kind_of(get_origin(self.type) or self.type, get_origin(kind) or kind):
                     yield (

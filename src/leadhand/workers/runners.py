@@ -16,7 +16,7 @@ from leadhand.engine.recorder import Recorder
 from leadhand.engine.shared_workers import Slots
 from leadhand.errors import InputError, LeadhandError
 from leadhand.models.ledger import Account
-from leadhand.plans.nesting import nested_teams
+from leadhand.plans.nesting import all_teams
 from leadhand.plans.payloads import DeclaredType
 from leadhand.ports import Runner, TeamRunner
 from leadhand.threads import DaemonThreads
@@ -249,7 +249,7 @@ def check_context(team: Team, context: object) -> None:
     """Raises `InputError` naming a worker whose process a run's context can't be sent to."""
     if context is None:
         return
-    for one in (team, *(inner.team for inner in nested_teams(team))):
+    for one in all_teams(team):
         for worker in one.workers:
             if worker.isolate == "process" and callable(own_code(worker, one)):
                 try:

@@ -14,7 +14,7 @@ from leadhand.cli.teams.page import team_page
 from leadhand.cli.views.consoles import print_line, print_note, print_page
 from leadhand.cli.views.terminal import print_json, safe, sentence
 from leadhand.errors import InputError
-from leadhand.plans.nesting import nested_teams
+from leadhand.plans.nesting import all_teams
 from leadhand.plans.team_checks import signature_problems, team_problems, team_warnings
 from leadhand.teams.importing import ImportProblems, import_team, plugins
 from leadhand.teams.installed import unusable_teams
@@ -80,10 +80,9 @@ def check_team(
     kinds = ("problem", problems), ("warning", warnings)
     found = [counted(len(some), kind) for kind, some in kinds if some]
     if team is not None:
-        teams = (team, *(nesting.team for nesting in nested_teams(team)))
         needs_model = not team.workers or any(
             worker.run is None and worker.offline is None and worker.team is None
-            for one in teams
+            for one in all_teams(team)
             for worker in one.workers
         )
         size = counted(len(team.workers), "worker")
