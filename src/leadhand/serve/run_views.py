@@ -1,7 +1,8 @@
 """A run, its tasks and its questions as JSON, for operators and for others. Pure.
 
 Others see what `events.public` shows: ids, workers, how tasks ended, and the answer, but no
-prompts, intents, errors, prices or settings. What is hidden is null or empty.
+prompts, intents, errors, prices or settings. The fields of a model that have a default are for
+operators: others get the default.
 """
 
 import datetime as dt
@@ -60,7 +61,7 @@ class AttemptEntry(Record):
     """The kind of failure, or the reason of an escalation."""
     waited_s: float | None
     """How much of it were waits for rates, slots and the event loop; null if unknown."""
-    waits: tuple[tuple[float, float], ...] = ()
+    waits: tuple[tuple[float, float], ...]
     """From when to when its model calls waited: for rates, for the budget, after a refusal."""
     message: str | None = None
     """Why it did not complete, its first 300 characters."""
@@ -127,8 +128,6 @@ class UsedBy(Usage):
 
 
 class RunDocument(Record):
-    """The last nine fields are for operators."""
-
     run_id: str
     status: str
     team: str
@@ -142,7 +141,7 @@ class RunDocument(Record):
     deadline_s: float | None
     seq: int
     """Of the last event in it."""
-    partial: bool = False
+    partial: bool
     """Whether `tasks` has only those that changed since `since_seq`."""
     answer: AnswerDocument | None
     """Of a run that waits: what there is so far."""
@@ -183,7 +182,7 @@ def run_document(
     history, state = record.history, record.history.state
     answer = state.answer or state.waiting
     partial = 0 < since_seq <= record.seq
-    critical = history.critical_path
+    critical, plan = history.critical_path, state.plan or state.proposed
     shown = None if answer is None else _answer(answer, operator=operator)
     out: Document = {
         "run_id": state.run_id,
@@ -207,36 +206,32 @@ def run_document(
             if not partial or record.changed_since(str(row["path"]).partition("/")[0], since_seq)
         ],
         "critical_path": list(critical),
-    }
-    return out | (_for_operators(history, answer) if operator else _HIDDEN)
-
-
-_HIDDEN: Document = {
-    **dict.fromkeys(("metrics", "budget", "cost_usd")),
-    **{name: [] for name in ("plans", "gaps", "conflicts", "notices", "people", "workers", "used")},
-}
-
-
-def _for_operators(history: RunHistory, answer: Answer | None) -> Document:
-    state = history.state
-    plan = state.plan or state.proposed
-    found = {
-        "plans": history.plans,
-        "gaps": answer.gaps if answer is not None else (),
-        "conflicts": history.conflicts,
-        "metrics": history.metrics,
+        "plans": _plain(history.plans),
+        "gaps": _plain(answer.gaps if answer is not None else ()),
+        "conflicts": _plain(history.conflicts),
+        "metrics": _plain(history.metrics),
         "budget": state.budget and {"usd": state.budget.usd, "tokens": state.budget.tokens},
         "cost_usd": state.usage.cost_usd,
-        "notices": history.notices,
-        "people": history.questions,
-        "workers": plan.workers if plan is not None else (),
+        "notices": _plain(history.notices),
+        "people": _plain(history.questions),
+        "workers": _plain(plan.workers if plan is not None else ()),
         "used": [
-            {"by": by, "name": name, **dict(usage)}
+            {"by": by, "name": name, **usage.model_dump(mode="json")}
             for by in ("role", "worker", "model")
             for name, usage in history.usage_by(by).items()
         ],
     }
-    return {name: _plain(value) for name, value in found.items()}
+    return _seen(RunDocument, out, operator=operator)
+
+
+def _seen(kind: type[Record], out: Document, *, operator: bool) -> Document:
+    return out if operator else out | _defaults(kind)
+
+
+@functools.cache
+def _defaults(kind: type[Record]) -> Document:
+    fields = kind.model_fields.items()
+    return {name: _plain(field.default) for name, field in fields if not field.is_required()}
 
 
 # Most of the time that a run of thousands of tasks takes, and an answer does not change.
@@ -303,12 +298,11 @@ def task_entry(
         "busy_s": facts.busy_s,
         "attempts": [attempt_entry(one, operator=operator) for one in task.attempts],
         "critical": False,
-        **dict.fromkeys(("intent", "error", *_SPENT)),
+        "intent": facts.task.intent,
+        "error": task.dropped or facts.why,
+        **{name: getattr(facts.usage, name) for name in _SPENT},
     }
-    if operator:
-        out["intent"], out["error"] = facts.task.intent, task.dropped or facts.why
-        out |= {name: getattr(facts.usage, name) for name in _SPENT}
-    return out
+    return _seen(TaskEntry, out, operator=operator)
 
 
 def attempt_entry(attempt: AttemptHistory, *, operator: bool) -> Document:
@@ -322,13 +316,11 @@ def attempt_entry(attempt: AttemptHistory, *, operator: bool) -> Document:
         "kind": attempt.kind or None,
         "waited_s": None if worked_s is None else max(attempt.took_s - worked_s, 0.0),
         "waits": [list(one) for one in attempt.waits],
-        **dict.fromkeys(("message", *_SPENT)),
+        "message": None if attempt.end == "completed" else attempt.message[:MAX_MESSAGE],
+        **{name: getattr(attempt.usage, name) for name in _SPENT},
+        "model": attempt.model,
     }
-    if operator:
-        out |= {name: getattr(attempt.usage, name) for name in _SPENT}
-        out["model"] = attempt.model
-        out["message"] = None if attempt.end == "completed" else attempt.message[:MAX_MESSAGE]
-    return out
+    return _seen(AttemptEntry, out, operator=operator)
 
 
 def _plain(value: object) -> JsonValue:
