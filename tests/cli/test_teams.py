@@ -154,7 +154,8 @@ def test_a_team_as_json_has_the_names_that_its_files_use(
         "name", "description", "models", "workers", "planner", "early_start", "synthesizer",
         "output", "judge", "same_subject", "critic", "limits", "ladder", "rates", "answers",
         "contact", "max_depth", "routes", "router", "trained_router", "shared_tools",
-        "report", "confidential", "requester_approves", "needs", "gives", "worker_factory",
+        "report", "confidential", "requester_approves", "expires_s", "needs", "gives",
+        "worker_factory",
     ]  # fmt: skip
     assert shown["workers"][1] == {
         "name": "technical",
@@ -181,6 +182,7 @@ def test_a_team_as_json_has_the_names_that_its_files_use(
         "run": None,
         "role": None,
         "max_queue": None,
+        "expires_s": None,
         "team": None,
         "instructions": "Do it well.",
     }

@@ -1,9 +1,17 @@
 """Questions to people over HTTP: the inbox, who may reply, and what a reply may be about."""
 
+import datetime as dt
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from leadhand import Supervisor
+from leadhand.serve import ServiceSettings, app
 from leadhand.serve.questions import InboxQuestion
-from tests.serve.desk import Desk
+from tests.serve.desk import Desk, Gate, authenticate, served, supervisors_of
 from tests.serve.test_runs import RUNS, answered
 
 INBOX = "/api/v1/questions"
@@ -123,3 +131,46 @@ def test_a_plan_is_shown_before_anything_is_done(desk: Desk) -> None:
     assert shown["graph"] == {"order": ["t1"], "edges": []}
     assert shown["forecast"]["tasks"] == 1
     assert desk.client("olga").get(RUNS).json()["runs"] == []
+
+
+@contextmanager
+def whose_questions_expire(home: Path, expires_s: float) -> Generator[Desk]:
+    known = supervisors_of(home, gate := Gate())[0]
+    team = replace(known.team, expires_s=expires_s)
+    made = [Supervisor(team, journal=known.journal, approve=["escalation"])]
+    service = app(made, auth=authenticate, settings=ServiceSettings(grace_s=0, take_over_s=0.2))
+    with served(service) as url:
+        desk = Desk(url, gate, service)
+        try:
+            yield desk
+        finally:
+            desk.close()
+
+
+def test_a_question_that_expires_is_declined_and_the_run_goes_on(tmp_path: Path) -> None:
+    with whose_questions_expire(tmp_path, 0.4) as desk:
+        run_id = answered(desk, "ask which?")
+        events = desk.client("olga").get(f"{RUNS}/{run_id}/events").text
+        assert '"expires_s":0.4' in events
+        shown = desk.client("olga").get(f"{RUNS}/{run_id}").json()
+        assert (shown["answer"]["status"], shown["questions"]) == ("failed", [])
+        assert "the question expired at " in shown["answer"]["gaps"][0]["why"]
+        (asked,) = shown["people"]
+        assert (asked["verdict"], asked["by"]) == ("declined", "expiry")
+        (id,) = re.findall(r"id: (\d+)\nevent: approval_requested", events)
+        late = {"replies": [{"question": id, "text": "blue"}], "seen": shown["seq"]}
+        sent = desk.client("cleo").post(f"{RUNS}/{run_id}/replies", json=late)
+        assert (sent.status_code, "the question expired at " in sent.json()["detail"]) == (
+            409,
+            True,
+        )
+
+
+def test_the_inbox_says_when_a_question_expires(tmp_path: Path) -> None:
+    with whose_questions_expire(tmp_path, 3_600) as desk:
+        answered(desk, "ask which?")
+        (one,) = inbox(desk, "cleo")
+        asked, expires = (
+            dt.datetime.fromisoformat(str(one[at])) for at in ("asked_at", "expires_at")
+        )
+        assert expires - asked == dt.timedelta(hours=1)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import datetime as dt
 from collections.abc import Sequence
 
 from leadhand.cli.added_commands import added_command
@@ -45,7 +46,7 @@ def answer_run(options: ResumeOptions, given: ReplyOptions, storage: RunStorage)
     if not replies:
         _show_questions(questions, storage, state, options.output)
         return 0
-    for message in [reply_message(reply, state) for reply in replies]:
+    for message in [reply_message(reply, state, dt.datetime.now(dt.UTC)) for reply in replies]:
         storage.store.post(message)
     holder = storage.store.holder(run_id)
     if holder is not None:

@@ -1,5 +1,6 @@
 """Questions to people during a run, and their replies."""
 
+import datetime as dt
 from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
@@ -13,6 +14,8 @@ Verdict = Literal["approved", "refused", "answered", "declined"]
 """On a plan: `approved` or `refused`. On a task: `answered`, or `declined` if the person has
 nothing to say and the next rung is tried. On tool calls: `approved`; any other verdict refuses
 them."""
+EXPIRY = "expiry"
+"""Who replies to a question that no person has answered in time."""
 Occasion = Literal["plan", "escalation"]
 """When a person is asked: before a plan is carried out, or when a task was handed back."""
 
@@ -61,6 +64,11 @@ class Question(Record):
     """Whether no step of a router placed the request: the text of a refusal may name workers."""
     workers: tuple[str, ...] = ()
     """The workers that it may name."""
+    expires_at: dt.datetime | None = None
+    """When it is refused or declined by itself; None: never."""
+
+    def has_expired(self, now: dt.datetime) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
 
 
 class Reply(Record, extra="forbid"):
@@ -76,6 +84,12 @@ class Reply(Record, extra="forbid"):
     by: str = "person"
     calls: Mapping[str, CallReply | bool] = {}
     """The reply about each tool call of the question, by its id; empty: `verdict` is about all."""
+
+    def refusal(self, what: str, why: str) -> str:
+        """In words, that it refused `what`."""
+        by = "a person" if self.by == "person" else self.by
+        said = f"{what} was refused" if self.by == EXPIRY else f"{by} refused {what}"
+        return f"{said}: {why}" if why else said
 
     def on_calls(self, ids: Iterable[str]) -> dict[str, CallReply]:
         """The reply about each call of these ids; one that is not named is refused."""

@@ -52,6 +52,8 @@ class RunSummary(Record):
     """Open questions to people."""
     asked_at: dt.datetime | None = None
     """When the first of them was asked; None if there is none, or it is not known."""
+    expires_at: dt.datetime | None = None
+    """When the first of them expires; None if none does."""
 
 
 RunFilter = Callable[[RunSummary], bool]

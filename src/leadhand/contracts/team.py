@@ -155,6 +155,8 @@ class Worker:
     """`process`: runs in its own process, for CPU-heavy work and work that must be killed."""
     concurrency: Annotated[int, Ge(1)] | None = None
     """How many tasks it works on at once; None: as many as the run allows."""
+    expires_s: Annotated[float, Interval(gt=0, le=1e9)] | None = None
+    """Seconds until a question about its task expires; None: as its team's do."""
     limits: Limits = NO_LIMITS
     """Limits of its tasks, for those that a task does not set."""
     if TYPE_CHECKING:  # for checkers, which combinations there are; `dataclass` makes the real one
@@ -262,6 +264,9 @@ class Team(Generic[Out_co]):
     program, and never because of a key or an address in the environment."""
     requester_approves: bool = False
     """Whether those who start a run of a service may approve its plan and tool calls themselves."""
+    expires_s: Annotated[float, Interval(gt=0, le=1e9)] | None = None
+    """Seconds until a question to a person is refused or declined by itself; None: it stays open.
+    """
     needs: str = ""
     """One line for `leadhand teams list`: what has to be handed in."""
     gives: str = ""

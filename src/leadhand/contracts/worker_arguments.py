@@ -57,6 +57,7 @@ class AnyWorkerFields(TypedDict, total=False):
     max_queue: int | None
     read_only: bool | None
     concurrency: int | None
+    expires_s: float | None
     limits: Limits
 
 

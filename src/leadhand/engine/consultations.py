@@ -15,7 +15,7 @@ from typing import TypeVar
 from leadhand.contracts import events
 from leadhand.contracts.events.fields import NO_TIMES, AttemptTimes
 from leadhand.contracts.outcome import PausedAttempt
-from leadhand.contracts.people import Reply
+from leadhand.contracts.people import EXPIRY, Reply
 from leadhand.contracts.task import Plan, Task
 from leadhand.engine.attempts import GRACE_S, AbandonableTask
 from leadhand.engine.recorder import Recorder
@@ -178,7 +178,9 @@ class Approvals:
         if reply.verdict == "approved":
             proposal.then(reply.plan or plan)
         else:
-            proposal.then(f"{REFUSED}: {reply.text.strip()}".rstrip(": "))
+            expired = reply.by == EXPIRY
+            said = "the amended plan was refused" if expired else REFUSED
+            proposal.then(f"{said}: {reply.text.strip()}".rstrip(": "))
         if self._waiting:
             self.request(self._waiting.popleft())
 

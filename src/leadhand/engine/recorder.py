@@ -108,6 +108,9 @@ class Recorder:
         self.began_s = self._last_s
         self._zero = self._clock.monotonic() - self.began_s
 
+    def now(self) -> dt.datetime:
+        return self._clock.now()
+
     def elapsed_s(self) -> float:
         return self._clock.monotonic() - self._zero
 

@@ -33,6 +33,8 @@ class StoredSummary:
     """Open questions, by where they were asked."""
     asked_at: dict[str, dt.datetime] = field(default_factory=dict[str, dt.datetime])
     """When each was asked; empty if an older release wrote this."""
+    expires_at: dict[str, dt.datetime] = field(default_factory=dict[str, dt.datetime])
+    """When each expires that does."""
     engine: str = ""
     status: Status | None = None
     """`None` until there is an answer, also one so far of a run that waits."""
@@ -104,12 +106,9 @@ class StoredSummary:
         # By type name: listing runs imports this module, but not the events.
         match event.type:
             case "approval_requested":
-                self.questions = (*self.questions, place := _place(event))
-                self.asked_at[place] = event.at
+                self._asked(event)
             case "approval_given":
-                place = _place(event)
-                self.questions = tuple(other for other in self.questions if other != place)
-                self.asked_at.pop(place, None)
+                self._answered(_place(event))
             case _ if event.within:
                 pass
             case "run_started":
@@ -150,6 +149,18 @@ class StoredSummary:
             case _:
                 pass
 
+    def _asked(self, event: "ApprovalRequested") -> None:
+        self.questions = (*self.questions, place := _place(event))
+        self.asked_at[place] = event.at
+        self.expires_at.pop(place, None)
+        if event.expires_at is not None:
+            self.expires_at[place] = event.expires_at
+
+    def _answered(self, place: str) -> None:
+        self.questions = tuple(other for other in self.questions if other != place)
+        self.asked_at.pop(place, None)
+        self.expires_at.pop(place, None)
+
     def run_summary(self, run_id: str, *, held: Callable[[], bool]) -> RunSummary:
         """The run as a list shows it. `held` is called only if there is no answer."""
         status = self.status
@@ -176,6 +187,7 @@ class StoredSummary:
             engine=self.engine,
             questions=len(self.questions) if asks else 0,
             asked_at=min(self.asked_at.values(), default=None) if asks else None,
+            expires_at=min(self.expires_at.values(), default=None) if asks else None,
         )
 
 

@@ -17,6 +17,7 @@ from leadhand.contracts.answer import (
     Status,
 )
 from leadhand.contracts.outcome import TaskResult
+from leadhand.contracts.people import EXPIRY
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Task
 from leadhand.state.fold import RunState, TaskState
@@ -83,7 +84,7 @@ def gaps_of(state: RunState, team: "Team | None") -> Iterator[Gap]:
         if task.status != "completed":
             yield Gap(
                 task_id=id,
-                why=with_last_call(state, task.why or task.status, id),
+                why=_with_expiry(task, with_last_call(state, task.why or task.status, id)),
                 what=cut_line(task.task.intent, MAX_WHAT_CHARS),
             )
             yield from _not_done(id, task.not_done)
@@ -127,6 +128,11 @@ def with_last_call(state: RunState, why: str, task_id: str | None) -> str:
     said = state.call_errors.get(task_id)
     stopped = task_id is None or state.tasks[task_id].status == "cancelled"
     return f"{why}; the last call: {said}" if said and stopped and said not in why else why
+
+
+def _with_expiry(task: TaskState, why: str) -> str:
+    reply = task.reply
+    return f"{why}; {reply.text}" if reply is not None and reply.by == EXPIRY else why
 
 
 def _nested_answer(task: TaskState, team: "Team | None") -> Answer | None:

@@ -310,10 +310,9 @@ class RunHost:
         active = self.active[run_id] = ActiveRun()
         active.on_stop.append(lambda _: recorder.limit_commits(STOP_PATIENCE_S))
         asks = self.occasions if settings.approve is None else settings.approve
-        people = People(recorder, self.journal, occasions=asks, ask=self.person)
+        people = People(recorder, self.journal, team=self.team, occasions=asks, ask=self.person)
         try:
-            if replies:
-                await people.take_replies(replies)
+            await people.take_replies(replies)
             with watching(lambda _: self.readers.text_listener(run_id)):
                 async with (
                     watch_messages(self.journal, run_id, active, people),

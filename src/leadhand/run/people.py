@@ -6,6 +6,7 @@ once, the run may end with the question open: the journal takes the reply, and t
 
 import asyncio
 import contextlib
+import datetime as dt
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -15,16 +16,19 @@ from leadhand.contracts.events.fields import NO_TIMES, AttemptTimes
 from leadhand.contracts.outcome import Escalated, Failed, PausedAttempt
 from leadhand.contracts.people import Occasion, Question, Reply, RunMessage
 from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.team import Team
 from leadhand.engine.failures import failure_of
 from leadhand.engine.recorder import Recorder
-from leadhand.errors import InputError
+from leadhand.errors import InputError, JournalError
 from leadhand.models.prompts import joined
 from leadhand.planners.routing import IN_DOUBT
 from leadhand.ports import Journal
 from leadhand.run.context import Cancelled, run_until
 from leadhand.run.questions import (
+    asked_at,
     call_question,
     calls_asked,
+    expired_reply,
     names_calls,
     occasions_of,
     open_questions,
@@ -51,6 +55,7 @@ class People:
         recorder: Recorder,
         journal: Journal,
         *,
+        team: Team,
         occasions: Collection[Occasion],
         ask: Ask | None = None,
         around: "People | None" = None,
@@ -63,6 +68,7 @@ class People:
         """
         self._recorder = recorder
         self._journal = journal
+        self._team = team
         self._callback = ask
         self.unfit: InputError | None = None
         """Why what `ask` returned is no reply; from then on the journal alone brings replies."""
@@ -72,7 +78,7 @@ class People:
         self._breaks_down = breaks_down
         self._first: People = around._first if around is not None else self
         """The people of the outermost of these runs, which reads the replies for all of them."""
-        self._asked = around._asked if around is not None else _positions(recorder)
+        self._asked = around._asked if around is not None else asked_at(recorder.past)
         """The position of each open question's event in the outermost run."""
         self._replies: dict[str | None, RunMessage] = around._replies if around is not None else {}
         self._replied: dict[str | None, asyncio.Event] = (
@@ -94,7 +100,7 @@ class People:
         replied = any(f"{key or ''}/".startswith(path) for key in self._replies)
         return self._ask is None and not replied
 
-    def nested(self, recorder: Recorder, *, breaks_down: bool) -> "People":
+    def nested(self, recorder: Recorder, team: Team, *, breaks_down: bool) -> "People":
         """The people of a run within this one.
 
         Another team that is answered later asks only about tool calls and routes in doubt; what its
@@ -104,7 +110,7 @@ class People:
         if not breaks_down:
             asked = asked - {"plan"} if self._ask is not None else frozenset[Occasion]()
         journal, below = self._journal, breaks_down
-        return People(recorder, journal, occasions=asked, around=self, breaks_down=below)
+        return People(recorder, journal, team=team, occasions=asked, around=self, breaks_down=below)
 
     @property
     def leaves(self) -> bool:
@@ -258,9 +264,28 @@ class People:
                     question=text,
                     calls=paused.calls if paused is not None else (),
                     conversation=paused.conversation if paused is not None else None,
+                    expires_s=self._expires_s(id),
                 )
             )
             self._asked[self._key(id)] = self._first._recorder.state.seq
+
+    def _expires_s(self, id: str | None) -> float | None:
+        """As the task's worker says, its team, or the team around that."""
+        task = self._recorder.state.tasks[id] if id is not None else None
+        worker = self._team.worker(task.worker) if task is not None else None
+        for one in (worker, self._team):
+            if one is not None and one.expires_s is not None:
+                return one.expires_s
+        return self._around._expires_s(self._recorder.path.split("/")[-2]) if self._around else None
+
+    async def _expire(self, at: dt.datetime) -> None:
+        """Once it is so late, close what no reply in the journal is about."""
+        await asyncio.sleep(max((at - self._recorder.now()).total_seconds(), 0))
+        found: Sequence[RunMessage] = ()
+        with contextlib.suppress(JournalError):
+            found = await self._journal.messages(self._recorder.run_id)
+        with contextlib.suppress(JournalError):
+            await self._first.take_replies(found, by=at)
 
     async def _reply(self, id: str | None, question: Question, *, patiently: bool) -> Reply | None:
         """The first reply, from the person here or, if `patiently`, from the journal."""
@@ -271,14 +296,21 @@ class People:
         await self._first.take_replies(messages)
         if key in self._replies:
             replied.set()
+        at = self._recorder.state.expires_at.get(id)
+        question = question.model_copy(update={"expires_at": at})
         reply: Reply | None = None
-        if self._ask is not None and not replied.is_set():
-            with contextlib.suppress(Cancelled):
-                reply = await run_until(replied, self._asked_here(self._ask, question))
-            if self._ask is None and self._wake_up is not None:
-                self._wake_up()
-        if self._ask is None and reply is None and patiently:
-            await replied.wait()
+        expiring = asyncio.ensure_future(self._expire(at)) if at is not None else None
+        try:
+            if self._ask is not None and not replied.is_set():
+                with contextlib.suppress(Cancelled):
+                    reply = await run_until(replied, self._asked_here(self._ask, question))
+                if self._ask is None and self._wake_up is not None:
+                    self._wake_up()
+            if self._ask is None and reply is None and patiently:
+                await replied.wait()
+        finally:
+            if expiring is not None:
+                expiring.cancel()
         if replied.is_set():
             reply = self._replies[key].reply
         if reply is not None:
@@ -307,8 +339,13 @@ class People:
         if message is not None:
             await self._journal.drop(message)
 
-    async def take_replies(self, found: Sequence[RunMessage]) -> None:
-        """Take the last reply to each question in these messages; delete those to no open one."""
+    async def take_replies(
+        self, found: Sequence[RunMessage], *, by: dt.datetime | None = None
+    ) -> None:
+        """Take the last reply to each question in these messages; delete those to no open one.
+
+        Those that expire now, or `by` then, and have none are closed.
+        """
         unused: list[RunMessage] = []
         asked = {one.task_id: one for one in open_questions(self._recorder.state)}
         for message in found:
@@ -328,8 +365,13 @@ class People:
             if known is not None:
                 unused.append(known)
             self._replies[id] = message
-            if id in self._replied:
-                self._replied[id].set()
+        now = max(by or self._recorder.now(), self._recorder.now())
+        for id, question in asked.items():
+            if id not in self._replies and question.has_expired(now):
+                reply = expired_reply(question)
+                self._replies[id] = RunMessage(run_id=self._recorder.run_id, reply=reply)
+        for id in self._replies.keys() & self._replied.keys():
+            self._replied[id].set()
         for message in unused:
             await self._journal.drop(message)
 
@@ -351,13 +393,3 @@ class People:
         except InputError as error:
             self._first.unfit = self._first.unfit or error
             return None
-
-
-def _positions(recorder: Recorder) -> dict[str | None, int]:
-    found: dict[str | None, int] = {}
-    if not recorder.past or not open_questions(recorder.state):
-        return found
-    for event in reversed(recorder.past):
-        if isinstance(event, events.ApprovalRequested):
-            found.setdefault(event.task_id, event.seq)
-    return found

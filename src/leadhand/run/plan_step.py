@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leadhand.contracts import events
+from leadhand.contracts.people import EXPIRY
 from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.role import planner_title
 from leadhand.contracts.task import Plan, PlanRequest
@@ -330,13 +331,15 @@ async def _approved(context: StepContext, plan: Plan, request: PlanRequest) -> P
         context.extend(recorder.elapsed_s() - since_s)
     if reply is None:
         return None
-    named = named_workers(reply.text, names) if in_doubt else ()
+    named = named_workers(reply.text, names) if in_doubt and reply.by != EXPIRY else ()
     if reply.verdict == "declined":
         named = Router(context.team).default.workers
     if reply.verdict != "approved" and named:
         return routed_plan(request, named, context.team)
     if reply.verdict != "approved":
         why = f"a person {reply.verdict} the plan: {reply.text.strip()}".rstrip(": ")
+        if reply.by == EXPIRY:
+            why = reply.refusal("the plan", reply.text)
         _reject(context, why)
         context.unplanned = why
         return None

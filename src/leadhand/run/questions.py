@@ -1,5 +1,6 @@
 """The questions of a run to people, and which replies fit them. Pure."""
 
+import datetime as dt
 import json
 from collections.abc import Iterator, Sequence
 
@@ -7,7 +8,7 @@ from pydantic import ValidationError
 
 from leadhand.contracts.events import ApprovalGiven, ApprovalRequested, Event
 from leadhand.contracts.outcome import Escalated, Failed, with_location
-from leadhand.contracts.people import Occasion, Question, Reply, RunMessage, ToolCall
+from leadhand.contracts.people import EXPIRY, Occasion, Question, Reply, RunMessage, ToolCall
 from leadhand.contracts.role import SUBPLANNER
 from leadhand.contracts.task import Task
 from leadhand.errors import InputError
@@ -38,6 +39,7 @@ def _open_questions(state: RunState, path: str) -> Iterator[Question]:
             calls=calls_asked(state, id),
             route=route,
             workers=_listed(text) if route else (),
+            expires_at=state.expires_at.get(id),
         )
     for id, task in state.tasks.items():
         # While the run around it is resumed, an interrupted task counts as cancelled.
@@ -83,8 +85,8 @@ def wanted_key(outcome: Escalated | Failed | None) -> str | None:
     return outcome.call if isinstance(outcome, Escalated) else None
 
 
-def reply_message(reply: Reply, state: RunState) -> RunMessage:
-    """Raises `InputError` for a reply to no open question of the run."""
+def reply_message(reply: Reply, state: RunState, now: dt.datetime) -> RunMessage:
+    """Raises `InputError` for a reply to no open question of the run, or to one that expired."""
     about = "its plan" if reply.task_id is None else f"task {reply.task_id!r}"
     asked = [one for one in open_questions(state) if one.task_id == reply.task_id]
     if not asked:
@@ -92,6 +94,8 @@ def reply_message(reply: Reply, state: RunState) -> RunMessage:
             "; the question about its plan has the task None" if None in state.questions else ""
         )
         raise InputError(f"run {state.run_id!r} asks nothing about {about}{no_task}")
+    if asked[0].has_expired(now):
+        raise InputError(f"run {state.run_id!r}, {about}: {_expiry(asked[0])}")
     fitting = ["approved", "refused"] if asked[0].plan is not None else ["answered", "declined"]
     fitting += ["approved"] if asked[0].call else []
     fitting += ["refused"] if asked[0].calls else []
@@ -103,6 +107,17 @@ def reply_message(reply: Reply, state: RunState) -> RunMessage:
         raise InputError(f"the reply about {about} decides about no call: {why}")
     check_fits(reply, asked[0])
     return RunMessage(run_id=state.run_id, reply=reply, seq=state.seq)
+
+
+def expired_reply(question: Question) -> Reply:
+    """The reply to a question that no person has answered in time."""
+    refused = question.plan is not None or bool(question.calls)
+    verdict, text = "refused" if refused else "declined", _expiry(question)
+    return Reply(task_id=question.task_id, verdict=verdict, text=text, by=EXPIRY)
+
+
+def _expiry(question: Question) -> str:
+    return f"the question expired at {question.expires_at:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def check_fits(reply: Reply, question: Question) -> None:
@@ -200,7 +215,12 @@ def unread_replies(
 
 
 def messages_of(
-    log: Sequence[Event], state: RunState, replies: Sequence[Reply], *, seen: int | None = None
+    log: Sequence[Event],
+    state: RunState,
+    replies: Sequence[Reply],
+    *,
+    now: dt.datetime,
+    seen: int | None = None,
 ) -> list[RunMessage]:
     """The messages that bring `replies`, without those already read.
 
@@ -211,10 +231,12 @@ def messages_of(
     asked = asked_at(log)
     for reply in replies:
         try:
-            message = reply_message(reply, state)
-        except InputError:
-            if not _was_given(reply, log):
-                raise
+            message = reply_message(reply, state, now)
+        except InputError as error:
+            last = _last_reply(reply.task_id, log)
+            if last is None or not _is_same(reply, last):
+                expired = f": {last.text}" if last is not None and last.by == EXPIRY else ""
+                raise InputError(f"{error}{expired}") from None
             continue
         if seen is not None and asked.get(reply.task_id, 0) > seen:
             about = "its plan" if reply.task_id is None else f"task {reply.task_id!r}"
@@ -227,13 +249,14 @@ def messages_of(
     return found
 
 
-def _was_given(reply: Reply, events: Sequence[Event]) -> bool:
-    """Whether the last reply to the question was the same."""
-    for event in reversed(events):
-        if isinstance(event, ApprovalGiven) and event.task_id == reply.task_id:
-            if event.calls:
-                same = {*reply.calls} <= {*event.calls}
-                return same and reply.on_calls(event.calls) == event.calls
-            same = event.verdict == reply.verdict and event.text == reply.text
-            return same and event.plan == reply.plan
-    return False
+def _last_reply(task_id: str | None, log: Sequence[Event]) -> ApprovalGiven | None:
+    given = (event for event in reversed(log) if isinstance(event, ApprovalGiven))
+    return next((event for event in given if event.task_id == task_id), None)
+
+
+def _is_same(reply: Reply, event: ApprovalGiven) -> bool:
+    if event.calls:
+        same = {*reply.calls} <= {*event.calls}
+        return same and reply.on_calls(event.calls) == event.calls
+    same = event.verdict == reply.verdict and event.text == reply.text
+    return same and event.plan == reply.plan

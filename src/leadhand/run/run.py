@@ -171,7 +171,7 @@ class Execution:
         context, request = self._context, request_of_task(handoff)
         people = context.people
         if people is not None:
-            people = people.nested(recorder, breaks_down=handoff.to_agent == SUBPLANNER)
+            people = people.nested(recorder, team, breaks_down=handoff.to_agent == SUBPLANNER)
         try:
             inner = context.within(
                 team,

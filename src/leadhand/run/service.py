@@ -210,8 +210,8 @@ async def shut_down(host: RunHost, *, grace_s: float, mode: ShutdownMode) -> Non
 async def resume_interrupted(
     host: RunHost, limit: int | None, where: RunFilter | None = None
 ) -> list[str]:
-    """Resume the team's runs that neither wait nor are held; a run that `restore` failed for
-    `MAX_UNRESTORED` times waits for a person."""
+    """Resume the team's runs that no process holds, and that don't wait or whose wait is over; a
+    run that `restore` failed for `MAX_UNRESTORED` times waits for a person."""
     if limit is not None and (not isinstance(limit, int) or limit < 1):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"limit is {limit!r}; it must be a whole number from 1, or None")
     own = await host.journal.runs(
@@ -223,7 +223,8 @@ async def resume_interrupted(
     replied = {message.run_id for message in messages if message.reply is not None}
     failures = Counter(message.run_id for message in messages if message.unrestored)
     for run in left:
-        if run.status != "interrupted" and run.run_id not in replied:
+        expired = run.expires_at is not None and run.expires_at <= host.clock.now()
+        if run.status != "interrupted" and run.run_id not in replied and not expired:
             continue
         if failures[run.run_id] >= MAX_UNRESTORED:
             continue
@@ -268,7 +269,7 @@ async def post(
     if options is not None and resumable and await host.journal.holder(run_id) is None:
         check_resumable(state, run_id, host.team)
         host.contexts.check_resumable(options.context, state)
-    for message in messages_of(stored.events, state, given, seen=seen):
+    for message in messages_of(stored.events, state, given, now=host.clock.now(), seen=seen):
         await host.journal.post(message)
 
 

@@ -17,7 +17,6 @@ class OpenQuestion(Question):
     id: str
     """What a reply names as `question`."""
     asked_at: dt.datetime
-    expires_at: dt.datetime | None = None
     allowed: tuple[Verdict, ...] = ()
     """The verdicts of a reply; empty if this principal may not reply."""
     effects: Mapping[Verdict, str] = Field(default_factory=dict[Verdict, str])
@@ -32,7 +31,8 @@ def run_questions(record: RunRecord, *, seen: bool, replies: bool) -> Iterator[O
     for question in open_questions(state):
         if question.task_id in record.asked:
             seq, at = record.asked[question.task_id]
-            shown = question if seen else Question(task_id=question.task_id, text="")
+            hidden = Question(task_id=question.task_id, text="", expires_at=question.expires_at)
+            shown = question if seen else hidden
             found = effects(question, amends=state.plan is not None) if replies else {}
             yield OpenQuestion(
                 **dict(shown),

@@ -1,5 +1,6 @@
 """Questions to people over HTTP: what waits for whom, and the replies."""
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -141,8 +142,9 @@ async def _replies_to(
     log = await service.journal.events(run_id)
     state = StoredRun.of(run_id, log).state
     places = {str(one.seq): one.task_id for one in log if isinstance(one, ApprovalRequested)}
+    at = dt.datetime.now(dt.UTC)
     now = {one.task_id: id for id in places for one in open_questions(state)
-           if one.task_id == places[id]}  # fmt: skip
+           if one.task_id == places[id] and not one.has_expired(at)}  # fmt: skip
     replies: list[Reply] = []
     for one in given:
         if one.question not in places:
@@ -154,7 +156,7 @@ async def _replies_to(
         reply = Reply(task_id=task_id, plan=one.plan, by=principal.name, **fields)
         closed = int(one.question) > seen or now.get(task_id) not in (None, one.question)
         try:
-            messages_of(log, state, [reply], seen=seen)
+            messages_of(log, state, [reply], now=at, seen=seen)
         except InputError as error:
             status = 409 if closed or task_id not in now else 422
             raise HttpProblem(status, str(error)) from None

@@ -129,6 +129,9 @@ def decided(state: RunState) -> None:
 
 def _asked(state: RunState, event: events.ApprovalRequested) -> None:
     state.questions = {**state.questions, event.task_id: event.question}
+    state.expires_at = {id: at for id, at in state.expires_at.items() if id != event.task_id}
+    if event.expires_at is not None:
+        state.expires_at[event.task_id] = event.expires_at
     if event.task_id is None:
         state.reply, state.asked_s = None, event.elapsed_s
     else:
@@ -179,10 +182,9 @@ def _record_call_replies(task: TaskState, paused: PausedAttempt, reply: Reply) -
             continue
         why = replies[call.id].reason
         task.refused = {**task.refused, call.id: why}
-        by = "a person" if reply.by == "person" else reply.by
         shown = shown_call(call.tool, json.dumps(call.arguments, ensure_ascii=False))
-        line = f"not done: {by} refused the call {shown}"
-        task.refusals = (*task.refusals, f"{line}: {why}" if why else line)
+        line = f"not done: {reply.refusal(f'the call {shown}', why)}"
+        task.refusals = (*task.refusals, line)
 
 
 def _judged(state: RunState, event: events.ConflictJudged) -> None:

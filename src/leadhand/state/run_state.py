@@ -1,5 +1,6 @@
 """The state of a run and of its tasks; only `fold.apply` changes it. Pure."""
 
+import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -258,6 +259,8 @@ class RunState:
     """Tasks whose results have a plan impact that was not considered yet."""
     questions: dict[str | None, str] = field(default_factory=dict[str | None, str])
     """Open questions to a person, by task; `None`: about the plan."""
+    expires_at: dict[str | None, dt.datetime] = field(default_factory=dict[str | None, dt.datetime])
+    """When the last question about each expires; those that never do are not here."""
     stuck: tuple[str, ...] = ()
     """Messages about workers that blocked the loop or ignored their cancellation."""
     conflicts: tuple[Conflict, ...] = ()

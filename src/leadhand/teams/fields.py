@@ -275,6 +275,8 @@ class TeamFields(Fields):
     """True: a hosted model is used only if `--model` or LEADHAND_MODEL names it."""
     requester_approves: bool = False
     """True: who starts a run of a service may approve its plan and tool calls as well."""
+    expires_s: values.Expiry | None = None
+    """Seconds until a question to a person is refused or declined by itself; by default never."""
     model: values.ModelName | None = None
     """The model of every tier that `models` does not name, as `provider:model`."""
     models: Annotated[

@@ -230,6 +230,7 @@ def _team(
         report=code["report"],  # pyright: ignore[reportArgumentType]
         confidential=fields.confidential,
         requester_approves=fields.requester_approves,
+        expires_s=fields.expires_s,
         needs=fields.needs,
         gives=fields.gives,
         rates={name: Rate(**_values(rate)) for name, rate in fields.rates.items()},

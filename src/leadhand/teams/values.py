@@ -128,6 +128,7 @@ RequiredLine = Annotated[str, AfterValidator(_line), Field(min_length=1)]
 Text = Annotated[str, AfterValidator(str.strip)]
 RequiredText = Annotated[Text, Field(min_length=1)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Expiry = Annotated[float, Field(gt=0, le=1e9)]
 Delay = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Delays = Annotated[
     list[Delay],

@@ -71,6 +71,8 @@ class WorkerFields(Fields):
     """Seconds that one attempt at a task may take."""
     max_steps: values.Positive | None = None
     """Model calls that one attempt may make."""
+    expires_s: values.Expiry | None = None
+    """Seconds until a question to a person about its task expires; by default as the team says."""
     read_only: bool | None = None
     """Whether its work changes nothing outside the run; by default true with ready-made tools."""
     isolate: Isolation = "none"

@@ -48,7 +48,9 @@ def document(team: Team) -> Data:
         ],
         "router": None if team.router is None else _role(team.router),
         "trained_router": team.trained_router and {"workers": [*team.trained_router.workers]},
-        **_fields(team, "shared_tools report confidential requester_approves needs gives"),
+        **_fields(
+            team, "shared_tools report confidential requester_approves expires_s needs gives"
+        ),
         "worker_factory": team.worker_factory
         and {
             "tools": [*map(name_of, team.worker_factory.tools)],
@@ -68,7 +70,10 @@ def worker_document(worker: Worker) -> Data:
         "output": _schema(worker.output),
         **_fields(worker, "plain min_confidence max_tool_calls max_output_mb fallback retry"),
         "read_only": is_read_only(worker),
-        **_fields(worker, "isolate concurrency limits offline draft offline_s run role max_queue"),
+        **_fields(
+            worker,
+            "isolate concurrency limits offline draft offline_s run role max_queue expires_s",
+        ),
         "team": worker.team and document(worker.team),
         "instructions": worker.instructions,
     }

@@ -1,5 +1,6 @@
 """Events about a run as a whole: its plan, its people, its answer."""
 
+import datetime as dt
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -167,6 +168,12 @@ class ApprovalRequested(RunEvent):
     """How long the attempt worked until now, as in `AttemptEvent`."""
     worked_high_s: float | None = None
     path_s: float | None = None
+    expires_s: float | None = None
+    """Seconds until it is refused or declined by itself; None: it never is."""
+
+    @property
+    def expires_at(self) -> dt.datetime | None:
+        return self.at + dt.timedelta(seconds=self.expires_s) if self.expires_s else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
