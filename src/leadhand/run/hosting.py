@@ -249,7 +249,8 @@ class RunHost:
             files = (*state.inputs, *given.uploaded)
             request, inputs = request_of(state.request, files, options.batches, state.after)
             replies = await record_interruption(recorder, self.journal)
-            options.under_way.set()
+            if not over:
+                options.under_way.set()
             return await self._to_answer(
                 recorder, request, inputs, given, context=context, again=again, replies=replies
             )

@@ -238,7 +238,7 @@ async def resume_interrupted(
 async def _resume_one(host: RunHost, run_id: str) -> bool:
     options = RunOptions()
     try:
-        await host.works.begin(host.resume(run_id, options), options.under_way)
+        work = await host.works.begin(host.resume(run_id, options), options.under_way)
     except (RunTaken, RunInterrupted):  # another process was faster; or a shutdown
         return False
     except LeadhandError as error:
@@ -247,7 +247,7 @@ async def _resume_one(host: RunHost, run_id: str) -> bool:
     except Exception:  # `restore` is the program's own code
         _log.exception("run %s can't be resumed", run_id)
         return False
-    return True
+    return not work.done()  # done: another process has finished the run since it was listed
 
 
 async def post(
