@@ -4,7 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from leadhand_teams.review.lenses import bugs
+from leadhand_teams.review.snapshot import write_snapshot
+from tests.leadhand_teams.review.changes import run_lens
 from tests.leadhand_teams.review.lenses.bugs_reports import findings, rules
+from tests.repositories import Repo
 
 
 def test_a_name_that_nothing_defines_is_critical(tmp_path: Path) -> None:
@@ -61,3 +65,15 @@ def test_an_export_of_nothing_is_found_where_names_are_not_made_dynamically(tmp_
 def test_a_local_that_is_read_too_early_is_found(tmp_path: Path) -> None:
     text = "import json\ndef f():\n    x = json.loads('1')\n    json = x\n    return json\n"
     assert rules(tmp_path, text) == [("local-before-assignment", 3)]
+
+
+def test_a_name_that_files_beside_it_use_undefined_is_provided(tmp_path: Path) -> None:
+    """Plug-ins use what their loader sets in each module."""
+    repo = Repo(tmp_path / "repo")
+    used = "def search(q):\n    return traits.url + q\n"
+    for name in "abc":
+        repo.write(f"engines/{name}.py", used)
+    repo.commit("Add engines")
+    repo.commit("Add more", {"engines/d.py": used, "engines/e.py": used.replace("traits", "trait")})
+    change = write_snapshot(tmp_path / "change", repo=repo.folder, revision="HEAD")
+    assert [one.path for one in run_lens(bugs.review, change).findings] == ["engines/e.py"]

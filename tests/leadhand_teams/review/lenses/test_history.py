@@ -201,6 +201,16 @@ class TestReintroduced:
             past.commit("Fix a default", {path: f"{line}\nX = 1\n"})
             assert past.review({path: "X = 1\n"}).findings == ()
 
+    def test_a_fix_that_is_rewritten_or_only_a_switch_is_left_alone(self, past: Past) -> None:
+        guarded = LOGIN.format(extra="        if stored is None: raise Refused(user, password)\n")
+        past.commit("Add login", {"app/login.py": LOGIN.format(extra="")})
+        past.commit("Fix a crash for unknown users", {"app/login.py": guarded})
+        other = guarded.replace("stored is None", "not self.store.known(user)")
+        assert past.review({"app/login.py": other}).findings == ()
+        past.commit("Add", {"app/all.yml": "name: x\n"})
+        past.commit("Fix a default", {"app/all.yml": "name: x\ndisabled: true\n"})
+        assert past.review({"app/all.yml": "name: x\n"}).findings == ()
+
     def test_more_commits_take_no_more_git_processes(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

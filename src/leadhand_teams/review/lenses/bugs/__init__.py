@@ -8,10 +8,11 @@ coroutines that nothing awaits.
 from collections.abc import Iterator, Sequence
 
 from leadhand.errors import ToolError
-from leadhand.extension.findings import NotAssessed
+from leadhand.extension.findings import Finding, NotAssessed
 from leadhand_teams.review.change import Change, ChangedFile
 from leadhand_teams.review.lens import LensRule, Seen, lens
 from leadhand_teams.review.lenses.bugs import behaviour, coroutines, crossfile, definitions, syntax
+from leadhand_teams.review.lenses.bugs.injected import is_injected
 from leadhand_teams.review.ruff_rules import diagnostics, ruff_findings, ruff_rules
 
 __all__ = ["RULES", "review"]
@@ -43,8 +44,8 @@ def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
             yield from syntax.find(file, found)
         elif found and file.removed:
             yield from definitions.removed(file, found)
-    yield from ruff_findings("bugs", files)
     try:
+        yield from (one for one in ruff_findings("bugs", files) if not _is_provided(change, one))
         for file in complete:
             yield from coroutines.find(change, file)
         yield from behaviour.find(change, complete)
@@ -52,3 +53,10 @@ def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     except (ToolError, RecursionError) as error:
         why = f"uses in other files could not be searched: {error}"
         yield NotAssessed(lens="bugs", why=why)
+
+
+def _is_provided(change: Change, seen: Seen) -> bool:
+    """Whether an undefined name is one that something provides."""
+    if not isinstance(seen, Finding) or seen.rule != "bugs/undefined-name":
+        return False
+    return is_injected(change, seen.path, seen.message.split("`")[1])

@@ -50,9 +50,9 @@ _UNDO = re.compile(
     r"\b(?:revert(?:s|ed)?|re-?appl(?:y|ies)|re-?lands?|restores?|roll(?:s|ed)? ?back|undo)\b",
     re.IGNORECASE,
 )
-COMMON = re.compile(
+_COMMON = re.compile(
     r"(?:import|from|include|using|package|use|require|export)\s|(?:#|//|/?\*|--|<!--|;|\"\"\"|'''|@|:)"
-    r"|(?:(?:async\s+)?def|class)\s|raise NotImplementedError|except \w+(?: as \w+)?:$"
+    r"|(?:(?:async\s+)?def|class)\s|__all__\b|raise NotImplementedError|except \w+(?: as \w+)?:$"
 )
 _WORD = re.compile(r"[A-Za-z_]\w+")
 
@@ -102,7 +102,7 @@ def _candidates(change: Change, file: ChangedFile) -> dict[str, int]:
     if file.status not in ("modified", "renamed") or not is_code(file.path):
         return {}
     found = {
-        text.strip(): line for line, text in file.added.items() if _is_distinctive(text.strip())
+        text.strip(): line for line, text in file.added.items() if is_distinctive(text.strip())
     }
     if not found or len(found) > _MAX_CANDIDATES:
         return {}
@@ -114,8 +114,9 @@ def _candidates(change: Change, file: ChangedFile) -> dict[str, int]:
     return found
 
 
-def _is_distinctive(text: str) -> bool:
-    if not _MIN_CHARS <= len(text) <= _MAX_CHARS or COMMON.match(text):
+def is_distinctive(text: str) -> bool:
+    """Whether a line tells one commit from others: long enough, three words, no import."""
+    if not _MIN_CHARS <= len(text) <= _MAX_CHARS or _COMMON.match(text):
         return False
     words = set(_WORD.findall(text))
     return len(words) >= 3 and any(len(word) >= 5 for word in words)

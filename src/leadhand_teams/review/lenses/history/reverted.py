@@ -12,9 +12,9 @@ from leadhand.extension.findings import Finding
 from leadhand.tools.git import Commit, FilePatch, log, log_patches
 from leadhand_teams.review.change import Change, ChangedFile
 from leadhand_teams.review.lenses.history.reintroduced import (
-    COMMON,
     described,
     in_string,
+    is_distinctive,
     is_fix,
     says_undo,
 )
@@ -31,8 +31,6 @@ _TIMEOUT_S = 5.0
 _MAX_BYTES = 16 << 20
 _UNDONE = 0.9
 """The least share of a fix's lines in a file that the change undoes."""
-_MIN_CHARS = 12
-"""The least length of a line that tells a fix from other commits."""
 
 
 def reverted(change: Change, files: Sequence[ChangedFile], found: set[str]) -> Iterator[Finding]:
@@ -90,11 +88,19 @@ def _undone(patch: FilePatch, file: ChangedFile) -> tuple[int, int] | None:
     lines = [
         number
         for number, text in file.removed.items()
-        if _tells(text.strip()) and text.strip() in their_added
+        if is_distinctive(text.strip()) and text.strip() in their_added
     ]
-    if not lines:
+    if not lines or _rewrites(file, lines, their_removed):
         return None
-    return back.total(), min(lines, key=lambda line: (_is_common(file, line), line))
+    return back.total(), min(lines, key=lambda line: (in_string(file.base_tree, line), line))
+
+
+def _rewrites(file: ChangedFile, lines: Sequence[int], restored: Counter[str]) -> bool:
+    """Whether the change writes other code where it removes the lines of a fix."""
+    hunks = {hunk for hunk in map(file.hunk_removing, lines) if hunk is not None}
+    written = (text.strip() for hunk in hunks for text in file.added_in(hunk))
+    gone = Counter(text.strip() for text in file.removed.values())
+    return any(text and text not in restored and text not in gone for text in written)
 
 
 def _net(removed: Iterable[str], added: Iterable[str]) -> tuple[Counter[str], Counter[str]]:
@@ -102,16 +108,6 @@ def _net(removed: Iterable[str], added: Iterable[str]) -> tuple[Counter[str], Co
     gone, come = (Counter(text.strip() for text in lines) for lines in (removed, added))
     del gone[""], come[""]
     return gone - come, come - gone
-
-
-def _tells(text: str) -> bool:
-    """Whether a line tells a fix from other commits: it is long enough, no comment, no import."""
-    return len(text) >= _MIN_CHARS and not text.startswith(("#", "import ", "from "))
-
-
-def _is_common(file: ChangedFile, line: int) -> bool:
-    """Whether an old line says little of a fix: an import, a definition, a comment, a docstring."""
-    return bool(COMMON.match(file.removed[line].strip())) or in_string(file.base_tree, line)
 
 
 def _finding(change: Change, commit: Commit, file: ChangedFile, line: int) -> Finding:

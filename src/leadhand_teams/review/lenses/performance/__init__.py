@@ -1,15 +1,16 @@
-"""The performance lens: calls that block the event loop, on lines that the change adds."""
+"""The performance lens: calls that block the event loop, and queries in loops over queries."""
 
 from collections.abc import Iterator, Sequence
 
 from leadhand.extension.findings import NotAssessed
 from leadhand_teams.review.change import Change, ChangedFile
 from leadhand_teams.review.lens import LensRule, Seen, lens
+from leadhand_teams.review.lenses.performance import queries
 from leadhand_teams.review.ruff_rules import ruff_findings, ruff_rules
 
 __all__ = ["RULES", "review"]
 
-RULES: tuple[LensRule, ...] = ruff_rules("performance")
+RULES: tuple[LensRule, ...] = (*ruff_rules("performance"), queries.RULE)
 
 
 @lens
@@ -19,4 +20,6 @@ def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
         if file.language == "python" and not (file.complete or file.status == "deleted"):
             why = "only a patch was given, not the whole file"
             yield NotAssessed(lens="performance", path=file.path, why=why)
+        elif file.language == "python":
+            yield from queries.find(change, file)
     yield from ruff_findings("performance", files)
