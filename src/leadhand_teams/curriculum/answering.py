@@ -22,6 +22,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     found, topics = found_in(outputs), topics_in(outputs)
     if not found.concepts:  # the structure is missing
         found.concepts = [TaughtConcept(**one.model_dump()) for one in merged(topics)[0]]
+    found.problems.sort(key=lambda one: one.startswith("Not taken"))
     found.problems.sort(key=lambda one: not one.startswith(("Overload", "These require")))
     paths = next((task.artifacts for task in plan.tasks if task.artifacts), ())
     _add(found, results, paths)
@@ -31,7 +32,6 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         for about, why in _contradictions(topics)
     )
     gaps = [Gap(task_id="files", why=f"not read: {why}") for why in found.unread]
-    gaps += [Gap(task_id=readers[0], why=f"sources contradict: {one.about}") for one in conflicts]
     return Synthesis(
         answer=report(plan.goal, found, [one.about for one in conflicts]).markdown(title=False),
         output=cast("JsonValue", found.model_dump(mode="json")),

@@ -1,5 +1,6 @@
 """The typed answer of the team."""
 
+import datetime as dt
 from typing import Literal
 
 from pydantic import BaseModel
@@ -46,8 +47,8 @@ class Lesson(BaseModel):
     title: str
     concepts: list[str]
     hours: float
-    starts: str | None = None
-    """Its first day, ISO 8601."""
+    starts: dt.date | None = None
+    """Its first day."""
     objectives: list[str] = []
     exercises: list[LessonExercise] = []
 
@@ -60,6 +61,7 @@ class Curriculum(BaseModel):
     order: list[str] = []
     lessons: list[Lesson] = []
     problems: list[str] = []
+    is_reviewed: bool = False
     statements: list[Statement] = []
     removed_statements: int = 0
     unread: list[str] = []

@@ -1,6 +1,5 @@
 """Plans by the request: topics of each file, their structure, a lesson plan a unit, a review."""
 
-import re
 from typing import Final, cast
 
 from pydantic import JsonValue
@@ -11,25 +10,11 @@ from leadhand.errors import InputError
 from leadhand.tools.text import joined_names
 from leadhand_teams.curriculum.sources import files_of
 from leadhand_teams.curriculum.structure import CourseTime, structured
+from leadhand_teams.curriculum.vocabulary import VOCABULARY, has
 from leadhand_teams.shared.values import dates
 
 MAX_TASKS: Final = 12
 """Of topics and of materials; more files or units share them."""
-_WORDS: Final = {
-    "materials": r"lessons?|lesson plans?|exercises?|materials?|objectives?|worksheets?|teach\w*|"
-    r"unterricht\w*|aufgaben|übungen|exercices|cours|ejercicios|clases?",
-    "review": r"review\w*|check\w*|gaps?|overload\w*|problems?|wrong|missing|prüf\w*|lücken|"
-    r"vérifi\w*|revis\w*",
-    "structure": r"order\w*|sequence|prerequisites?|graph|path|sort|reihenfolge|ordn\w*|ordre|"
-    r"orden\w*",
-}
-"""Words that ask for each part; any other request asks for all."""
-_WHOLE: Final = r"course|curriculum|syllabus|kurs|lehrplan|programme|curso|plan"
-_WEEKS: Final = r"(\d+)[\s-]*(?:weeks?|wochen?|semaines?|semanas?)\b"
-_A_WEEK: Final = (
-    r"(\d+(?:[.,]\d+)?)\s*(?:h|hours?|stunden|heures|horas)\s*"
-    r"(?:a|per|/|each|every|pro|je|die|par|por|in der)\s*(?:week|woche|semaine|semana)\b"
-)
 
 
 def plan(request: PlanRequest, team: Team) -> Plan:
@@ -79,17 +64,14 @@ def _task(
 
 def asked(request: str) -> set[str]:
     """The parts that a request asks for."""
-    found = {part for part, words in _WORDS.items() if _has(request, words)}
-    return found if found and not _has(request, _WHOLE) else found | {"materials", "review"}
-
-
-def _has(text: str, words: str) -> bool:
-    return re.search(rf"(?<!\w)(?:{words})(?!\w)", text, re.IGNORECASE) is not None
+    found = {part for part, words in VOCABULARY.parts.items() if has(request, words)}
+    is_whole = not found or has(request, VOCABULARY.whole)
+    return found | {"materials", "review"} if is_whole else found
 
 
 def time_of(request: str) -> CourseTime:
     """Weeks, hours a week and the first day, as far as the request names them."""
-    weeks, hours = (re.search(words, request, re.IGNORECASE) for words in (_WEEKS, _A_WEEK))
+    weeks, hours = has(request, VOCABULARY.weeks), has(request, VOCABULARY.hours_a_week)
     count = int(weeks[1]) if weeks else None
     a_week = float(hours[1].replace(",", ".")) if hours else None
     days = dates(request)

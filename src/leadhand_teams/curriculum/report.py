@@ -20,52 +20,45 @@ _SCHOOL_WEEK: Final = dt.timedelta(days=4)
 def files(answer: Answer) -> Mapping[str, str | bytes]:
     """The report as a page and as Markdown, the graph, and a calendar if there is a date."""
     found = Curriculum.model_validate(answer.output)
-    page = report(answer.request, found, [one.about for one in answer.conflicts])
-    written: dict[str, str | bytes] = {"report.html": page.html(), "report.md": page.markdown()}
+    written = report(answer.request, found, [one.about for one in answer.conflicts]).files
     if drawn := _graph(found):
         written["graph.svg"] = drawn.file
     events = [
         Event(f"{one.number}. {one.title}", day, day + _SCHOOL_WEEK, "\n".join(one.objectives))
-        for one in found.lessons
-        if one.starts and (day := dt.date.fromisoformat(one.starts))
-    ]
+        for one in found.lessons if (day := one.starts)
+    ]  # fmt: skip
     if events:
-        written["curriculum.ics"] = calendar(
-            events, name=answer.request, at=dt.datetime.now(dt.UTC)
-        )
+        at = dt.datetime.now(dt.UTC)
+        written["curriculum.ics"] = calendar(events, name=answer.request, at=at)
     return written
 
 
 def report(request: str, found: Curriculum, conflicts: Sequence[str]) -> Report:
     """What is handed on."""
     titles = {one.id: one.title for one in found.concepts}
-    drawn = _graph(found)
+    problems = [*conflicts, *found.problems]
     sections: dict[str, Sequence[Block]] = {
-        "Problems": [Items([*conflicts, *found.problems])] if conflicts or found.problems else [],
-        "Units": _units(found),
-        "What requires what": [drawn] if drawn else [],
-        "Order": _order(found),
+        "Problems": [Items(problems)],
+        "Units": [_units(found)],
+        "What requires what": list(filter(None, [_graph(found)])),
+        "Order": [_order(found)],
+        **{f"Unit {one.number}: {one.title}": _lesson(one, titles) for one in found.lessons},
+        "What a model added": [Items([f"{one.text} [{one.ref}]" for one in found.statements])],
     }
-    lessons = [
-        Section(f"Unit {one.number}: {one.title}", _lesson(one, titles))
-        for one in found.lessons if one.objectives or one.exercises
-    ]  # fmt: skip
-    added = [f"{one.text} [{one.ref}]" for one in found.statements]
-    lessons += [Section("What a model added", [Items(added)])] if added else []
     left_out = counted(found.removed_statements, "statement")
     left_out += " of a model left out: the citation does not hold."
     return Report(
         title="Curriculum",
         about=request,
-        lead=_lead(found, [*conflicts, *found.problems]),
-        sections=[Section(title, blocks) for title, blocks in sections.items() if blocks] + lessons,
+        lead=_lead(found, problems),
+        sections=[Section(title, blocks) for title, blocks in sections.items()],
         missing=[f"Not read: {why}" for why in found.unread],
         footer=[
             "Order, units and sums were computed by code. A guessed prerequisite is a guess from "
             "the words of the topics; check it before you teach by it.",
             *([left_out] if found.removed_statements else []),
         ],
-    )  # fmt: skip
+    )
 
 
 def _lead(found: Curriculum, problems: Sequence[str]) -> list[str]:
@@ -73,30 +66,31 @@ def _lead(found: Curriculum, problems: Sequence[str]) -> list[str]:
     if not found.order:
         return [f"{count} found; they could not be ordered."]
     hours = sum(one.hours for one in found.lessons)
+    unknown = sum(one.hours is None for one in found.concepts)
     guesses = sum(one.basis == "guessed" for one in found.prerequisites)
-    lead = f"{count} in {counted(len(found.lessons), 'unit')}, {hours:,.4g} hours in all"
     given = counted(len(found.prerequisites) - guesses, "given prerequisite")
-    lead += f", in an order that keeps {given} and {guesses} guessed."
-    first = f"{counted(len(problems), 'problem')}; first: {problems[0]}" if problems else ""
-    return [lead, first or "No problem was found."]
+    assumed = f", those of {unknown} assumed" if unknown else ""
+    lead = (
+        f"{count} in {counted(len(found.lessons), 'unit')}, {hours:,.4g} hours in all{assumed}, in "
+        f"an order that keeps {given} and {guesses} guessed."
+    )
+    if problems:
+        return [lead, f"{counted(len(problems), 'problem')}; first: {problems[0]}"]
+    return [lead, "No problem was found." if found.is_reviewed else "It was not reviewed."]
 
 
-def _units(found: Curriculum) -> list[Block]:
+def _units(found: Curriculum) -> TableBlock:
     rows = [
         [
-            str(one.number), date_text(dt.date.fromisoformat(one.starts)) if one.starts else "",
-            one.title, f"{one.hours:,.4g}", str(len(one.objectives)), str(len(one.exercises)),
+            str(one.number), date_text(one.starts) if one.starts else "", one.title,
+            f"{one.hours:,.4g}", str(len(one.objectives)), str(len(one.exercises)),
         ]
         for one in found.lessons
     ]  # fmt: skip
-    return (
-        [TableBlock(["Unit", "Begins", "Topics", "Hours", "Objectives", "Exercises"], rows)]
-        if rows
-        else []
-    )
+    return TableBlock(["Unit", "Begins", "Topics", "Hours", "Objectives", "Exercises"], rows)
 
 
-def _order(found: Curriculum) -> list[Block]:
+def _order(found: Curriculum) -> TableBlock:
     by_id, needs = {one.id: one for one in found.concepts}, dict[str, list[str]]()
     for one in found.prerequisites:
         note = f" (guessed, {one.score:.2f})" if one.basis == "guessed" else ""
@@ -108,12 +102,10 @@ def _order(found: Curriculum) -> list[Block]:
         ]
         for n, name in enumerate(found.order, start=1) if (one := by_id.get(name))
     ]  # fmt: skip
-    columns = ["", "Topic", "Hours", "Requires", "Source"]
-    return [TableBlock(columns, rows, max_rows=500)] if rows else []
+    return TableBlock(["", "Topic", "Hours", "Requires", "Source"], rows, max_rows=500)
 
 
 def _lesson(lesson: Lesson, titles: Mapping[str, str]) -> list[Block]:
-    blocks: list[Block] = [Items(lesson.objectives)] if lesson.objectives else []
     rows = [
         [
             titles.get(one.concept, one.concept), one.question,
@@ -121,9 +113,7 @@ def _lesson(lesson: Lesson, titles: Mapping[str, str]) -> list[Block]:
         ]
         for one in lesson.exercises
     ]  # fmt: skip
-    return blocks + (
-        [TableBlock(["Topic", "Exercise", "Solution", "Source"], rows)] if rows else []
-    )
+    return [Items(lesson.objectives), TableBlock(["Topic", "Exercise", "Solution", "Source"], rows)]
 
 
 def _graph(found: Curriculum) -> Drawing | None:

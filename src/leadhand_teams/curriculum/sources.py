@@ -1,6 +1,5 @@
 """Finds topics in files: JSON Lines, tables, notes, a syllabus, a textbook's contents, lists."""
 
-import functools
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +8,8 @@ from pathlib import Path
 from typing import Final, NamedTuple, cast
 
 from leadhand_teams.curriculum.topics import StatedExercise, Topic, slug
-from leadhand_teams.shared.reading import Reading, Text, read, stamps
+from leadhand_teams.curriculum.vocabulary import VOCABULARY, has
+from leadhand_teams.shared.reading import Reading, Text, read_once
 from leadhand_teams.shared.tables import DataTable
 from leadhand_teams.shared.values import number
 
@@ -17,51 +17,32 @@ _HEADING: Final = re.compile(r"^(#{1,6})\s+(.+?)\s*#*$")
 _ITEM: Final = re.compile(
     r"^(\s*)(?:[-*+•]|(\d+(?:\.\d+)*)[.)]?)\s+(\S.*?)(?:\s*\.{3,}\s*\d+)?\s*$"
 )
-_WEEK: Final = re.compile(
-    r"^(?:week|chapter|lesson|unit|part|woche|kapitel|lektion|semaine|chapitre|leçon|semana|tema)"
-    r"\s*\d+\s*[:.–—-]\s*",
-    re.IGNORECASE,
-)
-_LABELS: Final = {
-    "requires": r"prerequisites?|requires?|needs|voraussetzung(?:en)?|setzt voraus|braucht|"
-    r"prérequis|nécessite|requisitos|requiere",
-    "hours": r"hours|duration|time|stunden|dauer|durée|heures|horas|duración",
-    "goals": r"(?:learning )?(?:goals?|objectives?|outcomes?)|(?:lern)?ziele?|objecti(?:f|vo)s?",
-    "question": r"exercises?|questions?|problems?|aufgaben?|übung(?:en)?|fragen?|ejercicios?",
-    "solution": r"solutions?|answers?|lösung(?:en)?|antwort(?:en)?|réponses?|soluciones|solución",
-}
+_BULLET: Final = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
+_PART: Final = re.compile(rf"^(?i:{VOCABULARY.part})\s*[:.–—-]\s*")
 _LABEL: Final = re.compile(
-    r"^\W*(?:" + "|".join(f"(?P<{name}>{words})" for name, words in _LABELS.items())
-    + r")(?:\s+\d+)?\W*(?::|：|$)\W*(?P<rest>.*)$",
+    r"^[\s*_>•+-]*(?:"
+    + "|".join(f"(?P<{name}>{words})" for name, words in VOCABULARY.labels.items())
+    + r")(?:\s+\d+)?[\s*_]*(?::|：|$)[\s*_]*(?P<rest>.*)$",
     re.IGNORECASE,
-)  # fmt: skip
-_HOURS: Final = re.compile(
-    r"(\d+(?:[.,]\d+)?)\s*(?:h|hrs?|hours?|std\.?|stunden?|heures?|horas?)\b", re.IGNORECASE
 )
+_HOURS: Final = rf"(\d+(?:[.,]\d+)?)\s*(?:(?:{VOCABULARY.hour})(?:\s?(\d\d))?|(min\w*))"
 _REQUIRES: Final = re.compile(
-    rf"(?:{_LABELS['requires']}|after|nach)\s*:?\s+([^;()]+)", re.IGNORECASE
+    rf"(?:{VOCABULARY.labels['requires']}|after|nach)\s*:?\s+([^;()]+)", re.IGNORECASE
 )
-_NONE: Final = frozenset(("", "-", "–", "none", "no", "keine", "aucun", "ninguno", "n/a"))
+_PAGE: Final = re.compile(r"\s+(\d+)$")
 _MOST_TITLE: Final = 120
-_LINES: Final = re.compile(r"[\n;]")
-_COLUMNS: Final = {
-    "id": ("id",),
-    "title": ("topic", "concept", "title", "lesson", "name", "thema", "sujet", "tema"),
-    "summary": ("summary", "description", "beschreibung"),
-    "hours": ("hours", "stunden", "heures", "horas"),
-    "goals": ("goals", "objectives", "lernziele"),
-    "prerequisites": ("prerequisites", "requires", "needs", "voraussetzungen", "prérequis"),
-}
 
 
 class CourseFiles(NamedTuple):
     """What was handed in."""
 
-    topics: Mapping[str, tuple[Topic, ...]]
+    topics: Mapping[str, list[Topic]]
     """By file."""
-    texts: tuple[Text, ...]
+    texts: Sequence[Text]
     """What a model may quote."""
-    unread: tuple[str, ...]
+    unread: Sequence[str]
+    left_out: Sequence[str]
+    """Sections and weeks that are no topics, such as exams."""
 
     @property
     def every(self) -> list[Topic]:
@@ -69,14 +50,9 @@ class CourseFiles(NamedTuple):
         return [topic for topics in self.topics.values() for topic in topics]
 
 
-def files_of(paths: Sequence[str]) -> CourseFiles:
-    """The topics in files and folders; they are read once until they change."""
-    return _read(tuple(paths), stamps(paths))
-
-
-@functools.lru_cache(maxsize=2)
-def _read(paths: tuple[str, ...], states: tuple[tuple[str, int, int], ...]) -> CourseFiles:
-    reading = read(paths)
+@read_once
+def files_of(reading: Reading) -> CourseFiles:
+    """The topics in the files at some paths."""
     topics: dict[str, list[Topic]] = {name: list(_rows(name, reading)) for name in reading.lines}
     by_json = {name for name, found in topics.items() if found}
     for table in reading.tables:
@@ -87,56 +63,72 @@ def _read(paths: tuple[str, ...], states: tuple[tuple[str, int, int], ...]) -> C
         if text.name not in by_json:
             texts.append(text)
             topics[text.name] = topics.get(text.name) or of_text(text)
-    named = {one.name for one in reading.unread}
-    unread = [f"{one.name}: {one.why}" for one in reading.unread]
-    unread += [
-        f"{name}: no topics were found in it"
+    left_out: list[str] = []
+    for name, every in topics.items():
+        taught = [one for one in every if one.position is None or not _is_other(one.title)]
+        left_out += [f"{one.title} [{one.ref}]" for one in every if one not in taught]
+        topics[name] = taught
+    why = {one.name: one.why for one in reading.unread}
+    found = {name: topics[name] for name in reading.files if topics.get(name)}
+    why |= {
+        name: "no topics were found in it"
         for name in reading.files
-        if name not in named and not topics.get(name)
-    ]
-    found = {name: tuple(topics[name]) for name in reading.files if topics.get(name)}
-    return CourseFiles(found, tuple(texts), tuple(unread))
+        if name not in why and name not in found
+    }
+    unread = [f"{name}: {one}" for name, one in why.items()]
+    return CourseFiles(found, texts, unread, left_out)
+
+
+def _is_other(title: str) -> bool:
+    return any(re.fullmatch(f"(?i:{words})", title) for words in VOCABULARY.no_topic)
 
 
 def _rows(name: str, reading: Reading) -> Iterator[Topic]:
     """The topics of a file of JSON Lines."""
     if Path(name).suffix.lower() in (".jsonl", ".ndjson"):
-        for number, line in enumerate(reading.lines[name], start=1):
+        for n, line in enumerate(reading.lines[name], start=1):
             try:
                 row: object = json.loads(line or "0")
             except (ValueError, RecursionError):
                 continue
             if isinstance(row, dict):
-                yield from _of_fields(cast("dict[str, object]", row), name, f"{name}:{number}")
+                fields = cast("dict[str, object]", row)
+                key = str(fields["id"]) if fields.get("id") is not None else ""
+                yield from _of_fields(fields, name, key or f"{name}:{n}")
 
 
 def _of_table(table: DataTable) -> Iterator[Topic]:
-    columns = {field: table.column(*names) for field, names in _COLUMNS.items()}
-    is_ordered = table.column("week", "woche", "semaine", "semana", "order") is not None
+    columns = {name: table.column(*names) for name, names in VOCABULARY.columns.items()}
     for row in range(len(table)) if columns["title"] is not None else ():
-        fields = {field: one.cells[row] for field, one in columns.items() if one is not None}
+        fields = {name: one.texts[row].strip() for name, one in columns.items() if one is not None}
         for topic in _of_fields(fields, table.file, table.ref(row)):
-            topic.position = row if is_ordered else None
+            topic.position = row if columns["week"] is not None else None
             yield topic
 
 
-def _of_fields(row: Mapping[str, object], file: str, place: str) -> Iterator[Topic]:
-    key = str(row["id"]) if row.get("id") is not None else ""
+def _of_fields(row: Mapping[str, object], file: str, ref: str) -> Iterator[Topic]:
+    key = str(row["id"]) if row.get("id") not in (None, "") else ""
     title = str(row.get("title") or row.get("name") or key).strip()
-    if not title:
-        return
-    goals, hours = row.get("goals"), row.get("hours")
-    lines = (
-        cast("list[object]", goals) if isinstance(goals, list) else _LINES.split(str(goals or ""))
-    )
-    stripped = [re.sub(r"^[\s*•+-]+", "", str(line)).strip() for line in lines]
-    yield Topic(
-        id=key or slug(title), title=title, file=file, ref=key or place,
-        summary=str(row.get("summary") or row.get("description") or ""),
-        goals=[line for line in stripped if line and not line.startswith("#")],
-        requires=list(_names(row.get("prerequisites"))),
-        hours=hours if isinstance(hours, int | float) and 0 < hours < 10_000 else None,
-    )  # fmt: skip
+    goals = row.get("goals")
+    listed = isinstance(goals, list)
+    lines = cast("list[object]", goals) if listed else re.split(r"[\n;]", str(goals or ""))
+    stripped = [_BULLET.sub("", str(line)).strip() for line in lines]
+    if title:
+        yield Topic(
+            id=key or slug(title), title=title, file=file, ref=ref,
+            summary=str(row.get("summary") or row.get("description") or ""),
+            goals=[line for line in stripped if line and not line.startswith("#")],
+            requires=list(_names(row.get("prerequisites"))), hours=hours_in(str(row.get("hours"))),
+        )  # fmt: skip
+
+
+def hours_in(text: str, *, is_bare: bool = True) -> float | None:
+    """The hours of `1.5 h`, `2 h 30` or `90 min`, or of a bare number."""
+    hours = number(text) if is_bare else None
+    if found := has(text, _HOURS):
+        hours = float(found[1].replace(",", ".")) / (60 if found[3] else 1)
+        hours += float(found[2] or 0) / 60
+    return hours if hours is not None and 0 < hours < 10_000 else None
 
 
 def _names(requires: object) -> Iterator[str]:
@@ -153,19 +145,25 @@ def _names(requires: object) -> Iterator[str]:
 def split_names(text: str) -> list[str]:
     """The names in a list such as `loops, lists`."""
     names = [name.strip(" .*_`") for name in re.split(r"[;,\n]", text)]
-    return [name for name in names if name.lower() not in _NONE]
+    return [name for name in names if name.lower() not in VOCABULARY.none]
 
 
 def of_text(text: Text) -> list[Topic]:
-    """The topics of a text: its sections, or the entries of its lists."""
+    """The topics of a text: its sections or weeks, or the entries of its lists."""
     lines, offset = list[tuple[int, str]](), 0
     for line in text.text.split("\n"):
         lines.append((offset, line))
         offset += len(line) + 1
     starts = _starts([line for _, line in lines])
-    ends = [*starts[1:], len(lines)]
-    found = [_topic(text, lines[one:end]) for one, end in zip(starts, ends, strict=True)]
+    ends = pairwise([*starts, len(lines)])
+    found = [_topic(text, lines[start:end]) for start, end in ends]
     found = [topic for topic in found if topic.title]
+    pages = [_PAGE.search(topic.title) for topic in found]
+    numbers = [int(page[1]) for page in pages if page]
+    if len(found) > 2 and len(numbers) > 0.8 * len(found) and numbers == sorted(numbers):
+        for topic in found:  # a textbook's contents
+            topic.title = _PAGE.sub("", topic.title)
+            topic.id = slug(topic.title)
     for n, topic in enumerate(found):
         topic.position = n if len(found) > 1 else None
     return found
@@ -173,19 +171,32 @@ def of_text(text: Text) -> list[Topic]:
 
 def _starts(lines: Sequence[str]) -> list[int]:
     """The lines that begin a topic; a chapter that only has sections is none."""
-    heads: list[tuple[int, int]] = []
-    items: list[tuple[int, int]] = []
+    heads, items, weeks = list[tuple[int, int]](), list[tuple[int, int]](), list[int]()
+    below_label = False
     for n, line in enumerate(lines):
-        if (found := _HEADING.match(line)) and not _LABEL.match(found[2]):
-            heads.append((n, len(found[1])))
-        elif (item := _ITEM.match(line)) and not item[1] and not _LABEL.match(line):
+        heading, label, item = (
+            _HEADING.match(line),
+            _LABEL.match(line.lstrip("# ")),
+            _ITEM.match(line),
+        )
+        if heading and not label:
+            heads.append((n, len(heading[1])))
+            below_label = False
+        elif label:
+            below_label = True
+        elif item and not item[1] and not below_label:
             items.append((n, (item[2] or "").count(".")))
+        elif _PART.match(line):
+            weeks.append(n)
+            below_label = False
     top = min((level for _, level in heads), default=0)
     if len(heads) > 1 and sum(level == top for _, level in heads) == 1:
         heads = [(n, level) for n, level in heads if level > top]
     sections = _leaves(heads, lines)
-    entries = _leaves(items, lines)
-    return entries if len(entries) > 1 >= len(sections) else sections
+    if len(sections) > 1:
+        return sections
+    entries = weeks if len(weeks) > 1 else _leaves(items, lines)
+    return entries if len(entries) > 1 else sections
 
 
 def _leaves(rows: Sequence[tuple[int, int]], lines: Sequence[str]) -> list[int]:
@@ -199,25 +210,31 @@ def _leaves(rows: Sequence[tuple[int, int]], lines: Sequence[str]) -> list[int]:
 def _topic(text: Text, lines: Sequence[tuple[int, str]]) -> Topic:
     """A topic from the line with its title, and what is said of it below."""
     topic, label, prose = _titled(text, *lines[0]), "", list[str]()
+    is_week, solved = _PART.match(lines[0][1]), None
     for offset, whole in lines[1:]:
         line = whole.lstrip("# ")
+        item = _ITEM.match(line)
         if found := _LABEL.match(line):
-            label, line = next(name for name in _LABELS if found[name]), found["rest"]
-        elif line and not _ITEM.match(line) and label not in ("question", "solution"):
+            label, line = next(name for name in VOCABULARY.labels if found[name]), found["rest"]
+            solved = topic.exercises[-1] if topic.exercises else None
+        elif is_week and not line:  # what follows is not about the last week
+            break
+        elif line and not item and label not in ("question", "solution"):
             label = ""
-        words = re.sub(r"^\s*(?:[-*+•]|\d+[.)])\s+", "", line).strip()
-        last = topic.exercises[-1] if topic.exercises else None
+        words = _BULLET.sub("", line).strip()
         match label if words else "nothing":
             case "requires":
                 topic.requires += split_names(words)
             case "hours":
-                topic.hours = number(_HOURS.sub(r"\1", words)) or topic.hours
+                topic.hours = hours_in(words) or topic.hours
             case "goals":
                 topic.goals.append(words)
             case "question":
                 topic.exercises.append(StatedExercise(question=words, ref=text.ref(offset)))
-            case "solution" if last:
-                last.solution = f"{last.solution} {words}" if last.solution else words
+            case "solution" if solved:
+                if item:  # a list of solutions is in the order of the questions
+                    solved = next((one for one in topic.exercises if not one.solution), solved)
+                solved.solution = f"{solved.solution} {words}" if solved.solution else words
             case _:
                 prose.append(words)
     topic.summary = " ".join(filter(None, (topic.summary, *prose)))
@@ -226,18 +243,17 @@ def _topic(text: Text, lines: Sequence[tuple[int, str]]) -> Topic:
 
 def _titled(text: Text, offset: int, line: str) -> Topic:
     """A topic from its title, with hours and needs in brackets: `Loops (2 h; needs: lists)`."""
-    hours, requires = None, list[str]()
     item = _ITEM.match(line.strip())
-    line = _WEEK.sub("", (item[3] if item else line).lstrip("# "))
+    line = _PART.sub("", (item[3] if item else line).lstrip("# "), count=1)
+    hours, requires = None, list[str]()
     for bracket in re.findall(r"\s*\([^()]*\)", line):
-        taken, needed = _HOURS.search(bracket), _REQUIRES.search(bracket)
-        if taken or needed:
-            line = line.replace(bracket, "")
-        hours = float(taken[1].replace(",", ".")) if taken else hours
+        taken, needed = hours_in(bracket, is_bare=False), _REQUIRES.search(bracket)
+        line = line.replace(bracket, "") if taken or needed else line
+        hours = taken or hours
         requires += split_names(needed[1]) if needed else []
-    title, _, summary = re.sub(r"\s+[–—-]\s+|:\s+", "\0", line, count=1).partition("\0")
+    title, _, summary = re.sub(r"\s+[–—-]\s+|\s*:\s+", "\0", line, count=1).partition("\0")
     title = title.strip(" *_`.:")[:_MOST_TITLE]
-    topic = Topic(id=slug(title), title=title, summary=summary.strip(), hours=hours)
-    return topic.model_copy(
-        update={"requires": requires, "file": text.name, "ref": text.ref(offset)}
-    )
+    return Topic(
+        id=slug(title), title=title, summary=summary.strip(), hours=hours, requires=requires,
+        file=text.name, ref=text.ref(offset),
+    )  # fmt: skip

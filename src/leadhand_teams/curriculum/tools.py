@@ -31,16 +31,18 @@ class FoundTopics(BaseModel):
 
     topics: list[Topic] = []
     unread: list[str] = []
+    problems: list[str] = []
 
 
 def collect(handoff: Handoff) -> Result:
     """The topics in the files that the payload names."""
-    files, names = (
-        files_of(handoff.artifacts),
-        cast("dict[str, list[str]]", handoff.payload)["files"],
-    )
+    files = files_of(handoff.artifacts)
+    names = cast("dict[str, list[str]]", handoff.payload)["files"]
     topics = [topic for name in names for topic in files.topics.get(name, ())]
-    return _result(FoundTopics(topics=topics, unread=list(files.unread)))
+    found = FoundTopics(topics=topics, unread=list(files.unread))
+    if files.left_out:
+        found.problems.append(f"Not taken as topics: {joined_names(list(files.left_out), 12)}.")
+    return _result(found)
 
 
 def arrange(handoff: Handoff) -> Result:
@@ -63,7 +65,7 @@ def arrange(handoff: Handoff) -> Result:
         starts = time.starts + dt.timedelta(weeks=number - 1) if time.starts else None
         title, hours = joined_names([titles[one] for one in unit], 3), made.taken(unit)
         lesson = Lesson(number=number, title=title, concepts=unit, hours=hours)
-        lesson.starts = starts.isoformat() if starts else None
+        lesson.starts = starts
         found.lessons.append(lesson)
     for circle in made.circles:
         names = [titles[edge.before] for edge in circle]
@@ -109,13 +111,15 @@ def review(handoff: Handoff) -> Result:
     by_id = {topic.id: topic for topic in made.topics}
     needed, weeks, a_week = made.taken(made.order), time.weeks, time.a_week
     problems: list[str] = []
-    if weeks and a_week and needed > weeks * a_week:
+    is_overfull = weeks and a_week and needed > weeks * a_week
+    if weeks and a_week and is_overfull:
         problems.append(
             f"Overload: the topics take {needed:,.4g} hours, and {weeks} weeks of {a_week:g} hours "
             f"are {weeks * a_week:g}."
         )
     for unit in made.units:
-        if a_week and (hours := made.taken(unit)) > a_week:
+        hours = made.taken(unit)
+        if a_week and hours > a_week and (len(unit) == 1 or not is_overfull):
             names = joined_names([by_id[one].title for one in unit], 3)
             problems.append(f"Overload: {hours:,.4g} hours in a week of {a_week:g}: {names}.")
     for edge in made.given:
@@ -139,7 +143,7 @@ def review(handoff: Handoff) -> Result:
     for what, names in open_ones.items():
         note = f" ({made.usual:g} assumed for each)" if what == "hours" else ""
         problems += [f"No {what} are stated for {joined_names(names)}{note}."] if names else []
-    return _result(Curriculum(problems=problems))
+    return _result(Curriculum(problems=problems, is_reviewed=True))
 
 
 def topics_in(outputs: Iterable[JsonValue]) -> list[Topic]:
@@ -156,6 +160,7 @@ def found_in(outputs: Iterable[JsonValue]) -> Curriculum:
         found.concepts += part.concepts
         found.prerequisites += part.prerequisites
         found.order += part.order
+        found.is_reviewed = found.is_reviewed or part.is_reviewed
         found.problems += [one for one in part.problems if one not in found.problems]
         found.unread += [one for one in part.unread if one not in found.unread]
         for lesson in part.lessons:
