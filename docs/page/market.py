@@ -53,8 +53,8 @@ def work(pace_s: float) -> Callable[[Handoff], Awaitable[Outcome]]:
             cost_usd=0.0011 * len(id),
         )
         if id == "reviews":
-            why = "the archive of reviews answered 403: Forbidden"
-            return Failed(kind="tool_error", message=why)
+            why = "the archive of reviews answered 503: Service Unavailable"
+            return Failed(kind="tool_error", message=why, transient=True)
         if id == "compare":
             said = "Acme is cheapest for twelve seats with guests."
             return Completed(result=Result(output=PLANS, summary=said, confidence=84, usage=used))
@@ -85,7 +85,7 @@ def market(name: str, pace_s: float) -> Team:
     return Team(
         name,
         workers=[
-            Worker("researcher", "Finds prices and features", run=run, retry=False),
+            Worker("researcher", "Finds prices and features", run=run),
             Worker("analyst", "Compares what was found", run=run),
             Worker("legal", "Contract questions", team=legal),
         ],
@@ -127,7 +127,7 @@ def ask(handoff: Handoff) -> Outcome:
 
 
 quick = market("market", 1.0)
-slow = market("vendors", 40.0)
+slow = market("vendors", 20.0)
 orders = Team(
     "orders",
     workers=[Worker("clerk", "Checks orders", run=ask)],

@@ -66,7 +66,7 @@ def taken(token_file: Path, reviewed: str) -> None:
         for name, path, (width, height), dark in (
             ("inbox", "/inbox", WIDE, False),
             ("live", f"{vendors}?view=graph", WIDE, False),
-            ("timeline", f"{vendors}?view=timeline", WIDE, False),
+            ("timeline", f"{market}?view=timeline", WIDE, False),
             ("task", f"{market}/tasks/compare?view=graph", WIDE, False),
             ("answer", market, WIDE, False),
             ("review", f"/runs/{reviewed}", WIDE, False),

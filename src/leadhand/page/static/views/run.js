@@ -133,7 +133,7 @@ function Actions({ run, view }) {
   return html`<div class="row actions">
     ${going ? html`<${Button} small icon="square" busy=${busy} onClick=${() => setDialog("cancel")}>Stop<//>` : null}
     ${stopped ? html`<${Button} small main icon="play" busy=${busy} onClick=${() => act("resume", {})}>Resume<//>` : null}
-    ${view.answer && (view.status !== "waiting" || run.tasks.length) ? html`<${Button} small icon="reply" onClick=${() => setDialog("followup")}>Follow up<//><${Button} small icon="file-text" title="The report, as a page to print or send" target="_blank" href=${link(`/runs/${part(run.id)}/report?format=html`)}>Report<//>` : null}
+    ${view.answer && (view.status !== "waiting" || run.tasks.length) ? html`${run.tasks.length ? html`<${Button} small icon="reply" onClick=${() => setDialog("followup")}>Follow up<//>` : html`<${Button} small icon="rotate-ccw" title="Change the request or hand in files, and start" href=${url("/runs/new", { team: view.team, request: view.request })}>Start again<//>`}<${Button} small icon="file-text" title="The report, as a page to print or send" target="_blank" href=${link(`/runs/${part(run.id)}/report?format=html`)}>Report<//>` : null}
     ${going ? null : html`<${Button} small quiet icon="trash-2" title="Delete the run" onClick=${() => setDialog("delete")} />`}
     ${error && !dialog ? html`<${Trouble} small error=${error} />` : null}
     ${dialog === "cancel" ? html`<${Sure} title="Stop this run?" word="Stop it" busy=${busy} error=${error} text="Running tasks are ended. What was found so far becomes the answer." onClose=${() => setDialog(null)} onSure=${() => act("cancel", { reason: "stopped on the page" })} />` : null}
