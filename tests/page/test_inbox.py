@@ -96,6 +96,9 @@ def test_an_escalation_is_answered_and_the_answer_reaches_its_task(
         page.get_by_label("Your reply").fill("May")
         page.get_by_label("Your reply").press("Control+Enter")
         expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+        assert page.url == f"{desk.url}/inbox"
+        page.goto(f"{desk.url}/inbox?run={run_id}&question=9")
+        expect(page.locator(".sent")).to_contain_text("That question no longer waits")
     assert "May" in answer_of(desk, run_id)
 
 

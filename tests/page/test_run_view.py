@@ -77,6 +77,12 @@ def test_a_task_has_an_address_of_its_own(browser: Browser, office: Desk, tmp_pa
         page.keyboard.press("Escape")
         expect(panel).to_have_count(0)
         assert page.url.endswith(f"/runs/{run_id}?view=graph")
+        page.get_by_role("button", name="Zoom in").click()
+        page.wait_for_url(re.compile(r"&at=-?\d+_-?\d+_[\d.]+$"))
+        page.reload()
+        node(page, "prices").click()
+        expect(panel).to_be_visible()
+        assert "&at=" in page.url
 
 
 def test_a_citation_leads_to_its_task(browser: Browser, office: Desk, tmp_path: Path) -> None:

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from leadhand import Supervisor
+import pytest
+
+from leadhand import Supervisor, Task, Team, Worker
 from leadhand.cli.runs.history_text import history_lines
 from leadhand.contracts.events import (
     ApprovalGiven,
     ApprovalRequested,
     Event,
+    ModelCalled,
     RunFinished,
     RunStarted,
     RunWaiting,
@@ -25,6 +28,7 @@ from leadhand.contracts.task import Plan
 from leadhand.journal import open_store
 from leadhand.state.fold import fold
 from leadhand.state.times import metrics
+from leadhand.testing import ScriptedModel, VirtualClock, run_virtual
 from leadhand.trace.run_history import RunHistory
 from tests.handles import resumed
 from tests.nested_teams import DESK, LEGAL, clause, law, office
@@ -238,3 +242,18 @@ def kept(home: Path, events: Sequence[Event]) -> None:
 
     asyncio.run(write())
     journal.close()
+
+
+def test_an_attempt_has_when_its_model_was_not_asked_because_it_had_refused() -> None:
+    refused = {"reply": {"misbehave": {"429": 3}}, "times": 1}
+    model = ScriptedModel(script=[refused], latency_ms=500)
+    worker = Worker("desk", "Answers", instructions="Answer.", plain=True)
+    team = Team("desk", model=model.model, workers=[worker])
+    plan = Plan(goal="How long?", tasks=(Task(id="a", worker="desk", intent="Say how long."),))
+    _, log = runs.ran(team, plan, run=run_virtual, clock=VirtualClock())
+    (attempt,) = RunHistory.of(log).tasks["a"].attempts
+    ((start_s, end_s),) = attempt.waits
+    first, second = (one for one in log if isinstance(one, ModelCalled))
+    assert start_s == pytest.approx(first.elapsed_s)
+    assert end_s == pytest.approx(second.elapsed_s - second.duration_s)
+    assert 3 <= end_s - start_s < 10
