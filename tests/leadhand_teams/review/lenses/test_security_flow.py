@@ -19,6 +19,15 @@ BAD: dict[str, tuple[str, str]] = {
         "shell-unquoted",
         "import subprocess as sp\ndef f(name):\n    c = f'ls {name}'\n    sp.run(c, shell=True)\n",
     ),
+    "a whole command that a caller passes": (
+        "shell-unquoted",
+        "import subprocess\ndef f(command):\n    subprocess.run(command, shell=True)\n",
+    ),
+    "a parameter as code": ("code-from-parameter", "def f(rule, row):\n    return eval(rule)\n"),
+    "a parameter that is unpickled": (
+        "code-from-parameter",
+        "import pickle\ndef f(blob):\n    return pickle.loads(blob)\n",
+    ),
     "typed input as code": ("code-injection", "def f():\n    return eval(input())\n"),
     "a quoted value in SQL": (
         "sql-injection",

@@ -9,14 +9,9 @@ from leadhand.extension.findings import Finding
 from leadhand.tools.git import GitFailed, GitTimeout, grep
 from leadhand_teams.review import syntax
 from leadhand_teams.review.change import Change, ChangedFile
-from leadhand_teams.review.lens import LensRule
+from leadhand_teams.review.rules import rule
 
-RULE = LensRule(
-    "performance/query-in-loop", "performance/queries", "warning",
-    "A hundred rows are a hundred and one queries.",
-    "Fetch them at once, by `select_related`, `prefetch_related`, `selectinload` or one query with "
-    "`IN`.",
-)  # fmt: skip
+RULE = rule("performance/query-in-loop")
 
 _HINT = re.compile(r"\.objects\b|\bget_queryset\(|\.query\b|session\b")
 _WRAPPERS = syntax.word_set("list tuple set sorted enumerate reversed iter tqdm zip")

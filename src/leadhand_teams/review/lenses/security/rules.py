@@ -5,6 +5,7 @@ from leadhand_teams.review.rules import rule
 SHELL = rule("security/shell-injection")
 LOCAL_SHELL = rule("security/shell-unquoted")
 CODE = rule("security/code-injection")
+PASSED_CODE = rule("security/code-from-parameter")
 SQL = rule("security/sql-injection")
 TEMPLATE = rule("security/template-injection")
 LDAP = rule("security/ldap-injection")

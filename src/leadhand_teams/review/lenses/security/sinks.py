@@ -91,8 +91,11 @@ def _in_shell(event: ResolvedCall, value: Value, piece: Value) -> bool:
 
 def _in_local_shell(event: ResolvedCall, value: Value, piece: Value) -> bool:
     # The user of a program may run commands anyway; the sender of a request may not.
-    local = piece.trust is Trust.LOCAL or (piece.trust is Trust.PARAMETER and value.built)
-    return local and _in_shell(event, value, piece)
+    return piece.trust is not Trust.REMOTE and _in_shell(event, value, piece)
+
+
+def _passed(event: ResolvedCall, value: Value, piece: Value) -> bool:
+    return piece.trust is Trust.PARAMETER and not _from_outside(event, value, piece)
 
 
 def _ldap(event: ResolvedCall, value: Value, piece: Value) -> bool:
@@ -168,6 +171,11 @@ SINKS: tuple[Sink, ...] = (
     Sink(rules.CODE, word_set("eval exec builtins.eval builtins.exec code.interact"), "code",
          "is run as Python by", "0 source", Trust.LOCAL,
          lambda _, __, piece: piece.trust is Trust.REMOTE or piece.made_by == "input"),
+    Sink(rules.PASSED_CODE, word_set("eval exec builtins.eval builtins.exec"), "code",
+         "is run as Python by", "0 source", Trust.PARAMETER, _passed),
+    Sink(rules.PASSED_CODE, word_set(
+        "pickle.loads dill.loads cloudpickle.loads marshal.loads jsonpickle.decode"
+        ), "pickle", "may name any code, and is loaded by", "0 data", Trust.PARAMETER, _passed),
     Sink(rules.TEMPLATE, word_set(
         "flask.render_template_string jinja2.Template jinja2.environment.Template"
         " mako.template.Template django.template.Template tornado.template.Template"
@@ -301,6 +309,7 @@ HINTS = word_set(
     "shell=True system( popen( getoutput( getstatusoutput( create_subprocess_shell( execute("
     " executemany( executescript( raw( read_sql( read_sql_query( text( search_s( search_st("
     " search_ext( search_ext_s( paged_search( load( loads( Unpickler( pickle. FilterExpression"
-    " KeyConditionExpression ConditionExpression script> read_pickle format_exc"
+    " KeyConditionExpression ConditionExpression script> read_pickle format_exc eval( exec("
+    " jsonpickle."
 )
 """What code contains in which a parameter may go where untrusted data must not."""
