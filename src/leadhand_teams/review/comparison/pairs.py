@@ -35,6 +35,9 @@ _SIMILAR = 0.5
 _FEW = 5
 """With fewer new lines a definition does not count as rewritten."""
 
+_FEW_LINES = 20
+"""The most lines that a change removes which does nothing else."""
+
 
 @dataclass(frozen=True, eq=False)
 class Pair:
@@ -213,6 +216,13 @@ class DefinitionPairs:
             or any(map(vocabulary.encodes, code.call_counts))
             or any(guard.strong for guard in code.guards)
         )
+
+    @functools.cached_property
+    def only_removes(self) -> bool:
+        """Whether all that the change does to code is to take a few lines away."""
+        removed = sum(bool(line.strip()) for line in self._removed_lines())
+        added = sum(bool(line.strip()) for line in self._added_lines())
+        return added < removed <= _FEW_LINES
 
     def _added_lines(self) -> Iterator[str]:
         return (line for file in self._files for line in file.added.values())

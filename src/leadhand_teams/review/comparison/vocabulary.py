@@ -33,7 +33,7 @@ _EXACT = syntax.word_set(
     " create_default_context load_verify_locations set_ciphers fullmatch quote_plus quoteattr"
     " quote_identifier quote_ident quote_name escape_string literal_eval safe_load safe_dump"
     " verify_mode check_hostname has_perm has_permission get_object_or_404 hmac sign unsign"
-    " setgroups umask"
+    " setgroups umask translate format_html format_html_join"
 )
 _LIMITS = re.compile(
     r"^max_|_max$|_max_|^max[A-Z]|limit|quota|^timeout$|_timeout|timeout_|max_?size|maxsize"

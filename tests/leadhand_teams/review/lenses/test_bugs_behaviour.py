@@ -93,6 +93,27 @@ CHANGED: dict[str, tuple[str, str, str]] = {
         "def f(x):\n    if not x.done:\n        x.run()\n",
         "def f(x):\n    if x.done:\n        x.run()\n",
     ),
+    "a case of its own": (
+        "case-dropped",
+        "def f(x):\n    if x.name == '':\n        x.name = 'unnamed'\n    return x.name.upper()\n",
+        "def f(x):\n    return x.name.upper()\n",
+    ),
+    "a handler": (
+        "handler-dropped",
+        "def f(x):\n    try:\n        return x.rate()\n    except ZeroDivisionError:\n"
+        "        return 0\n",
+        "def f(x):\n    return x.rate()\n",
+    ),
+    "an argument": (
+        "argument-dropped",
+        "def f(x):\n    x.find(\n        x.name,\n        exact=True,\n    )\n",
+        "def f(x):\n    x.find(\n        x.name,\n    )\n",
+    ),
+    "a statement": (
+        "statement-dropped",
+        "def f(x):\n    x.buffer = None\n    return x.read(x.buffer)\n",
+        "def f(x):\n    return x.read(x.buffer)\n",
+    ),
     "a constant condition": (
         "condition-constant",
         "def f(x):\n    if x.ready:\n        x.run()\n",
@@ -142,6 +163,15 @@ QUIET: dict[str, tuple[str, str]] = {
     "a number that is no position": (
         "def f(x):\n    return fetch(x, retries=1)\n",
         "def f(x):\n    return fetch(x, retries=2)\n",
+    ),
+    "a statement that is there twice": (
+        "def f(x):\n    x.size = 0\n    x.name = ''\n    x.size = 0\n",
+        "def f(x):\n    x.name = ''\n    x.size = 0\n",
+    ),
+    "a case that something else takes over": (
+        "def f(x):\n    if not x.name:\n        return ''\n    return x.name.upper()\n",
+        "def f(x):\n    name = x.name or ''\n    return name.upper()\n\n"
+        "def g(x):\n    return f(x)\n",
     ),
     "a function with another body": (
         "def f(x):\n    if x.a == 1:\n        x.b()\n    return x.c[0]\n",

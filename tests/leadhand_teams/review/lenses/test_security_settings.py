@@ -230,3 +230,10 @@ def test_obvious_placeholders_are_not_secrets(tmp_path: Path) -> None:
 def test_lines_of_hostile_length_are_read(tmp_path: Path) -> None:
     text = "x = '" + "-eyJ" * 200_000 + "'\n" + "a://" * 100_000 + "@\n"
     assert look(tmp_path, {"big.txt": text}).findings == ()
+
+
+def test_a_secret_that_is_now_written_out_is_reported(tmp_path: Path) -> None:
+    before = "import os\nKEY = os.environ['APP_SECRET_KEY']\n"
+    after = "import os\nKEY = 'w8#k2v!q0z@e5r$t9'\n"
+    report = look(tmp_path, {"a.py": after}, {"a.py": before})
+    assert {one.rule for one in report.findings} == {"security/hard-coded-credential"}

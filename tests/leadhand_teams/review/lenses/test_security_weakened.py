@@ -11,6 +11,40 @@ from tests.leadhand_teams.review.lenses.security_reports import look
 from tests.repositories import Repo
 
 WEAKENED: dict[str, tuple[str, str, str]] = {
+    "a check in a decorator's argument": (
+        "decorator",
+        "@app.delete('/x', dependencies=[Depends(require_admin)])\ndef f(x):\n    drop(x)\n",
+        "@app.delete('/x')\ndef f(x):\n    drop(x)\n",
+    ),
+    "the method of a request": (
+        "request-check",
+        "def f(request, x):\n    if request.method == 'POST' and x.ready:\n        drop(x)\n"
+        "    return page(request)\n",
+        "def f(request, x):\n    if x.ready:\n        drop(x)\n    return page(request)\n",
+    ),
+    "the submission of a form": (
+        "request-check",
+        "def f(form, x):\n    if form.validate_on_submit():\n        x.set(form.name)\n"
+        "    return page(form)\n",
+        "def f(form, x):\n    x.set(form.name)\n    return page(form)\n",
+    ),
+    "a form of HTML that escapes": (
+        "safer-variant",
+        "def f(x):\n    return format_html('<b>{}</b>', x.name)\n",
+        "def f(x):\n    return '<b>%s</b>' % x.name\n",
+    ),
+    "a comparison in constant time": (
+        "safer-variant",
+        "def f(x, token):\n    return constant_time_compare(x.token, token)\n",
+        "def f(x, sent):\n    return x.token == sent\n",
+    ),
+    "an overriding method that refuses a value": (
+        "override",
+        "class Link(HTTPConnection):\n    def putrequest(self, method, url):\n"
+        "        if '\\n' in url:\n            raise ValueError(url)\n"
+        "        super().putrequest(method, url)\n\n    def open(self):\n        go(self)\n",
+        "class Link(HTTPConnection):\n    def open(self):\n        go(self)\n",
+    ),
     "a check that only the code before knows": (
         "call",
         "def admit(x):\n    if x.id < 0:\n        raise Refused(x)\n\n"
@@ -130,11 +164,6 @@ WEAKENED: dict[str, tuple[str, str, str]] = {
         "call",
         "import os\ndef f(root, name):\n    return open(os.path.normpath(name))\n",
         "import os\ndef f(root, name):\n    return open(name)\n",
-    ),
-    "a comparison in constant time": (
-        "call",
-        "import hmac\ndef f(a, b):\n    return hmac.compare_digest(a, b)\n",
-        "def f(a, b):\n    return a == b\n",
     ),
 }
 

@@ -21,7 +21,7 @@ from leadhand_teams.review.comparison import (
     shown,
 )
 from leadhand_teams.review.comparison.code import names_in, squeezed
-from leadhand_teams.review.comparison.guards import VERSIONS
+from leadhand_teams.review.comparison.guards import VERSIONS, called_in
 from leadhand_teams.review.lens import LensRule
 
 _FAMILY = "bugs/behaviour"
@@ -40,14 +40,33 @@ CAUGHT = _rule("exception-exchanged", "Handlers of the former one do not catch t
 BOUND = _rule("moved-by-one", "The first or last one may now be missed, or be one too many.")
 TURNED = _rule("condition-turned", "The code now does the opposite, or does it in other cases.")
 CONSTANT = _rule("condition-constant", "It no longer decides anything.")
-RULES = (AWAIT, LOCK, CONTEXT, CLOSED, CAUGHT, BOUND, TURNED, CONSTANT)
+CASE = _rule("case-dropped", "It now goes the way of all others.")
+HANDLER = _rule("handler-dropped", "The error may now end the caller.")
+ARGUMENT = _rule("argument-dropped", "The default may not be what is meant here.")
+STATEMENT = _rule("statement-dropped", "What it did may still be expected.")
+RULES = (
+    CASE,
+    HANDLER,
+    ARGUMENT,
+    STATEMENT,
+    AWAIT,
+    LOCK,
+    CONTEXT,
+    CLOSED,
+    CAUGHT,
+    BOUND,
+    TURNED,
+    CONSTANT,
+)
 
+_BUILTINS = frozenset(dir(builtins))
 _FEW = 6
 """The most edits of a definition with which one of them is asked about."""
 _CLOSING = syntax.word_set(
     "close aclose release quit disconnect shutdown terminate unlink cleanup stop join kill wait"
     " rmtree flush commit rollback unlock detach dispose"
 )
+_CLOSERS = syntax.word_set("enter_context enter_async_context closing aclosing callback ExitStack")
 _TASKS = syntax.word_set(
     "gather wait wait_for create_task ensure_future as_completed shield start_soon run"
     " run_until_complete run_coroutine_threadsafe append add"
@@ -138,6 +157,8 @@ def _lock(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
 def _context(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
     """Another block that is gone from around statements which stay."""
     for text, _ in _dropped(edit, pair, comparison):
+        if comparison.added_words.keys() & _CLOSERS:
+            return ""
         return f"Is `with {text}` no longer needed? {pair.place} had it here."
     return ""
 
@@ -175,15 +196,20 @@ def _closed(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
         case Edit(old=ast.With() | ast.AsyncWith() as block, kept=True):
             if isinstance(edit.new, ast.With | ast.AsyncWith):
                 return ""
-            names = frozenset[str]().union(
-                *(names_in(item.optional_vars) for item in block.items if item.optional_vars)
-            )
-            made = {
-                one for node in new.statements.values() if isinstance(node, ast.Assign)
-                for one in names_in(node.targets)
-            }  # fmt: skip
-            name = min(names & made, default="")
             what = shown(ast.unparse(block.items[0]))
+            held = {
+                one: called_in(item.context_expr)
+                for item in block.items if item.optional_vars is not None
+                for one in names_in(item.optional_vars)
+            }  # fmt: skip
+            name = next(
+                (
+                    one for node in new.statements.values() if isinstance(node, ast.Assign)
+                    for one in names_in(node.targets) & held.keys()
+                    if held[one] & called_in(node.value)
+                ),
+                "",
+            )  # fmt: skip
         case Edit(old=ast.Expr(value=call), new=None):
             call = call.value if isinstance(call, ast.Await) else call
             match call:
@@ -196,7 +222,7 @@ def _closed(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
                     return ""
         case _:
             return ""
-    if not name or comparison.added_words["enter_context"] or comparison.added_words["closing"]:
+    if not name or comparison.added_words.keys() & _CLOSERS:
         return ""
     closing = (call for call in new.calls if syntax.last_name(call.func) in _CLOSING)
     if any(name in names_in(call.func) for call in closing if new.changes(call)):
@@ -224,6 +250,8 @@ def _exception(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
     lost, gained = lost - gained, gained - lost
     if any(comparison.added_definition(one) is not None for one in gained):
         return ""
+    if raised is not None and lost <= _BUILTINS and not gained <= _BUILTINS:
+        return ""  # an error of the project's own
     if not lost or lost & {"Exception", "BaseException"} or comparison.rewrites(gained):
         return ""
     if now is not None and comparison.rewrites(names_in(now)):
@@ -375,6 +403,71 @@ def _constant(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
             return ""
 
 
+def _case(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
+    """A condition that is gone with what it decided on, or that now is not asked."""
+    if not comparison.only_removes:
+        return ""
+    match edit:
+        case Edit(old=ast.If() as node, new=None) if not isinstance(node.body[-1], ast.Raise):
+            test = node.test
+        case Edit(old=ast.expr() as part, new=None, above=(ast.BoolOp(), *_)):
+            test = part
+        case Edit(old=ast.IfExp(test=test, body=body, orelse=other), new=ast.AST() as new) if (
+            ast.dump(new) in (ast.dump(body), ast.dump(other))
+        ):
+            pass
+        case _:
+            return ""
+    if not VERSIONS.isdisjoint(names_in(test)) or pair.is_dropped_variant(test):
+        return ""
+    return f"Does `{shown(ast.unparse(test))}` no longer matter? {pair.place} asked for it here."
+
+
+def _handler(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
+    """A handler that is gone while the code that may fail stays."""
+    match edit:
+        case Edit(old=ast.Try(handlers=[handler, *_]), new=None, kept=True):
+            pass
+        case Edit(old=ast.ExceptHandler() as handler, new=None):
+            pass
+        case _:
+            return ""
+    kind = ast.unparse(handler.type) if handler.type is not None else "an exception"
+    if not comparison.only_removes or kind in ("ImportError", "ModuleNotFoundError"):
+        return ""
+    return f"Is `{shown(kind)}` handled elsewhere? {pair.place} caught it here."
+
+
+def _argument(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
+    """An argument that a call no longer gets."""
+    match edit:
+        case Edit(old=ast.keyword() | ast.expr() as part, new=None, above=(ast.Call() as call, *_)):
+            name = syntax.last_name(call.func)
+        case _:
+            return ""
+    if not comparison.only_removes or not pair.dropped_parameters.isdisjoint(names_in(part)):
+        return ""
+    if isinstance(pair.old.node, ast.Module) or comparison.rewrites(frozenset((name,))):
+        return ""
+    return f"Does `{name}` no longer need `{shown(ast.unparse(part))}`? {pair.place} passed it."
+
+
+def _statement(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
+    """A statement that is gone while what it is about stays."""
+    match edit:
+        case Edit(old=ast.Assign() | ast.AugAssign() | ast.Expr() as node, new=None, kept=False):
+            pass
+        case _:
+            return ""
+    new = pair.new
+    if not comparison.only_removes or new is None or not names_in(node) <= new.names:
+        return ""
+    text = ast.unparse(node)
+    if comparison.rewrites(called_in(node)) or squeezed(text) in squeezed("".join(new.lines)):
+        return ""
+    return f"Is `{shown(text)}` no longer needed? {pair.place} did it here."
+
+
 _ROWS: tuple[tuple[LensRule, Row], ...] = (
     (AWAIT, _await),
     (LOCK, _lock),
@@ -384,4 +477,8 @@ _ROWS: tuple[tuple[LensRule, Row], ...] = (
     (CONSTANT, _constant),
     (BOUND, _bound),
     (TURNED, _turned),
+    (CASE, _case),
+    (HANDLER, _handler),
+    (ARGUMENT, _argument),
+    (STATEMENT, _statement),
 )

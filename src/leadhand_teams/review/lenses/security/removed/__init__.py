@@ -15,6 +15,7 @@ from leadhand_teams.review.lenses.security.removed import (
     calls,
     conditions,
     declarations,
+    edited,
     expressions,
     fields,
     flags,
@@ -27,7 +28,7 @@ from leadhand_teams.review.lenses.security.removed.rules import CALL, FUNCTION, 
 from leadhand_teams.review.syntax import is_test
 
 _COMPARISONS = (
-    refusals, conditions, handlers, flags, lists, calls, declarations, fields, settings,
+    refusals, edited, conditions, handlers, flags, lists, calls, declarations, fields, settings,
     expressions,
 )  # fmt: skip
 """In this order: of several that find something on one line, the first tells most."""

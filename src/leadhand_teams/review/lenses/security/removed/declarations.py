@@ -12,6 +12,7 @@ from leadhand_teams.review.lenses.security.removed.rules import (
     DECORATOR,
     FUNCTION,
     LIMIT,
+    OVERRIDE,
     VALIDATOR,
 )
 
@@ -150,15 +151,23 @@ def _deleted(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
         yield Removal(FUNCTION, node.lineno, message, name=last)
     elif owner := sides.class_after(pair.old):
         hook = next((name for name in map(_written, node.decorator_list) if guards(name)), "")
-        refuses = any(guard.strong for guard in pair.old.guards) or _calls_super(pair.old)
-        if hook or (owner.bases and refuses and (vocabulary.checks(last) or _refuses(pair.old))):
-            what = f"`@{hook}` on `{last}`" if hook else f"`{last}`"
-            message = f"Does `{owner.name}` need no {what}? The method was removed here."
-            yield Removal(VALIDATOR if hook else FUNCTION, node.lineno, message)
-
-
-def _calls_super(code: Code) -> bool:
-    return "super" in code.call_counts
+        strong = any(guard.strong for guard in pair.old.guards)
+        calls_super = "super" in pair.old.call_counts
+        if hook:
+            message = (
+                f"Does `{owner.name}` need no `@{hook}` on `{last}`? The method was removed here."
+            )
+            yield Removal(VALIDATOR, node.lineno, message)
+        elif (
+            owner.bases
+            and (strong or calls_super)
+            and (vocabulary.checks(last) or _refuses(pair.old))
+        ):
+            message = f"Does `{owner.name}` need no `{last}`? The method was removed here."
+            yield Removal(FUNCTION, node.lineno, message)
+        elif owner.bases and strong and calls_super:
+            message = f"Does `{owner.name}` refuse it elsewhere? Its `{last}` was removed here."
+            yield Removal(OVERRIDE, node.lineno, message)
 
 
 def _refuses(code: Code) -> bool:

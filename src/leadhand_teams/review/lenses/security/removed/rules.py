@@ -32,9 +32,12 @@ FLAG = _rule("flag", "warning", "The former value is the safe one.", "setting")
 ENTRY = _rule("entry", "warning", "The list now refuses less.", "setting")
 PATTERN = _rule("anchor", "warning", "The pattern now accepts more.", "guard")
 FLOOR = _rule("version-floor", "warning", "Releases with known holes may be installed.", "setting")
+REQUEST = _rule("request-check", "warning", "Other requests now take this way.", "guard")
+OVERRIDE = _rule("override", "warning", "What it refused goes to the method of a base.", "guard")
 RULES = (
     GUARD, ACCESS, CLAUSE, CONDITION, CASE, SWALLOWED, HANDLER, WRAPPER, FALLBACK, CALL, SAFER,
     FUNCTION, DECORATOR, VALIDATOR, LIMIT, TLS, HEADER, FLAG, ENTRY, PATTERN, FLOOR,
+    REQUEST, OVERRIDE,
 )  # fmt: skip
 
 WEAK = frozenset((CLAUSE, CONDITION, CASE, HANDLER, WRAPPER, FALLBACK, LIMIT))
