@@ -1,7 +1,7 @@
 // Places nodes from left to right: ranks by the longest path, order by barycentres, heights so that
 // neighbours are level with each other where there is room. Pure; changes the nodes and edges it is given.
 
-const GAP = { rank: 64, row: 20, column: 14, part: 36 };
+const GAP = { rank: 64, row: 20, column: 14, part: 48 };
 const SWEEPS = 8, LARGE = 1200;
 const ASPECT = 2.2; // of the whole: a wide window
 
@@ -62,10 +62,10 @@ function ranked(nodes, edges) {
   for (const node of [...nodes, ...bends]) (ranks[node.rank] ??= []).push(node);
   for (let index = 0; index < ranks.length; index += 1) ranks[index] ??= [];
   if (large) for (const edge of edges) join(byId.get(edge.from), byId.get(edge.to));
-  order(ranks, large ? 2 : SWEEPS);
+  order(ranks, large ? 2 : Math.min(SWEEPS, nodes.length));
   const rows = Math.max(16, Math.ceil(Math.sqrt(nodes.length * 1.5)));
   const w = across(ranks, rows);
-  const h = down(ranks, rows, large ? 4 : 16);
+  const h = down(ranks, rows, large ? 4 : Math.min(16, 2 * nodes.length));
   for (const edge of edges) edge.points = route(byId.get(edge.from), byId.get(edge.to), edge.bends ?? []);
   return { w, h };
 }
