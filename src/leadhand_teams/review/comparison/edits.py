@@ -10,13 +10,14 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypeGuard, cast
 
 from leadhand_teams.review import syntax
 
 _DEFINITIONS = (*syntax.FUNCTIONS, ast.ClassDef)
 _AROUND = (ast.With, ast.AsyncWith, ast.If, ast.Try, ast.For, ast.AsyncFor, ast.While)
 _PLACED = (ast.stmt, ast.expr, ast.excepthandler, ast.arg, ast.keyword, ast.alias)
+_EXITS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _BLOCKS = ("body", "orelse", "finalbody")
 _SKIPPED = frozenset((*_BLOCKS, "handlers", "cases", "type_params", "ctx", "kind", "type_comment"))
 _SIMILAR = 0.5
@@ -226,10 +227,26 @@ def _contains(node: ast.AST, text: str) -> bool:
 
 
 def _block(node: ast.AST, name: str) -> list[ast.stmt]:
-    """The statements of a block, without definitions."""
+    """The statements of a block, without definitions.
+
+    What an `else` has after a way out counts as the statements that follow.
+    """
+    if name == "orelse" and _leaves(node):
+        return []
     found: object = getattr(node, name, None)
     statements = cast("list[ast.stmt]", found) if isinstance(found, list) else []
-    return [one for one in statements if not isinstance(one, _DEFINITIONS)]
+    flat: list[ast.stmt] = []
+    for one in statements:
+        while _leaves(one) and len(one.orelse) == 1 and isinstance(one.orelse[0], ast.If):
+            flat.append(one)
+            one = one.orelse[0]
+        flat += [one, *one.orelse] if _leaves(one) else [one]
+    return [one for one in flat if not isinstance(one, _DEFINITIONS)]
+
+
+def _leaves(node: ast.AST) -> TypeGuard[ast.If]:
+    """Whether code after an `if` runs only if its condition does not hold."""
+    return isinstance(node, ast.If) and isinstance(node.body[-1], _EXITS)
 
 
 def _inside(node: ast.stmt) -> list[ast.stmt]:
@@ -238,8 +255,9 @@ def _inside(node: ast.stmt) -> list[ast.stmt]:
 
 def _text(node: ast.stmt, lines: Sequence[str]) -> str:
     """The statement as it is written, without indentation."""
-    own = lines[node.lineno - 1 : node.end_lineno or node.lineno]
-    return "\n".join(line.strip() for line in own)
+    last = node.body[-1] if _leaves(node) else node
+    own = lines[node.lineno - 1 : last.end_lineno or last.lineno]
+    return re.sub(r"^elif\b", "if", "\n".join(line.strip() for line in own))
 
 
 @functools.lru_cache(maxsize=1_000)

@@ -237,8 +237,10 @@ def _exception(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
     raised = _raised(edit)
     if raised is not None:
         before, now = raised
-    elif any(isinstance(one, ast.ExceptHandler) for one in edit.above[:2]) and isinstance(
-        edit.old, ast.Name | ast.Attribute | ast.Tuple
+    elif (
+        any(isinstance(one, ast.ExceptHandler) for one in edit.above[:2])
+        and isinstance(edit.old, ast.Name | ast.Attribute | ast.Tuple)
+        and not isinstance(edit.above[0], ast.Raise)
     ):
         before, now = edit.old, edit.new
         around = next((one for one in edit.above if isinstance(one, ast.Try)), None)
