@@ -422,6 +422,8 @@ def _case(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
             return ""
     if not VERSIONS.isdisjoint(names_in(test)) or pair.is_dropped_variant(test):
         return ""
+    if squeezed(ast.unparse(test)) in comparison.added_text:
+        return ""  # nested conditions that became one, for example
     return f"Does `{shown(ast.unparse(test))}` no longer matter? {pair.place} asked for it here."
 
 
