@@ -177,9 +177,7 @@ def ui(
     ] = True,
 ) -> None:
     """Open the page of your runs and teams in the browser, for you alone."""
-    from leadhand.cli.serve.command import serve_command
-
-    raise typer.Exit(serve_command(ServeOptions(teams=teams, port=port), ui=True, browse=browser))
+    raise typer.Exit(_serve(ServeOptions(teams=teams, port=port), ui=True, browse=browser))
 
 
 def mcp(teams: TeamOptions) -> None:
