@@ -13,10 +13,8 @@ from leadhand.serve.openai_requests import (
     ClientMessage,
     ClientRequest,
     Format,
-    asked_in,
     team_named,
     unsupported,
-    wants_output,
 )
 from leadhand.serve.service import Calling
 from leadhand.serve.turns import (
@@ -48,8 +46,6 @@ class ChatRequest(ClientRequest):
     """The team's own type, or text."""
     progress: bool = False
     """Whether a stream says how far the run is, in `reasoning_content`. Not of OpenAI."""
-    metadata: dict[str, str] | None = None
-    """Ignored."""
 
 
 @router.get("/models")
@@ -72,13 +68,10 @@ async def complete(
 ) -> OpenAIDocument | Response:
     """Runs the team for the last message. A client that leaves stops the run, unless it gave an
     `Idempotency-Key`, with which it can come back."""
-    team = body.team_in(caller.service)
-    asked = asked_in(body.messages, team.name, parameter="messages")
-    as_output = wants_output(body.response_format, team, parameter="response_format")
     if body.stream_options is not None and not body.stream:
         raise unsupported("stream_options", "it is for streams")
-    run = await body.start(caller, asked, key=key)
-    turn = ClientTurn(caller, run, as_output=as_output, stays=key is not None)
+    format, parameters = body.response_format, ("messages", "response_format")
+    turn = await body.begin(caller, body.messages, format, parameters=parameters, key=key)
     completion = _Completion(turn, body)
     if body.stream:
         return turn.stream(completion.messages)

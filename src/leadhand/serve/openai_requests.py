@@ -5,20 +5,22 @@ import binascii
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, Field, JsonValue
 
 from leadhand.contracts.task import EarlierRun
 from leadhand.contracts.team import Team
 from leadhand.plans.payloads import DeclaredType
-from leadhand.run.handle import Run
 from leadhand.run.stored import MAX_RUNS
 from leadhand.serve.new_runs import MAX_REQUEST_CHARS, NewRun, start
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.service import Service, ServiceCaller
+from leadhand.serve.turns import ClientTurn
 
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
+ORIGIN = "openai"
+"""Where the origin of a run has what a response says of its request."""
 TEXTS = ("text", "input_text", "output_text")
 # What only says how a model writes or how a provider bills has no meaning for a team.
 _IGNORED = """
@@ -68,30 +70,41 @@ class ClientRequest(BaseModel, extra="allow"):
     stream: bool = False
     store: bool | None = None
     """False: the run is erased once its answer was given, whole."""
+    metadata: dict[str, str] | None = Field(default=None, max_length=16)
 
-    def team_in(self, service: Service) -> Team:
-        """Raises `HttpProblem` for an unknown team, and for a parameter beyond those that are read,
-        unless it changes nothing."""
+    async def begin(
+        self,
+        caller: ServiceCaller,
+        messages: Sequence[ClientMessage],
+        format: Format | None,
+        *,
+        parameters: tuple[str, str],
+        key: str | None,
+        background: bool = False,
+        after: str | None = None,
+    ) -> ClientTurn:
+        """Start the run; `parameters` have the messages and the format. Raises `HttpProblem` for
+        what a team can't do, unless it changes nothing, and what `start` raises."""
         for name, value in (self.model_extra or {}).items():
             ignored = name in IGNORED or value in _NEUTRAL.get(name, ())
             if value not in (None, False, [], {}) and not ignored:
                 raise unsupported(f"{name:.80}", "a team does not support it; leave it out")
-        return team_named(service, self.model)
-
-    async def start(
-        self,
-        caller: ServiceCaller,
-        asked: GivenRequest,
-        *,
-        key: str | None,
-        after: str | None = None,
-        kept: Mapping[str, JsonValue] | None = None,
-    ) -> Run[Any, object]:
-        """Raises what `new_runs.start` raises."""
+        team = team_named(caller.service, self.model)
+        asked = asked_in(messages, team.name, parameter=parameters[0])
+        as_output = wants_output(format, team, parameter=parameters[1])
+        said: dict[str, JsonValue] = {"as_output": as_output, "background": background}
+        said |= {"metadata": {**(self.metadata or {})}}
         stored = self.store is not False
-        new = NewRun(team=self.model, request=asked.request, after=after, store=stored)
-        said = asked.earlier
-        return await start(caller, new, uploads=asked.files, key=key, earlier=said, kept=kept)
+        run = await start(
+            caller,
+            NewRun(team=team.name, request=asked.request, after=after, store=stored),
+            uploads=asked.files,
+            key=key,
+            earlier=asked.earlier,
+            kept={ORIGIN: {name: value for name, value in said.items() if value}},
+        )
+        stays = background or key is not None
+        return ClientTurn(caller, run, as_output, stays=stays, waits=background)
 
 
 def team_named(service: Service, model: str) -> Team:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, cast
+from typing import cast
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -11,16 +11,13 @@ from pydantic import BaseModel, Field, JsonValue
 
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.summary import RunView
-from leadhand.run.handle import Run
 from leadhand.serve.new_runs import Key
 from leadhand.serve.openai_requests import (
+    ORIGIN,
     ClientMessage,
     ClientRequest,
     Format,
-    GivenRequest,
-    asked_in,
     unsupported,
-    wants_output,
 )
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.retention import erase_soon
@@ -42,8 +39,6 @@ router = APIRouter(prefix="/v1/responses", tags=["OpenAI"])
 CANCEL_S = 5.0
 """How long a cancelled run has to end before its response is shown as it is."""
 PREFIX = "resp_"
-ORIGIN = "openai"
-"""Where the origin of a run has what its response says of the request."""
 _NO_TEXT: OpenAIDocument = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
 
 
@@ -62,13 +57,12 @@ class ResponseRequest(ClientRequest):
     previous_response_id: str | None = None
     text: TextOptions | None = None
     """`format` is the team's own type, or text."""
-    metadata: dict[str, str] | None = Field(default=None, max_length=16)
     include: list[str] | None = None
     """Ignored, as are `reasoning` and `stream_options`."""
     reasoning: dict[str, JsonValue] | None = None
     stream_options: dict[str, JsonValue] | None = None
 
-    def asked(self, team: str) -> GivenRequest:
+    def messages(self) -> list[ClientMessage]:
         """Raises `HttpProblem`."""
         if isinstance(self.input, str):
             messages = [ClientMessage(role="user", content=self.input)]
@@ -78,7 +72,7 @@ class ResponseRequest(ClientRequest):
             raise unsupported("input", "give the new message alone: what was said before is known")
         if self.instructions:
             messages.insert(0, ClientMessage(role="system", content=self.instructions))
-        return asked_in(messages, team, parameter="input")
+        return messages
 
 
 def _messages(item: dict[str, JsonValue], place: int) -> list[ClientMessage]:
@@ -102,25 +96,24 @@ async def create(
 ) -> OpenAIDocument | Response:
     """Runs the team. A client that leaves stops the run, unless it runs in the `background` or the
     client gave an `Idempotency-Key`, with which it can come back."""
-    team = body.team_in(caller.service)
-    format = body.text.format if body.text else None
-    known: dict[str, JsonValue] = {
-        "as_output": wants_output(format, team, parameter="text.format"),
-        "background": body.background,
-        "metadata": dict[str, JsonValue](body.metadata or {}),
-    }
-    asked, after = body.asked(team.name), None
-    if body.previous_response_id is not None:
-        after = (await _stored(caller, body.previous_response_id)).id
-    known = {name: value for name, value in known.items() if value}
-    run = await body.start(caller, asked, key=key, after=after, kept={ORIGIN: known})
-    stays = body.background or key is not None
-    response = RunResponse(caller, run, await run.view(), stays=stays)
+    before, after = body.previous_response_id, None
+    if before is not None:
+        after = (await _stored(caller, before)).turn.run.id
+    turn = await body.begin(
+        caller,
+        body.messages(),
+        body.text.format if body.text else None,
+        parameters=("input", "text.format"),
+        key=key,
+        background=body.background,
+        after=after,
+    )
+    response = RunResponse(turn, await turn.run.view())
     if body.stream:
-        return response.turn.stream(response.messages)
+        return turn.stream(response.messages)
     if body.background:
         return response.begun()
-    answer = await response.turn.answer(request)
+    answer = await turn.answer(request)
     return Response(status_code=499) if answer is None else response.ended(answer)
 
 
@@ -132,10 +125,9 @@ async def retrieve(
     starting_after: int | None = None,
 ) -> OpenAIDocument | Response:
     """A response as it is now, or with `stream` from its beginning."""
-    run = await _stored(caller, response_id)
-    response = RunResponse(caller, run, await run.view())
+    response = await _stored(caller, response_id)
     if not stream:
-        erase_soon(caller, run.id)
+        erase_soon(caller, response.turn.run.id)
         return response.now()
     if starting_after is not None:
         raise unsupported("starting_after", "a stream begins at the beginning")
@@ -144,59 +136,57 @@ async def retrieve(
 
 @router.post("/{response_id}/cancel")
 async def cancel(response_id: str, caller: Calling) -> OpenAIDocument:
-    run = await _stored(caller, response_id)
-    if (await run.view()).status != "cancelled":
-        await run.cancel("cancelled by its client")
+    response = await _stored(caller, response_id)
+    if response.view.status != "cancelled":
+        await response.turn.run.cancel("cancelled by its client")
         with suppress(TimeoutError):
             async with asyncio.timeout(CANCEL_S):
-                await run.answer()
-    return RunResponse(caller, run, await run.view()).now()
+                await response.turn.run.answer()
+    return (await _stored(caller, response_id)).now()
 
 
 @router.delete("/{response_id}")
 async def delete(response_id: str, caller: Calling) -> OpenAIDocument:
-    run = await _stored(caller, response_id)
-    await caller.service.supervisor((await run.view()).team).delete(run.id)
+    view = (await _stored(caller, response_id)).view
+    await caller.service.supervisor(view.team).delete(view.run_id)
     return {"id": response_id, "object": "response", "deleted": True}
 
 
-async def _stored(caller: ServiceCaller, response_id: str) -> Run[Any, object]:
-    """The run of a response that the principal may see. Raises `HttpProblem` 404."""
+async def _stored(caller: ServiceCaller, response_id: str) -> "RunResponse":
+    """One that the principal may see. Raises `HttpProblem` 404."""
     if not response_id.startswith(PREFIX):
         raise HttpProblem(404, f"there is no response {response_id!r:.200}")
-    return caller.service.handle(await caller.visible(response_id.removeprefix(PREFIX)))
+    run = caller.service.handle(await caller.visible(response_id.removeprefix(PREFIX)))
+    view = await run.view()
+    asked = _asked(view)
+    as_output, waits = bool(asked.get("as_output")), bool(asked.get("background"))
+    return RunResponse(ClientTurn(caller, run, as_output, stays=True, waits=waits), view)
+
+
+def _asked(view: RunView) -> dict[str, JsonValue]:
+    kept = view.origin.get(ORIGIN)
+    return kept if isinstance(kept, dict) else {}
 
 
 class RunResponse:
     """The response that a run is, for a principal: a document, or the events of a stream."""
 
-    def __init__(
-        self,
-        caller: ServiceCaller,
-        run: Run[Any, object],
-        view: RunView,
-        *,
-        stays: bool = True,
-    ) -> None:
-        kept = view.origin.get(ORIGIN)
-        asked = kept if isinstance(kept, dict) else {}
-        as_output, background = bool(asked.get("as_output")), bool(asked.get("background"))
-        self.turn = ClientTurn(caller, run, as_output, stays, waits=background)
-        self._view = view
+    def __init__(self, turn: ClientTurn, view: RunView) -> None:
+        self.turn, self.view = turn, view
         self._head: OpenAIDocument = {
             "id": f"{PREFIX}{view.run_id}",
             "object": "response",
             "created_at": int(view.started_at.timestamp()),
             "model": view.team,
             "status": "in_progress",
-            "background": background,
+            "background": turn.waits,
             "error": None,
             "incomplete_details": None,
-            "metadata": asked.get("metadata") or {},
+            "metadata": _asked(view).get("metadata") or {},
             "output": [],
             "parallel_tool_calls": False,
             "previous_response_id": f"{PREFIX}{view.after}" if view.after else None,
-            "text": {"format": {"type": "json_object" if as_output else "text"}},
+            "text": {"format": {"type": "json_object" if turn.as_output else "text"}},
             "tool_choice": "none",
             "tools": [],
             "usage": None,
@@ -204,14 +194,14 @@ class RunResponse:
         self._sent, self._writes = 0, False
 
     def now(self) -> OpenAIDocument:
-        answer, status = self._view.answer, self._view.status
+        answer, status = self.view.answer, self.view.status
         if answer is None or status in ("running", "interrupted"):
             return self.begun(status)
         return self.ended(answer)
 
     def begun(self, status: str = "running") -> OpenAIDocument:
         """While there is no answer."""
-        return {**self._head, "leadhand": {"run_id": self._view.run_id, "status": status}}
+        return {**self._head, "leadhand": {"run_id": self.view.run_id, "status": status}}
 
     def ended(self, answer: Answer) -> OpenAIDocument:
         """With an answer, or what there is while the run waits for a person."""
@@ -234,7 +224,7 @@ class RunResponse:
         return out
 
     def _message(self, status: str, *content: OpenAIDocument) -> OpenAIDocument:
-        head: OpenAIDocument = {"id": f"msg_{self._view.run_id}", "type": "message"}
+        head: OpenAIDocument = {"id": f"msg_{self.view.run_id}", "type": "message"}
         return {**head, "role": "assistant", "status": status, "content": [*content]}
 
     def _content(self, answer: Answer) -> OpenAIDocument | None:
@@ -269,7 +259,7 @@ class RunResponse:
 
     def _event_in(self, kind: str, **fields: object) -> str:
         """About what the message says."""
-        place = {"item_id": f"msg_{self._view.run_id}", "output_index": 0, "content_index": 0}
+        place = {"item_id": f"msg_{self.view.run_id}", "output_index": 0, "content_index": 0}
         return self._event(kind, **place, **fields)
 
     def _begin_message(self, content: OpenAIDocument) -> Iterator[str]:
