@@ -99,8 +99,8 @@ class NamedTokens:
     def key(self) -> bytes:
         """Signs cookies; made at first."""
         if not self._content().key:
-            with self._changing() as content:
-                self._save(content, content.tokens)
+            with self._changing():
+                pass
         return bytes.fromhex(self._content().key)
 
     def of_digest(self, digest: str) -> NamedToken | None:
@@ -128,19 +128,19 @@ class NamedTokens:
             )
         except ValidationError as error:
             raise InputError(in_one_line(error, {"name": name})) from None
-        with self._changing() as content:
-            if any(one.name == name for one in content.tokens):
+        with self._changing() as tokens:
+            if any(one.name == name for one in tokens):
                 raise InputError(f"there is a token {name!r} already: revoke it first")
-            self._save(content, (*content.tokens, entry))
+            tokens.append(entry)
         return token
 
     def revoke(self, name: str) -> None:
         """It counts no more from the next request on, nor do its cookies. Raises `InputError`."""
-        with self._changing() as content:
-            left = tuple(one for one in content.tokens if one.name != name)
-            if len(left) == len(content.tokens):
+        with self._changing() as tokens:
+            found = [one for one in tokens if one.name == name]
+            if not found:
                 raise InputError(f"there is no token {name!r}")
-            self._save(content, left)
+            tokens.remove(found[0])
 
     def _content(self) -> _File:
         """Read again if it has changed."""
@@ -158,14 +158,13 @@ class NamedTokens:
         return self._read[1]
 
     @contextlib.contextmanager
-    def _changing(self) -> Generator[_File]:
-        """The content, with a key; no other process changes it meanwhile."""
+    def _changing(self) -> Generator[list[NamedToken]]:
+        """The tokens, which are saved with a key; no other process changes them meanwhile."""
         self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with open(f"{self.file}.lock", "ab") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             content = self._content()
-            key = content.key or secrets.token_hex(32)
-            yield content.model_copy(update={"key": key})
-
-    def _save(self, content: _File, tokens: tuple[NamedToken, ...]) -> None:
-        _save(self.file, content.model_copy(update={"tokens": tokens}).model_dump_json(indent=2))
+            tokens = [*content.tokens]
+            yield tokens
+            content = _File(key=content.key or secrets.token_hex(32), tokens=tuple(tokens))
+            _save(self.file, content.model_dump_json(indent=2))
