@@ -34,19 +34,8 @@ from leadhand.serve.principals import Authenticate, Current
 from leadhand.serve.problems import add_problem_handlers
 from leadhand.serve.service import AnySupervisor, Service, ServiceSettings, service_of
 
-ROUTERS = (
-    authentication.router,
-    figures.router,
-    runs.router,
-    teams.router,
-    run_events.router,
-    questions.router,
-    plans.router,
-    page.router,
-    chat.router,
-    responses.router,
-)
-"""Every module of routes has one."""
+PARTS = (authentication, figures, runs, teams, run_events, questions, plans, page, chat, responses)
+"""Every module of routes has a router."""
 
 
 def app(
@@ -74,22 +63,15 @@ def app(
         async with serving(service), tools.running():
             yield
 
-    api = FastAPI(
-        title="leadhand",
-        version=__version__,
-        lifespan=lifespan,
-        openapi_url=None,
-        docs_url=None,
-        redoc_url=None,
-    )
+    api = FastAPI(title="leadhand", version=__version__, lifespan=lifespan, openapi_url=None)
     tools = mcp.Endpoint(service)
     api.router.routes.append(Route("/mcp", tools))
     api.state.service, api.state.auth = service, auth
     api.state.metrics = figures.ServiceMetrics(service)
     api.add_middleware(Guards, allow_hosts=allow_hosts, settings=settings)
     add_problem_handlers(api)
-    for router in ROUTERS:
-        api.include_router(router)
+    for part in PARTS:
+        api.include_router(part.router)
 
     @api.get("/api/v1/openapi.json", include_in_schema=False)
     async def read_description(_: Current) -> JSONResponse:

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import asdict
 
 from fastapi.responses import Response
 from pydantic import JsonValue
@@ -129,13 +130,7 @@ def ends(event: Event | TextDelta) -> bool:
 
 def _data(event: Event | TextDelta) -> dict[str, JsonValue] | str:
     if isinstance(event, TextDelta):
-        return {
-            "type": event.type,
-            "task_id": event.task_id,
-            "role": event.role,
-            "text": event.text,
-            "reset": event.reset,
-        }
+        return asdict(event)
     try:
         return events.dump(event)
     except PydanticSerializationError:  # half of a character that a model wrote
