@@ -57,6 +57,8 @@ def test_each_team_is_a_model(desk: OpenAIDesk) -> None:
     client = desk.openai()
     assert "desk" in [one.id for one in client.models.list()]
     assert client.models.retrieve("desk").owned_by == "leadhand"
+    models = {one["name"]: one["model"] for one in desk.client().get("/api/v1/teams").json()}
+    assert (models["desk"], bool(models["writers"])) == (None, True)
 
 
 def test_a_completion_is_the_answer_of_a_run(desk: OpenAIDesk) -> None:

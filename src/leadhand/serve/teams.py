@@ -44,7 +44,7 @@ def _facts(routes: Sequence[Route]) -> list[dict[str, Any]]:
     return [{key: one for key, one in dataclasses.asdict(route).items() if one} for route in routes]
 
 
-class TeamFacts(BaseModel, from_attributes=True):
+class TeamFacts(BaseModel):
     name: str
     description: str
     needs: str
@@ -58,10 +58,11 @@ class TeamFacts(BaseModel, from_attributes=True):
 
     @classmethod
     def of(cls, team: Team) -> Self:
-        found, folder = cls.model_validate(team), ready_made().get(team.name)
-        found.model = ", ".join(dict.fromkeys(models_by_role(team).values())) or None
-        found.samples = [] if folder is None else sample_names(folder)
-        return found
+        facts = {name: getattr(team, name) for name in cls.model_fields if hasattr(team, name)}
+        facts["model"] = ", ".join(dict.fromkeys(models_by_role(team).values())) or None
+        folder = ready_made().get(team.name)
+        facts["samples"] = [] if folder is None else sample_names(folder)
+        return cls.model_validate(facts)
 
 
 class TeamEntry(TeamFacts):
