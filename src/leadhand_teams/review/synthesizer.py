@@ -47,8 +47,10 @@ _WEIGHTS: Mapping[str, int] = {
 }  # fmt: skip
 WEIGHTS = {**_WEIGHTS, **{f"{lens}{SUFFIX}": weight for lens, weight in _WEIGHTS.items()}}
 """Ranks lenses among findings of the same severity and confidence: the heavier first."""
-EQUIVALENT: tuple[AbstractSet[str], ...] = ()
-"""Sets of rules of different lenses that mean the same problem."""
+EQUIVALENT: tuple[AbstractSet[str], ...] = (
+    frozenset(("bugs/await-dropped", "bugs/coroutine-not-awaited")),
+)
+"""Sets of rules that mean the same problem."""
 _MAX_AROUND_CHARS = 40_000
 _SHOWN_AROUND = 3
 _MAX_SHOWN_CHARS = 4_000

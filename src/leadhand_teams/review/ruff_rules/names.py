@@ -6,26 +6,13 @@ import re
 
 from leadhand_teams.review.change import ChangedFile
 from leadhand_teams.review.ruff_rules.hits import RuffHit, quoted
-from leadhand_teams.review.syntax import FUNCTIONS, is_test, word_set
+from leadhand_teams.review.syntax import FUNCTIONS, is_test, words_of
 
 MAX_UNKNOWN = 6
 """If a file has more different undefined names, something probably injects them."""
 
-_PROVIDED = word_set(
-    # gettext, notebooks, profilers, type checkers
-    "_ __ ngettext pgettext npgettext get_ipython display reveal_type reveal_locals profile "
-    # modules of packages, frozen programs, remote interpreters
-    "__path__ __loader__ __compiled__ __nuitka_binary_dir channel "
-    # scripts that a host program runs: Sphinx, Jupyter, SCons, Snakemake, Databricks, debuggers
-    "tags c get_config Import Export Environment SConscript Return env snakemake dbutils spark "
-    "sc sqlContext displayHTML currentProgram currentAddress gdb lldb "
-    # specifications of PyInstaller, Twisted and Bazel
-    "Analysis PYZ EXE COLLECT BUNDLE SPECPATH application load"
-)
-_PYTHON_2 = word_set(
-    "unicode long basestring unichr xrange raw_input reduce cmp execfile file reload intern "
-    "buffer apply coerce exec_ WindowsError StandardError"
-)
+_PROVIDED = words_of("names.provided")
+_PYTHON_2 = words_of("names.python_2")
 _PYTHON_2_CODE = re.compile(
     r"\bPY[23]\b|version_info|\bsix\b|except NameError|platform\.python_version"
 )

@@ -4,17 +4,12 @@ import ast
 import re
 
 from leadhand_teams.review.ruff_rules.hits import RuffHit, ruff_message
-from leadhand_teams.review.syntax import FUNCTIONS, Tree, dotted, word_set, words
+from leadhand_teams.review.syntax import FUNCTIONS, Tree, dotted, words, words_of
 
-CALLERS_CHOICE = word_set(
-    "verify verification verified insecure ssl tls cert certs certificate check trust trusted"
-    " validate validation hostname debug unverified secure skip policy allow"
-)
+CALLERS_CHOICE = words_of("protections.callers_choice")
 """Words of conditions that leave the decision to a caller or a setting."""
 
-_PROTECTED = word_set(
-    "password passwd pwd passphrase passwords secret signature certificate credential credentials"
-)
+_PROTECTED = words_of("protections.protected")
 
 
 def is_callers_choice(tree: Tree, node: ast.AST) -> bool:

@@ -26,6 +26,7 @@ from leadhand_teams.review.syntax.tree import (
     word_set,
     words,
 )
+from leadhand_teams.review.syntax.word_tables import words_of
 
 __all__ = [
     "FUNCTIONS",
@@ -54,4 +55,5 @@ __all__ = [
     "walk_scope",
     "word_set",
     "words",
+    "words_of",
 ]

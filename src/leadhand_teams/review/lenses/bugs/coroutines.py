@@ -25,18 +25,14 @@ from leadhand_teams.review.syntax import (
     is_test,
     last_name,
     parameters,
-    word_set,
+    words_of,
 )
 
 RULE = rule("bugs/coroutine-not-awaited")
 
 _BARE = re.compile(r"^[ \t]+(?:\w+\.)?(\w+)\(", re.MULTILINE)
 _ASYNC_DEF = re.compile(r"^[ \t]*async[ \t]+def[ \t]+(\w+)", re.MULTILINE)
-_KNOWN = word_set(
-    "asyncio.sleep asyncio.wait asyncio.wait_for asyncio.to_thread asyncio.open_connection "
-    "asyncio.start_server asyncio.create_subprocess_exec asyncio.create_subprocess_shell "
-    "anyio.sleep anyio.sleep_until anyio.sleep_forever anyio.run_process anyio.open_file"
-)
+_KNOWN = words_of("coroutines.known")
 _HARMLESS = frozenset({"staticmethod", "classmethod", "override", "abstractmethod", "final"})
 
 

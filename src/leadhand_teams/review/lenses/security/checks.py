@@ -6,16 +6,10 @@ Generous on purpose: any condition that could tell a good value from a bad one c
 import ast
 import itertools
 
-from leadhand_teams.review.syntax import dotted, last_name, word_set, words
+from leadhand_teams.review.syntax import dotted, last_name, words, words_of
 
-_NO_CHECKS = word_set(
-    "exists isfile isdir lexists access isinstance hasattr len bool any all print getattr get"
-    " is_file is_dir endswith strip lower upper callable str type"
-)
-_IDENTITY = word_set(
-    "auth authorized authorised authorize authenticated permission permitted owner owns login"
-    " logged admin role"
-)
+_NO_CHECKS = words_of("checks.no_checks")
+_IDENTITY = words_of("checks.identity")
 """A check of a user's identity says nothing about the user's input."""
 _MAX_NODES = 400
 

@@ -11,25 +11,15 @@ import re
 from leadhand_teams.review.lenses.security import events
 from leadhand_teams.review.lenses.security.values import HOLE
 from leadhand_teams.review.rules import rule
-from leadhand_teams.review.syntax import word_set, words
+from leadhand_teams.review.syntax import word_set, words, words_of
 
 HARD_CODED = rule("security/hard-coded-credential")
 EMPTY = rule("security/empty-database-password")
 
 _PASSWORDS = word_set("password passwd pwd passphrase")
 _KEYS = word_set("secret token apikey")
-_PAIRS = word_set(
-    "api_key secret_key access_key auth_key private_key signing_key encryption_key master_key"
-    " client_secret"
-)
-_NOT_CREDENTIALS = word_set(
-    "url uri file path name field header type env var prefix suffix regex pattern label param help"
-    " message msg error text title hint prompt format id column placeholder class scheme method"
-    " endpoint description re template page form algorithm mode length min max policy hash hasher"
-    " validator validators input option options flag attr attribute alias default kind sep"
-    " separator index tag re end start eos bos pad unk cls mask special model dir location cookie"
-    " salt reset expired regexp style node lexer state event doc docs test"
-)
+_PAIRS = words_of("credentials.pairs")
+_NOT_CREDENTIALS = words_of("credentials.not_credentials")
 _CONNECTS = re.compile(
     r"^(?:mysql\.connector|psycopg2?|pymysql|MySQLdb|mariadb|pymssql|cx_Oracle|oracledb|pyodbc|asyncpg"
     r"|aiomysql|redis|pymongo|ftplib|paramiko|smtplib|imaplib|ldap3?|neo4j|clickhouse_driver|jaydebeapi)\b"

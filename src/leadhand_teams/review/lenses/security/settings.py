@@ -17,7 +17,7 @@ from leadhand_teams.review.lenses.security.events import (
 from leadhand_teams.review.lenses.security.values import Trust
 from leadhand_teams.review.ruff_rules.protections import is_callers_choice
 from leadhand_teams.review.rules import rule
-from leadhand_teams.review.syntax import Tree, dotted, word_set, words
+from leadhand_teams.review.syntax import Tree, dotted, word_set, words, words_of
 
 TLS = rule("security/tls-verification-off")
 WEAK_CIPHER = rule("security/weak-cipher")
@@ -36,10 +36,7 @@ UNCHECKED = {
     "_create_default_https_context": "_create_unverified_context",
 }
 """Attributes of SSL contexts -> values that turn checks of certificates off."""
-_CALLS = word_set(
-    "decode process_jwt XMLParser ETCompatXMLParser setFeature new CBC CTR GCM CFB OFB pbkdf2_hmac"
-    " scrypt hashpw PBKDF2 PBKDF2HMAC Scrypt"
-)
+_CALLS = words_of("settings.calls")
 _SALTED = re.compile(
     r"(?:^hashlib\.scrypt|^bcrypt\.hashpw|PBKDF2|pbkdf2_hmac|PBKDF2HMAC|\.Scrypt)$"
 )
@@ -115,9 +112,5 @@ def unchecked_certificates(tree: Tree) -> Hits:
 
 
 RULES = (JWT, XXE, SALT, IV, ENCODED)
-HINTS = word_set(
-    "verify check_hostname new( CBC( CTR( GCM( CFB( OFB( Scrypt( scrypt( b64decode( XMLParser("
-    " ETCompatXMLParser( setFeature( _create_unverified_context CERT_NONE verify_signature"
-    " process_jwt pbkdf2_hmac PBKDF2 PBKDF2HMAC hashpw"
-)
+HINTS = words_of("settings.hints")
 """What code contains in which these rules may match."""

@@ -19,7 +19,7 @@ from leadhand_teams.review.lenses.security.events import (
     hit,
 )
 from leadhand_teams.review.lenses.security.values import HOLE, Trust, Value
-from leadhand_teams.review.syntax import word_set, words
+from leadhand_teams.review.syntax import word_set, words, words_of
 
 _SQL_TEXT = re.compile(
     r"^\s*(?:--[^\n]*\n\s*)*(?:select\s.{1,2000}?\sfrom\s|insert\s+(?:or\s+\w+\s+)?into\s|"
@@ -37,10 +37,7 @@ _LDAP_VALUE = re.compile(r"\([\w.;-]{1,60}[~<>]?=\*?$")
 _QUOTE = re.compile(r"(?:=|,)\s*['\"]$")
 _LOOSE_HOST = re.compile(r"\w\.(?:com|org|net|io|edu|gov|co|dev)(?![\w])", re.IGNORECASE)
 _SCHEME = re.compile(r"^https?://(?=\x00)|^//", re.IGNORECASE)
-_FROM_OUTSIDE = word_set(
-    "header headers cookie cookies request req body payload message msg packet session upload"
-    " environ"
-)
+_FROM_OUTSIDE = words_of("sinks.from_outside")
 
 When = Callable[[ResolvedCall, Value, Value], bool]
 """Whether a piece of a value matters in an argument of a call."""
@@ -124,43 +121,15 @@ _FETCHES = word_set(
     f"{_REQUESTS} urllib.request.urlopen urllib.request.urlretrieve urllib.request.Request"
     " http.client.HTTPConnection http.client.HTTPSConnection urllib2.urlopen"
 )
-_SHELLS = word_set(
-    "os.system os.popen subprocess.getoutput subprocess.getstatusoutput commands.getoutput"
-    " asyncio.create_subprocess_shell commands.getstatusoutput popen2.popen2 popen2.popen3"
-    " subprocess.run subprocess.call subprocess.Popen subprocess.check_call subprocess.check_output"
-)
-_UNPICKLERS = word_set(
-    "pickle.load pickle.loads pickle.Unpickler dill.load dill.loads cloudpickle.load"
-    " cloudpickle.loads joblib.load marshal.load marshal.loads shelve.open jsonpickle.decode"
-    " pandas.read_pickle"
-)
-_PATHS = word_set(
-    "os.open os.remove os.unlink os.rmdir os.removedirs os.listdir os.scandir os.mkdir os.makedirs"
-    " shutil.rmtree shutil.copy shutil.copyfile shutil.copy2 shutil.move os.rename os.replace"
-    " flask.send_file starlette.responses.FileResponse fastapi.responses.FileResponse"
-    " django.http.FileResponse os.stat os.chmod os.symlink os.walk .save"
-)
+_SHELLS = words_of("sinks.shells")
+_UNPICKLERS = words_of("sinks.unpicklers")
+_PATHS = words_of("sinks.paths")
 _OPENS = word_set("open io.open codecs.open aiofiles.open zipfile.ZipFile tarfile.open")
-_PATH_METHODS = word_set(
-    ".read_text .read_bytes .write_text .write_bytes .unlink .rmdir .mkdir .touch .iterdir"
-)
-_RESPONSES = word_set(
-    "flask.make_response flask.Response django.http.HttpResponse django.http.response.HttpResponse"
-    " starlette.responses.HTMLResponse fastapi.responses.HTMLResponse flask.wrappers.Response"
-    " werkzeug.Response werkzeug.wrappers.Response markupsafe.Markup flask.Markup jinja2.Markup"
-    " django.utils.safestring.mark_safe django.utils.safestring.SafeString"
-)
-_REDIRECTS = word_set(
-    ".redirect redirect .HttpResponseRedirect .HttpResponsePermanentRedirect .RedirectResponse"
-    " .HTTPFound .HTTPSeeOther HttpResponseRedirect"
-)
-_REGEX = word_set(
-    "re.compile re.search re.match re.fullmatch re.sub re.subn re.split re.findall re.finditer"
-)
-_EXECUTORS = word_set(
-    ".execute .executemany .executescript .raw .read_sql .read_sql_query sqlalchemy.text"
-    " sqlalchemy.sql.text"
-)
+_PATH_METHODS = words_of("sinks.path_methods")
+_RESPONSES = words_of("sinks.responses")
+_REDIRECTS = words_of("sinks.redirects")
+_REGEX = words_of("sinks.regex")
+_EXECUTORS = words_of("sinks.executors")
 _STORES = word_set(".scan .query .put_item .update_item")
 
 SINKS: tuple[Sink, ...] = (
@@ -305,11 +274,5 @@ RULES = (
     rules.SQL, rules.REGEX, rules.HOST_PATTERN, rules.TAG_FILTER, rules.XSS, rules.HEADER,
     rules.ERROR,
 )  # fmt: skip
-HINTS = word_set(
-    "shell=True system( popen( getoutput( getstatusoutput( create_subprocess_shell( execute("
-    " executemany( executescript( raw( read_sql( read_sql_query( text( search_s( search_st("
-    " search_ext( search_ext_s( paged_search( load( loads( Unpickler( pickle. FilterExpression"
-    " KeyConditionExpression ConditionExpression script> read_pickle format_exc eval( exec("
-    " jsonpickle."
-)
+HINTS = words_of("sinks.hints")
 """What code contains in which a parameter may go where untrusted data must not."""

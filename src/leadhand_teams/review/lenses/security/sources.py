@@ -10,51 +10,30 @@ import re
 from leadhand_teams.review.lenses.security import values
 from leadhand_teams.review.lenses.security.events import Scope
 from leadhand_teams.review.lenses.security.values import NOTHING, UNKNOWN, Trust, Value
-from leadhand_teams.review.syntax import Function, dotted, word_set
+from leadhand_teams.review.syntax import Function, dotted, word_set, words_of
 
-EVERY_USE = word_set(
-    "shell code sql path html url template regex ldap xpath header pickle xml nosql"
-)
+EVERY_USE = words_of("sources.every_use")
 _NOT_FROM_A_SERVICE = EVERY_USE - {"shell", "code", "pickle"}
 
-HINTS = word_set(
-    "argv environ stdin rfile urlopen get_argument input( raw_input( recv( recvfrom( getenv( route("
-    " api_route( websocket( request. request[ requests. httpx. req."
-)
+HINTS = words_of("sources.hints")
 """What code with untrusted data contains, besides code that imports a web framework."""
 
-_REQUEST = word_set(
-    "GET POST FILES COOKIES META args form values files query_params path_params match_info"
-    " get_json get_data"
-)
-_REQUEST_IN_WEB = word_set(
-    "json data cookies headers body query query_string stream url full_path referrer params"
-    " text content post read"
-)
+_REQUEST = words_of("sources.request")
+_REQUEST_IN_WEB = words_of("sources.request_in_web")
 _REQUEST_ROOTS = word_set("flask.request bottle.request request req self.request")
 _HANDLER_ATTRIBUTES = word_set("self.rfile self.path self.headers")
 _LOCAL_ATTRIBUTES = word_set("sys.argv os.environ sys.stdin")
 _LOCAL_CALLS = word_set("input raw_input os.getenv sys.stdin.read sys.stdin.readline")
 _RECEIVED = word_set("recv recvfrom recv_into")
-_TORNADO = word_set(
-    "self.get_argument self.get_query_argument self.get_body_argument self.get_arguments"
-)
+_TORNADO = words_of("sources.tornado")
 _FETCHED = re.compile(r"^(?:requests|httpx)\.(?:get|post|request)$|^urllib\.request\.urlopen$")
 
 _ROUTES = word_set("route get post put delete patch api_route websocket")
 _URL_VARIABLE = re.compile(r"[<{](?:(\w+)(?:\([^)]*\))?:)?(\w+)(?::(\w+))?[>}]")
 _TEXT_TYPES = frozenset(("str", "bytes", "Optional", "Annotated", "AnyStr"))
-_NUMBERS = word_set(
-    "int float bool complex Decimal datetime date timedelta UUID Literal Enum IPv4Address"
-    " Type type Callable"
-)
+_NUMBERS = words_of("sources.numbers")
 
-_SAFE_CALLS = word_set(
-    "int float bool len ord hash id isinstance hasattr callable any all sum abs round complex"
-    " uuid.UUID uuid.uuid4 ipaddress.ip_address datetime.datetime.strptime flask.jsonify jsonify"
-    " decimal.Decimal ldap.filter.escape_filter_chars ast.literal_eval time.time os.getpid"
-    " os.getcwd tempfile.mkdtemp tempfile.mkstemp secrets.token_hex os.urandom"
-)
+_SAFE_CALLS = words_of("sources.safe_calls")
 _SANITIZER = re.compile(
     r"escap|sanit|safe|valid|allow|whitelist|clean|slugify|strip_tags|encrypt|verify|quote_ident"
     r"|quote_name|adapt|mogrify|Identifier|Literal|digest|authenticate",
@@ -74,30 +53,10 @@ _SANITIZED_USES: dict[str, frozenset[str]] = {
     )
     for name in names.split()
 }
-_RETURN_ARGUMENT = word_set(
-    "str bytes bytearray list tuple dict set frozenset sorted reversed iter next zip map filter"
-    " enumerate unicode repr max min typing.cast cast"
-    " os.path.join os.path.abspath os.path.normpath os.path.realpath os.path.expanduser"
-    " os.path.expandvars os.fspath os.fsdecode os.fsencode os.path.splitext os.path.dirname"
-    " pathlib.Path pathlib.PurePath pathlib.PosixPath pathlib.PurePosixPath"
-    " urllib.parse.urljoin urllib.parse.unquote urllib.parse.unquote_plus urllib.parse.urlparse"
-    " urllib.parse.urlsplit urllib.parse.parse_qs urllib.parse.parse_qsl json.loads json.load"
-    " base64.b64decode base64.urlsafe_b64decode base64.standard_b64decode base64.decodebytes"
-    " binascii.unhexlify binascii.a2b_base64 bytes.fromhex zlib.decompress gzip.decompress"
-    " io.StringIO io.BytesIO codecs.decode codecs.encode textwrap.dedent copy.copy copy.deepcopy"
-    " sqlalchemy.text sqlalchemy.sql.text sqlalchemy.sql.expression.text json.dumps"
-    " asyncio.wait_for"
-)
+_RETURN_ARGUMENT = words_of("sources.return_argument")
 """Functions that return their argument, possibly converted."""
 _OPENERS = word_set("open io.open codecs.open gzip.open bz2.open lzma.open")
-_RETURN_RECEIVER = word_set(
-    "strip lstrip rstrip lower upper title casefold capitalize swapcase encode decode replace"
-    " split rsplit partition rpartition splitlines expandtabs zfill ljust rjust center translate"
-    " removeprefix removesuffix get getlist get_all pop setdefault items keys values copy read"
-    " readline readlines readall getvalue json text form body data group groups groupdict popitem"
-    " as_posix joinpath resolve absolute expanduser with_suffix with_name to_dict __getitem__"
-    " get_json get_data post"
-)
+_RETURN_RECEIVER = words_of("sources.return_receiver")
 """Methods that return their object or a part of it."""
 
 
