@@ -176,7 +176,7 @@ class TestExport:
             (b'[{"path": "a",\n "body": }]', "is not JSON (Expecting value: line 2 column 10"),
             (b'{"message": "Not\\u001b Found"}', "no list of comments in it"),
             (b"\xff\xfe", "is not UTF-8"),
-            (b"[" * 100_000, "is nested too deeply"),
+            (b"[" * 100_000, "is not JSON (maximum recursion"),
             (b"[" + b"9" * 5_000 + b"]", "is not JSON (Exceeds the limit"),
         ],
     )

@@ -93,16 +93,13 @@ def load_export(path: Path) -> tuple[PastComment, ...]:
 
 def _items(text: str, name: str) -> Iterator[object]:
     """The comments of every JSON value in `text`, in order."""
-    decoder = json.JSONDecoder()
-    at = _after_space(text, 0)
+    decoder, at = json.JSONDecoder(), _after_space(text, 0)
     if at == len(text):
         raise InputError(f"{name} is empty: {_EXPECTED}")
     while at < len(text):
         try:
             value, at = decoder.raw_decode(text, at)
-        except RecursionError as error:
-            raise InputError(f"{name} is nested too deeply: {_EXPECTED}") from error
-        except ValueError as error:  # of a number that is too long, too
+        except (ValueError, RecursionError) as error:  # also of a number that is too long
             raise InputError(f"{name} is not JSON ({error}): {_EXPECTED}") from error
         yield from _listed(cast("object", value), name)
         at = _after_space(text, at)
