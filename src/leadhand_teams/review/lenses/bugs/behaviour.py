@@ -40,8 +40,8 @@ CAUGHT = _rule("exception-exchanged", "Handlers of the former one do not catch t
 BOUND = _rule("moved-by-one", "The first or last one may now be missed, or be one too many.")
 TURNED = _rule("condition-turned", "The code now does the opposite, or does it in other cases.")
 CONSTANT = _rule("condition-constant", "It no longer decides anything.")
-CASE = _rule("case-dropped", "It now goes the way of all others.")
-HANDLER = _rule("handler-dropped", "The error may now end the caller.")
+CASE = _rule("case-dropped", "It is now treated like every other case.")
+HANDLER = _rule("handler-dropped", "The error now reaches the callers.")
 ARGUMENT = _rule("argument-dropped", "The default may not be what is meant here.")
 STATEMENT = _rule("statement-dropped", "What it did may still be expected.")
 RULES = (
@@ -400,7 +400,7 @@ def _constant(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
         ) if test is old and not isinstance(old, ast.Constant):
             if any(isinstance(one.new, ast.Break | ast.If) for one in pair.edits):
                 return ""  # the condition may have moved into the loop
-            return f"Does `{shown(ast.unparse(old))}` no longer matter? It is `{ast.unparse(new)}`."
+            return f"May `{shown(ast.unparse(old))}` be ignored? It is now `{ast.unparse(new)}`."
         case _:
             return ""
 

@@ -201,7 +201,7 @@ def _conditions(pair: Pair, new: Code, sides: DefinitionPairs) -> Iterator[Remov
             continue
         reported.add(key)
         message = (
-            f"Is `{shown(text)}` right also without `{shown(key)}`? {pair.place} ran it "
+            f"May `{shown(text)}` run without `{shown(key)}`? {pair.place} ran it "
             "only under that condition."
         )
         yield Removal(CONDITION, node.lineno, message)

@@ -111,7 +111,7 @@ def _written_out(edit: Edit, pair: Pair, sides: DefinitionPairs) -> str:
         word for one in (*names_in(old), *named, keyword) for word in syntax.words(one)
     ):
         return ""
-    return f"Is `{shown(ast.unparse(old))}` no longer read from outside? {pair.place} has it now."
+    return f"Is a secret in the code now? {pair.place} read `{shown(ast.unparse(old))}` before."
 
 
 _ROWS: tuple[tuple[LensRule, Row], ...] = (
