@@ -179,6 +179,12 @@ def test_only_what_the_change_touches_is_reported(tmp_path: Path) -> None:
     assert look(tmp_path, {"a.py": old.replace("1", "2")}, {"a.py": old}).findings == ()
 
 
+def test_a_hole_that_was_there_before_is_not_reported_again(tmp_path: Path) -> None:
+    old = "import os\ndef f(name):\n    os.system('ls ' + name)\n"
+    new = old.replace("+ name)", "+ name)  # noqa: S605")
+    assert look(tmp_path, {"a.py": new}, {"a.py": old}).findings == ()
+
+
 def test_a_changed_line_that_feeds_an_old_sink_is_reported_where_it_stands(tmp_path: Path) -> None:
     old = "import os, shlex\ndef f(n):\n    c = 'ls ' + shlex.quote(n)\n    os.system(c)\n"
     new = old.replace("shlex.quote(n)", "n")

@@ -7,8 +7,8 @@ rule could match, and follows only the functions that the change touches.
 import ast
 import bisect
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 
 from leadhand.extension.findings import Finding, NotAssessed
 from leadhand_teams.review import secrets
@@ -26,7 +26,7 @@ from leadhand_teams.review.lenses.security.events import Event, Scope, SecurityH
 from leadhand_teams.review.lenses.security.flow import Flow
 from leadhand_teams.review.ruff_rules import ruff_findings, ruff_rules
 from leadhand_teams.review.secrets import mask_secrets, safe_quote
-from leadhand_teams.review.syntax import is_test
+from leadhand_teams.review.syntax import ImportedNames, is_test
 
 RULES: tuple[LensRule, ...] = (
     *ruff_rules("security"), *sinks.RULES, *settings.RULES, *credentials.RULES, *secrets.RULES,
@@ -102,9 +102,14 @@ def _python(file: ChangedFile, known: set[int], seen: set[tuple[str, int]]) -> I
         yield _not_assessed(file, f"{unparsed(file)}, so only secrets were checked")
         return
     secret = frozenset(known)
-    for hit in _hits(file, tree, lines):
+    hits = _hits(file, tree, lines)
+    before = _before(file) if hits else Counter[tuple[str, str]]()
+    for hit in hits:
         finding = _finding(file, hit)
         if finding is None or (finding.rule, finding.line) in seen:
+            continue
+        if before[hit.rule.id, hit.message] > 0:
+            before[hit.rule.id, hit.message] -= 1
             continue
         if hit.rule is credentials.HARD_CODED and finding.line in secret:
             continue
@@ -123,6 +128,24 @@ def _hits(file: ChangedFile, tree: ast.Module, lines: list[int]) -> list[Securit
                 return False
         return file.touches(first, last + 1)
 
+    found = _read(tree, names, is_relevant)
+    if any(attribute in file.head for attribute in settings.UNCHECKED):
+        found.extend(settings.unchecked_certificates(file.head_syntax))
+    return found
+
+
+def _before(file: ChangedFile) -> Counter[tuple[str, str]]:
+    """Rule and message of what was there before the change."""
+    tree = file.base_tree
+    if tree is None:
+        return Counter()
+    hits = _read(tree, ImportedNames(tree), lambda first, last: True)
+    return Counter((hit.rule.id, hit.message) for hit in hits)
+
+
+def _read(
+    tree: ast.Module, names: ImportedNames, is_relevant: Callable[[int, int], bool]
+) -> list[SecurityHit]:
     found: list[SecurityHit] = []
 
     def record(event: Event) -> None:
@@ -130,8 +153,6 @@ def _hits(file: ChangedFile, tree: ast.Module, lines: list[int]) -> list[Securit
             found.extend(topic.find(event))
 
     Flow(is_relevant, record).read(Scope(names), tree.body, {}, {})
-    if any(attribute in file.head for attribute in settings.UNCHECKED):
-        found.extend(settings.unchecked_certificates(file.head_syntax))
     return found
 
 
