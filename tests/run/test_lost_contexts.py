@@ -1,6 +1,8 @@
-"""Runs whose context `restore` does not make: tried three times, then held with the reason."""
+"""Runs whose context `restore` does not make, or makes late: tried three times, then held with
+the reason."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -83,3 +85,34 @@ async def test_a_run_with_a_reply_and_without_a_context_three_times_is_not_tried
     assert (view.status, len(view.questions)) == ("waiting", 1)
     assert (await resumed(supervisor, RUN, context="context")).status == "complete"
     await supervisor.close()
+
+
+async def test_a_run_that_another_process_finishes_meanwhile_is_not_called_resumed(
+    tmp_path: Path,
+) -> None:
+    gate, asked, finished = Gate(), asyncio.Event(), asyncio.Event()
+
+    async def restore(_: object) -> str:
+        asked.set()
+        await finished.wait()
+        return "context"
+
+    def supervisor(restore: Callable[[object], str | Awaitable[str]]) -> Supervisor[str]:
+        return Supervisor(gate.supervisor(None).team, home=tmp_path, restore=restore)
+
+    fast, slow = supervisor(lambda _: "context"), supervisor(restore)
+    for run_id in ("r1", "r2"):
+        await fast.start(plan=ONE, run_id=run_id, context="context")
+    await fast.shutdown(grace_s=0)
+    await fast.close()
+    fast = supervisor(lambda _: "context")
+    gate.open.set()
+    resuming = asyncio.create_task(slow.resume_interrupted())
+    await asked.wait()
+    assert await fast.resume_interrupted(where=lambda run: run.run_id == "r1") == ["r1"]
+    await fast.handle("r1").answer()
+    finished.set()
+    assert await resuming == ["r2"]
+    for one in (fast, slow):
+        await one.shutdown(grace_s=60)
+        await one.close()

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -167,37 +166,6 @@ async def test_interrupted_runs_of_the_team_are_each_resumed_by_one_of_two_proce
         assert sum(isinstance(event, RunResumed) for event in events) == 1
     assert [run.run_id for run in await both[0].runs(status="interrupted")] == ["other"]
     for one in both:
-        await one.shutdown(grace_s=60)
-        await one.close()
-
-
-async def test_a_run_that_another_process_finishes_meanwhile_is_not_called_resumed(
-    tmp_path: Path,
-) -> None:
-    gate, asked, finished = Gate(), asyncio.Event(), asyncio.Event()
-
-    async def restore(_: object) -> str:
-        asked.set()
-        await finished.wait()
-        return "context"
-
-    def supervisor(restore: Callable[[object], str | Awaitable[str]]) -> Supervisor[str]:
-        return Supervisor(gate.supervisor(None).team, home=tmp_path, restore=restore)
-
-    fast, slow = supervisor(lambda _: "context"), supervisor(restore)
-    for run_id in ("r1", "r2"):
-        await fast.start(plan=ONE, run_id=run_id, context="context")
-    await fast.shutdown(grace_s=0)
-    await fast.close()
-    fast = supervisor(lambda _: "context")
-    gate.open.set()
-    resuming = asyncio.create_task(slow.resume_interrupted())
-    await asked.wait()
-    assert await fast.resume_interrupted(where=lambda run: run.run_id == "r1") == ["r1"]
-    await fast.handle("r1").answer()
-    finished.set()
-    assert await resuming == ["r2"]
-    for one in (fast, slow):
         await one.shutdown(grace_s=60)
         await one.close()
 
