@@ -469,6 +469,12 @@ def _statement(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
     text = ast.unparse(node)
     if comparison.rewrites(called_in(node)) or squeezed(text) in squeezed("".join(new.lines)):
         return ""
+    targets = [ast.unparse(one) for one, _ in syntax.assigned(node)]
+    still = (target for one in new.nodes for target, _ in syntax.assigned(one))
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return ""  # a docstring
+    if not isinstance(node, ast.Expr) and any(ast.unparse(one) in targets for one in still):
+        return ""  # the value is set in another way
     return f"Is `{shown(text)}` no longer needed? {pair.place} did it here."
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from leadhand_teams.review import syntax
 from leadhand_teams.review.comparison import vocabulary
-from leadhand_teams.review.comparison.code import Code, squeezed
+from leadhand_teams.review.comparison.code import Code, names_in, squeezed
 from leadhand_teams.review.comparison.pairs import DefinitionPairs, Pair
 from leadhand_teams.review.comparison.removals import Removal, shown
 from leadhand_teams.review.lenses.security.removed.rules import (
@@ -58,7 +58,7 @@ def _decorators(
 ) -> Iterator[Removal]:
     had = [_written(one) for one in old.decorator_list]
     now = [_written(one) for one in new.decorator_list]
-    if any(guards(name) for name in now if name not in had) or _refuses_anew(pair):
+    if gains_protection(pair) or _refuses_anew(pair):
         return
     for node, name in zip(old.decorator_list, had, strict=True):
         if not guards(name) or name in now or sides.added_words[name.rsplit(".", 1)[-1]]:
@@ -78,12 +78,12 @@ def _refuses_anew(pair: Pair) -> bool:
 
 
 def gains_protection(pair: Pair) -> bool:
-    """Whether a definition has a protecting decorator or base that it had not."""
+    """Whether a definition has a protecting decorator, or an argument of one, that it had not."""
     new = pair.new.node if pair.new is not None else None
     if new is None or isinstance(new, ast.Module) or isinstance(pair.old.node, ast.Module):
         return False
-    had = {_written(one) for one in pair.old.node.decorator_list}
-    return any(guards(name) for name in {_written(one) for one in new.decorator_list} - had)
+    had, now = (names_in(one.decorator_list) for one in (pair.old.node, new))
+    return any(map(guards, now - had))
 
 
 def _written(node: ast.expr) -> str:
