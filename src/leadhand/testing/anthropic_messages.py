@@ -10,10 +10,10 @@ from leadhand.testing.exchange import (
     ScriptedCall,
     Speaker,
     Tool,
-    pieces,
+    streamed,
     tokens_in,
 )
-from leadhand.testing.json_data import Json, Object, compact, items, mapping, text, whole, wire
+from leadhand.testing.json_data import Json, Object, items, mapping, text, whole, wire
 from leadhand.testing.schema import schema_in
 
 PATH = "/messages"
@@ -105,7 +105,7 @@ def write(request: Request, completion: Completion, *, tokens: int, number: int)
     }
     if not request.stream:
         return Response(body=wire(message))
-    return _stream(message, usage, completion.piece_chars)
+    return streamed(PATH, message, completion)
 
 
 def _blocks(completion: Completion, number: int) -> list[Json]:
@@ -115,43 +115,6 @@ def _blocks(completion: Completion, number: int) -> list[Json]:
         block: Object = {"type": "tool_use", "id": identity, "name": call.name}
         texts.append({**block, "input": call.arguments})
     return texts
-
-
-def _stream(message: Object, usage: Json, piece_chars: int) -> Response:
-    opening: Object = {**message, "content": [], "stop_reason": None}
-    events: list[Object] = [{"type": "message_start", "message": opening}]
-    for index, block in enumerate(items(message["content"])):
-        events += _block_events(index, mapping(block), piece_chars)
-    delta: Object = {"stop_reason": message["stop_reason"], "stop_sequence": None}
-    events.append({"type": "message_delta", "delta": delta, "usage": usage})
-    events.append({"type": "message_stop"})
-    lines = (
-        b"event: " + text(event["type"]).encode() + b"\ndata: " + wire(event) + b"\n\n"
-        for event in events
-    )
-    return Response(body=b"".join(lines), content_type="text/event-stream")
-
-
-def _block_events(index: int, block: Object, piece_chars: int) -> list[Object]:
-    if block["type"] == "text":
-        empty: Object = {"type": "text", "text": ""}
-        deltas: list[Object] = [
-            {"type": "text_delta", "text": piece}
-            for piece in pieces(text(block["text"]), piece_chars)
-        ]
-    else:
-        empty = {**block, "input": {}}
-        given = block["input"]
-        written = given if isinstance(given, str) else compact(given)
-        deltas = [
-            {"type": "input_json_delta", "partial_json": one}
-            for one in pieces(written, piece_chars)
-        ]
-    return [
-        {"type": "content_block_start", "index": index, "content_block": empty},
-        *({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas),
-        {"type": "content_block_stop", "index": index},
-    ]
 
 
 def error(status: int, message: str) -> bytes:

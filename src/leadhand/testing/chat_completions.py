@@ -8,7 +8,7 @@ from leadhand.testing.exchange import (
     ScriptedCall,
     Speaker,
     Tool,
-    pieces,
+    streamed,
     tokens_in,
 )
 from leadhand.testing.json_data import Json, Object, items, mapping, text, whole, wire
@@ -113,14 +113,16 @@ def write(request: Request, completion: Completion, *, tokens: int, number: int)
         "completion_tokens_details": {"reasoning_tokens": 0},
     }
     head: Object = {"id": f"chatcmpl-{number}", "created": _CREATED, "model": request.model}
-    if request.stream:
-        return _stream(request, completion, head, usage)
     message: Object = {"role": "assistant", "content": completion.text or None, "refusal": None}
     if completion.tool_calls:
         message["tool_calls"] = _calls(completion, number)
     choice: Object = {"index": 0, "message": message, "finish_reason": completion.finish}
     body: Object = {**head, "object": "chat.completion", "choices": [choice], "usage": usage}
-    return Response(body=wire(body))
+    if not request.stream:
+        return Response(body=wire(body))
+    if not request.stream_usage:
+        del body["usage"]
+    return streamed(PATH, body, completion)
 
 
 def _calls(completion: Completion, number: int) -> list[Json]:
@@ -132,33 +134,6 @@ def _calls(completion: Completion, number: int) -> list[Json]:
         }
         for index, call in enumerate(completion.tool_calls)
     ]
-
-
-def _stream(request: Request, completion: Completion, head: Object, usage: Json) -> Response:
-    head = {**head, "object": "chat.completion.chunk"}
-    deltas: list[Object] = [{"role": "assistant", "content": ""}]
-    texts = pieces(completion.text, completion.piece_chars)
-    deltas += [dict[str, Json](content=piece) for piece in texts]
-    for index, call in enumerate(completion.tool_calls):
-        opening: Object = {"name": call.name, "arguments": ""}
-        identity = f"call_{text(head['id'])}_{index}"
-        deltas.append(_delta(index, {"id": identity, "type": "function", "function": opening}))
-        for piece in pieces(call.argument_text, completion.piece_chars):
-            deltas.append(_delta(index, {"function": {"arguments": piece}}))
-    chunks: list[Json] = [{**head, "choices": [_choice(delta, None)]} for delta in deltas]
-    chunks.append({**head, "choices": [_choice({}, completion.finish)]})
-    if request.stream_usage:
-        chunks.append({**head, "choices": [], "usage": usage})
-    lines = b"".join(b"data: " + wire(chunk) + b"\n\n" for chunk in chunks)
-    return Response(body=lines + b"data: [DONE]\n\n", content_type="text/event-stream")
-
-
-def _delta(index: int, call: Object) -> Object:
-    return {"tool_calls": [{"index": index, **call}]}
-
-
-def _choice(delta: Object, finish: str | None) -> Object:
-    return {"index": 0, "delta": delta, "finish_reason": finish}
 
 
 def error(status: int, message: str) -> bytes:

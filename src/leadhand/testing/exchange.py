@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from leadhand.testing.json_data import Json, Object, compact
+from leadhand.models.streams import as_stream
+from leadhand.testing.json_data import Json, Object, compact, wire
 
 Role = Literal[
     "planner", "router", "worker", "synthesizer", "scorer", "judge", "critic", "structured", "plain"
@@ -143,6 +144,12 @@ def tokens_in(messages: Sequence[Message], *parts: Json) -> int:
     return (chars + sum(len(compact(part)) for part in parts if part)) // 4
 
 
-def pieces(text: str, size: int) -> list[str]:
-    size = size or max(40, -(-len(text) // 50))
-    return [text[start : start + size] for start in range(0, len(text), size)]
+def streamed(path: str, body: Object, completion: Completion) -> Response:
+    """A whole reply of the API at `path` as a stream."""
+
+    def pieces(text: str) -> list[str]:
+        size = completion.piece_chars or max(40, -(-len(text) // 50))
+        return [text[start : start + size] for start in range(0, len(text), size)]
+
+    stream = as_stream(path, wire(body), pieces)
+    return Response(body=stream, content_type="text/event-stream")
