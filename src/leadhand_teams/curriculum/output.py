@@ -29,14 +29,19 @@ class Prerequisite(BaseModel):
     ref: str = ""
 
 
-class LessonExercise(BaseModel):
-    """A question for learners."""
+class StatedExercise(BaseModel):
+    """A question for learners in a source."""
 
-    concept: str
     question: str
     solution: str | None = None
     """In the words of the source; null if none gives one."""
     ref: str
+
+
+class LessonExercise(StatedExercise):
+    """A question of a lesson."""
+
+    concept: str
     by_model: bool = False
 
 

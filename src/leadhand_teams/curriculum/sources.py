@@ -7,7 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple, cast
 
-from leadhand_teams.curriculum.topics import StatedExercise, Topic, slug
+from leadhand_teams.curriculum.output import StatedExercise
+from leadhand_teams.curriculum.topics import Topic, slug
 from leadhand_teams.curriculum.vocabulary import VOCABULARY, has
 from leadhand_teams.shared.reading import Reading, Text, read_once
 from leadhand_teams.shared.tables import DataTable

@@ -1,9 +1,10 @@
 """Orders topics by what they require, and divides them into units. Pure."""
 
 import datetime as dt
+import math
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from graphlib import CycleError, TopologicalSorter
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 from pydantic import BaseModel
@@ -29,7 +30,6 @@ class Structure(NamedTuple):
     """What follows from the topics."""
 
     topics: list[Topic]
-    stated: list[StatedEdge]
     given: list[StatedEdge]
     """What is stated, without circles."""
     guessed: dict[Pair, float]
@@ -48,56 +48,48 @@ class Structure(NamedTuple):
 def structured(every: Sequence[Topic], time: CourseTime) -> Structure:
     """Prerequisites without circles, order and units."""
     topics, _ = merged(every)
-    stated, _ = stated_edges(topics)
-    given, circles = without_cycles(stated)
-    guesses = acyclic_guesses(given, beside(given, topics))
-    order = ordered(
-        [topic.id for topic in topics], [*((one.before, one.after) for one in given), *guesses]
-    )
+    given, circles = acyclic(stated_edges(topics)[0])
+    guesses = beside(given, topics)
+    strongest = sorted(guesses, key=lambda pair: (-guesses[pair], pair))
+    edges, _ = acyclic([*given, *(StatedEdge(*pair, "") for pair in strongest)])
+    pairs = [(edge.before, edge.after) for edge in edges]
+    order = ordered([topic.id for topic in topics], pairs)
+    guesses = {pair: guesses[pair] for pair in pairs[len(given) :]}
     known = sorted(topic.hours for topic in topics if topic.hours)
     usual = known[len(known) // 2] if known else 1.0
     hours = {topic.id: topic.hours or usual for topic in topics}
     parts = units(order, hours, time.weeks, time.a_week)
-    return Structure(topics, stated, given, guesses, circles, order, parts, usual, hours)
+    return Structure(topics, given, guesses, circles, order, parts, usual, hours)
 
 
-def without_cycles(edges: Sequence[StatedEdge]) -> tuple[list[StatedEdge], list[list[StatedEdge]]]:
-    """The edges without those that close a circle, and each circle as it was found.
-
-    Of a circle the edge that was stated last is left out.
-    """
-    kept, circles = list(edges), list[list[StatedEdge]]()
-    place = {edge: n for n, edge in enumerate(edges)}
-    while circle := _circle([(edge.before, edge.after) for edge in kept]):
-        by_pair = {(edge.before, edge.after): edge for edge in kept}
-        found = [by_pair[pair] for pair in circle]
-        circles.append(found)
-        kept.remove(max(found, key=lambda edge: place[edge]))
+def acyclic(edges: Sequence[StatedEdge]) -> tuple[list[StatedEdge], list[list[StatedEdge]]]:
+    """The edges without those that close a circle with earlier ones; and each circle, closed."""
+    kept, circles = list[StatedEdge](), list[list[StatedEdge]]()
+    into = defaultdict[str, list[StatedEdge]](list)
+    for edge in edges:
+        path = _path(into, edge.after, edge.before)
+        if path is None:
+            kept.append(edge)
+            into[edge.after].append(edge)
+        else:
+            circles.append([*path, edge])
     return kept, circles
 
 
-def _circle(pairs: Iterable[Pair]) -> list[Pair]:
-    before: dict[str, list[str]] = {}
-    for one, after in pairs:
-        before.setdefault(after, []).append(one)
-    try:
-        TopologicalSorter(before).prepare()
-    except CycleError as error:
-        names = [str(name) for name in error.args[1]]
-        return list(pairwise(names))
-    return []
-
-
-def acyclic_guesses(
-    given: Sequence[StatedEdge], guesses: Mapping[Pair, float]
-) -> dict[Pair, float]:
-    """The guesses, the strongest first, that make no circle with what is given or guessed."""
-    pairs = [(edge.before, edge.after) for edge in given]
-    kept: dict[Pair, float] = {}
-    for pair, score in sorted(guesses.items(), key=lambda item: (-item[1], item[0])):
-        if not _circle([*pairs, *kept, pair]):
-            kept[pair] = score
-    return kept
+def _path(
+    into: Mapping[str, Sequence[StatedEdge]], first: str, last: str
+) -> list[StatedEdge] | None:
+    """The edges that lead from `first` to `last`; None if none do."""
+    ways: dict[str, list[StatedEdge]] = {last: []}
+    names = [last]
+    for name in names:
+        if name == first:
+            return ways[name]
+        for edge in into.get(name, ()):
+            if edge.before not in ways:
+                ways[edge.before] = [edge, *ways[name]]
+                names.append(edge.before)
+    return None
 
 
 def ordered(ids: Sequence[str], pairs: Iterable[Pair]) -> list[str]:
@@ -121,14 +113,9 @@ def units(
         return _filled(order, hours, a_week or UNIT_HOURS)
     if a_week is not None and len(parts := _filled(order, hours, a_week)) <= weeks:
         return parts
-    low, high = max(hours[one] for one in order), sum(hours[one] for one in order)
-    for _ in range(40):
-        middle = (low + high) / 2
-        if len(_filled(order, hours, middle)) <= weeks:
-            high = middle
-        else:
-            low = middle
-    return _filled(order, hours, high)
+    sizes = range(math.ceil(100 * sum(hours[one] for one in order)) + 1)  # in hundredths
+    fits = bisect_left(sizes, True, key=lambda n: len(_filled(order, hours, n / 100)) <= weeks)
+    return _filled(order, hours, fits / 100)
 
 
 def _filled(order: Sequence[str], hours: Mapping[str, float], most: float) -> list[list[str]]:

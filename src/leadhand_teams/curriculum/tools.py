@@ -13,17 +13,12 @@ from leadhand_teams.curriculum.output import (
     Lesson,
     LessonExercise,
     Prerequisite,
+    StatedExercise,
     TaughtConcept,
 )
 from leadhand_teams.curriculum.sources import files_of
 from leadhand_teams.curriculum.structure import CourseTime, ordered, structured
-from leadhand_teams.curriculum.topics import (
-    StatedExercise,
-    Topic,
-    definitions,
-    merged,
-    stated_edges,
-)
+from leadhand_teams.curriculum.topics import Topic, definitions, merged, stated_edges
 
 
 class FoundTopics(BaseModel):
@@ -64,12 +59,11 @@ def arrange(handoff: Handoff) -> Result:
     for number, unit in enumerate(made.units, start=1):
         starts = time.starts + dt.timedelta(weeks=number - 1) if time.starts else None
         title, hours = joined_names([titles[one] for one in unit], 3), made.taken(unit)
-        lesson = Lesson(number=number, title=title, concepts=unit, hours=hours)
-        lesson.starts = starts
+        lesson = Lesson(number=number, title=title, concepts=unit, hours=hours, starts=starts)
         found.lessons.append(lesson)
     for circle in made.circles:
         names = [titles[edge.before] for edge in circle]
-        left = max(circle, key=made.stated.index)
+        left = circle[-1]
         found.problems.append(
             f"These require each other: {' → '.join([*names, names[0]])} "
             f"[{', '.join(dict.fromkeys(edge.ref for edge in circle))}]. "
@@ -157,12 +151,10 @@ def found_in(outputs: Iterable[JsonValue]) -> Curriculum:
     found, lessons = Curriculum(), dict[int, Lesson]()
     for output in outputs:
         part = Curriculum.model_validate(output if isinstance(output, dict) else {})
-        found.concepts += part.concepts
-        found.prerequisites += part.prerequisites
-        found.order += part.order
+        for name in ("concepts", "prerequisites", "order", "problems", "unread"):
+            known: list[object] = getattr(found, name)
+            known += [one for one in getattr(part, name) if one not in known]
         found.is_reviewed = found.is_reviewed or part.is_reviewed
-        found.problems += [one for one in part.problems if one not in found.problems]
-        found.unread += [one for one in part.unread if one not in found.unread]
         for lesson in part.lessons:
             if lesson.objectives or lesson.exercises or lesson.number not in lessons:
                 lessons[lesson.number] = lesson

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel
 
+from leadhand_teams.curriculum.output import StatedExercise
 from leadhand_teams.shared.search import terms
 
 STOP: Final = frozenset(
@@ -14,27 +15,19 @@ STOP: Final = frozenset(
 _IS: Final = re.compile(r"\b(?:is|are|means|refers to|ist|sind|bedeutet|est|sont|es|son)\b")
 
 
-class StatedExercise(BaseModel):
-    """A question in a source, with its answer if there is one."""
-
-    question: str
-    solution: str | None = None
-    ref: str
-
-
 class Topic(BaseModel):
     """A topic of one source."""
 
     id: str
     title: str
+    hours: float | None = None
+    ref: str = ""
     summary: str = ""
     goals: list[str] = []
-    hours: float | None = None
     requires: list[str] = []
     """Names or ids, as written."""
     exercises: list[StatedExercise] = []
     file: str = ""
-    ref: str = ""
     position: int | None = None
     """Its place in a source that has an order of its own, such as a syllabus."""
 
