@@ -222,7 +222,10 @@ class DefinitionPairs:
         """Whether all that the change does to code is to take a few lines away."""
         removed = sum(bool(line.strip()) for line in self._removed_lines())
         added = sum(bool(line.strip()) for line in self._added_lines())
-        return added < removed <= _FEW_LINES
+        if not added <= removed <= _FEW_LINES:
+            return False
+        pairs = (pair for file in self._files for pair in self.pairs(file))
+        return added < removed or all(edit.new is None for one in pairs for edit in one.edits)
 
     def _added_lines(self) -> Iterator[str]:
         return (line for file in self._files for line in file.added.values())

@@ -21,8 +21,9 @@ from leadhand_teams.review.comparison import (
     shown,
 )
 from leadhand_teams.review.comparison.code import names_in, squeezed
-from leadhand_teams.review.comparison.guards import VERSIONS, called_in
+from leadhand_teams.review.comparison.guards import called_in
 from leadhand_teams.review.lens import LensRule
+from leadhand_teams.review.lenses.bugs import conditions, taken_away
 
 _FAMILY = "bugs/behaviour"
 _RESTORE = "Restore it, or explain in the change why it is right."
@@ -74,19 +75,7 @@ _TASKS = syntax.word_set(
 _LOCKS = syntax.word_set(
     "lock locks rlock mutex semaphore locked atomic transaction savepoint synchronized begin"
 )
-_COUNTED = syntax.word_set("range enumerate islice min max round randint randrange")
 _COROUTINES = syntax.word_set("coroutine inlineCallbacks")
-_TURNED: dict[type[ast.cmpop], frozenset[type[ast.cmpop]]] = {
-    ast.Eq: frozenset((ast.NotEq,)), ast.NotEq: frozenset((ast.Eq,)),
-    ast.In: frozenset((ast.NotIn,)), ast.NotIn: frozenset((ast.In,)),
-    ast.Is: frozenset((ast.IsNot,)), ast.IsNot: frozenset((ast.Is,)),
-    ast.Lt: frozenset((ast.Gt, ast.GtE)), ast.LtE: frozenset((ast.Gt, ast.GtE)),
-    ast.Gt: frozenset((ast.Lt, ast.LtE)), ast.GtE: frozenset((ast.Lt, ast.LtE)),
-}  # fmt: skip
-_ONE_MORE: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
-}  # fmt: skip
-
 Row = Callable[[Edit, Pair, DefinitionPairs], str]
 
 
@@ -301,194 +290,17 @@ def _is_same_kind(one: str, other: str) -> bool:
     return narrow is not None and broad is not None and issubclass(narrow, broad)
 
 
-def _bound(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
-    old, new = edit.old, edit.new
-    if old is None or new is None or not VERSIONS.isdisjoint(names_in(edit.above[:3])):
-        return ""
-    if len({id(one.above[0]) for one in pair.edits if _is_moved(one)}) > 2:
-        return ""  # everything moves on
-    if not _is_moved(edit):
-        return ""
-    before, now = (shown(ast.unparse(one)) for one in (old, new))
-    return f"Is `{now}` right at its ends? {pair.place} had `{before}`."
-
-
-def _is_moved(edit: Edit) -> bool:
-    """Whether a bound or an index is one more or one less than before."""
-    match edit.old, edit.new:
-        case ast.Compare(ops=ops), ast.Compare(ops=now) if len(ops) == len(now):
-            both = [(type(a), type(b)) for a, b in zip(ops, now, strict=True)]
-            return all(a is b or _ONE_MORE.get(a) is b for a, b in both)
-        case ast.AST() as old, ast.AST() as new:
-            one_less = [(_plus_one(old), new), (_plus_one(new), old)]
-            if any(one is not None and ast.dump(one) == ast.dump(x) for one, x in one_less):
-                return True
-            if isinstance(old, ast.BinOp) and isinstance(new, ast.BinOp):
-                return _is_one(old.right) and {type(old.op), type(new.op)} == {ast.Add, ast.Sub}
-            return _next_to(old, new) and _is_position(edit.above)
-        case _:
-            return False
-
-
-def _plus_one(node: ast.AST) -> ast.AST | None:
-    """`x` for `x + 1` and `x - 1`."""
-    match node:
-        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right) if _is_one(right):
-            return left
-        case _:
-            return None
-
-
-def _is_one(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and node.value == 1 and node.value is not True
-
-
-def _next_to(old: ast.AST, new: ast.AST) -> bool:
-    values = [_integer(one) for one in (old, new)]
-    return None not in values and abs((values[0] or 0) - (values[1] or 0)) == 1
-
-
-def _integer(node: ast.AST) -> int | None:
-    match node:
-        case ast.Constant(value=int() as value) if not isinstance(value, bool):
-            return value
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
-            return -value
-        case _:
-            return None
-
-
-def _is_position(above: Sequence[ast.AST]) -> bool:
-    """Whether a number there is an index, a bound of a range, or compared with something."""
-    for node in above:
-        if isinstance(node, ast.Slice | ast.Subscript | ast.Compare | ast.BinOp):
-            return True
-        if isinstance(node, ast.Call):
-            return syntax.last_name(node.func) in _COUNTED
-        if not isinstance(node, ast.UnaryOp):
-            return False
-    return False
-
-
-def _turned(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
-    old, new = edit.old, edit.new
-    test = next((one for one in edit.above if isinstance(one, ast.If | ast.While)), None)
-    if sum(test in one.above for one in pair.edits) > 1 and test is not None:
-        return ""  # the branches may have changed places
-    match old, new:
-        case ast.Compare(ops=[op], left=left), ast.Compare(ops=[now], left=left_now):
-            turned = type(now) in _TURNED[type(op)] and ast.dump(left) == ast.dump(left_now)
-        case ast.UnaryOp(op=ast.Not(), operand=operand), ast.AST():
-            turned = ast.dump(operand) == ast.dump(new)
-        case ast.AST(), ast.UnaryOp(op=ast.Not(), operand=operand):
-            turned = ast.dump(operand) == ast.dump(old)
-        case ast.BoolOp(op=op), ast.BoolOp(op=now):
-            turned = type(op) is not type(now)
-        case _:
-            return ""
-    if not turned:
-        return ""
-    return f"Is `{shown(ast.unparse(new))}` meant? {pair.place} had `{shown(ast.unparse(old))}`."
-
-
-def _constant(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
-    match edit:
-        case Edit(
-            old=ast.expr() as old,
-            new=ast.Constant() as new,
-            above=(ast.If(test=test) | ast.While(test=test) | ast.Assert(test=test), *_),
-        ) if test is old and not isinstance(old, ast.Constant):
-            if any(isinstance(one.new, ast.Break | ast.If) for one in pair.edits):
-                return ""  # the condition may have moved into the loop
-            return f"May `{shown(ast.unparse(old))}` be ignored? It is now `{ast.unparse(new)}`."
-        case _:
-            return ""
-
-
-def _case(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
-    """A condition that is gone with what it decided on, or that now is not asked."""
-    if not comparison.only_removes:
-        return ""
-    match edit:
-        case Edit(old=ast.If() as node, new=None) if not isinstance(node.body[-1], ast.Raise):
-            test = node.test
-        case Edit(old=ast.expr() as part, new=None, above=(ast.BoolOp(), *_)):
-            test = part
-        case Edit(old=ast.IfExp(test=test, body=body, orelse=other), new=ast.AST() as new) if (
-            ast.dump(new) in (ast.dump(body), ast.dump(other))
-        ):
-            pass
-        case _:
-            return ""
-    if not VERSIONS.isdisjoint(names_in(test)) or pair.is_dropped_variant(test):
-        return ""
-    if squeezed(ast.unparse(test)) in comparison.added_text:
-        return ""  # nested conditions that became one, for example
-    return f"Does `{shown(ast.unparse(test))}` no longer matter? {pair.place} asked for it here."
-
-
-def _handler(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
-    """A handler that is gone while the code that may fail stays."""
-    match edit:
-        case Edit(old=ast.Try(handlers=[handler, *_]), new=None, kept=True):
-            pass
-        case Edit(old=ast.ExceptHandler() as handler, new=None):
-            pass
-        case _:
-            return ""
-    kind = ast.unparse(handler.type) if handler.type is not None else "an exception"
-    if not comparison.only_removes or kind in ("ImportError", "ModuleNotFoundError"):
-        return ""
-    return f"Is `{shown(kind)}` handled elsewhere? {pair.place} caught it here."
-
-
-def _argument(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
-    """An argument that a call no longer gets."""
-    match edit:
-        case Edit(old=ast.keyword() | ast.expr() as part, new=None, above=(ast.Call() as call, *_)):
-            name = syntax.last_name(call.func)
-        case _:
-            return ""
-    if not comparison.only_removes or not pair.dropped_parameters.isdisjoint(names_in(part)):
-        return ""
-    if isinstance(pair.old.node, ast.Module) or comparison.rewrites(frozenset((name,))):
-        return ""
-    return f"Does `{name}` no longer need `{shown(ast.unparse(part))}`? {pair.place} passed it."
-
-
-def _statement(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
-    """A statement that is gone while what it is about stays."""
-    match edit:
-        case Edit(old=ast.Assign() | ast.AugAssign() | ast.Expr() as node, new=None, kept=False):
-            pass
-        case _:
-            return ""
-    new = pair.new
-    if not comparison.only_removes or new is None or not names_in(node) <= new.names:
-        return ""
-    text = ast.unparse(node)
-    if comparison.rewrites(called_in(node)) or squeezed(text) in squeezed("".join(new.lines)):
-        return ""
-    targets = [ast.unparse(one) for one, _ in syntax.assigned(node)]
-    still = (target for one in new.nodes for target, _ in syntax.assigned(one))
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-        return ""  # a docstring
-    if not isinstance(node, ast.Expr) and any(ast.unparse(one) in targets for one in still):
-        return ""  # the value is set in another way
-    return f"Is `{shown(text)}` no longer needed? {pair.place} did it here."
-
-
 _ROWS: tuple[tuple[LensRule, Row], ...] = (
     (AWAIT, _await),
     (LOCK, _lock),
     (CONTEXT, _context),
     (CLOSED, _closed),
     (CAUGHT, _exception),
-    (CONSTANT, _constant),
-    (BOUND, _bound),
-    (TURNED, _turned),
-    (CASE, _case),
-    (HANDLER, _handler),
-    (ARGUMENT, _argument),
-    (STATEMENT, _statement),
+    (CONSTANT, conditions.constant),
+    (BOUND, conditions.bound),
+    (TURNED, conditions.turned),
+    (CASE, conditions.case),
+    (HANDLER, taken_away.handler),
+    (ARGUMENT, taken_away.argument),
+    (STATEMENT, taken_away.statement),
 )
