@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from leadhand.extension.findings import Finding
+from leadhand.tools.text import counted
 from leadhand_teams.review.change import ChangedFile
 from leadhand_teams.review.comparison.code import span
 from leadhand_teams.review.comparison.edits import Edit
@@ -63,10 +64,8 @@ def _grouped(removals: Iterable[Removal]) -> Iterator[Removal]:
     for found in groups.values():
         first, *more = sorted(found, key=lambda removal: removal.line)
         if more:
-            there = ", ".join(str(removal.line) for removal in more[:5])
-            noun = "line" if len(more) == 1 else "lines"
-            message = f"{first.message} The same holds for old {noun} {there}."
-            first = first._replace(message=message)
+            also = counted(len(more), "more line")
+            first = first._replace(message=f"{first.message} The same holds for {also} there.")
         yield first
 
 

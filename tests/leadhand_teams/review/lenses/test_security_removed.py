@@ -348,7 +348,7 @@ def test_many_removed_limits_of_one_function_are_one_finding(tmp_path: Path) -> 
     after = "def parse(\n    stream,\n):\n    return Parser(stream)\n"
     [finding] = look(tmp_path, {"a.py": after}, {"a.py": before}).findings
     assert finding.evidence == "max_files=10,"
-    assert "The same holds for old line 4." in finding.message
+    assert "The same holds for 1 more line there." in finding.message
 
 
 def test_protections_that_tests_lose_are_not_reported(tmp_path: Path) -> None:

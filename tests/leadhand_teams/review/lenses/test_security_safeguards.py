@@ -103,4 +103,4 @@ def test_the_guards_of_a_class_count_too(tmp_path: Path) -> None:
     report = look(tmp_path, {"a.py": new}, {"a.py": old})
     [finding] = report.findings
     assert finding.rule == "security/removed-decorator"
-    assert "The same holds for old line 2." in finding.message
+    assert "The same holds for 1 more line there." in finding.message
