@@ -95,7 +95,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Leave all that is imported now out of garbage collection, which else takes long each time."""
-    gc.collect()
     gc.freeze()
     gc.enable()
 
