@@ -229,7 +229,7 @@ FOLDERS = {
         "Check this list",
         (1, 2, 3, None),
         says=(
-            "These require each other: Continuity → Limits → Derivatives → Continuity [topics.csv:2",
+            "These require each other: Continuity → Limits → Derivatives → Continuity [",
             "9 is required and is no topic here: by Integrals [topics.csv:5].",
         ),
     ),
