@@ -201,6 +201,22 @@ async def test_no_agent_approves_what_the_team_leaves_to_others(
         assert "can't be approved here" in await refused(client, "reply", **given)
 
 
+@pytest.mark.wall_clock
+async def test_arguments_that_are_wrong_are_named_in_one_line(desk: OpenAIDesk) -> None:
+    async with connected(desk) as client:
+        assert await refused(client, "start", team="desk") == "start: `request` is missing"
+
+
+@pytest.mark.wall_clock
+async def test_a_run_that_is_not_to_be_stored_is_erased_after_its_result(desk: OpenAIDesk) -> None:
+    async with connected(desk) as client:
+        begun = await called(client, "start", team="desk", request="hello", store=False)
+        given = {"run_id": begun["run_id"]}
+        assert (await called(client, "result", **given))["status"] == "complete"
+        assert (await called(client, "status", **given))["status"] == "complete", "for a moment"
+    assert desk.app.state.service.erasing
+
+
 # Callers
 
 

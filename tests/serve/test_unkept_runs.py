@@ -144,3 +144,13 @@ def test_a_chat_is_erased_unless_it_is_stored(stream: bool, service: OpenAIDesk)
             wait_until(lambda run_id=run_id: is_gone(service, run_id))
         else:
             assert not is_gone(service, run_id)
+
+
+def test_a_follow_up_may_be_unkept_too(desk: Desk) -> None:
+    wait = {"Prefer": "wait=30"}
+    first = desk.client().post(RUNS, json={**GIVEN, "store": True}, headers=wait).json()["run_id"]
+    body = {"request": "and now?", "store": False}
+    after = desk.client().post(f"{RUNS}/{first}/followups", json=body, headers=wait).json()
+    assert after["after"] == first
+    assert is_gone(desk, after["run_id"])
+    assert not is_gone(desk, first)

@@ -21,11 +21,12 @@ from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.server.mcpserver.resolve import Elicit, Resolve
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, InputRequiredResult
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import BaseModel, Field, JsonValue, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
 from leadhand import __version__
+from leadhand.contracts.data import in_one_line
 from leadhand.contracts.people import Question, Reply, Verdict
 from leadhand.contracts.summary import RunView
 from leadhand.contracts.task import Plan
@@ -34,6 +35,7 @@ from leadhand.run.handle import Run
 from leadhand.serve.new_runs import MAX_REQUEST_CHARS, NewRun, start
 from leadhand.serve.principals import Principal, authenticated, check_role
 from leadhand.serve.problems import problem_of
+from leadhand.serve.retention import erase_soon
 from leadhand.serve.run_views import public_answer
 from leadhand.serve.service import Service, ServiceCaller
 from leadhand.serve.turns import ClientTurn, ProgressLine
@@ -134,13 +136,15 @@ async def begin(
     ctx: Call,
     inputs: Sequence[str] = (),
     after: str | None = None,
+    store: bool = True,
 ) -> RunStatus:
     """Start a run of a team for a request; returns at once with the run's id. `inputs` are paths of
     files and folders to work on, where the server runs on your machine. `after` is the id of an
-    earlier run, with an answer, that the request follows up on."""
+    earlier run, with an answer, that the request follows up on. Without `store` the run is erased
+    once you have its result."""
     if inputs and ctx.request_context.lifespan_context is None:
         raise ToolError("this server can't read your files: it is not on your machine")
-    new = NewRun(team=team, request=request, after=after)
+    new = NewRun(team=team, request=request, after=after, store=store)
     run = await start(_caller(ctx), new, inputs=tuple(map(Path, inputs)))
     return RunStatus(run_id=run.id, team=team)
 
@@ -169,6 +173,7 @@ async def result(
         shown = answer if opened.caller.is_operator else public_answer(answer)
         found.answer, found.output = shown.answer, shown.output
         found.sources = [one.ref for one in answer.sources if one.ref in found.answer]
+        erase_soon(opened.caller, run_id)
     return found
 
 
@@ -239,6 +244,11 @@ class Server(MCPServer[ServiceCaller | None]):
         except UnexpectedToolError as error:
             if isinstance(error.__cause__, LeadhandError | HTTPException):
                 raise ToolError(problem_of(error.__cause__).detail) from error
+            raise
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                wrong = in_one_line(error.__cause__).partition(": ")[2]
+                raise ToolError(f"{name}: {wrong}") from error
             raise
 
 

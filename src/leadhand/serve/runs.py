@@ -68,6 +68,8 @@ class ResumedRun(BaseModel, extra="forbid"):
 
 class FollowUp(BaseModel, extra="forbid"):
     request: str = Field(max_length=MAX_REQUEST_CHARS)
+    store: bool = True
+    """False: the run is erased once its answer was read."""
 
 
 class DeletedRun(BaseModel):
@@ -97,7 +99,8 @@ async def follow_up(
 ) -> Response:
     """Start a run that follows another one, which has an answer: it may use what that one found."""
     known = await caller.visible(run_id)
-    run = await start(caller, NewRun(team=known.team, request=body.request, after=run_id), key=key)
+    new = NewRun(team=known.team, after=run_id, **body.model_dump())
+    run = await start(caller, new, key=key)
     return await started(caller, run.id, known.team, prefer)
 
 
