@@ -90,6 +90,15 @@ def test_what_a_client_may_not_set_is_refused(
     assert desk.client("olga").get(RUNS).json()["runs"] == []
 
 
+def test_a_plan_that_can_t_be_carried_out_is_refused_and_leaves_no_run(desk: Desk) -> None:
+    tasks = [{"id": "t", "worker": "nobody", "intent": "x"}]
+    body = {"team": "desk", "request": "hello", "plan": {"goal": "g", "tasks": tasks}}
+    response = desk.client("olga").post(RUNS, json=body)
+    assert response.status_code == 400, response.text
+    assert response.json()["problems"][0]["code"] == "unknown_worker"
+    assert desk.client("root").get(RUNS).json()["runs"] == []
+
+
 def test_only_an_operator_can_do_without_what_people_are_asked(desk: Desk) -> None:
     """The desk asks about escalations."""
     for name, given, status in (

@@ -64,6 +64,15 @@ async def admitted(
         yield Admitted(settings, account, files, turn)
 
 
+def check_own_plan(plan: Plan, team: Team, request: PlanRequest) -> None:
+    """Raises `PlanError` for a plan of the caller that can't be carried out."""
+    found = check(
+        with_chosen_tools(plan, team), team, request=request.text, earlier=request.earlier
+    )
+    if errors := errors_in(found):
+        raise PlanError(errors)
+
+
 async def until_turn(
     turn: asyncio.Event,
     recorder: Recorder,
@@ -76,15 +85,13 @@ async def until_turn(
     """Store that a run waits, also its start and `plan` if it is new, and return at its turn, or
     when it is stopped. From then on it is a resumed run. Raises `PlanError`."""
     if plan is not None:
-        plan = with_chosen_tools(plan, team)
-        found = check(plan, team, request=request.text, earlier=request.earlier)
-        if errors := errors_in(found):
-            raise PlanError(errors)
+        check_own_plan(plan, team, request)
     if not recorder.state.seq:
         prompts = prompts_of(team) if needs_model(team) else ""
         nonce = secrets.token_hex(8)
         recorder.record(run_started(recorder, team, settings, request, nonce, prompts))
     if plan is not None:
+        plan = with_chosen_tools(plan, team)
         recorder.record(events.PlanProposed(**recorder.stamp(), plan=plan, by="person"))
     recorder.record(events.RunQueued(**recorder.stamp()))
     await recorder.commit()

@@ -13,10 +13,12 @@ from starlette.datastructures import FormData, UploadFile
 
 from leadhand.contracts.budget import Budget, budgets_of
 from leadhand.contracts.people import Occasion
-from leadhand.contracts.task import EarlierRun, Plan
+from leadhand.contracts.task import EarlierRun, Plan, PlanRequest
 from leadhand.errors import RunExists
+from leadhand.run.admission import check_own_plan
 from leadhand.run.handle import Run
 from leadhand.run.settings import digest_of
+from leadhand.run.stored import StoredRun, earlier_runs
 from leadhand.run.uploads import kept_files
 from leadhand.serve.principals import origin_of
 from leadhand.serve.problems import HttpProblem
@@ -112,8 +114,7 @@ async def start(
     """
     principal, service = caller.principal, caller.service
     supervisor = service.supervisor(new.team)
-    if new.plan is not None and not caller.is_operator:
-        raise HttpProblem(403, "a plan of your own is for the role operator")
+    await _check_plan(caller, new)
     files = dict(uploads or {})
     if new.after is not None and (await caller.visible(new.after)).uploads:
         files = await kept_files(service.journal, new.after) | files
@@ -153,6 +154,21 @@ async def start(
             why = "this Idempotency-Key was sent with another request"
             raise HttpProblem(422, why) from None
         return service.handle(known)
+
+
+async def _check_plan(caller: ServiceCaller, new: NewRun) -> None:
+    """Before a run is stored, which a restart would resume. Raises `PlanError`, `HttpProblem`."""
+    if new.plan is None:
+        return
+    if not caller.is_operator:
+        raise HttpProblem(403, "a plan of your own is for the role operator")
+    before: tuple[EarlierRun, ...] = ()
+    if new.after is not None:
+        await caller.visible(new.after)
+        log = await caller.service.journal.events(new.after)
+        before = earlier_runs(StoredRun.of(new.after, log).state)
+    team = caller.service.supervisor(new.team).team
+    check_own_plan(new.plan, team, PlanRequest(new.request, after=before))
 
 
 async def _started(service: Service, run_id: str) -> VisibleRun | None:
