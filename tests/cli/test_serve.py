@@ -63,6 +63,7 @@ def test_a_service_takes_the_token_in_its_home_and_ends_on_a_signal(tmp_path: Pa
             ended = program.ended()
         assert (ended.status, ended.out) == (0, "")
         assert "Traceback" not in ended.err
+        assert "stopping: runs have 10 s to finish" in ended.err
 
 
 @contextmanager
@@ -81,6 +82,20 @@ def start(client: httpx2.Client, request: str) -> httpx2.Response:
 def events(client: httpx2.Client, run_id: str) -> str:
     """To the end of the run."""
     return client.get(f"/api/v1/runs/{run_id}/events").text
+
+
+@contextmanager
+def upload(folder: Path, url: str) -> Generator[socket.socket]:
+    """A connection on which half of a request with a file came."""
+    token = (folder / "home" / "serve.token").read_text().strip()
+    head = (
+        "POST /api/v1/runs HTTP/1.1", "Host: localhost", f"Authorization: Bearer {token}",
+        "Content-Type: multipart/form-data; boundary=b", "Content-Length: 1000000", "", "",
+    )  # fmt: skip
+    address = ("127.0.0.1", int(url.rpartition(":")[2]))
+    with socket.create_connection(address, timeout=HANG_S) as connection:
+        connection.sendall("\r\n".join(head).encode() + b"--b\r\n")
+        yield connection
 
 
 def status_of(folder: Path) -> str:
@@ -116,8 +131,12 @@ def test_a_service_answers_while_it_drains_and_ends_at_once_on_a_second_signal(
         with operator(tmp_path, url) as client:
             run_id = start(client, "wait").json()["run_id"]
             assert client.get("/readyz").status_code == 200
-            program.kill(signal.SIGTERM)
-            wait_until(lambda: client.get("/readyz").status_code == 503)
+            with upload(tmp_path, url) as half:
+                program.kill(signal.SIGTERM)
+                wait_until(lambda: client.get("/readyz").status_code == 503)
+                said = half.recv(65_536)
+            assert said.startswith(b"HTTP/1.1 503 ")
+            assert b"application/problem+json" in said
             assert client.get("/healthz").status_code == 200
             assert client.get(f"/api/v1/runs/{run_id}").json()["status"] == "running"
             refused = start(client, "more")

@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx2
 import uvicorn
 from fastapi import FastAPI, Request
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from leadhand import Handoff, Permanent, Supervisor, TaskTemplate, Team, Worker
 from leadhand.contracts.outcome import Completed, Escalated, Outcome, Result
@@ -119,10 +120,22 @@ class Desk:
 
 
 @contextmanager
-def served(app: FastAPI, *, port: int = 0) -> Generator[str]:
+def served(
+    app: FastAPI,
+    *,
+    port: int = 0,
+    keep_alive_s: int = 5,
+    http: type[asyncio.Protocol] = H11Protocol,
+) -> Generator[str]:
     """The URL of an app under a server of its own, at any free port; it drains at the end."""
     with socket.create_server(("127.0.0.1", port)) as listener:
-        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5)
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            timeout_graceful_shutdown=5,
+            timeout_keep_alive=keep_alive_s,
+            http=http,
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

@@ -1,5 +1,6 @@
 """The app: who calls, and what becomes of errors. Uses subprocess-free servers in threads."""
 
+import shutil
 from pathlib import Path
 
 import httpx2
@@ -52,10 +53,13 @@ def test_the_description_has_every_route_and_what_the_teams_put_out(tmp_path: Pa
     assert {"team", "request"} <= {*body["application/json"]["schema"]["properties"]}
 
 
-def test_a_service_is_healthy_for_all_and_ready_for_its_callers(desk: Desk) -> None:
+def test_a_service_is_healthy_for_all_and_ready_for_its_callers(desk: Desk, tmp_path: Path) -> None:
     assert desk.client("").get("/healthz").json() == {"status": "ok"}
     assert desk.client("").get("/readyz").status_code == 401
     assert desk.client().get("/readyz").json() == {"status": "ready"}
+    shutil.rmtree(tmp_path / "home")
+    gone = desk.client().get("/readyz")
+    assert (gone.status_code, "home is gone" in gone.json()["detail"]) == (503, True)
 
 
 @pytest.mark.parametrize(

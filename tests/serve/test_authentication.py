@@ -99,7 +99,9 @@ def test_a_code_is_exchanged_for_a_cookie_once(owned: Desk, browser: httpx2.Clie
     assert browser.post(SESSION, json={"code": "guessed"}).status_code == 401
 
 
-def test_a_change_by_cookie_needs_the_csrf_token(owned: Desk, browser: httpx2.Client) -> None:
+def test_a_change_by_cookie_needs_the_csrf_token(
+    owned: Desk, browser: httpx2.Client, home: Path
+) -> None:
     """F33"""
     browser.post(SESSION, json={"code": tokens_of(owned).new_code()})
     csrf = browser.get(ME).json()["csrf"]
@@ -109,6 +111,10 @@ def test_a_change_by_cookie_needs_the_csrf_token(owned: Desk, browser: httpx2.Cl
     assert browser.delete(SESSION, headers={"X-CSRF-Token": csrf}).status_code == 204
     browser.cookies.set("leadhand_session", cookie)
     assert browser.get(ME).status_code == 401, "an ended session counts no more"
+    with serving_desk(home, auth=None) as other:
+        browser.cookies.clear()
+        sent = {"Cookie": f"leadhand_session={cookie}"}
+        assert browser.get(f"{other.url}{ME}", headers=sent).status_code == 401, "in no process"
 
 
 def test_a_changed_cookie_is_none(owned: Desk, browser: httpx2.Client) -> None:

@@ -6,11 +6,14 @@ import os
 import resource
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from leadhand.cli.serve.command import ServedConnection
+from leadhand.serve import ServiceSettings, app
 from tests.patience import HANG_S, wait_until
-from tests.serve.desk import Desk
+from tests.serve.desk import Desk, Gate, authenticate, served, serving_desk, supervisors_of
 
 STREAMS = 500
 
@@ -46,6 +49,13 @@ def open_sockets() -> int:
         with contextlib.suppress(FileNotFoundError):  # it was closed just now
             found += os.readlink(f"/proc/self/fd/{number}").startswith("socket:")
     return found
+
+
+@pytest.fixture(name="desk")
+def _desk(tmp_path: Path) -> Iterator[Desk]:
+    settings = ServiceSettings(grace_s=0, max_streams=STREAMS)
+    with serving_desk(tmp_path / "home", settings=settings) as desk:
+        yield desk
 
 
 def test_five_hundred_streams_get_every_event_while_others_are_served(
@@ -123,3 +133,52 @@ def test_connections_that_are_half_closed_or_say_half_of_a_request_leave_nothing
         connection.close()
     wait_until(lambda: open_sockets() <= before)
     assert desk.client().get("/api/v1/me").status_code == 200
+
+
+def test_a_connection_that_asks_nothing_is_closed_and_one_that_follows_a_run_is_not(
+    tmp_path: Path,
+) -> None:
+    """Nor does half of a request keep it, before or after a whole one."""
+    gate = Gate()
+    service = app(supervisors_of(tmp_path, gate), auth=authenticate)
+    with served(service, keep_alive_s=1, http=ServedConnection) as url:
+        desk = Desk(url, gate, service)
+        run_id = started(desk, "gate", "wait")
+        whole, half = request("/healthz"), request("/healthz")[:20]
+        with contextlib.ExitStack() as stack:
+            silent = [
+                stack.enter_context(
+                    socket.create_connection(("127.0.0.1", port_of(desk)), timeout=HANG_S)
+                )
+                for _ in range(4)
+            ]
+            follows = silent.pop()
+            follows.sendall(request(f"/api/v1/runs/{run_id}/events"))
+            for connection, sent in zip(silent, (b"", half, whole + half), strict=True):
+                connection.sendall(sent)
+            for connection in silent:
+                said = b"".join(iter(lambda one=connection: one.recv(65_536), b""))
+                assert said.count(b"HTTP/1.1 ") == (connection is silent[2])
+            desk.gate.open()
+            read = b""
+            while b"event: end" not in read:
+                read += (part := follows.recv(65_536))
+                assert part
+        desk.close()
+
+
+def test_one_principal_follows_a_limited_number_of_streams(tmp_path: Path) -> None:
+    settings = ServiceSettings(grace_s=0, max_streams=1)
+    with serving_desk(tmp_path, settings=settings) as desk:
+        run_id = started(desk, "gate", "wait")
+        path = f"/api/v1/runs/{run_id}/events"
+        with desk.client("ann").stream("GET", "/api/v1/events") as first:
+            lines = first.iter_lines()  # which, if it were dropped, would end the stream
+            assert "retry" in next(lines)
+            refused = desk.client("ann").get(path)
+            assert (refused.status_code, refused.headers["retry-after"]) == (429, "2")
+            with desk.client("olga").stream("GET", path) as others:
+                assert others.status_code == 200
+        wait_until(lambda: not desk.app.state.service.streams)
+        desk.gate.open()
+        assert "event: end" in desk.client("ann").get(path).text

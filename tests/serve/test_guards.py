@@ -118,3 +118,11 @@ def test_a_body_that_never_comes_is_not_waited_for(tmp_path: Path) -> None:
     with serving_desk(tmp_path, settings=ServiceSettings(body_s=0.05, grace_s=0)) as desk:
         answer = exchange(desk, POST + b"Content-Length: 100\r\n\r\n{")
         assert b" 408 " in answer.partition(b"\r\n")[0]
+
+
+@pytest.mark.parametrize("path", ["/api/v1/runs", "/api/v1/plans", "/v1/responses", "/mcp"])
+def test_the_body_of_an_unknown_caller_is_not_read(path: str, desk: Desk) -> None:
+    """It never comes, and the answer does."""
+    head = POST.replace(b"/api/v1/session", path.encode()).replace(b"Bearer ann", b"Bearer nobody")
+    answer = exchange(desk, head + b"Content-Length: 3000000\r\n\r\n")
+    assert b" 401 " in answer.partition(b"\r\n")[0]

@@ -68,7 +68,7 @@ def app(
     api.router.routes.append(Route("/mcp", tools))
     api.state.service, api.state.auth = service, auth
     api.state.metrics = figures.ServiceMetrics(service)
-    api.add_middleware(Guards, allow_hosts=allow_hosts, settings=settings)
+    api.add_middleware(Guards, allow_hosts=allow_hosts, service=service)
     add_problem_handlers(api)
     for part in PARTS:
         api.include_router(part.router)

@@ -1,7 +1,7 @@
 """Who sends a request, by a token or a browser's cookie; and the routes of sessions.
 
 A browser exchanges a one-time code or a token for a cookie, which is signed and not stored, so that
-every process with the key knows it.
+every process with the key knows it. That its user has ended it is stored beside the key.
 """
 
 import datetime as dt
@@ -51,8 +51,6 @@ class TokenAuthentication:
         self._named = named
         self._codes = dict[str, float]()
         """Until when each counts, for the operator."""
-        self._ended = dict[str, float]()
-        """Sessions that a user of this process has ended, until they would have expired."""
 
     def __call__(self, request: Request) -> Principal | None:
         if token := bearer_of(request):
@@ -103,16 +101,19 @@ class TokenAuthentication:
         if not hmac.compare_digest(signature.encode(), self._signature("session", said).encode()):
             return None
         holder, expires_s, nonce = said.split(".")
-        expired = time.time() >= int(expires_s) or nonce in self._ended
+        expired = time.time() >= int(expires_s) or nonce in self._named.ended_sessions
         return None if expired else BrowserSession(holder, int(expires_s), nonce)
 
     def csrf_of(self, session: BrowserSession) -> str:
         return self._signature("csrf", session.nonce)
 
     def end(self, session: BrowserSession) -> None:
-        now = time.time()
-        self._ended = {nonce: until for nonce, until in self._ended.items() if until > now}
-        self._ended[session.nonce] = session.expires_s
+        """Raises `HttpProblem` if that can't be stored."""
+        try:
+            self._named.end_session(session.nonce, until_s=session.expires_s)
+        except OSError:
+            why = "this service can't write its file of tokens: revoke the token of the session"
+            raise HttpProblem(409, why) from None
 
     def _signature(self, purpose: str, text: str) -> str:
         return hmac.digest(self._named.key, f"{purpose}:{text}".encode(), "sha256").hex()

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict
 
 from fastapi.responses import Response
@@ -39,15 +39,17 @@ class QueueStream(Response):
         queued: int = QUEUED,
         retry_ms: int | None = RETRY_MS,
         still: Callable[[], Awaitable[bool]] | None = None,
+        during: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> None:
         """`retry_ms` is for clients that connect again by themselves. `still`, which is asked once
-        in `heartbeat_s`, says whether the reader may go on."""
+        in `heartbeat_s`, says whether the reader may go on. `during` is entered while it does."""
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
         self._read = read
         self._heartbeat_s = heartbeat_s
         self._queued = queued
         self._still = still
+        self._during = during
         self._first = "" if retry_ms is None else f"retry: {retry_ms}\n\n"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -62,7 +64,8 @@ class QueueStream(Response):
         if self._still is not None:
             parts.append(asyncio.create_task(self._end_with(self._still, filling)))
         try:
-            await asyncio.wait((writing, leaving), return_when=asyncio.FIRST_COMPLETED)
+            with self._during():
+                await asyncio.wait((writing, leaving), return_when=asyncio.FIRST_COMPLETED)
         finally:
             for part in parts:
                 part.cancel()

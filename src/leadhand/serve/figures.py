@@ -8,6 +8,7 @@ import datetime as dt
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Annotated, Literal
 
 import prometheus_client
@@ -19,7 +20,7 @@ from pydantic import AwareDatetime, BaseModel
 from leadhand.contracts.events import Event, ModelCalled, RunFinished
 from leadhand.contracts.summary import RunSummary
 from leadhand.serve.principals import check_every_tenant, may_see
-from leadhand.serve.problems import RETRY_S, HttpProblem
+from leadhand.serve.problems import HttpProblem, stopping
 from leadhand.serve.service import Calling, Operating, Service
 
 COUNTED_RUNS = 10_000
@@ -43,11 +44,19 @@ async def read_health() -> Condition:
 
 @router.get("/readyz", tags=["health"])
 async def read_readiness(caller: Calling) -> Condition:
-    """Runs can be started here: 503 while the service drains, or the journal can't be read."""
+    """Runs can be started here: 503 while the service drains, or without a journal or home."""
     if caller.service.draining.is_set():
-        raise HttpProblem(503, "the service is stopping", headers={"Retry-After": str(RETRY_S)})
+        raise stopping()
+    if _has_lost_home(caller.service):
+        raise HttpProblem(503, "its home is gone: stop it, or put the home back")
     await caller.service.journal.last_seq("readyz")
     return Condition(status="ready")
+
+
+def _has_lost_home(service: Service) -> bool:
+    """Whether its folder was deleted, of which the files that are open still work."""
+    folder: Path | None = getattr(getattr(service.journal, "store", None), "folder", None)
+    return folder is not None and not folder.is_dir()
 
 
 class ServiceMetrics(Collector):

@@ -1,4 +1,5 @@
-"""What stands before every route: hosts, origins, the size of bodies, and headers of responses."""
+"""What stands before every route: hosts, origins, callers, the size of bodies, and headers of
+responses."""
 
 import asyncio
 import ipaddress
@@ -8,10 +9,12 @@ from urllib.parse import urlsplit
 
 from fastapi import Request
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from leadhand.serve.problems import HttpProblem, problem_response
-from leadhand.serve.service import ServiceSettings
+from leadhand.serve.principals import CALLER, authenticated
+from leadhand.serve.problems import HttpProblem, problem_response, stopping
+from leadhand.serve.service import DRAINING_S, Service
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -29,7 +32,10 @@ HEADERS = {
 """Of every response, unless a route sets its own."""
 WITH_FILES = "/api/v1/runs"
 """The route that takes files."""
-
+FOR_ALL = "/api/v1/session"
+"""The route that takes a body from callers who are not known yet."""
+MAX_UNKNOWN_BYTES = 10_000
+"""Of such a body."""
 
 _log = logging.getLogger("leadhand")
 
@@ -38,11 +44,15 @@ class Guards:
     """Middleware: what it refuses reaches no route, and what fails is a problem too."""
 
     def __init__(
-        self, app: ASGIApp, *, allow_hosts: Collection[str], settings: ServiceSettings
+        self,
+        app: ASGIApp,
+        *,
+        allow_hosts: Collection[str],
+        service: Service,
     ) -> None:
         self._app = app
         self._allowed = frozenset(one.lower() for one in allow_hosts)
-        self._settings = settings
+        self._service, self._settings = service, service.settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -60,14 +70,19 @@ class Guards:
                     headers.setdefault(name, value)
             await send(message)
 
-        headers = Headers(scope=scope)
-        limit = self._limit(scope, headers)
+        headers, path = Headers(scope=scope), _path_of(scope)
+        limit = self._limit(path, headers)
         refusal = self._refusal(scope, headers, limit)
         if refusal is not None:
             await problem_response(Request(scope), refusal)(scope, receive, send_guarded)
             return
         try:
-            await self._app(scope, _limited(receive, limit, self._settings.body_s), send_guarded)
+            if scope["method"] not in ("GET", "HEAD", "OPTIONS") and path != FOR_ALL:
+                # Before the body is read, which a route does before it asks who calls.
+                scope[CALLER] = await authenticated(Request(scope))
+            await self._app(scope, self._limited(receive, limit), send_guarded)
+        except HTTPException as refused:
+            await problem_response(Request(scope), refused)(scope, receive, send_guarded)
         except Exception as error:
             _log.exception("%s %s failed", scope["method"], scope["path"])
             if not started:
@@ -113,32 +128,43 @@ class Guards:
             or parts.hostname in self._allowed
         )
 
-    def _limit(self, scope: Scope, headers: Headers) -> int:
-        """Only the route that takes files reads a larger body, and not before it knows the caller:
-        the others have it in memory by then."""
-        path = scope["path"].removeprefix(scope.get("root_path", ""))
+    def _limit(self, path: str, headers: Headers) -> int:
+        """Only the route that takes files reads a larger body: others have it in memory."""
         is_form = headers.get("content-type", "").lower().startswith("multipart/form-data")
+        if path == FOR_ALL:
+            return min(MAX_UNKNOWN_BYTES, self._settings.max_body_bytes)
         takes_files = is_form and path == WITH_FILES
         return self._settings.max_upload_bytes if takes_files else self._settings.max_body_bytes
 
+    def _limited(self, receive: Receive, limit: int) -> Receive:
+        """`receive`, which raises `HttpProblem` for a body that is too long, or does not come, also
+        because the service stops."""
+        read, ended, service = 0, False, self._service
 
-def _limited(receive: Receive, limit: int, patience_s: float) -> Receive:
-    """`receive`, which raises `HttpProblem` for a body that is too long, or does not come."""
-    read, ended = 0, False
+        async def limited() -> Message:
+            nonlocal read, ended
+            if ended:  # what comes now is the end of the connection, whenever that is
+                return await receive()
+            patience_s = DRAINING_S if service.draining.is_set() else service.settings.body_s
+            waiting = asyncio.timeout(patience_s)
+            try:
+                async with waiting:
+                    service.reading.add(waiting)
+                    message = await receive()
+            except TimeoutError:
+                if service.draining.is_set():
+                    raise stopping() from None
+                raise HttpProblem(408, f"no more of the body came for {patience_s:g} s") from None
+            finally:
+                service.reading.discard(waiting)
+            read += len(message.get("body", b""))
+            ended = not message.get("more_body", False)
+            if read > limit:
+                raise HttpProblem(413, f"the body is over {limit:,} bytes")
+            return message
 
-    async def limited() -> Message:
-        nonlocal read, ended
-        if ended:  # what comes now is the end of the connection, whenever that is
-            return await receive()
-        try:
-            async with asyncio.timeout(patience_s):
-                message = await receive()
-        except TimeoutError:
-            raise HttpProblem(408, f"no more of the body came for {patience_s:g} s") from None
-        read += len(message.get("body", b""))
-        ended = not message.get("more_body", False)
-        if read > limit:
-            raise HttpProblem(413, f"the body is over {limit:,} bytes")
-        return message
+        return limited
 
-    return limited
+
+def _path_of(scope: Scope) -> str:
+    return scope["path"].removeprefix(scope.get("root_path", ""))

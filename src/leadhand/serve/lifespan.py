@@ -12,7 +12,7 @@ from types import FrameType
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import LeadhandError
 from leadhand.serve.retention import prune
-from leadhand.serve.service import Service
+from leadhand.serve.service import DRAINING_S, Service
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -49,6 +49,9 @@ async def serving(service: Service) -> AsyncGenerator[None]:
 async def drain(service: Service) -> None:
     """Refuse new runs, give those under way the grace, interrupt the others, and end streams."""
     service.draining.set()
+    for reading in service.reading:
+        if not reading.expired():
+            reading.reschedule(asyncio.get_running_loop().time() + DRAINING_S)
     every = service.supervisors.values()
     await asyncio.gather(*(one.shutdown(grace_s=service.settings.grace_s) for one in every))
     service.drained.set()

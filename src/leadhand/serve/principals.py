@@ -16,6 +16,8 @@ UserRole = Literal["requester", "approver", "operator"]
 """`requester`: starts runs and sees its own. `approver`: also sees and answers its tenant's
 questions. `operator`: sees and does everything in its tenant."""
 _RANKS: tuple[UserRole, ...] = ("requester", "approver", "operator")
+CALLER = "leadhand.principal"
+"""Where the scope of a request has its caller, if it was asked who that is before its body came."""
 EVERY_TENANT = "*"
 """The tenant of a principal whose role counts in all tenants."""
 
@@ -92,6 +94,8 @@ def check_every_tenant(principal: Principal) -> None:
 
 async def authenticated(request: Request) -> Principal:
     """Raises `HttpProblem` 401."""
+    if (known := request.scope.pop(CALLER, None)) is not None:
+        return known  # once: a second question is whether it still counts
     auth: Authenticate = request.app.state.auth
     found = auth(request)
     principal = await found if inspect.isawaitable(found) else found

@@ -43,6 +43,7 @@ async def follow_run(
     after = after_seq if last_event_id is None else last_event_id
     if await _is_over(service, run_id, after):
         return Response(status_code=204, headers={"cache-control": "no-store"})
+    caller.check_streams()
     run, operator = service.handle(known), caller.is_operator
 
     def over() -> None:
@@ -52,6 +53,7 @@ async def follow_run(
         lambda queue: _read_run(run, after, queue, over, operator=operator),
         heartbeat_s=service.settings.heartbeat_s,
         still=still,
+        during=caller.streaming,
     )
 
 
@@ -93,9 +95,11 @@ async def follow_all(caller: Calling, still: Still) -> Response:
     After `ready` nothing is missed. `run_changed` has a run as in the list, whichever process works
     on it. There are no ids: a client that connects again, or gets `lost`, reads the list again.
     """
+    caller.check_streams()
     return QueueStream(
         lambda queue: caller.service.feed.follow(caller.principal, queue),
         heartbeat_s=caller.service.settings.heartbeat_s,
         queued=MAX_UNREAD,
         still=still,
+        during=caller.streaming,
     )

@@ -1,8 +1,9 @@
 """What the routes share: the supervisors of a service, its journal and its limits."""
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -18,13 +19,15 @@ from leadhand.run.handle import Run
 from leadhand.run.stored import check_known_id
 from leadhand.serve.feed import Feed
 from leadhand.serve.principals import Current, check_role, is_own, may_answer, may_see
-from leadhand.serve.problems import HttpProblem
+from leadhand.serve.problems import RETRY_S, HttpProblem
 from leadhand.serve.run_records import RunRecords
 from leadhand.supervisor import Supervisor
 
 AnySupervisor = Supervisor[Any, object]
 """With a context and an output of any type."""
 MAX_KNOWN_RUNS = 10_000
+DRAINING_S = 1.0
+"""How long a service that stops waits for the next part of a body."""
 UNKEPT = "unkept"
 """In the origin of a run: it is erased once its answer was read."""
 
@@ -51,6 +54,8 @@ class ServiceSettings:
     """Of a request with files."""
     max_uploads: int = 200
     """Files of one request."""
+    max_streams: int = 100
+    """Of events, that one principal has open at once."""
     max_connections: int = 1_000
     """At once; more are answered 503. For the server that `leadhand serve` starts."""
     body_s: float = 60.0
@@ -77,6 +82,10 @@ class Service:
     settings: ServiceSettings = field(default_factory=ServiceSettings)
     draining: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once the service is told to stop: streams end, and new runs are refused."""
+    reading: set[asyncio.Timeout] = field(default_factory=set[asyncio.Timeout])
+    """Of requests whose bodies are still to come."""
+    streams: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+    """Of events that are open, by the tenant and name of their reader."""
     drained: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once every run has ended or is interrupted."""
     records: RunRecords = field(init=False)
@@ -180,6 +189,27 @@ class ServiceCaller:
         if run is None or not may_see(self.principal, run.origin):
             raise no_such_run(run_id)
         return run
+
+    def check_streams(self) -> None:
+        """Raises `HttpProblem` 429 if the caller may open no further stream of events."""
+        most = self.service.settings.max_streams
+        if self.service.streams[self._name] >= most:
+            why = f"you follow {most} streams already: close one, or follow /api/v1/events"
+            raise HttpProblem(429, why, headers={"Retry-After": str(RETRY_S)})
+
+    @contextmanager
+    def streaming(self) -> Generator[None]:
+        """A stream is open during the block."""
+        self.service.streams[self._name] += 1
+        try:
+            yield
+        finally:
+            self.service.streams[self._name] -= 1
+            self.service.streams += Counter()  # without those of none
+
+    @property
+    def _name(self) -> tuple[str, str]:
+        return self.principal.tenant, self.principal.name
 
     def may_reply(self, run: VisibleRun | RunSummary) -> bool:
         """Whether the caller may answer its questions: an operator, or an approver of the tenant,

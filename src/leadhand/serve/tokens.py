@@ -7,7 +7,8 @@ import hashlib
 import os
 import secrets
 import tempfile
-from collections.abc import Callable, Generator
+import time
+from collections.abc import Callable, Collection, Generator, Mapping
 from pathlib import Path
 
 from pydantic import Field, ValidationError
@@ -82,6 +83,8 @@ class _File(Record):
     key: str
     """Signs the cookies of browsers."""
     tokens: tuple[NamedToken, ...] = ()
+    ended: Mapping[str, float] = Field(default_factory=dict)
+    """Sessions of browsers that their users ended, and when they would have expired."""
 
 
 class NamedTokens:
@@ -128,7 +131,7 @@ class NamedTokens:
             )
         except ValidationError as error:
             raise InputError(in_one_line(error, {"name": name})) from None
-        with self._changing() as tokens:
+        with self._changing() as (tokens, _):
             if any(one.name == name for one in tokens):
                 raise InputError(f"there is a token {name!r} already: revoke it first")
             tokens.append(entry)
@@ -136,11 +139,22 @@ class NamedTokens:
 
     def revoke(self, name: str) -> None:
         """It counts no more from the next request on, nor do its cookies. Raises `InputError`."""
-        with self._changing() as tokens:
+        with self._changing() as (tokens, _):
             found = [one for one in tokens if one.name == name]
             if not found:
                 raise InputError(f"there is no token {name!r}")
             tokens.remove(found[0])
+
+    @property
+    def ended_sessions(self) -> Collection[str]:
+        return self._content().ended
+
+    def end_session(self, nonce: str, *, until_s: float) -> None:
+        """Raises `OSError` if the file can't be written."""
+        with self._changing() as (_, ended):
+            for one in [one for one, until in ended.items() if until < time.time()]:
+                del ended[one]
+            ended[nonce] = until_s
 
     def _content(self) -> _File:
         """Read again if it has changed."""
@@ -158,13 +172,15 @@ class NamedTokens:
         return self._read[1]
 
     @contextlib.contextmanager
-    def _changing(self) -> Generator[list[NamedToken]]:
-        """The tokens, which are saved with a key; no other process changes them meanwhile."""
+    def _changing(self) -> Generator[tuple[list[NamedToken], dict[str, float]]]:
+        """The tokens and the ended sessions, which are saved with a key; no other process changes
+        them meanwhile."""
         self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with open(f"{self.file}.lock", "ab") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             content = self._content()
-            tokens = [*content.tokens]
-            yield tokens
-            content = _File(key=content.key or secrets.token_hex(32), tokens=tuple(tokens))
+            tokens, ended = [*content.tokens], {**content.ended}
+            yield tokens, ended
+            key = content.key or secrets.token_hex(32)
+            content = _File(key=key, tokens=tuple(tokens), ended=ended)
             _save(self.file, content.model_dump_json(indent=2))

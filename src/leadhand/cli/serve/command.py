@@ -17,6 +17,7 @@ from types import FrameType
 from typing import cast
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from leadhand.cli.added_commands import added_command
 from leadhand.cli.duration import parse_duration
@@ -87,6 +88,7 @@ def serve_command(options: ServeOptions, *, ui: bool = False, browse: bool = Fal
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                http=ServedConnection,
                 limit_concurrency=settings.max_connections,
                 timeout_graceful_shutdown=5,
             )
@@ -114,6 +116,36 @@ def mcp_command(options: TeamOptions) -> None:
         asyncio.run(serve())
 
 
+class ServedConnection(H11Protocol):
+    """Closes itself if no request comes for `timeout_keep_alive`, also at the beginning: others
+    would be kept out."""
+
+    _due: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        if self._due is not None:
+            self._due.cancel()
+
+    def _watch(self) -> None:
+        """A part of a request is none: the time counts from the end of the last one."""
+        if self.cycle is None or self.cycle.response_complete:  # pyright: ignore[reportUnnecessaryComparison]
+            self._due = self._due or self.loop.call_later(
+                self.timeout_keep_alive, self.transport.close
+            )
+        elif self._due is not None:
+            self._due.cancel()
+            self._due = None
+
+
 class _Server(uvicorn.Server):
     """Says when it is ready, drains before it closes, and ends at once on a second signal."""
 
@@ -131,6 +163,14 @@ class _Server(uvicorn.Server):
             gc.collect()
             gc.freeze()
             self._announce()
+            self._stopping = asyncio.create_task(self._say_that_it_stops())
+
+    async def _say_that_it_stops(self) -> None:
+        await self._service.draining.wait()
+        print_note(
+            f"stopping: runs have {self._service.settings.grace_s:g} s to finish; those that do "
+            "not are resumed by the next service. A second signal ends it at once"
+        )
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """The lifespan calls it once it has drained, or on a second signal."""
