@@ -1,53 +1,30 @@
-"""Tells the language of a file, and whether it is generated, by its name and first lines. Pure."""
+"""Tells the language of a file, and whether it is generated, by its name and first lines.
+
+The names are in `languages.toml`.
+"""
 
 import re
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+from typing import cast
 
-_BY_ENDING = {
-    "bash": "shell", "c": "c", "cc": "cpp", "cfg": "ini", "cjs": "javascript", "clj": "clojure",
-    "cpp": "cpp", "cs": "csharp", "css": "css", "cts": "typescript", "cxx": "cpp", "dart": "dart",
-    "dockerfile": "dockerfile", "ex": "elixir", "exs": "elixir", "fs": "fsharp", "go": "go",
-    "graphql": "graphql", "groovy": "groovy", "h": "c", "hcl": "terraform", "hh": "cpp",
-    "hpp": "cpp", "hs": "haskell", "htm": "html", "html": "html", "hxx": "cpp", "ini": "ini",
-    "java": "java", "jl": "julia", "js": "javascript", "json": "json", "json5": "json",
-    "jsonc": "json", "jsx": "javascript", "kt": "kotlin", "kts": "kotlin", "less": "css",
-    "lua": "lua", "m": "objective-c", "markdown": "markdown", "md": "markdown", "mjs": "javascript",
-    "mk": "make", "ml": "ocaml", "mm": "objective-c", "mts": "typescript", "php": "php",
-    "pl": "perl", "pm": "perl", "proto": "protobuf", "ps1": "powershell", "py": "python",
-    "pyi": "python", "pyw": "python", "r": "r", "rake": "ruby", "rb": "ruby", "rs": "rust",
-    "rst": "restructuredtext", "sass": "css", "scala": "scala", "scss": "css", "sh": "shell",
-    "sql": "sql", "svelte": "svelte", "svg": "xml", "swift": "swift", "tf": "terraform",
-    "toml": "toml", "ts": "typescript", "tsx": "typescript", "vb": "vb", "vue": "vue",
-    "xml": "xml", "xsd": "xml", "yaml": "yaml", "yml": "yaml", "zig": "zig", "zsh": "shell",
-}  # fmt: skip
-_BY_NAME = {
-    "cmakelists.txt": "cmake", "containerfile": "dockerfile", "dockerfile": "dockerfile",
-    "gemfile": "ruby", "gnumakefile": "make", "jenkinsfile": "groovy", "makefile": "make",
-    "rakefile": "ruby", "sconstruct": "python", "vagrantfile": "ruby",
-}  # fmt: skip
-_BY_INTERPRETER = {
-    "ash": "shell", "bash": "shell", "dash": "shell", "deno": "typescript", "ksh": "shell",
-    "lua": "lua", "node": "javascript", "perl": "perl", "php": "php", "pypy": "python",
-    "python": "python", "rscript": "r", "ruby": "ruby", "sh": "shell", "zsh": "shell",
-}  # fmt: skip
-_NAMES = {
-    "c": "C", "cmake": "CMake", "cpp": "C++", "csharp": "C#", "css": "CSS", "fsharp": "F#",
-    "graphql": "GraphQL", "hcl": "HCL", "html": "HTML", "ini": "INI", "javascript": "JavaScript",
-    "json": "JSON", "ocaml": "OCaml", "objective-c": "Objective-C", "php": "PHP",
-    "powershell": "PowerShell", "protobuf": "Protocol Buffers", "r": "R",
-    "restructuredtext": "reST", "sql": "SQL", "text": "other text", "toml": "TOML",
-    "typescript": "TypeScript", "vb": "Visual Basic", "xml": "XML", "yaml": "YAML",
-}  # fmt: skip
+_TABLE = resources.files("leadhand_teams.review").joinpath("languages.toml").read_text("utf-8")
+_READ = cast("Mapping[str, Mapping[str, str]]", tomllib.loads(_TABLE))
+
+
+def _by_word(table: str) -> dict[str, str]:
+    """Word -> language of a table that lists words by language."""
+    return {word: key for key, words in _READ[table].items() for word in words.split()}
+
+
+_BY_ENDING, _BY_NAME, _BY_INTERPRETER = map(_by_word, ("endings", "files", "interpreters"))
+_LOCK_FILES, _BUILT, _VENDORED = (
+    tuple(_READ["machine_made"][kind].split()) for kind in ("lock_files", "built", "vendored")
+)
+_NAMES = _READ["names"]
 _SHEBANG = re.compile(r"#!\s*(?:\S*/)?(?:env\s+(?:-\S+\s+)*)?(?:\S*/)?([A-Za-z]+)[\d.]*(?:\s|\Z)")
 
-_LOCK_FILES = frozenset(
-    ("bun.lock", "bun.lockb", "cargo.lock", "composer.lock", "conan.lock", "deno.lock",
-     "flake.lock", "gemfile.lock", "go.sum", "gradle.lockfile", "mix.lock", "npm-shrinkwrap.json",
-     "package-lock.json", "package.resolved", "packages.lock.json", "pdm.lock", "pipfile.lock",
-     "pixi.lock", "pnpm-lock.yaml", "podfile.lock", "poetry.lock", "pubspec.lock", "pylock.toml",
-     "uv.lock", "yarn.lock")
-)  # fmt: skip
-_BUILT = (".min.js", ".min.css", ".js.map", ".css.map", "_pb2.py", "_pb2.pyi", "_pb2_grpc.py")
-_VENDORED = frozenset(("node_modules", "bower_components", "vendor", "_vendor", "site-packages"))
 _GENERATED_HEAD_CHARS = 2000
 _GENERATED = re.compile(
     r"^\W{0,8}@generated\b"
