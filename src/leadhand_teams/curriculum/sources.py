@@ -100,7 +100,15 @@ def _rows(name: str, reading: Reading) -> Iterator[Topic]:
 
 def _of_table(table: DataTable) -> Iterator[Topic]:
     columns = {name: table.column(*names) for name, names in VOCABULARY.columns.items()}
-    for row in range(len(table)) if columns["title"] is not None else ():
+    title = columns["title"]
+    is_plain = (
+        title is not None
+        and title.name.lower() == "name"
+        and not any(
+            columns[one] for one in ("id", "summary", "hours", "goals", "prerequisites", "week")
+        )
+    )  # names of what? of pupils, perhaps
+    for row in range(len(table)) if title is not None and not is_plain else ():
         fields = {name: one.texts[row].strip() for name, one in columns.items() if one is not None}
         for topic in _of_fields(fields, table.file, table.ref(row)):
             topic.position = row if columns["week"] is not None else None

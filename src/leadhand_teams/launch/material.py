@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel
 
 from leadhand.tools.text import joined_names
+from leadhand_teams.launch.elasticity import MIN_ROWS
 from leadhand_teams.launch.schedule import LaunchTask
 from leadhand_teams.shared.reading import Reading, Text, read_once
 from leadhand_teams.shared.statements import Statement
@@ -121,8 +122,8 @@ def _placed(found: LaunchFiles, table: DataTable) -> str | None:
     made: object = table
     if prices := _survey(table):
         kind, made = "survey", (table, prices)
-    elif not kind and (sales := _sales(table)):
-        kind, made = "sales", sales
+    elif (sales := _sales(table)) and (not kind or len(table) >= MIN_ROWS):
+        kind, made = "sales", sales  # perhaps by channel or segment
     if kind == "market":
         found.market.append(table)
     elif kind and getattr(found, kind) is not None:

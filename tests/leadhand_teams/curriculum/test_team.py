@@ -175,9 +175,11 @@ def test_an_empty_folder_is_refused_in_one_line(tmp_path: Path) -> None:
 
 def test_a_file_without_topics_is_named(tmp_path: Path) -> None:
     folder = written(
-        tmp_path, list_csv="title,hours\nA,1\nB,2\n", prices_csv="price,sold\n3,1\n4,2\n"
-    )
-    assert any("prices.csv" in one for one in found(asked("Order these", folder)).unread)
+        tmp_path, list_csv="title,hours\nA,1\nB,2\n", prices_csv="price,sold\n3,1\n4,2\n",
+        pupils_csv="name,class\nAda,8b\nBen,8b\n",
+    )  # fmt: skip
+    unread = found(asked("Order these", folder)).unread
+    assert unread == [f"{name}.csv: no topics were found in it" for name in ("prices", "pupils")]
 
 
 def test_the_synthesis_stands_whatever_is_missing(sampled: Answer) -> None:

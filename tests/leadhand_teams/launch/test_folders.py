@@ -57,7 +57,7 @@ TICKETS = """Summary,Assignee,Original Estimate,Blocked by,Issue key
 Landing page,Ana,3d,,LP-1
 Pricing page,Ana,1d 4h,LP-1,LP-2
 """
-RETAIL = "SKU,Avg. Retail Price ($),Units Sold,Promo\n" + "".join(
+RETAIL = "SKU,Avg. Retail Price ($),Units Sold,Channel\n" + "".join(
     f'A{n % 2},${9 + n * 7 % 5 / 2:.2f},"1,{100 + n * 37 % 800}",{"YN"[n % 6 > 0]}\n'
     for n in range(60)
 )
