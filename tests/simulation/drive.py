@@ -274,7 +274,8 @@ def _people(recording: Recording, recorder: Recorder) -> People | None:
     occasions = process.occasions if process.people != "nobody" else ()
     never = process.made.comes_to_an_end
     here = PersonHere(chance, may_never=never) if process.people == "here" else None
-    return People(recorder, StoreJournal(store), occasions=occasions, ask=here)
+    team = process.made.team
+    return People(recorder, StoreJournal(store), team=team, occasions=occasions, ask=here)
 
 
 def _planner(process: Process) -> ScriptedPlanner | ScriptedDecider | LevelsPlanner | None:
