@@ -6,6 +6,7 @@ It knows nothing about the plan, other lenses, or confidence.
 
 import functools
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -78,12 +79,13 @@ class LensWorker(Protocol):
 def lens(look: Look) -> LensWorker:
     """Turn a lens into a worker function: artifacts are paths, `change` is the snapshot folder.
 
-    If `limited`, in a process of its own, it may take `data_limit` bytes of memory.
+    If `limited`, in a process of its own, it may take `data_limit` bytes of memory. In a thread it
+    is not limited: the limit would hold for the whole program, whose next threads could not start.
     """
 
     @functools.wraps(look)
     def work(handoff: Handoff, *, change: str, limited: bool = False) -> LensReport:
-        if limited:
+        if limited and threading.current_thread() is threading.main_thread():
             limit_data(os.getpid(), data_limit())
         whole = Change.load(change)
         files = [whole.by_path[path] for path in handoff.artifacts if path in whole.by_path]

@@ -1,14 +1,18 @@
 """Where the lenses of a change work: in one process, or in processes of their own."""
 
+import functools
 import json
+import resource
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from leadhand.synthesis.findings import Review
+from leadhand_teams.review.lenses import bugs
 from leadhand_teams.review.team import SMALL_BYTES, SMALL_FILES, review_team
 from tests.cli.program import leadhand
-from tests.leadhand_teams.review.changes import make_change
+from tests.leadhand_teams.review.changes import make_change, run_lens
 from tests.repositories import Repo
 
 CARELESS = "def run() -> None:\n    print(undefined)\n"
@@ -24,6 +28,15 @@ def test_the_lenses_of_a_small_change_need_no_processes(
 ) -> None:
     change = make_change(tmp_path, {f"m{n}.py": "x\n" * lines for n in range(files)})
     assert {worker.isolate for worker in review_team(change).workers} == {isolated}
+
+
+def test_a_lens_in_a_thread_leaves_the_program_its_memory(tmp_path: Path) -> None:
+    change = make_change(tmp_path, {"a.py": CARELESS})
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    with ThreadPoolExecutor(1) as threads:
+        look = functools.partial(bugs.review, limited=True)
+        assert threads.submit(run_lens, look, change).result().findings
+    assert resource.getrlimit(resource.RLIMIT_DATA) == before
 
 
 def test_the_findings_are_the_same_in_one_process_and_in_many(tmp_path: Path) -> None:
