@@ -32,7 +32,12 @@ def follow(handoff: Handoff) -> object:
     record = record_of(handoff.artifacts)
     labs, notes = labs_of(record.measured)
     born = next((one.birth_date for _, _, one in record.subjects if one.birth_date), None)
-    latest = {what: line for what, _, line in sorted(record.worded, key=lambda one: moment(one[1]))}
+    numbers = {one.display: moment(one.latest_date) for one in labs}
+    worded = sorted(record.worded, key=lambda one: moment(one[1]))
+    latest = {
+        what: line
+        for what, date, line in worded if moment(date) >= numbers.get(what, moment(None))
+    }  # fmt: skip
     found = PatientSummary(labs=labs, notes=notes, findings=list(latest.values()))
     return _dumped(found.model_copy(update={"flags": value_flags(labs, born)}))
 

@@ -42,7 +42,7 @@ def _series(group: Sequence[MeasuredValue], notes: list[str]) -> LabSeries:
     before = next((one for one in points[-2::-1] if not _elsewhere(one, last)), None)
     return LabSeries(
         code=newest.code, display=newest.display, unit=newest.unit,
-        series=[LabPoint.model_validate(one.model_dump()) for one in points],
+        series=[*points],
         latest=last.value, latest_date=last.date,
         change=last.value - before.value if before else None, slope_per_year=_slope(points),
         out_of_range=None if last.low is None and last.high is None else last.side is not None,

@@ -117,8 +117,8 @@ FOLDERS = {
             "CRP": (3.2, None, False),
         },
         "hypertension coded, diabetes coded, ckd coded",
-        ("HbA1c 7.9 %, high", "CRP: < 1,0 mg/l, 2025-01-12"),
-        ("obesity",),
+        ("HbA1c 7.9 %, high",),
+        ("obesity", "CRP: < 1,0"),
     ),
     "French": Folder(
         {"analyses.csv": FRENCH},
