@@ -21,27 +21,19 @@ from leadhand.state.fold import RunState
 
 router = APIRouter(prefix="/api/v1", tags=["plans"])
 
-_FIELDS = {
-    "cycle": "depends_on",
-    "duplicate_dependency": "depends_on",
-    "self_dependency": "depends_on",
-    "too_many_edges": "depends_on",
-    "unknown_dependency": "depends_on",
-    "ambiguous_id": "id",
-    "duplicate_id": "id",
-    "invalid_payload": "payload",
-    "tool_out_of_reach": "tools",
-    "unknown_artifact": "artifacts",
-    "too_deep": "worker",
-    "unknown_worker": "worker",
-    "invalid_worker": "workers",
-    "too_many_workers": "workers",
-    "unused_worker": "workers",
-    "unknown_synthesis": "synthesis",
-    "empty_plan": "tasks",
-    "too_many_tasks": "tasks",
-    "vague_intent": "intent",
+_CODES = {
+    "depends_on": "cycle duplicate_dependency self_dependency too_many_edges unknown_dependency",
+    "id": "ambiguous_id duplicate_id",
+    "payload": "invalid_payload",
+    "tools": "tool_out_of_reach",
+    "artifacts": "unknown_artifact",
+    "worker": "too_deep unknown_worker",
+    "workers": "invalid_worker too_many_workers unused_worker",
+    "synthesis": "unknown_synthesis",
+    "tasks": "empty_plan too_many_tasks",
+    "intent": "vague_intent",
 }
+_FIELDS = {code: field for field, codes in _CODES.items() for code in codes.split()}
 """Where a person corrects a problem, by its code."""
 
 
