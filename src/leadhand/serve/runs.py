@@ -66,7 +66,7 @@ class ResumedRun(BaseModel, extra="forbid"):
     """Seconds to the answer, from now."""
 
 
-class FollowUp(BaseModel, extra="forbid"):
+class RequestAlone(BaseModel, extra="forbid"):
     request: str = Field(max_length=MAX_REQUEST_CHARS)
     store: bool = True
     """False: the run is erased once its answer was read."""
@@ -95,7 +95,7 @@ async def start_run(
 
 @router.post("/runs/{run_id}/followups", **STARTS)
 async def follow_up(
-    run_id: str, body: FollowUp, caller: Calling, key: Key = None, prefer: Prefer = None
+    run_id: str, body: RequestAlone, caller: Calling, key: Key = None, prefer: Prefer = None
 ) -> Response:
     """Start a run that follows another one, which has an answer: it may use what that one found."""
     known = await caller.visible(run_id)

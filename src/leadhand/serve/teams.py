@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator
 
 from leadhand.contracts.role import Route
 from leadhand.contracts.summary import RunSummary, WorkerHealth
@@ -16,11 +16,11 @@ from leadhand.errors import InputError
 from leadhand.evals.trials import ORIGIN
 from leadhand.models.choice import models_by_role
 from leadhand.plans.payloads import DeclaredType
-from leadhand.serve.new_runs import MAX_REQUEST_CHARS, AcceptedRun, NewRun, start
+from leadhand.serve.new_runs import AcceptedRun, NewRun, start
 from leadhand.serve.principals import may_see
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.run_views import RunEntry, run_entry
-from leadhand.serve.runs import STARTS, Prefer, started
+from leadhand.serve.runs import STARTS, Prefer, RequestAlone, started
 from leadhand.serve.service import Calling, Operating
 from leadhand.teams.loader import ready_made
 from leadhand.teams.samples import sample_names, sample_of
@@ -105,10 +105,6 @@ class WantedSample(BaseModel, extra="forbid"):
     sample: str | None = None
 
 
-class WorkerTrial(BaseModel, extra="forbid"):
-    request: str = Field(max_length=MAX_REQUEST_CHARS)
-
-
 @router.get("/teams")
 async def list_teams(caller: Calling) -> list[TeamEntry]:
     """The teams that can be asked here."""
@@ -154,7 +150,7 @@ async def run_sample(
 
 
 @router.post("/teams/{name}/workers/{worker}/try", status_code=202, response_model=AcceptedRun)
-async def try_worker(name: str, worker: str, body: WorkerTrial, caller: Operating) -> Response:
+async def try_worker(name: str, worker: str, body: RequestAlone, caller: Operating) -> Response:
     """Start a run with a plan of one task for that worker."""
     if caller.service.supervisor(name).team.worker(worker) is None:
         raise HttpProblem(404, f"team {name!r} has no worker {worker!r:.100}")
