@@ -24,9 +24,10 @@ ORIGIN = "openai"
 TEXTS = ("text", "input_text", "output_text")
 # What only says how a model writes or how a provider bills has no meaning for a team.
 _IGNORED = """
-frequency_penalty logit_bias max_completion_tokens max_output_tokens max_tokens parallel_tool_calls
-presence_penalty prompt_cache_key prompt_cache_retention reasoning_effort safety_identifier seed
-service_tier temperature top_p truncation user verbosity
+frequency_penalty include logit_bias max_completion_tokens max_output_tokens max_tokens
+parallel_tool_calls presence_penalty prompt_cache_key prompt_cache_retention reasoning
+reasoning_effort safety_identifier seed service_tier stream_options temperature top_p truncation
+user verbosity
 """
 IGNORED = frozenset(_IGNORED.split())
 """Parameters that may be sent and change nothing."""

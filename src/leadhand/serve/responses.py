@@ -57,10 +57,6 @@ class ResponseRequest(ClientRequest):
     previous_response_id: str | None = None
     text: TextOptions | None = None
     """`format` is the team's own type, or text."""
-    include: list[str] | None = None
-    """Ignored, as are `reasoning` and `stream_options`."""
-    reasoning: dict[str, JsonValue] | None = None
-    stream_options: dict[str, JsonValue] | None = None
 
     def messages(self) -> list[ClientMessage]:
         """Raises `HttpProblem`."""
