@@ -8,6 +8,7 @@ import datetime as dt
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -67,35 +68,15 @@ class ServiceMetrics(Collector):
         self._service = service
         self._counted: Sequence[RunSummary] = ()
         self._counted_s = 0.0
-        self._runs = prometheus_client.Histogram(
-            "leadhand_run_seconds",
-            "From the start of a run to its answer",
-            ("team", "status"),
-            buckets=_RUN_S,
-            registry=registry,
-        )
-        self._tasks = prometheus_client.Counter(
-            "leadhand_tasks",
-            "Tasks of runs that ended",
-            ("team", "worker", "status"),
-            registry=registry,
-        )
-        self._calls = prometheus_client.Histogram(
-            "leadhand_model_call_seconds",
-            "Calls to models",
-            ("model", "ended"),
-            buckets=_CALL_S,
-            registry=registry,
-        )
-        self._tokens = prometheus_client.Counter(
-            "leadhand_tokens", "Tokens of models", ("model", "kind"), registry=registry
-        )
-        self._cost = prometheus_client.Counter(
-            "leadhand_cost_usd",
-            "What models cost, where it is known",
-            ("model",),
-            registry=registry,
-        )
+        counter = partial(prometheus_client.Counter, namespace="leadhand", registry=registry)
+        histogram = partial(prometheus_client.Histogram, namespace="leadhand", registry=registry)
+        says = "From the start of a run to its answer"
+        self._runs = histogram("run_seconds", says, ("team", "status"), buckets=_RUN_S)
+        self._tasks = counter("tasks", "Tasks of runs that ended", ("team", "worker", "status"))
+        calls = ("model", "ended")
+        self._calls = histogram("model_call_seconds", "Calls to models", calls, buckets=_CALL_S)
+        self._tokens = counter("tokens", "Tokens of models", ("model", "kind"))
+        self._cost = counter("cost_usd", "What models cost, where it is known", ("model",))
         registry.register(self)
         for supervisor in service.supervisors.values():
             supervisor.add_listener(self.hear)
