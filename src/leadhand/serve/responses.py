@@ -115,10 +115,7 @@ async def create(
 
 @router.get("/{response_id}", response_model=None)
 async def retrieve(
-    response_id: str,
-    caller: Calling,
-    stream: bool = False,
-    starting_after: int | None = None,
+    response_id: str, caller: Calling, stream: bool = False, starting_after: int | None = None
 ) -> OpenAIDocument | Response:
     """A response as it is now, or with `stream` from its beginning."""
     response = await _stored(caller, response_id)

@@ -171,12 +171,7 @@ def run_entry(
 
 
 def run_document(
-    record: RunRecord,
-    *,
-    held: bool,
-    operator: bool,
-    replies: bool,
-    since_seq: int = 0,
+    record: RunRecord, *, held: bool, operator: bool, replies: bool, since_seq: int = 0
 ) -> Document:
     """`held`: whether a process works on it; `replies`: whether the principal may reply."""
     history, state = record.history, record.history.state

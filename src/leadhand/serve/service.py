@@ -139,10 +139,7 @@ def no_such_run(run_id: str) -> HttpProblem:
 
 
 def service_of(
-    supervisors: Sequence[AnySupervisor],
-    *,
-    settings: ServiceSettings,
-    allow_memory: bool,
+    supervisors: Sequence[AnySupervisor], *, settings: ServiceSettings, allow_memory: bool
 ) -> Service:
     """Raises `InputError` for supervisors that can't be served together."""
     if not supervisors:
