@@ -27,7 +27,10 @@ from leadhand.serve.turns import (
     error_of,
     message_of,
     refusal_of,
+    used,
 )
+
+_USED = ("prompt_tokens", "completion_tokens")
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"])
 
@@ -96,7 +99,7 @@ class _Completion:
         message = {"role": "assistant", **self._message(answer)}
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _end(answer)}
         kind = {**self._head, "object": "chat.completion", "choices": [choice]}
-        return {**kind, "usage": _usage(answer), "leadhand": about(answer)}
+        return {**kind, "usage": used(answer, *_USED), "leadhand": about(answer)}
 
     def messages(self, part: Part | Exception | None) -> Iterator[str]:
         match part:
@@ -115,7 +118,7 @@ class _Completion:
                 yield self._chunk(message)
                 yield self._chunk({}, _end(part), leadhand=about(part))
                 if self._with_usage:
-                    yield self._piece(choices=[], usage=_usage(part))
+                    yield self._piece(choices=[], usage=used(part, *_USED))
                 yield "data: [DONE]\n\n"
 
     def _message(self, answer: Answer) -> OpenAIDocument:
@@ -140,12 +143,3 @@ class _Completion:
 def _end(answer: Answer) -> str:
     """`length` if a limit ended the run before it was complete."""
     return "length" if answer.ended_by in ("budget", "deadline") else "stop"
-
-
-def _usage(answer: Answer) -> OpenAIDocument:
-    used = answer.metrics
-    return {
-        "prompt_tokens": used.input_tokens,
-        "completion_tokens": used.output_tokens,
-        "total_tokens": used.input_tokens + used.output_tokens,
-    }

@@ -32,6 +32,7 @@ from leadhand.serve.turns import (
     error_of,
     message_of,
     refusal_of,
+    used,
 )
 
 router = APIRouter(prefix="/v1/responses", tags=["OpenAI"])
@@ -39,6 +40,11 @@ router = APIRouter(prefix="/v1/responses", tags=["OpenAI"])
 CANCEL_S = 5.0
 """How long a cancelled run has to end before its response is shown as it is."""
 PREFIX = "resp_"
+_DETAILS = {
+    "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+    "output_tokens_details": {"reasoning_tokens": 0},
+}
+"""Of the usage, which clients take for granted."""
 _NO_TEXT: OpenAIDocument = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
 
 
@@ -198,7 +204,8 @@ class RunResponse:
 
     def ended(self, answer: Answer) -> OpenAIDocument:
         """With an answer, or what there is while the run waits for a person."""
-        out = {**self._head, "leadhand": about(answer), "usage": _usage(answer)}
+        usage = {**used(answer, "input_tokens", "output_tokens"), **_DETAILS}
+        out = {**self._head, "leadhand": about(answer), "usage": usage}
         if (content := self._content(answer)) is not None:
             out["output"] = [self._message("completed", content)]
         match answer.status:
@@ -286,14 +293,3 @@ class RunResponse:
             kind = "output_text.annotation.added"
             yield self._event_in(kind, annotation_index=n, annotation=one)
         yield self._event_in("output_text.done", text=content["text"], logprobs=[])
-
-
-def _usage(answer: Answer) -> OpenAIDocument:
-    used = answer.metrics
-    return {
-        "input_tokens": used.input_tokens,
-        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
-        "output_tokens": used.output_tokens,
-        "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": used.input_tokens + used.output_tokens,
-    }

@@ -228,6 +228,12 @@ def about(answer: Answer) -> OpenAIDocument:
     return {**found, "gaps": [gap.task_id for gap in answer.gaps]}
 
 
+def used(answer: Answer, read: str, written: str) -> OpenAIDocument:
+    """The tokens of a run, by the names that a protocol has for them."""
+    tokens = answer.metrics.input_tokens, answer.metrics.output_tokens
+    return {read: tokens[0], written: tokens[1], "total_tokens": sum(tokens)}
+
+
 def message_of(data: OpenAIDocument) -> str:
     """A message of a stream; an event, which has a type, with its name."""
     name = f"event: {data['type']}\n" if "type" in data else ""
