@@ -55,10 +55,7 @@ async def erase_unkept(service: Service, run_id: str) -> None:
         known = await service.stored(run_id)
         if known is None or UNKEPT not in known.origin or not await is_over(service, run_id):
             return
-        for _ in range(round(HELD_S / _LOOK_S)):
-            if await service.journal.holder(run_id) is None:
-                break
-            await asyncio.sleep(_LOOK_S)
+        await is_released(service, run_id)
         await erase(service.journal, [run_id], by=UNKEPT_BY, at=dt.datetime.now(dt.UTC))
         service.records.forget(run_id)
     except LeadhandError as error:
@@ -89,6 +86,15 @@ def erase_soon(caller: ServiceCaller, run_id: str, *, after_s: float | None = No
     task = asyncio.create_task(later())
     service.erasing.add(task)
     task.add_done_callback(service.erasing.discard)
+
+
+async def is_released(service: Service, run_id: str) -> bool:
+    """Whether no process holds the run; one may for a moment after its last event."""
+    for _ in range(round(HELD_S / _LOOK_S)):
+        if await service.journal.holder(run_id) is None:
+            return True
+        await asyncio.sleep(_LOOK_S)
+    return False
 
 
 async def is_over(service: Service, run_id: str) -> bool:

@@ -13,7 +13,7 @@ from leadhand.events import TextDelta
 from leadhand.run.handle import Run
 from leadhand.serve.event_streams import Queue, QueueStream, ends, message, message_of
 from leadhand.serve.principals import Still
-from leadhand.serve.retention import erase_soon, is_over
+from leadhand.serve.retention import erase_soon, is_over, is_released
 from leadhand.serve.service import Calling, Service
 
 router = APIRouter(prefix="/api/v1", tags=["events"])
@@ -59,9 +59,10 @@ async def follow_run(
 
 async def _is_over(service: Service, run_id: str, after: int) -> bool:
     last = await service.journal.last_seq(run_id)
-    if not 0 < last <= after or await service.journal.holder(run_id) is not None:
+    if not 0 < last <= after or not await is_over(service, run_id):
         return False
-    return await is_over(service, run_id)
+    released = await is_released(service, run_id)  # or it was resumed meanwhile
+    return released and await service.journal.last_seq(run_id) == last
 
 
 async def _read_run(
