@@ -142,9 +142,9 @@ async def _replies_to(
     log = await service.journal.events(run_id)
     state = StoredRun.of(run_id, log).state
     places = {str(one.seq): one.task_id for one in log if isinstance(one, ApprovalRequested)}
-    at = dt.datetime.now(dt.UTC)
-    now = {one.task_id: id for id in places for one in open_questions(state)
-           if one.task_id == places[id] and not one.has_expired(at)}  # fmt: skip
+    at, last = dt.datetime.now(dt.UTC), {task_id: id for id, task_id in places.items()}
+    still = [one.task_id for one in open_questions(state) if not one.has_expired(at)]
+    now = {task_id: last.get(task_id) for task_id in still}
     replies: list[Reply] = []
     for one in given:
         if one.question not in places:
