@@ -166,7 +166,7 @@ def _column(
     }
     unit = None
     wrong = [text for text in given if read[text] is None]
-    if len(wrong) > (1 - _TYPED_SHARE) * len(given):
+    if len(given) - len(wrong) < _TYPED_SHARE * len(given):
         kind, wrong = "text", []
         read = dict(zip(given, given, strict=True))
     if wrong:

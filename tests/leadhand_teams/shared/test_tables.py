@@ -83,6 +83,11 @@ def test_what_can_not_be_read_is_named() -> None:
     )
 
 
+def test_one_cell_in_five_may_be_none_of_the_columns_kind() -> None:
+    table = one(csv_tables("a.csv", "n,price\na,1\nb,2\nc,3\nd,4\ne,soon\n"))
+    assert column(table, "price").numbers == (1, 2, 3, 4, None)
+
+
 def test_the_column_decides_what_comes_first_in_a_date_else_it_is_said() -> None:
     decided = one(csv_tables("a.csv", "n,when\na,3/4/2025\nb,14/3/2025\n"))
     assert column(decided, "when").dates == (dt.date(2025, 4, 3), dt.date(2025, 3, 14))
