@@ -150,7 +150,7 @@ def _is_only_around(one: ast.stmt, others: list[ast.stmt], sources: BothSides) -
         return False
     inside = Counter(_text(part, sources.old) for part in _inside(one))
     there = Counter(_text(part, sources.new) for part in others)
-    return 2 * (inside & there).total() >= inside.total()
+    return 2 * (inside & there).total() >= inside.total() > 0
 
 
 def _within(old: ast.AST, new: ast.AST, above: Above) -> Iterator[Edit]:

@@ -33,12 +33,13 @@ class Removal(NamedTuple):
 def asked(rule: LensRule, edit: Edit, pair: Pair, question: str) -> Iterator[Removal]:
     """The removal for an edit, at the first line of it that the change removes, else adds."""
     old, new = edit.old, edit.new
-    for node in (old, *edit.above[:3]):
-        if isinstance(node, ast.stmt | ast.expr | ast.excepthandler):
-            for line in span(node):
-                if pair.removes(line):
-                    yield Removal(rule, line, question, place=pair.place)
-                    return
+    for node in (old, *edit.above):
+        placed = isinstance(node, ast.stmt | ast.expr | ast.excepthandler)
+        if placed and (line := next((n for n in span(node) if pair.removes(n)), 0)):
+            yield Removal(rule, line, question, place=pair.place)
+            return
+        if isinstance(node, ast.stmt):
+            break
     if isinstance(new, ast.stmt | ast.expr) and pair.new is not None:
         line = next((n for n in span(new) if n in pair.new.changed), 0)
         if line:

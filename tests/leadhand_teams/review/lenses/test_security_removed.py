@@ -19,17 +19,6 @@ GONE: dict[str, tuple[str, str, str]] = {
         'def f(form):\n    public = 1 if form.get("public") == "on" else 0\n    return public\n',
         'def f(form):\n    public = 1 if form.get("public") else 0\n    return public\n',
     ),
-    "the condition of a statement": (
-        "condition",
-        "def f(self, jar):\n    if isinstance(jar, dict):\n        self.cookies = merge(jar)\n",
-        "def f(self, jar):\n    self.cookies = merge(jar)\n",
-    ),
-    "a special case": (
-        "case",
-        "def f(url):\n    if url.startswith('//'):\n"
-        "        url = shorten(url)\n    return get(url)\n",
-        "def f(url):\n    return get(url)\n",
-    ),
     "a check by a function that is deleted too": (
         "guard",
         "def ok(x):\n    return x > 0, 'why'\n\ndef f(x):\n"
@@ -57,12 +46,6 @@ GONE: dict[str, tuple[str, str, str]] = {
         "    return n\n",
         "def f(x):\n    try:\n        n = int(x)\n"
         "    except ValueError:\n        n = 0\n    return n\n",
-    ),
-    "a handler": (
-        "handler",
-        "def f(x):\n    try:\n        return load(x)\n"
-        "    except KeyError:\n        log(x)\n    return 1\n",
-        "def f(x):\n    return load(x)\n",
     ),
     "a call around a value": (
         "wrapper",

@@ -1,18 +1,16 @@
-"""Conditions that lost a part, statements that lost a condition, special cases that are gone."""
+"""Conditions that lost a part."""
 
 import ast
 import builtins
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from leadhand_teams.review import syntax
 from leadhand_teams.review.comparison import vocabulary
 from leadhand_teams.review.comparison.code import Code, names_in, squeezed
 from leadhand_teams.review.comparison.guards import VERSIONS, called_in, subjects_of
 from leadhand_teams.review.comparison.pairs import DefinitionPairs, Pair
 from leadhand_teams.review.comparison.removals import Removal, shown
-from leadhand_teams.review.lenses.security.removed.rules import CASE, CLAUSE, CONDITION
+from leadhand_teams.review.lenses.security.removed.rules import CLAUSE
 
 _BUILTINS = frozenset(dir(builtins))
 _LITERALS = (ast.Constant, ast.JoinedStr, ast.Tuple, ast.List, ast.Set)
@@ -31,8 +29,6 @@ def find(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
     if pair.new is None:
         return
     yield from _clauses(pair, pair.new, sides)
-    yield from _conditions(pair, pair.new, sides)
-    yield from _cases(pair, pair.new, sides)
 
 
 def _clauses(pair: Pair, new: Code, sides: DefinitionPairs) -> Iterator[Removal]:
@@ -160,106 +156,3 @@ def _applies(test: ast.expr, pair: Pair, new: Code) -> bool:
         name in new.names or pair.old.origins(frozenset((name,))) & new.names
         for name in wanted - _BUILTINS
     )
-
-
-def _reassigned(test: ast.expr, code: Code) -> bool:
-    """Whether the change also alters how a variable of `test` gets its value."""
-    subjects = subjects_of(test)
-    return any(
-        isinstance(node, ast.Assign) and any(subjects & names_in(one) for one in node.targets)
-        for node in code.statements.values()
-    )
-
-
-def _conditions(pair: Pair, new: Code, sides: DefinitionPairs) -> Iterator[Removal]:
-    """Statements that ran under a condition and now run without it."""
-    ifs = (node for node in pair.old.nodes if isinstance(node, ast.If))
-    if not any(pair.removes(node.test.lineno) for node in ifs):
-        return
-    before, after = _guarded(pair.old), _guarded(new)
-    tests_now = {squeezed(test) for tests in after.values() for one in tests for test in one}
-    reported: set[str] = set()
-    for text, places in before.items():
-        now = after.get(text)
-        if now is None or len(places) != 1 or len(now) != 1:
-            continue
-        lost = [test for test in places[0] if test not in now[0]]
-        if not lost or not set(now[0]) <= set(places[0]):
-            continue
-        node = places[0][lost[0]]
-        key = lost[0]
-        names = subjects_of(node) | called_in(node)
-        if key in reported or not pair.removes(node.lineno) or squeezed(key) in tests_now:
-            continue
-        if not VERSIONS.isdisjoint(names) or squeezed(ast.unparse(node)) in sides.added_text:
-            continue
-        if any(subjects_of(node) & guard.subjects for guard in new.guards):
-            continue
-        if not _applies(node, pair, new) or _reassigned(node, pair.old):
-            continue
-        if sides.rewrites(new.makers(subjects_of(node))):
-            continue
-        reported.add(key)
-        message = (
-            f"May `{shown(text)}` run without `{shown(key)}`? {pair.place} ran it "
-            "only under that condition."
-        )
-        yield Removal(CONDITION, node.lineno, message)
-
-
-def _guarded(code: Code) -> dict[str, list[dict[str, ast.expr]]]:
-    """Source of a simple statement -> for each place, the conditions around it by source."""
-    found: defaultdict[str, list[dict[str, ast.expr]]] = defaultdict(list)
-    waiting: list[tuple[list[ast.stmt], dict[str, ast.expr]]] = [(code.node.body, {})]
-    while waiting:
-        body, tests = waiting.pop()
-        for statement in body:
-            if isinstance(statement, (*syntax.FUNCTIONS, ast.ClassDef)):
-                continue
-            if isinstance(statement, ast.Match):
-                for case in statement.cases:
-                    own = {ast.unparse(case.guard): case.guard} if case.guard is not None else {}
-                    waiting.append((case.body, tests | own))
-                continue
-            if isinstance(statement, ast.If):
-                test = ast.unparse(statement.test)
-                waiting.append((statement.body, {**tests, test: statement.test}))
-                waiting.append((statement.orelse, {**tests, f"not ({test})": statement.test}))
-                continue
-            inner = syntax.blocks(statement)
-            if any(inner):
-                waiting += ((block, tests) for block in inner)
-            elif isinstance(statement, ast.Assign | ast.Expr | ast.AugAssign | ast.Return):
-                text = ast.unparse(statement)
-                if len(text) > 15:
-                    found[text].append(tests)
-    return found
-
-
-def _cases(pair: Pair, new: Code, sides: DefinitionPairs) -> Iterator[Removal]:
-    """Special cases that are gone while what they were about is still handled."""
-    guards = {id(guard.test) for guard in pair.old.guards}
-    for node in pair.old.nodes:
-        if not isinstance(node, ast.If) or id(node.test) in guards:
-            continue
-        if isinstance(node.body[-1], ast.Raise):
-            continue
-        last = node.body[-1].end_lineno or node.lineno
-        if not all(pair.removes(line) for line in (node.test.lineno, node.body[0].lineno, last)):
-            continue
-        hunk = pair.old.file.hunk_removing(node.test.lineno)
-        names = subjects_of(node.test)
-        if not pair.dropped_parameters.isdisjoint(names_in(node)):
-            continue
-        if pair.is_dropped_variant(node.test):
-            continue
-        if hunk is None or hunk.new_count or not names or not names <= new.names:
-            continue
-        if not VERSIONS.isdisjoint(names) or (node.orelse and pair.removes(node.orelse[0].lineno)):
-            continue
-        body = squeezed(ast.unparse(node.body[0]))
-        if body in sides.added_text or squeezed(ast.unparse(node.test)) in sides.added_text:
-            continue
-        test = shown(ast.unparse(node.test))
-        message = f"Is `{test}` handled elsewhere? {pair.place} no longer has that case."
-        yield Removal(CASE, node.test.lineno, message)

@@ -1,7 +1,6 @@
-"""Exceptions that a change no longer handles, or no longer turns into a refusal."""
+"""Exceptions that a change no longer turns into a refusal."""
 
 import ast
-import builtins
 from collections.abc import Iterator
 
 from leadhand_teams.review import syntax
@@ -9,7 +8,7 @@ from leadhand_teams.review.comparison import vocabulary
 from leadhand_teams.review.comparison.code import Code
 from leadhand_teams.review.comparison.pairs import DefinitionPairs, Pair
 from leadhand_teams.review.comparison.removals import Removal
-from leadhand_teams.review.lenses.security.removed.rules import HANDLER, SWALLOWED
+from leadhand_teams.review.lenses.security.removed.rules import SWALLOWED
 
 
 def find(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
@@ -18,32 +17,8 @@ def find(pair: Pair, sides: DefinitionPairs) -> Iterator[Removal]:
         return
     before, after = _handlers_in(pair.old), _handlers_in(pair.new)
     if any(pair.old.changes(handler) for handler in before):
-        yield from _unhandled(pair, pair.new, before, after, sides)
         yield from _swallowed(pair, pair.new, before, after, sides)
     yield from _ignored(pair, pair.new)
-
-
-def _unhandled(
-    pair: Pair,
-    new: Code,
-    before: list[ast.ExceptHandler],
-    after: list[ast.ExceptHandler],
-    sides: DefinitionPairs,
-) -> Iterator[Removal]:
-    """Handlers that are gone while what they were for is still there."""
-    caught = {name for one in after for name in _caught(one)}
-    if caught - {name for one in before for name in _caught(one)}:
-        return  # another one may have taken over
-    if caught & {"Exception", "BaseException"}:
-        return
-    tries = (node for node in pair.old.nodes if isinstance(node, ast.Try))
-    for handler, body in ((one, node.body[0]) for node in tries for one in node.handlers):
-        lost = sorted(one for one in _caught(handler) if not _covered(one, caught))
-        if not lost or not pair.removes(handler.lineno) or not _is_there(body, new):
-            continue
-        if sides.added_words.keys().isdisjoint(lost):
-            message = f"Is `{', '.join(lost)}` handled elsewhere? {pair.place} caught it here."
-            yield Removal(HANDLER, handler.lineno, message)
 
 
 def _swallowed(
@@ -112,28 +87,12 @@ def _handlers_in(code: Code) -> list[ast.ExceptHandler]:
     return [node for node in code.nodes if isinstance(node, ast.ExceptHandler)]
 
 
-def _is_there(statement: ast.stmt, code: Code) -> bool:
-    """Whether `code` has this statement."""
-    text = ast.dump(statement)
-    kinds = (node for node in code.nodes if type(node) is type(statement))
-    return any(ast.dump(node) == text for node in kinds)
-
-
 def _caught(handler: ast.ExceptHandler) -> frozenset[str]:
     """The last names of what a handler catches; imports that may fail don't count."""
     if handler.type is None:
         return frozenset(("BaseException",))
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return frozenset(syntax.last_name(kind) for kind in kinds) - {"ImportError", ""}
-
-
-def _covered(name: str, caught: set[str]) -> bool:
-    """Whether handlers of `caught` also handle the exception `name`."""
-    kinds = [getattr(builtins, one, None) for one in (name, *caught)]
-    narrow, *broad = [one if isinstance(one, type) else None for one in kinds]
-    return name in caught or (
-        narrow is not None and any(one is not None and issubclass(narrow, one) for one in broad)
-    )
 
 
 def _raised(handler: ast.ExceptHandler) -> tuple[str, int]:

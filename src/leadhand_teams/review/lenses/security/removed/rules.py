@@ -14,14 +14,11 @@ def _rule(name: str, severity: Severity, why: str, family: str) -> LensRule:
 GUARD = _rule("guard", "warning", "What it refused may now pass.", "guard")
 ACCESS = _rule("access-guard", "critical", "Users that it refused may now have access.", "guard")
 CLAUSE = _rule("clause", "warning", "The condition now lets more through.", "guard")
-CONDITION = _rule("condition", "warning", "The code now runs in every case.", "guard")
-CASE = _rule("case", "warning", "It is now treated like every other case.", "guard")
 SWALLOWED = _rule("refusing-handler", "warning", "The error may now be ignored.", "guard")
 CALL = _rule("call", "warning", "Its input or its result may now be unsafe.", "call")
 SAFER = _rule("safer-variant", "warning", "The new one trusts its input more.", "call")
 WRAPPER = _rule("wrapper", "warning", "The value is now used as it comes.", "call")
 FALLBACK = _rule("fallback", "warning", "A case that it covered may now fail.", "call")
-HANDLER = _rule("handler", "warning", "The error now reaches the callers.", "guard")
 FUNCTION = _rule("check", "warning", "What it checked or encoded may now pass.", "call")
 DECORATOR = _rule("decorator", "critical", "What it refused may now reach the code.", "setting")
 VALIDATOR = _rule("validator", "warning", "Values that it refused are accepted now.", "setting")
@@ -35,10 +32,10 @@ FLOOR = _rule("version-floor", "warning", "Releases with known holes may be inst
 REQUEST = _rule("request-check", "warning", "Other requests now take this way.", "guard")
 OVERRIDE = _rule("override", "warning", "What it refused goes to the method of a base.", "guard")
 RULES = (
-    GUARD, ACCESS, CLAUSE, CONDITION, CASE, SWALLOWED, HANDLER, WRAPPER, FALLBACK, CALL, SAFER,
+    GUARD, ACCESS, CLAUSE, SWALLOWED, WRAPPER, FALLBACK, CALL, SAFER,
     FUNCTION, DECORATOR, VALIDATOR, LIMIT, TLS, HEADER, FLAG, ENTRY, PATTERN, FLOOR,
     REQUEST, OVERRIDE,
 )  # fmt: skip
 
-WEAK = frozenset((CLAUSE, CONDITION, CASE, HANDLER, WRAPPER, FALLBACK, LIMIT))
+WEAK = frozenset((CLAUSE, WRAPPER, FALLBACK, LIMIT))
 """Rules that see what is missing, and not whether it protected: they don't judge rewritten code."""
