@@ -117,7 +117,7 @@ def test_the_graph_shows_what_happens_after_the_page_has_asked_anew(
         expect(two).to_have_class(re.compile(r"\bcompleted\b"))
 
 
-def test_a_run_is_stopped_and_deleted(browser: Browser, tmp_path: Path) -> None:
+def test_a_run_is_stopped_resumed_and_deleted(browser: Browser, tmp_path: Path) -> None:
     with serving_office(tmp_path, Gate()) as office, opened_page(browser) as page:
         run_id = start(office, tmp_path)
         office.gate.arrived.wait()
@@ -130,6 +130,10 @@ def test_a_run_is_stopped_and_deleted(browser: Browser, tmp_path: Path) -> None:
         page.get_by_role("button", name="Stop it").click()
         expect(page.locator(".headline .status").first).to_contain_text("cancelled")
         expect(page.locator(".answer .note").first).to_contain_text("What is missing")
+        page.get_by_role("button", name="Resume").click()
+        expect(page.locator(".headline")).to_contain_text("1 running")
+        office.gate.open()
+        expect(page.locator(".headline .status").first).to_contain_text("partial")
         page.get_by_role("button", name="Delete the run").click()
         page.get_by_role("button", name="Delete it").click()
         expect(page.get_by_role("heading", name="What should be done?")).to_be_visible()

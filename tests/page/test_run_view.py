@@ -108,7 +108,10 @@ def test_a_nested_team_opens_in_its_place(browser: Browser, office: Desk, tmp_pa
         assert "open=terms" in page.url
 
 
-def test_the_page_comes_back_after_the_server_was_lost(browser: Browser, tmp_path: Path) -> None:
+@pytest.mark.parametrize("opened_anew", [False, True])
+def test_the_page_comes_back_after_the_server_was_lost(
+    browser: Browser, tmp_path: Path, opened_anew: bool
+) -> None:
     with opened_page(browser) as page:
         with serving_office(tmp_path, Gate()) as office:
             port = port_of(office)
@@ -118,8 +121,16 @@ def test_the_page_comes_back_after_the_server_was_lost(browser: Browser, tmp_pat
             expect(page.locator("button.live")).to_contain_text("Live")
         expect(page.locator("button.live")).to_contain_text("Reconnecting")
         gate = Gate()
-        gate.open()
+        if opened_anew:
+            page.get_by_role("link", name="Runs").first.click()
+            page.go_back()
+            expect(page.get_by_role("heading", name="can't be reached")).to_be_visible()
+        else:
+            gate.open()
         with serving_office(tmp_path, gate, port=port):
+            if opened_anew:
+                expect(page.locator("button.live")).to_contain_text("Live")
+                gate.open()
             expect(page.locator(".headline .status").first).to_contain_text("partial")
             expect(page.locator(".answer .prose").first).to_contain_text("Prices of")
 

@@ -1,7 +1,7 @@
 // One run as the page holds it: what the service gave, and the events since then.
 
 import { signal } from "./vendor/preact.js";
-import { follow, get, part, Problem } from "./api.js";
+import { follow, get, loadQuestions, part, Problem } from "./api.js";
 import { stored, taskPath, url } from "./router.js";
 
 const ENDED = new Set(["complete", "partial", "failed", "cancelled"]);
@@ -14,12 +14,6 @@ export class Run {
   constructor(id) {
     Object.assign(this, { id, view: signal(null), error: signal(null), version: signal(0), shape: signal(0), writing: signal({}), answers: signal(false) });
     Object.assign(this, { tasks: [], byPath: new Map(), byParent: new Map(), dirty: new Set(), recent: [], last: null, timer: 0, took: 0, frame: 0, selected: null, closed: false });
-  }
-
-  async open() {
-    await this.load();
-    const view = this.view.value;
-    if (view && !stored && !this.closed && !ENDED.has(view.status)) this.listen();
   }
 
   listen() {
@@ -49,6 +43,7 @@ export class Run {
       this.took = performance.now() - began;
       this.error.value = null;
       this.take(view);
+      if (!this.stop && !this.ended && !stored) this.listen();
     } catch (error) {
       if (this.closed) return;
       this.error.value = error;
@@ -80,6 +75,7 @@ export class Run {
     this.recent = this.recent.filter((event) => event.seq > view.seq);
     for (const event of this.recent) this.apply(event);
     this.last = this.recent.at(-1) ?? { elapsed_s: view.elapsed_s, at: view.updated_at };
+    if (view.questions?.length !== this.view.value?.questions?.length) loadQuestions();
     this.view.value = view;
     if (ENDED.has(view.status)) this.writing.value = {};
     if (!same) this.shape.value += 1;
@@ -98,7 +94,6 @@ export class Run {
     this.apply(event);
     if (TURNS.has(type)) this.later(150);
     else this.later(2000);
-    if (type === "run_finished" && !event.within?.length) dispatchEvent(new CustomEvent("run-event", { detail: event }));
   }
 
   // What an event says about a task at once; the rest comes when the run is asked for anew.

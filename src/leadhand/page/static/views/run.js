@@ -32,10 +32,10 @@ export const RUN = /^\/runs\/(?<id>[^/]+)(?:\/tasks\/(?<task>.+))?$/;
 
 export function RunView({ id, task = null }) {
   const run = useMemo(() => new Run(id), [id]);
-  useEffect(() => (run.open(), () => run.close()), [run]);
+  useEffect(() => (run.load(), () => run.close()), [run]);
   const view = run.view.value, error = run.error.value;
   useEffect(() => { document.title = view ? `${view.request.slice(0, 60)} · leadhand` : "leadhand"; }, [view?.request]);
-  if (!view) return error ? html`<${Trouble} error=${error} retry=${() => run.open()} />` : html`<${Loading} what="the run" />`;
+  if (!view) return error ? html`<${Trouble} error=${error} retry=${() => run.load()} />` : html`<${Loading} what="the run" />`;
   const { query } = here.value;
   Object.assign(run, { selected: task, query });
   const output = view.answer?.output, views = isReview(output) ? [FINDINGS, ...VIEWS] : VIEWS;
@@ -129,14 +129,14 @@ function Actions({ run, view }) {
     else if (made?.run_id && made.run_id !== run.id) go(url(`/runs/${part(made.run_id)}`));
     else (await run.load(), run.listen());
   });
-  const going = view.status === "running", stopped = ["interrupted", "waiting"].includes(view.status) && !(view.questions ?? []).length;
+  const going = view.status === "running", goes = going || view.status === "waiting", stopped = ["interrupted", "waiting", "cancelled"].includes(view.status) && !(view.questions ?? []).length;
   return html`<div class="row actions">
-    ${going ? html`<${Button} small icon="square" busy=${busy} onClick=${() => setDialog("cancel")}>Stop<//>` : null}
+    ${goes ? html`<${Button} small icon="square" busy=${busy} onClick=${() => setDialog("cancel")}>Stop<//>` : null}
     ${stopped ? html`<${Button} small main icon="play" busy=${busy} onClick=${() => act("resume", {})}>Resume<//>` : null}
     ${view.answer && (view.status !== "waiting" || run.tasks.length) ? html`${run.tasks.length ? html`<${Button} small icon="reply" onClick=${() => setDialog("followup")}>Follow up<//>` : html`<${Button} small icon="rotate-ccw" title="Change the request or hand in files, and start" href=${url("/runs/new", { team: view.team, request: view.request })}>Start again<//>`}<${Button} small icon="file-text" title="The report, as a page to print or send" target="_blank" href=${link(`/runs/${part(run.id)}/report?format=html`)}>Report<//>` : null}
     ${going ? null : html`<${Button} small quiet icon="trash-2" title="Delete the run" onClick=${() => setDialog("delete")} />`}
     ${error && !dialog ? html`<${Trouble} small error=${error} />` : null}
-    ${dialog === "cancel" ? html`<${Sure} title="Stop this run?" word="Stop it" busy=${busy} error=${error} text="Running tasks are ended. What was found so far becomes the answer." onClose=${() => setDialog(null)} onSure=${() => act("cancel", { reason: "stopped on the page" })} />` : null}
+    ${dialog === "cancel" && goes ? html`<${Sure} title="Stop this run?" word="Stop it" busy=${busy} error=${error} text="Running tasks are ended. What was found so far becomes the answer." onClose=${() => setDialog(null)} onSure=${() => act("cancel", { reason: "stopped on the page" })} />` : null}
     ${dialog === "delete" ? html`<${Sure} title="Delete this run?" word="Delete it" busy=${busy} error=${error} text="Its request, answer and history are erased. This can't be undone." onClose=${() => setDialog(null)} onSure=${() => act(null)} />` : null}
     ${dialog === "followup" ? html`<${FollowUp} busy=${busy} error=${error} onClose=${() => setDialog(null)} onSend=${(request) => act("followups", { request })} />` : null}
   </div>`;
