@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.undone import reviewed
+from leadhand.errors import LeadhandError
 from leadhand.synthesis.findings import Review
 from leadhand_teams.review.snapshot import write_snapshot
 from leadhand_teams.review.syntax import is_test
@@ -39,7 +40,12 @@ def reviews(repo: Path, number: int, skip: int) -> Iterator[tuple[str, Review]]:
     for commit in commits(repo, number, skip):
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch) / "change"
-            yield commit, reviewed(write_snapshot(folder, repo=repo, revision=commit))
+            try:
+                change = write_snapshot(folder, repo=repo, revision=commit)
+            except LeadhandError as error:
+                print(f"    left out: {commit[:9]}: {error}")
+                continue
+            yield commit, reviewed(change)
 
 
 def main() -> None:

@@ -32,6 +32,8 @@ def argument(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
             return ""
     if not comparison.only_removes or not pair.dropped_parameters.isdisjoint(names_in(part)):
         return ""
+    if name == "super":
+        return ""  # Python 3 needs no arguments for it
     if isinstance(pair.old.node, ast.Module) or comparison.rewrites(frozenset((name,))):
         return ""
     return f"Does `{name}` no longer need `{shown(ast.unparse(part))}`? {pair.place} passed it."
