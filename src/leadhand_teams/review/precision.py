@@ -129,13 +129,14 @@ class Confidence:
         prior = self._table.prior
         expected = self._table.families.get(family, prior.mean)
         related = self._labelled.get(family)
-        unproven = sum(hits.n for hits in related or ()) < ENOUGH
+        labelled = [*self._table.rules.values()] if related is None else related
+        k, n = sum(hits.k for hits in labelled), sum(hits.n for hits in labelled)
+        unproven = related is None or n < ENOUGH
         if own and own.n:
             share = (own.k + prior.rule_strength * expected) / (own.n + prior.rule_strength)
             why = _right(own.k, own.n) + _of_which_ordinary([own])
+            why += f"; with related rules in {k} of {n}" if own.n < ENOUGH <= n else ""
             return Rating(int(100 * share), why=why, unproven=unproven)
-        labelled = [*self._table.rules.values()] if related is None else related
-        k, n = sum(hits.k for hits in labelled), sum(hits.n for hits in labelled)
         share = min(expected, k / n) if n else expected
         of_whom = "related rules" if related else "all rules together"
         why = f"no labelled hits of its own; {of_whom} were {_right(k, n)}"

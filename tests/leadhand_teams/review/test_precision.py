@@ -60,7 +60,7 @@ def test_the_documents_state_both_shares_of_removed_protections() -> None:
 def test_with_few_labelled_hits_the_family_counts() -> None:
     once, often = confidence(a=(1, 1), b=(0, 40)), confidence(a=(1, 1), b=(40, 40))
     assert once("bugs/a").confidence < often("bugs/a").confidence < 100
-    assert once("bugs/a").why == "right in 1 of 1 labelled hit"
+    assert once("bugs/a").why == "right in 1 of 1 labelled hit; with related rules in 1 of 41"
     assert not once("bugs/a").unproven
 
 
