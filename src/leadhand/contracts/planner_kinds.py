@@ -4,9 +4,10 @@ A new kind is an entry in `KINDS` and its name in `PlannerKind`; what its `maker
 planner. That is called only if the team has a model, and gets no runners: a kind can't ask
 workers, and without a model each kind uses the template. Its `name` is `planner`, as the role is
 with which it asks models: budget, times, live view and resumption go by that word. A kind also
-needs a row in `docs/planners.md`, a line in `wanted` of `tests/planners/test_kinds.py`, and for a
-prompt of its own a new digest in `models/prompts.py`; `make reference` writes its name into the
-schemas of team files.
+needs a sentence in the docstring of `Role.kind`, a row in `docs/planners.md`, a line in `wanted` of
+`tests/planners/test_kinds.py`, and for a prompt of its own a new digest in `models/prompts.py`;
+`make reference` writes its name into the schemas of team files. `tests/simulation/planners.py` has
+a list of kinds to simulate.
 
 `Round` and `Decision` are what stepwise planners see and decide.
 """
