@@ -1,7 +1,7 @@
 """The supervisor: has requests planned, worked on and answered. It does no work itself.
 
-`run.hosting` does what it says; `run.handle` is what `start` returns; the life of one run is in
-`run.run`, from top to bottom.
+`run.hosting` and `run.service` carry out its methods; `run.handle` is what `start` returns; the
+life of one run is in `run.run`, from top to bottom.
 """
 
 import asyncio

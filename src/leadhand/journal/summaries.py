@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class StoredSummary:
+    """The column `digest` of a database's runs; the digest that a planner sees is another thing."""
+
     started_at: dt.datetime
     updated_at: dt.datetime
     team: str = ""

@@ -38,11 +38,11 @@ from leadhand.models.writing import Writing, text_listener
 
 MAX_TRIES = 4
 """Calls to one model for one answer, including the first."""
+MAX_MALFORMED = 2
+"""How many of these calls may return something that is not a response."""
 PATIENCE_SHARE = 1 / 3
 """The share of the deadline for which a planner keeps trying: without a plan there is no work."""
 MAX_PATIENCE_S = 300.0
-MAX_MALFORMED = 2
-"""How many of them may return something that is not a response."""
 
 _log = logging.getLogger("leadhand")
 

@@ -75,7 +75,7 @@ _log = logging.getLogger("leadhand")
 
 @dataclass(kw_only=True, eq=False)
 class RunHost:
-    """Does the runs of one supervisor, which says what its fields and methods are."""
+    """Runs the requests of one supervisor; `Supervisor.__init__` explains the fields."""
 
     team: Team
     journal: Journal

@@ -85,7 +85,7 @@ class ListingConformance:
         assert summary.request == "count the words"
 
     def test_a_run_with_an_open_question_waits(self, journal: Store) -> None:
-        """Unless somebody works on it. A nested run's question is one too."""
+        """Unless a process works on it. A nested run's question is one too."""
         story = Story("r")
 
         def asked(task_id: str | None) -> Event:

@@ -64,7 +64,7 @@ class ContentFilter:
         return self.redact(text).encode("utf-8", "replace").decode()
 
     def message(self, key: str, role: str, value: JsonValue) -> Attributes:
-        """None if content is not shown."""
+        """`value` as the text of one message; empty if content is not shown."""
         if not self.shown or value is None or value == "":
             return {}
         said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
