@@ -57,7 +57,7 @@ KINDS: Mapping[PlannerKind | None, KindFacts] = {
     "ahead": KindFacts(maker=_AHEAD, writes_whole_plans=True),
     # A model decides after each result, or after several, what is next.
     "stepwise": KindFacts(
-        maker="leadhand.planners.rounds:stepwise",
+        maker="leadhand.planners.first_round:stepwise",
         settings=("max_rounds",),
         plan_words="decided in at most {max_rounds}; without a model every worker gets one task",
     ),

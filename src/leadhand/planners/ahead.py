@@ -33,7 +33,7 @@ from leadhand.planners.proposal import (
     shortened,
     without_needs,
 )
-from leadhand.planners.rounds import record_rejected
+from leadhand.planners.first_round import record_rejected
 from leadhand.planners.task_reader import TaskReader
 from leadhand.plans.checks import Problem, check, errors_in
 from leadhand.untrusted.fence import Fence

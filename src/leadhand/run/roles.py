@@ -19,7 +19,7 @@ from leadhand.engine.turns import turn
 from leadhand.models.ledger import Account, account_within
 from leadhand.planners.early_tasks import EarlyTasks
 from leadhand.planners.levels import Level, NoSubplanner
-from leadhand.planners.rounds import StepwisePlanner
+from leadhand.planners.first_round import StepwisePlanner
 from leadhand.planners.routing import ROUTER, Chooser, RoutedRemedies, Router, RoutingPlanner
 from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.routes import is_routed
