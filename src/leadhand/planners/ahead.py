@@ -20,8 +20,9 @@ from leadhand.models.exchange import PieceListener
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.request import PLAN_TOKENS
 from leadhand.models.structured import MAX_REPAIRS, BadAnswer, StructuredAnswer, ask_structured
-from leadhand.planners import earlier
+from leadhand.planners import earlier_runs
 from leadhand.planners.early_tasks import EarlyTasks, SoundTasks, told
+from leadhand.planners.first_round import record_rejected
 from leadhand.planners.levels import Level
 from leadhand.planners.proposal import (
     catalogue,
@@ -33,7 +34,6 @@ from leadhand.planners.proposal import (
     shortened,
     without_needs,
 )
-from leadhand.planners.first_round import record_rejected
 from leadhand.planners.task_reader import TaskReader
 from leadhand.plans.checks import Problem, check, errors_in
 from leadhand.untrusted.fence import Fence
@@ -83,7 +83,7 @@ class ModelPlanner:
 
     def _question(self, request: ports.PlanRequest) -> str:
         inputs = " ".join(request.inputs.split())
-        before = earlier.shown(request.after, self.fence)
+        before = earlier_runs.shown(request.after, self.fence)
         around = self.level.shown(self.fence) if self.level is not None else ""
         known = f"Inputs: {inputs}" if inputs else ""
         asked = f"Plan this request:\n\n{request.text}"
@@ -136,8 +136,8 @@ def _asked(team: Team, after: Sequence[EarlierRun]) -> CallRequest:
         joined(prompt(_PACKAGE, "factory"), catalogue(factory)) if factory is not None else "",
         last,
         prompt(_PACKAGE, "recursive") if team.subplanner is not None else "",
-        prompt(_PACKAGE, "early") if team.early_start else "",
-        earlier.rules(after),
+        prompt(_PACKAGE, "early_start") if team.early_start else "",
+        earlier_runs.rules(after),
         role.instructions,
     )
     return CallRequest(

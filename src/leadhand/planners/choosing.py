@@ -19,7 +19,7 @@ from leadhand.models.structured import (
     output_tool,
     read_form,
 )
-from leadhand.planners import earlier
+from leadhand.planners import earlier_runs
 from leadhand.untrusted.fence import Fence
 
 MIN_CONFIDENCE = 60
@@ -82,7 +82,7 @@ class ModelChooser:
         return await ask_structured(
             self.caller,
             _REQUESTER,
-            joined(text, earlier.shown(after[:1], self.fence), handed_back),
+            joined(text, earlier_runs.shown(after[:1], self.fence), handed_back),
             request=CallRequest(
                 instructions,
                 output=_form(names),

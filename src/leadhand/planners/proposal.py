@@ -30,7 +30,7 @@ from leadhand.models.structured import (
     object_schema,
     output_tool,
 )
-from leadhand.planners.earlier import artifacts_field
+from leadhand.planners.earlier_runs import artifacts_field
 from leadhand.plans.checks import MAX_TASKS, Problem, too_many_tasks
 from leadhand.plans.payloads import DeclaredType, compact_schema
 from leadhand.plans.planned_workers import too_many_workers

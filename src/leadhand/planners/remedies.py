@@ -19,7 +19,7 @@ from leadhand.engine.handoffs import digest, excerpt
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import StructuredAnswer, ask_structured, output_tool
-from leadhand.planners import earlier
+from leadhand.planners import earlier_runs
 from leadhand.planners.choosing import NO_WORKER
 from leadhand.planners.proposal import data_in, form, plan_in, roster
 from leadhand.ports import Arbiter
@@ -70,7 +70,7 @@ class ModelRemedies:
             "The team:",
             workers,
             self._failed(task, outcome),
-            earlier.shown(self.after, self.fence),
+            earlier_runs.shown(self.after, self.fence),
         )
         parts = (await self._plan("split", text, goal=task.intent)).tasks
         return [_with_paths_of(task, part) if part.artifacts else part for part in parts]
@@ -94,7 +94,7 @@ class ModelRemedies:
             *(f"- {_line(task)}" for task in [*waiting.values()][:_MAX_LISTED]),
             _IMPACTS[impact.kind].format(task_id),
             f"Tasks that it concerns: {', '.join(impact.task_ids)}" if impact.task_ids else "",
-            earlier.shown(self.after, self.fence) or self.fence.explanation,
+            earlier_runs.shown(self.after, self.fence) or self.fence.explanation,
             self.fence.around(impact.reason, source=f"finding of {task_id}"),
             *(
                 self.fence.around(digest(one).summary, source=f"result of {one.task.id}")
@@ -138,7 +138,7 @@ class ModelRemedies:
             data = data_in(answer, "plan")
             return plan_in(data, goal, self.team, with_artifacts=bool(self.after))
 
-        instructions = joined(prompt(_PACKAGE, name), earlier.rules(self.after))
+        instructions = joined(prompt(_PACKAGE, name), earlier_runs.rules(self.after))
         output = form(self.team, self.after, limits=False)  # models fill them in by habit
         return await self._asked(instructions, output, text, read)
 

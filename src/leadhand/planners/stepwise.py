@@ -24,7 +24,7 @@ from leadhand.models.structured import (
     object_schema,
     output_tool,
 )
-from leadhand.planners import earlier
+from leadhand.planners import earlier_runs
 from leadhand.planners.proposal import (
     data_in,
     plan_in,
@@ -76,7 +76,7 @@ class ModelDecider:
 
     def _asked(self, after: Sequence[EarlierRun], *, first: bool) -> CallRequest:
         role = self._team.planner
-        instructions = joined(self._prompt, earlier.rules(after), role.instructions)
+        instructions = joined(self._prompt, earlier_runs.rules(after), role.instructions)
         return CallRequest(
             instructions,
             output=_form(self._team, after, first=first),
@@ -94,7 +94,7 @@ def shown(now: Round, team: Team, fence: Fence) -> str:
     return joined(
         f"Request: {now.request}",
         f"Inputs: {' '.join(now.inputs.split())}" if now.inputs else "",
-        earlier.shown(now.after, fence),
+        earlier_runs.shown(now.after, fence),
         fence.explanation if now.tasks and not now.after else "",
         _listed(fence, "earlier results", map(_line, ended)),
         _listed(fence, "new results", map(_digest, new)),

@@ -18,8 +18,8 @@ from leadhand.engine.recorder import Recorder
 from leadhand.engine.turns import turn
 from leadhand.models.ledger import Account, account_within
 from leadhand.planners.early_tasks import EarlyTasks
-from leadhand.planners.levels import Level, NoSubplanner
 from leadhand.planners.first_round import StepwisePlanner
+from leadhand.planners.levels import Level, NoSubplanner
 from leadhand.planners.routing import ROUTER, Chooser, RoutedRemedies, Router, RoutingPlanner
 from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.routes import is_routed
@@ -322,6 +322,6 @@ async def open_roles(
 
 
 def _with_earlier(request: str, after: "Sequence[EarlierRun]", nonce: str) -> str:
-    from leadhand.planners.earlier import requests
+    from leadhand.planners.earlier_runs import requests
 
     return f"{request}\n\n{requests(after, Fence(nonce))}"

@@ -9,7 +9,7 @@ from rich.text import Text
 from leadhand.cli.views.consoles import Line, print_lines
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.task import EarlierRun, Plan, PlannedWorker, Task
-from leadhand.planners.earlier import listing
+from leadhand.planners.earlier_runs import listing
 from leadhand.plans import graph
 from leadhand.plans.payloads import outline
 from leadhand.tools.text import counted

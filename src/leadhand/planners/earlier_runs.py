@@ -20,7 +20,7 @@ MAX_OLDER_CHARS = 300
 
 def rules(after: Sequence[EarlierRun]) -> str:
     """What a planner is told to do with earlier runs; empty if there are none."""
-    return prompt("leadhand.planners", "earlier") if after else ""
+    return prompt("leadhand.planners", "earlier_runs") if after else ""
 
 
 def shown(after: Sequence[EarlierRun], fence: Fence) -> str:
