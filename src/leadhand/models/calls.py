@@ -109,7 +109,7 @@ class Caller:
         caller._without_usage = self._without_usage
         return caller
 
-    def planning(self, role: str) -> Requester:
+    def planning_requester(self, role: str) -> Requester:
         """The requester of a role that plans, from now on."""
         limit_s, now_s = self.recorder.state.deadline_s, asyncio.get_running_loop().time()
         share_s = math.inf if limit_s is None else PATIENCE_SHARE * limit_s
@@ -200,14 +200,16 @@ class Caller:
                 with ExcludedTime() as queue:
                     await turn()
                     await reservation.admit(question.requester.role)
-                    place = await connection.gate.enter(since=came, patient_until_s=patient_until_s)
+                    gate_pass = await connection.gate.enter(
+                        since=came, patient_until_s=patient_until_s
+                    )
                 queued_s = paused_s + queue.elapsed_s
-                if place is None:
+                if gate_pass is None:
                     break
                 started_s = asyncio.get_running_loop().time()
                 try:
                     answer = await self._exchanged(
-                        question, asking, reservation, place, watch, writing, queued_s
+                        question, asking, reservation, gate_pass, watch, writing, queued_s
                     )
                 except asyncio.CancelledError:
                     self._failed(question, connection, _CANCELLED, started_s, queued_s)
@@ -251,7 +253,7 @@ class Caller:
         question: _Question,
         asking: Asking,
         reservation: CallReservation,
-        place: GatePass,
+        gate_pass: GatePass,
         watch: CallListener | None,
         writing: Writing | None,
         queued_s: float,
@@ -262,7 +264,7 @@ class Caller:
         parameters, settings = asking.sent(question.messages, reservation.tokens_left)
         end = asking.end
         response = await exchange(
-            connection, place, question.messages, settings, parameters, watch=watch, end=end
+            connection, gate_pass, question.messages, settings, parameters, watch=watch, end=end
         )
         if isinstance(response, Failure):
             if response.usage is not None:

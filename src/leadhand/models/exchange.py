@@ -49,7 +49,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 async def exchange(
     connection: Connection,
-    place: GatePass,
+    gate_pass: GatePass,
     messages: list[ModelMessage],
     settings: ModelSettings | None,
     parameters: ModelRequestParameters,
@@ -88,7 +88,7 @@ async def exchange(
             ending, asked_s = "refused", failure.retry_after_s
         return failure
     finally:
-        connection.gate.leave(place, ending, asked_s=asked_s)
+        connection.gate.leave(gate_pass, ending, asked_s=asked_s)
 
 
 async def _streamed(

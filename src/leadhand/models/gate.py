@@ -113,29 +113,29 @@ class Gate:
         self._wake(1)
         return None
 
-    def leave(self, place: GatePass, ending: Ending, *, asked_s: float | None = None) -> None:
+    def leave(self, gate_pass: GatePass, ending: Ending, *, asked_s: float | None = None) -> None:
         """Report how a call ended; `asked_s` is the wait that the model asked for.
 
         Calls from before the gate last closed say nothing new about its width.
         """
         self._inside -= 1
-        is_current = place.round == self._round
+        is_current = gate_pass.round == self._round
         if ending == "answered" and is_current:
             self._answered_round = self._round
             if self._width is not None:
                 self._width = self._width + 1 if self._width < _WIDE else None
         elif ending == "refused":
-            self._refused.append(place.number)
+            self._refused.append(gate_pass.number)
             if is_current:
-                self._narrow(place, asked_s)
+                self._narrow(gate_pass, asked_s)
             elif self.closed_s and asked_s is not None:
                 self._close_for(asked_s)
         free = len(self._waiting) if self._width is None else self._width - self._inside
         self._wake(free)
 
-    def _narrow(self, place: GatePass, asked_s: float | None) -> None:
+    def _narrow(self, gate_pass: GatePass, asked_s: float | None) -> None:
         refused = max(
-            sum(place.number - back + along in self._refused for along in range(IN_A_ROW))
+            sum(gate_pass.number - back + along in self._refused for along in range(IN_A_ROW))
             for back in range(IN_A_ROW)
         )
         probing = self._answered_round < self._round

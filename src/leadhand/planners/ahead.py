@@ -73,7 +73,7 @@ class ModelPlanner:
 
         return await ask_structured(
             self.caller,
-            self.caller.planning(self.name),
+            self.caller.planning_requester(self.name),
             self._question(request),
             request=_asked(team, request.after),
             models=team.models_of(team.planner),

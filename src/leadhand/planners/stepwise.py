@@ -67,7 +67,7 @@ class ModelDecider:
 
         return await ask_structured(
             self._caller,
-            self._caller.planning(self.name),
+            self._caller.planning_requester(self.name),
             shown(now, self._team, self._fence),
             request=self._asked(now.after, first=now.number == 1),
             models=self._team.models_of(self._team.planner),
