@@ -93,6 +93,8 @@ def _never_collect(work: object) -> None:
 
 @dataclass(slots=True, eq=False)
 class Attempt:
+    """An attempt that has been dispatched and not yet handled."""
+
     task: TaskState
     number: int
     queue: ReadyQueue
@@ -118,6 +120,8 @@ class Attempt:
 
 @dataclass(slots=True, eq=False)
 class EndedAttempt:
+    """An attempt that has ended, for recovery and second opinions."""
+
     task: TaskState
     number: int
     worker: str
@@ -129,6 +133,8 @@ class EndedAttempt:
 
 @dataclass(slots=True, eq=False)
 class Attempts:
+    """The attempts of one run: starts, stops and abandons their work."""
+
     recorder: Recorder
     wake_up: asyncio.Event
     quarantine: Quarantine

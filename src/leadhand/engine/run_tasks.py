@@ -25,6 +25,8 @@ _ENDED = -1
 
 
 class Dependencies:
+    """Counts what each task waits for."""
+
     __slots__ = ("_after", "_blame", "_cut", "_tolerates", "_waiting")
 
     def __init__(self, tasks: Sequence[Node]) -> None:
@@ -138,6 +140,8 @@ Pairs = Sequence[tuple[Task, Task]]
 
 
 class RunTasks:
+    """Moves tasks between waiting, delayed, ready and ended, and records the ends."""
+
     def __init__(
         self,
         recorder: Recorder,

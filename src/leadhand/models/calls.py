@@ -94,6 +94,8 @@ class _Question:
 
 
 class Caller:
+    """Calls models for one run, and records each call."""
+
     def __init__(
         self, connections: Connections, recorder: Recorder, *, account: Account | None = None
     ) -> None:

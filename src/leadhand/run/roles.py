@@ -62,6 +62,8 @@ R = TypeVar("R", "Planner | Decider", Synthesizer)
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Roles:
+    """The planner, workers and synthesizer of one run, made from its team or given by the user."""
+
     team: Team
     recorder: Recorder
     request: str

@@ -36,6 +36,8 @@ class _Caller:
 
 
 class Callers:
+    """The program's calls that wait for runs; they end when the supervisor is shut down."""
+
     def __init__(self) -> None:
         self.closed = False
         self._callers: set[_Caller] = set()
@@ -207,6 +209,8 @@ INBOX_POLL_S = 0.5
 
 
 class HeldRuns:
+    """The runs that this supervisor holds in the journal while it works on them."""
+
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._released: dict[str, tuple[asyncio.AbstractEventLoop, asyncio.Event]] = {}
