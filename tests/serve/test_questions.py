@@ -1,6 +1,7 @@
 """Questions to people over HTTP: the inbox, who may reply, and what a reply may be about."""
 
 import datetime as dt
+import os
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -101,6 +102,10 @@ def test_a_plan_is_approved_as_it_was_changed_and_a_wrong_one_is_refused_at_once
 
     (problem,) = send(worker="nobody")["problems"]
     assert (problem["task_id"], problem["field"]) == ("t1", "worker")
+    # Workers read what a plan names: no other file than those of the run.
+    for path in (__file__, "~/.netrc", "../secret", os.path.relpath(__file__)):
+        (problem,) = send(artifacts=[path])["problems"]
+        assert (problem["task_id"], problem["field"]) == ("t1", "artifacts")
     assert send()["run_id"] == run_id
     desk.client().get(f"{RUNS}/{run_id}/events")
     assert desk.client().get(f"{RUNS}/{run_id}").json()["answer"]["output"] == "say two"

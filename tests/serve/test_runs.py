@@ -121,6 +121,20 @@ def test_an_operator_may_give_a_plan(desk: Desk) -> None:
     assert [(one["id"], one["depends_on"]) for one in shown["tasks"]] == [("a", []), ("b", ["a"])]
 
 
+def test_only_an_operator_of_every_tenant_names_files_of_the_service(desk: Desk) -> None:
+    def send(name: str, artifact: str) -> int:
+        task = {"id": "a", "worker": "clerk", "intent": "say one", "artifacts": [artifact]}
+        body = {"team": "desk", "request": "one", "plan": {"goal": "g", "tasks": [task]}}
+        response = desk.client(name).post(RUNS, json=body)
+        if response.status_code == 400:
+            assert response.json()["problems"][0]["code"] == "unknown_artifact"
+        return response.status_code
+
+    assert [send("olga", one) for one in (__file__, "/no/file", "../x", "~")] == [400] * 4
+    assert desk.client("root").get(RUNS).json()["runs"] == []
+    assert (send("olga", "invoice 17"), send("root", __file__)) == (202, 202)
+
+
 def test_a_run_of_another_principal_is_none(desk: Desk) -> None:
     """F33."""
     run_id = answered(desk)

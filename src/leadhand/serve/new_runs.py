@@ -2,8 +2,9 @@
 
 import asyncio
 import hashlib
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+import os.path
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePath
 from typing import Annotated, Any
 
 from fastapi import Header, Request
@@ -14,13 +15,14 @@ from starlette.datastructures import FormData, UploadFile
 from leadhand.contracts.budget import Budget, budgets_of
 from leadhand.contracts.people import Occasion
 from leadhand.contracts.task import EarlierRun, Plan, PlanRequest
-from leadhand.errors import RunExists
+from leadhand.errors import PlanError, RunExists
+from leadhand.plans.checks import Problem
 from leadhand.run.admission import check_own_plan
 from leadhand.run.handle import Run
 from leadhand.run.settings import digest_of
 from leadhand.run.stored import StoredRun, earlier_runs
 from leadhand.run.uploads import kept_files
-from leadhand.serve.principals import origin_of
+from leadhand.serve.principals import EVERY_TENANT, Principal, origin_of
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.run_views import RunBudget
 from leadhand.serve.service import (
@@ -31,6 +33,7 @@ from leadhand.serve.service import (
     ServiceSettings,
     VisibleRun,
 )
+from leadhand.state.fold import RunState
 
 MAX_DEADLINE_S = 86_400.0
 MAX_REQUEST_CHARS = 1_000_000
@@ -169,6 +172,29 @@ async def _check_plan(caller: ServiceCaller, new: NewRun) -> None:
         before = earlier_runs(StoredRun.of(new.after, log).state)
     team = caller.service.supervisor(new.team).team
     check_own_plan(new.plan, team, PlanRequest(new.request, after=before))
+    if foreign := [*foreign_files(new.plan, caller.principal, RunState())]:
+        raise PlanError(foreign)
+
+
+def foreign_files(plan: Plan, principal: Principal, state: RunState) -> Iterator[Problem]:
+    """Tasks of a client's plan that are to work on files of this machine which are not their run's.
+
+    Workers read what a plan names with the rights of the service. Operators of every tenant may.
+    """
+    if principal.tenant == EVERY_TENANT and principal.has("operator"):
+        return
+    asked = [one for one in (state.plan, state.proposed) if one is not None]
+    own = {name for one in asked for task in one.tasks for name in task.artifacts}
+    for task in plan.tasks:
+        for name in task.artifacts:
+            if name not in own and _may_be_file(name):
+                why = f"task {task.id!r} is to work on {name!r:.200}, which is no file of the run"
+                yield Problem("unknown_artifact", why, task.id)
+
+
+def _may_be_file(name: str) -> bool:
+    outside = name.startswith(("/", "~")) or ".." in PurePath(name).parts
+    return outside or os.path.exists(name)
 
 
 async def _started(service: Service, run_id: str) -> VisibleRun | None:

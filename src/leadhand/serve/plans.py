@@ -13,8 +13,8 @@ from leadhand.models.choice import models_by_role
 from leadhand.plans import graph
 from leadhand.plans.checks import Problem, check, errors_in
 from leadhand.plans.planned_workers import with_chosen_tools, with_planned_workers
-from leadhand.serve.new_runs import MAX_REQUEST_CHARS
-from leadhand.serve.principals import check_role
+from leadhand.serve.new_runs import MAX_REQUEST_CHARS, foreign_files
+from leadhand.serve.principals import Principal, check_role
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.service import Calling, Operating
 from leadhand.state.fold import RunState
@@ -116,9 +116,10 @@ async def check_plan(body: GivenPlan, caller: Calling) -> PlanProblems:
     return PlanProblems(problems=[*map(_shown, _problems(plan, team, RunState()))])
 
 
-def check_sound(plan: Plan, team: Team, state: RunState) -> None:
+def check_sound(plan: Plan, team: Team, state: RunState, principal: Principal) -> None:
     """Raises `HttpProblem` with all errors of a plan that a person sends for a run."""
     errors = errors_in(_problems(plan, team, state))
+    errors += foreign_files(plan, principal, state)
     if errors:
         found = [asdict(_shown(one)) for one in errors]
         raise HttpProblem(422, "the plan can't be carried out", extra={"problems": [*found]})

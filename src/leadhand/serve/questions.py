@@ -163,6 +163,6 @@ async def _replies_to(
         if closed:
             raise HttpProblem(409, f"run {run_id!r} has a newer question: read it first")
         if one.plan is not None:
-            check_sound(one.plan, team, state)
+            check_sound(one.plan, team, state, principal)
         replies.append(reply)
     return known.team, replies
