@@ -175,6 +175,21 @@ def test_runs_are_found_by_words_of_their_errors_and_the_address_keeps_the_searc
         expect(page.get_by_role("heading", name="fail here")).to_be_visible()
 
 
+def test_a_run_whose_plan_is_shown_asks_whatever_else_the_service_asks(
+    browser: Browser, desk: Desk
+) -> None:
+    with opened_page(browser) as page:
+        signed_in(page, desk, "/runs/new?team=desk&request=ask+Which+month%3F")
+        page.get_by_text("More", exact=True).click()
+        page.get_by_label("Show me the plan").check()
+        page.get_by_role("button", name="Start", exact=True).click()
+        page.get_by_role("link", name="See the plan").click()
+        page.get_by_role("button", name="Approve").click()
+        page.get_by_role("link", name="See the run").click()
+        expect(page.locator(".runhead .note")).to_contain_text("Which month?")
+        expect(page.locator("nav .count.wait")).to_contain_text("1")
+
+
 def test_a_run_is_started_with_files(browser: Browser, desk: Desk, tmp_path: Path) -> None:
     with opened_page(browser) as page:
         signed_in(page, desk, "/runs/new?team=desk")

@@ -8,10 +8,11 @@ from typing import Annotated, Any, Self
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, BeforeValidator
 
+from leadhand.contracts.people import Occasion
 from leadhand.contracts.role import Route
 from leadhand.contracts.summary import RunSummary, WorkerHealth
 from leadhand.contracts.task import Plan, Task
-from leadhand.contracts.team import Team, tool_name
+from leadhand.contracts.team import tool_name
 from leadhand.errors import InputError
 from leadhand.evals.trials import ORIGIN
 from leadhand.models.choice import models_by_role
@@ -22,6 +23,7 @@ from leadhand.serve.problems import HttpProblem
 from leadhand.serve.run_views import RunEntry, run_entry
 from leadhand.serve.runs import STARTS, Prefer, RequestAlone, started
 from leadhand.serve.service import Calling, Operating
+from leadhand.supervisor import Supervisor
 from leadhand.teams.loader import ready_made
 from leadhand.teams.samples import sample_names, sample_of
 
@@ -55,12 +57,16 @@ class TeamFacts(BaseModel):
     model: str | None = None
     """What it asks; None: it works without a model."""
     samples: list[str] = []
+    approve: list[Occasion] = []
+    """When the service asks a person in its runs."""
 
     @classmethod
-    def of(cls, team: Team) -> Self:
+    def of(cls, supervisor: Supervisor[Any, object]) -> Self:
+        team = supervisor.team
         facts = {name: getattr(team, name) for name in cls.model_fields if hasattr(team, name)}
         facts["model"] = ", ".join(dict.fromkeys(models_by_role(team).values())) or None
         folder = ready_made().get(team.name)
+        facts["approve"] = [*supervisor.approve]
         facts["samples"] = [] if folder is None else sample_names(folder)
         return cls.model_validate(facts)
 
@@ -108,14 +114,14 @@ class WantedSample(BaseModel, extra="forbid"):
 @router.get("/teams")
 async def list_teams(caller: Calling) -> list[TeamEntry]:
     """The teams that can be asked here."""
-    return [TeamEntry.of(one.team) for one in caller.service.supervisors.values()]
+    return [TeamEntry.of(one) for one in caller.service.supervisors.values()]
 
 
 @router.get("/teams/{name}")
 async def read_team(name: str, caller: Calling) -> TeamDocument:
     """A team with its workers, how they do now, and its latest runs."""
     supervisor, journal = caller.service.supervisor(name), caller.service.journal
-    shown = TeamDocument.of(supervisor.team)
+    shown = TeamDocument.of(supervisor)
     health = {one.worker: one for one in supervisor.health().workers}
     for worker in shown.workers:
         worker.health = health.get(worker.name)

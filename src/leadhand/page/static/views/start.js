@@ -20,7 +20,7 @@ export function Start() {
     event?.preventDefault();
     if (!team || !request.trim()) return;
     const run = { team: team.name, request: request.trim() };
-    if (options.plan) run.approve = ["plan"];
+    if (options.plan) run.approve = ["plan", ...team.approve];
     if (options.minutes) run.deadline_s = options.minutes * 60;
     if (options.usd) run.budget = { usd: Number(options.usd) };
     if (!options.keep) run.store = false;
@@ -48,7 +48,7 @@ export function Start() {
         <${Button} small quiet icon="x" title=${`Leave out ${file.name}`} onClick=${() => setFiles((old) => old.filter((one) => one !== file))} /></li>`)}</ul>` : null}
     </div>
     <details class="options"><summary>More</summary><div class="form">
-      <label class="check"><input type="checkbox" checked=${options.plan} onChange=${(event) => setOptions({ ...options, plan: event.target.checked })} /> Show me the plan before anything is done</label>
+      <label class="check"><input type="checkbox" checked=${options.plan || team?.approve.includes("plan")} disabled=${team?.approve.includes("plan")} onChange=${(event) => setOptions({ ...options, plan: event.target.checked })} /> Show me the plan before anything is done</label>
       <label class="check"><input type="checkbox" checked=${!options.keep} onChange=${(event) => setOptions({ ...options, keep: !event.target.checked })} /> Do not keep this run after its answer was read</label>
       <div class="row wrap"><label>Deadline in minutes <input type="number" min="0.1" step="any" placeholder="10" value=${options.minutes} onInput=${(event) => setOptions({ ...options, minutes: event.target.value })} /></label>
         <label>Budget in dollars <input type="number" min="0.001" step="any" placeholder="none" value=${options.usd} onInput=${(event) => setOptions({ ...options, usd: event.target.value })} /></label></div></div></details>
