@@ -46,9 +46,10 @@ function Bar({ bar, left, run, faded, scale }) {
   const { task, attempt } = bar, seen = look(attempt.end), several = attempts(task) > 1;
   const waits = waitsOf(bar).map(([from, to]) => [scale.x(from) - bar.x, scale.x(to) - scale.x(from)]).filter(([, wide]) => wide > 2), name = `${task.id}${several ? ` · attempt ${attempt.attempt}` : ""}`;
   const said = `${task.path}${several ? `, attempt ${attempt.attempt}` : ""}: ${seen.word}, ${duration(bar.to - bar.from)}${attempt.waited_s > 0.001 ? `, of it ${duration(attempt.waited_s)} waiting` : ""}${attempt.model ? `, ${attempt.model}` : ""}`;
-  const wide = name.length * 7 + 30, inside = bar.w > wide, beside = !inside && scale.x(bar.free) - bar.x - bar.w > wide;
+  const wide = name.length * 6.5 + 24, inside = bar.w > wide, beside = !inside && Math.min(scale.x(bar.free), scale.room + 20) - bar.x - bar.w > wide;
+  const before = !inside && !beside && bar.x - scale.x(bar.since) > (bar.since ? 2 * wide : wide), named = inside || beside || before;
   return html`<a class=${classes("attempt", `tone-${seen.tone}`, attempt.end, task.critical && "critical", faded && "faded", run.selected === task.path && "selected")} href=${run.href(task.path)} tabindex="-1" aria-label=${said} title=${said}
-    style=${{ left: `${left + bar.x}px`, top: `${bar.y + HEAD}px`, width: `${bar.w}px` }}>${waits.map(([x, wide]) => html`<span key=${x} class="waits" style=${{ left: `${x}px`, width: `${wide}px` }}></span>`)}${inside || beside || bar.w > 20 ? html`<span class=${classes("what", inside ? "clip" : "beside", !inside && !beside && "full")}><${Icon} name=${seen.icon} />${inside || beside ? name : null}</span>` : null}</a>`;
+    style=${{ left: `${left + bar.x}px`, top: `${bar.y + HEAD}px`, width: `${bar.w}px` }}>${waits.map(([x, wide]) => html`<span key=${x} class="waits" style=${{ left: `${x}px`, width: `${wide}px` }}></span>`)}${named || bar.w > 20 ? html`<span class=${classes("what", inside ? "clip" : "beside", before && "before", !named && "full")}><${Icon} name=${seen.icon} />${named ? name : null}</span>` : null}</a>`;
 }
 
 // When an attempt waited. What is not known in detail stands at its beginning.
@@ -111,7 +112,7 @@ function lanes(run, now) {
       let row = rows.get(bar.task) ?? free.findIndex((until) => until <= bar.from + 1e-9);
       if (row < 0 || free[row] > bar.from + 1e-9) row = free.length;
       if (last[row]) last[row].free = bar.from;
-      Object.assign(bar, { y: y + LANE / 2 + row * ROW, free: Infinity });
+      Object.assign(bar, { y: y + LANE / 2 + row * ROW, since: last[row]?.to ?? 0, free: Infinity });
       [free[row], last[row]] = [bar.pause?.to ?? bar.to, bar];
       rows.set(bar.task, row);
       bars.push(bar);
@@ -153,7 +154,7 @@ function scaled(bars, now, room) {
     if (long.some((gap) => at > gap.from && at < gap.to)) continue;
     if (!ticks.length || x(at) - x(ticks.at(-1)) > 70) ticks.push(at);
   }
-  return { x, gaps: long, ticks };
+  return { x, gaps: long, ticks, room };
 }
 
 function nice(seconds) {

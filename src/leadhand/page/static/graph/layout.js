@@ -134,8 +134,9 @@ function across(ranks, rows) {
   for (const rank of ranks) {
     const columns = Math.ceil(rank.length / rows) || 1, wide = Math.max(0, ...rank.map((node) => node.w));
     rank.forEach((node, index) => (node.x = x + (columns > 1 ? Math.floor(index / rows) * (wide + GAP.column) : 0)));
-    for (const node of rank) if (node.bend) node.w = wide;
-    x += columns * wide + (columns - 1) * GAP.column + GAP.rank;
+    const end = x + columns * wide + (columns - 1) * GAP.column;
+    for (const node of rank) Object.assign(node, { left: x, right: end }, node.bend && { w: wide });
+    x = end + GAP.rank;
   }
   return x - GAP.rank;
 }
@@ -187,9 +188,14 @@ function settle(rank, wish) {
 
 const route = (from, to, bends) => [
   [from.x + from.w, from.y + from.h / 2],
+  ...between(from, from.x + from.w + GAP.column, from.right),
   ...bends.flatMap((bend) => [[bend.x, bend.y + bend.h / 2], [bend.x + bend.w, bend.y + bend.h / 2]]),
+  ...between(to, to.left, to.x - GAP.column),
   [to.x, to.y + to.h / 2],
 ];
+
+// Past the other columns of a wrapped rank, above its row.
+const between = ({ y }, x, end) => (end > x ? [[x, y - GAP.row / 2], [end, y - GAP.row / 2]] : []);
 
 // The points as an SVG path with horizontal tangents, moved by (dx, dy).
 export function curve(points, dx, dy) {
