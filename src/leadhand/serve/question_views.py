@@ -8,7 +8,6 @@ from pydantic import Field
 from leadhand.contracts.people import Question, Verdict
 from leadhand.run.questions import open_questions
 from leadhand.serve.run_records import RunRecord
-from leadhand.tools.text import counted
 
 
 class OpenQuestion(Question):
@@ -62,10 +61,9 @@ def effects(question: Question, *, amends: bool) -> dict[Verdict, str]:
             "the answer.",
         }
     if question.plan is not None:
-        tasks = counted(len(question.plan.tasks), "task")
         return {
-            "approved": f"The plan is carried out as shown or as you change it: {tasks}. Later "
-            "changes of it are asked about again.",
+            "approved": "The plan is carried out as shown, or as you change it. Later changes of "
+            "it are asked about again.",
             "refused": "Nothing of it is done, and the answer gives your reason.",
         }
     if question.calls:
@@ -82,9 +80,9 @@ def effects(question: Question, *, amends: bool) -> dict[Verdict, str]:
             "approved": "The task continues and does what it asks for.",
             "declined": "The task does not do it; the answer says what is missing.",
         }
+    others = " The name of another worker hands it over." if question.workers else ""
     return {
-        "answered": "The task starts again with your text added to what it is to do. The name of "
-        "another worker, where the question lists some, hands it over.",
+        "answered": f"The task starts again with your text added to what it is to do.{others}",
         "declined": "Another way is tried if the team has one. Otherwise the task is left out, and "
         "the answer says so.",
     }

@@ -3,7 +3,7 @@
 import { html, useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { shapes } from "./vendor/icons.js";
 import { Problem } from "./api.js";
-import { ago, at, look } from "./format.js";
+import { ago, at, duration, look } from "./format.js";
 
 export const classes = (...names) => names.filter(Boolean).join(" ");
 
@@ -95,6 +95,12 @@ export function useTick(wanted = true, ms = 1000) {
   }, [wanted]);
 }
 
+// How long something takes that goes on; `seconds` gives it.
+export function Clock({ seconds }) {
+  useTick();
+  return duration(Math.max(0, Math.round(seconds())));
+}
+
 export function Time({ iso }) {
   useTick(true, 30000);
   return iso ? html`<time datetime=${iso} title=${at(iso)}>${ago(iso)}</time>` : null;
@@ -140,7 +146,7 @@ export function useKeys(keys) {
   useEffect(() => {
     const press = (event) => {
       const { target, key } = event;
-      if (event.ctrlKey || event.metaKey || event.altKey || target.closest?.("input, textarea, select, dialog") || !latest.current[key]) return;
+      if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || target.closest?.("input, textarea, select, dialog") || !latest.current[key]) return;
       event.preventDefault();
       latest.current[key]();
     };

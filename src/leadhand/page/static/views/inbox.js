@@ -19,10 +19,10 @@ export function kind(question) {
 }
 
 const WORDS = {
-  approved: { word: "Approve", icon: "check", key: "a", main: true },
-  answered: { word: "Send the reply", icon: "send", key: "", main: true },
-  refused: { word: "Refuse", icon: "x", key: "r", danger: true },
-  declined: { word: "Go on without", icon: "ban", key: "r" },
+  approved: { word: "Approve", done: "Approved", icon: "check", key: "a", main: true },
+  answered: { word: "Send the reply", done: "Reply sent", icon: "send", key: "Ctrl Enter", main: true },
+  refused: { word: "Refuse", done: "Refused", icon: "x", key: "r", danger: true },
+  declined: { word: "Go on without", done: "It goes on without", icon: "ban", key: "r" },
 };
 
 export function Inbox() {
@@ -53,7 +53,7 @@ export function Inbox() {
     ${sent ? html`<p role="status">${sent}</p>` : gone ? html`<${Gone} run=${query.run} />` : null}When a run needs an approval or an answer, its question appears here.<//>`;
   return html`<div class="page inbox ${query.run ? "opened" : ""}">
     <header><h1>${counted(list.length, "question")} ${list.length === 1 ? "waits" : "wait"} for a reply</h1>
-      ${chosen.length > 1 ? html`<${Button} main icon="check" onClick=${() => setBatch("approved")}>Approve ${chosen.length}<//><${Button} danger icon="x" onClick=${() => setBatch("refused")}>Refuse ${chosen.length}<//>` : html`<span class="keys small muted"><kbd>j</kbd> <kbd>k</kbd> next, previous</span>`}</header>
+      ${chosen.length > 1 ? html`<${Button} main icon="check" onClick=${() => setBatch("approved")}>Approve ${chosen.length}<//><${Button} danger icon="x" onClick=${() => setBatch("refused")}>Refuse ${chosen.length}<//>` : list.length > 1 && html`<span class="keys small muted"><kbd>j</kbd> <kbd>k</kbd> next, previous</span>`}</header>
     ${sent ? html`<p class="sent small muted" role="status"><${Icon} name="check" /> ${sent}</p>` : null}
     ${gone ? html`<${Gone} run=${query.run} />` : null}
     <div class="split">
@@ -92,7 +92,7 @@ function Question({ one, done }) {
     try {
       await post("/questions/replies", { replies: [reply(one, verdict, draft)] });
       drafts.delete(keyOf(one));
-      await done(`${WORDS[verdict].word}: sent.`, one);
+      await done(`${WORDS[verdict].done}.`, one);
     } catch (problem) {
       setError(problem);
       setBusy("");

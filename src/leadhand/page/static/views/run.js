@@ -9,7 +9,7 @@ import { changed, go, here, stored, url } from "../router.js";
 import { Run } from "../run.js";
 import { TaskPanel } from "../task.js";
 import { Timeline } from "../timeline.js";
-import { Button, classes, Copy, Dialog, Empty, Guard, Icon, Loading, Note, Status, Tabs, Time, Trouble, useTick } from "../ui.js";
+import { Button, classes, Clock, Copy, Dialog, Empty, Guard, Icon, Loading, Note, Status, Tabs, Time, Trouble } from "../ui.js";
 import { Answer, gapsOf } from "../answer.js";
 import { History } from "../history.js";
 import { isReview, Review } from "./review.js";
@@ -40,7 +40,7 @@ export function RunView({ id, task = null }) {
   Object.assign(run, { selected: task, query });
   const output = view.answer?.output, views = isReview(output) ? [FINDINGS, ...VIEWS] : VIEWS;
   const finished = run.ended || run.answers.value || (view.answer && view.status !== "running"), current = views.some((one) => one.id === query.view) ? query.view : finished ? views[0].id : "graph";
-  const counts = { list: number(run.tasks.length), answer: doubts(view), findings: (output?.findings?.length ?? 0) + (output?.look?.length ?? 0) };
+  const counts = { list: number(run.tasks.length), answer: gapsOf(view).length + (view.conflicts?.length ?? 0), findings: (output?.findings?.length ?? 0) + (output?.look?.length ?? 0) };
   const tabs = views.map((one) => ({ ...one, href: changed({ view: one.id }), count: counts[one.id] || "" }));
   return html`<div class=${classes("run", `view-${current}`, task && "with-panel")}>
     <${Head} run=${run} view=${view} />
@@ -49,8 +49,6 @@ export function RunView({ id, task = null }) {
       ${task ? html`<${Guard} key=${task}><${TaskPanel} run=${run} path=${task} /><//>` : null}</div>
   </div>`;
 }
-
-const doubts = (view) => gapsOf(view).length + (view.conflicts?.length ?? 0) || "";
 
 function Body({ current, run, view }) {
   if (current === "findings") return html`<${Review} output=${view.answer.output} />`;
@@ -104,15 +102,10 @@ function Headline({ run, view }) {
     ${open.length ? names(open, "handed back", "escalated") : null}
     ${count.running ? html`<span class="part"><a href=${at("running")}>${number(count.running)} running</a></span>` : null}
     ${leaves.length ? html`<span class="part"><a href=${at("")}>${number(count.completed ?? 0)} of ${counted(leaves.length, "task")}</a> done</span>` : null}
-    <span class="part">${run.ended || view.status !== "running" ? duration(run.worked_s) : html`<${Clock} run=${run} />`}${view.metrics?.speedup > 1.05 ? html`, ${view.metrics.speedup.toFixed(1)}× as fast as one by one` : null}</span>
+    <span class="part">${run.ended || view.status !== "running" ? duration(run.worked_s) : html`<${Clock} seconds=${() => run.worked_s} />`}${view.metrics?.speedup > 1.05 ? html`, ${view.metrics.speedup.toFixed(1)}× as fast as one by one` : null}</span>
     ${spent || limit ? html`<span class="part">${price(spent)}${limit ? ` of ${price(limit)}` : ""}</span>` : null}
     ${tokens ? html`<span class="part">${number(tokens)} tokens</span>` : html`<span class="part">${view.engine === "deterministic" ? "no model was used" : ""}</span>`}
     <span class="part muted"><${Time} iso=${view.started_at} /></span></p>`;
-}
-
-function Clock({ run }) {
-  useTick();
-  return duration(Math.round(run.worked_s));
 }
 
 function Waiting({ view, question }) {

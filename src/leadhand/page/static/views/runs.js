@@ -4,7 +4,7 @@ import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { get, me, paused, part, useData, useSending } from "../api.js";
 import { counted, duration, look, number, price } from "../format.js";
 import { changed, go, here, url } from "../router.js";
-import { Button, Icon, Loading, Note, Status, Time, Trouble, useTick } from "../ui.js";
+import { Button, Clock, Icon, Loading, Note, Status, Time, Trouble } from "../ui.js";
 import { Gallery } from "./teams.js";
 
 const STATUSES = ["running", "waiting", "complete", "partial", "failed", "cancelled", "interrupted", "damaged"];
@@ -81,14 +81,9 @@ export function Table({ runs, team = true }) {
       <td class="request"><a href=${url(`/runs/${part(run.run_id)}`)}>${run.request || run.run_id}</a>${run.found_in && run.found_in !== "request" ? html`<span class="small muted">found in ${run.found_in === "output" ? "the answer" : "an error"}</span>` : null}${run.after ? html`<span class="small muted">follows an earlier run</span>` : null}</td>
       ${team ? html`<td class="team">${run.team}</td>` : null}
       <td class="progress"><${Progress} run=${run} /></td>
-      <td class="num time">${run.status === "running" ? html`<${Elapsed} iso=${run.started_at} />` : duration(run.makespan_s)}</td>
+      <td class="num time">${run.status === "running" ? html`<${Clock} seconds=${() => (Date.now() - new Date(run.started_at)) / 1000} />` : duration(run.makespan_s)}</td>
       <td class="num cost">${run.engine === "deterministic" ? html`<span class="muted" title="No model was used">no model</span>` : price(run.cost_usd)}</td>
       <td class="num started muted"><${Time} iso=${run.started_at} /></td></tr>`)}</tbody></table>`;
-}
-
-function Elapsed({ iso }) {
-  useTick();
-  return duration(Math.max(0, Math.round((Date.now() - new Date(iso)) / 1000)));
 }
 
 function Progress({ run }) {
