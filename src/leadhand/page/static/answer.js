@@ -1,11 +1,13 @@
 // The answer: what is missing or contradictory first, then the text, typed output, and sources.
 
 import { html, render, useLayoutEffect, useRef } from "./vendor/preact.js";
-import { look } from "./format.js";
+import { counted, look } from "./format.js";
+import { changed } from "./router.js";
 import { Copy, Empty, Icon, Note, Status } from "./ui.js";
 import { empty, Value } from "./value.js";
 
-const NAMED = 200;
+const NAMED = 200, FIRST = 12;
+const REASON = /^(?:ambiguous_input|low_confidence|out_of_scope): /; // of a task that was handed back; its state says it
 
 // What is missing, apart from what the questions above say.
 export function gapsOf(view) {
@@ -89,7 +91,7 @@ function Doubts({ run, view }) {
   const open = conflicts.filter((one) => !one.resolution), settled = conflicts.filter((one) => one.resolution);
   // A contradiction that nothing settled is a gap, too: it is shown once.
   const gaps = gapsOf(view).filter((gap) => !open.some((one) => one.about && gap.why.includes(one.about)));
-  return html`${gaps.length ? html`<${Note} tone=${view.status === "failed" ? "bad" : "wait"} icon="circle-alert"><h2>What is missing</h2><ul class="points">${gaps.map((gap, index) => html`<li key=${index}><${TaskName} run=${run} path=${gap.task_id} /> ${gap.why}</li>`)}</ul><//>` : null}
+  return html`${gaps.length ? html`<${Note} tone=${view.status === "failed" ? "bad" : "wait"} icon="circle-alert"><h2>What is missing</h2><ul class="points">${gaps.slice(0, FIRST).map((gap, index) => html`<li key=${index}><${TaskName} run=${run} path=${gap.task_id} /> ${gap.why.replace(REASON, "")}</li>`)}${gaps.length > FIRST ? html`<li><a href=${changed({ view: "list" })}>and ${counted(gaps.length - FIRST, "more task")}</a></li>` : null}</ul><//>` : null}
     ${open.length ? html`<${Note} tone="wait" icon="git-branch"><h2>Contradictions</h2><ul class="points">${open.map((one, index) => html`<${Conflict} key=${index} run=${run} conflict=${one} />`)}</ul><//>` : null}
     ${doubted.length ? html`<${Note} icon="circle-help"><h2>Accepted with doubts</h2><ul class="points">${doubted.slice(0, NAMED).map((task) => html`<li key=${task.path}><${TaskName} run=${run} path=${task.path} /> ${task.error}</li>`)}</ul><//>` : null}
     ${settled.length ? html`<${Note} icon="git-branch"><h2>Differences that were settled</h2><ul class="points">${settled.map((one, index) => html`<${Conflict} key=${index} run=${run} conflict=${one} />`)}</ul><//>` : null}`;

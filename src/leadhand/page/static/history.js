@@ -1,7 +1,7 @@
 // How the run came about, in plain words: plans and their changes, questions and replies, failures, costs.
 
 import { html } from "./vendor/preact.js";
-import { asked, attempts, counted, duration, plain, price } from "./format.js";
+import { asked, attempts, counted, duration, look, plain, price } from "./format.js";
 import { Icon } from "./ui.js";
 import { Value } from "./value.js";
 
@@ -38,6 +38,7 @@ export function History({ run, view }) {
     ...(view.notices ?? []).map((notice) => ({ at: notice.at_s, icon: "info", what: plain(notice.said), why: notice.why })),
     ...(view.people ?? []).map((one) => ({ at: one.at_s, icon: "hand", what: `Asked ${one.task_id ? `about ${one.task_id}` : "about the plan"}: ${asked(one.question).message}`, why: one.verdict ? `${REPLIES[one.verdict]} by ${one.by}${one.text ? `: ${one.text}` : ""}` : "Waits for a reply" })),
     ...run.tasks.flatMap((task) => (task.attempts ?? []).filter((one) => ENDS[one.end]).map((one) => ended(task, one))),
+    ...(run.ended ? [{ at: view.elapsed_s, icon: "flag", what: `The run ended: ${look(view.status).word}`, why: "" }] : []),
   ].sort((one, two) => one.at - two.at);
   return html`<div class="history"><section><h2>What happened</h2><ol class="steps">${steps.map((step, index) => html`<li key=${index}><span class="num muted">${duration(step.at)}</span><${Icon} name=${step.icon} />
       <div>${step.path ? html`<a href=${run.href(step.path)}>${step.what}</a>` : step.what}${step.why ? html`<p class="muted">${step.why}</p>` : null}${step.notes?.length ? html`<ul class="plain muted">${step.notes.map((note) => html`<li>${note}</li>`)}</ul>` : null}</div></li>`)}</ol></section>

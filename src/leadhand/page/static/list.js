@@ -32,7 +32,7 @@ function Filter({ run, query, shown }) {
   };
   const set = (values) => go(changed(values), { replace: true });
   return html`<div class="filter row wrap">
-    <input type="search" class="grow" aria-label="Search tasks" placeholder="Search names, intents, errors" value=${query.q ?? ""} onInput=${(event) => set({ q: event.target.value })} />
+    <input type="search" class="grow" aria-label="Search tasks" placeholder="Search names, texts, errors" value=${query.q ?? ""} onInput=${(event) => set({ q: event.target.value })} />
     ${workers.length > 1 ? html`<select aria-label="Worker" value=${query.worker ?? ""} onChange=${(event) => set({ worker: event.target.value })}><option value="">All workers</option>${workers.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}</select>` : null}
     <div class="row wrap chips" role="group" aria-label="States">${tally(run.tasks).map(([status, count]) => html`<a key=${status} class=${classes("chip", chosen.has(status) && "on")} href=${flipped(status)} aria-current=${chosen.has(status) ? "true" : undefined}><${Status} status=${status} /> <span class="num">${number(count)}</span></a>`)}</div>
     <span class="sr" role="status">${counted(shown, "task")}</span></div>`;

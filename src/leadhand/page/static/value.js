@@ -22,7 +22,7 @@ export function Value({ value, depth = 0 }) {
   if (depth > MAX_DEPTH) return html`<${LongText} text=${JSON.stringify(value, null, 1)} />`;
   if (Array.isArray(value)) return html`<${Items} value=${value} depth=${depth} />`;
   if (depth && brief(value)) return html`<span class="text">${Object.entries(value).map(([name, one], index) => html`${index ? ", " : ""}<span class="muted">${title(name).toLowerCase()}</span> <${Value} value=${one} depth=${depth + 1} />`)}</span>`;
-  return html`<dl class="fields">${Object.entries(value).filter(([, one]) => depth < 2 || !empty(one)).map(([name, one]) => html`<div key=${name} class=${inline(one) || empty(one) ? "" : "deep"}><dt>${title(name)}</dt><dd><${Value} value=${one} depth=${depth + 1} /></dd></div>`)}</dl>`;
+  return html`<dl class="fields">${Object.entries(value).filter(([, one]) => !empty(one)).map(([name, one]) => html`<div key=${name} class=${inline(one) ? "" : "deep"}><dt>${title(name)}</dt><dd><${Value} value=${one} depth=${depth + 1} /></dd></div>`)}</dl>`;
 }
 
 function Items({ value, depth }) {

@@ -39,7 +39,7 @@ export function Team({ name }) {
   const runs = team.runs ?? [], routes = team.routes ?? [];
   return html`<div class="page team stack">
     <header><h1>${team.name}</h1>${(team.samples ?? []).map((one) => html`<${Sample} key=${one} team=${team} sample=${team.samples.length > 1 && one !== "default" ? one : null} />`)}<${Button} icon="play" href=${url("/runs/new", { team: team.name })}>Start a run<//></header>
-    <p class="lead text">${team.description}</p>
+    ${team.description ? html`<p class="lead text">${team.description}</p>` : null}
     <p class="small muted">${engine(team)}${team.confidential ? " Confidential: a hosted model is used only if the service was told to." : ""}</p>
     <section><h2>Workers</h2><div class="workers">${team.workers.map((worker) => html`<${Worker} key=${worker.name} team=${team} worker=${worker} />`)}</div></section>
     ${routes.length ? html`<section><h2>Routes</h2><div class="card"><${Value} value=${routes} /></div></section>` : null}
