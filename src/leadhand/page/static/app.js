@@ -76,7 +76,7 @@ function First() {
 
 // Without a session: the link of the terminal, or a token.
 function SignIn() {
-  const [token, setToken] = useState(""), [error, setError] = useState(null);
+  const [token, setToken] = useState(""), [error, setError] = useState(spent);
   const send = async (event) => {
     event.preventDefault();
     try {
@@ -116,6 +116,7 @@ function App() {
 
 const root = document.getElementById("app");
 const code = new URLSearchParams(location.hash.slice(1)).get("code"); // of the link at the terminal; works once
+let spent = null; // why the link did not sign in
 async function begin() {
   root.replaceChildren();
   try {
@@ -130,4 +131,4 @@ async function begin() {
   render(html`<${App} />`, root);
 }
 if (!code) begin();
-else signIn({ code }).catch(() => {}).finally(() => (go(url(here.value.path, here.value.query), { replace: true }), begin()));
+else signIn({ code }).catch((problem) => { spent = { title: "", message: problem.status === 401 ? "The link was used before, or is too old." : problem.message }; }).finally(() => (go(url(here.value.path, here.value.query), { replace: true }), begin()));
