@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx2
+from pydantic import JsonValue
 
 from leadhand import Handoff, Plan, Result, Role, Supervisor, Task, TaskTemplate, Team, Worker
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Usage
@@ -20,6 +21,25 @@ EVIL = """\
 [here](javascript:window.hacked=1) </pre></script><svg onload="window.hacked=1">
 """
 """What a model, a tool, a file or a user can write."""
+FINDING: dict[str, JsonValue] = {
+    "id": "f1",
+    "severity": "warning",
+    "path": "prices.py",
+    "line": 12,
+    "rule": "bugs.sign",
+    "lenses": ["bugs"],
+    "message": "`price` may be negative",
+    "evidence": "price = -1",
+    "suggestion": "Check that it is not",
+    "confidence": 80,
+}
+REVIEW: dict[str, JsonValue] = {
+    "findings": [FINDING],
+    "look": [{**FINDING, "id": "f2", "severity": "info"}],
+    "suppressed": [],
+    "not_assessed": [{"path": "a.exe", "why": "it is not text", "lens": "bugs"}],
+}
+"""What the team review gives, as far as the page shows it."""
 SPENT = Usage(model="a:small", requests=2, input_tokens=1200, output_tokens=90, cost_usd=0.02)
 
 
@@ -53,6 +73,7 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     return Synthesis(
         answer=f"# Prices of {plan.goal[:300]}\n\n{cited}\n\n| a | b |\n|---|---|\n| 1 | 2 |",
         sources=tuple(Source(task_id=one.task.id, ref="prices.csv:12") for one in done),
+        output=REVIEW if plan.goal == "Review" else None,
         gaps=tuple(
             Gap(task_id=one.task.id, why="it has no result")
             for one in results

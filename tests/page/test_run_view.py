@@ -212,3 +212,15 @@ def test_axe_finds_nothing_in_any_view(
             expect(page.locator(".panel .try").first).to_be_visible()
             expect(page.locator(".headline .status").first).to_contain_text("partial")
             assert violations(page) == [], view
+        for view, name in (
+            ("teams", "Teams"),
+            ("teams/office", "office"),
+            ("runs/new", "Start a run"),
+        ):
+            page.goto(f"{office.url}/{view}")
+            expect(page.get_by_role("heading", name=name, exact=True).first).to_be_visible()
+            assert violations(page) == [], view
+        reviewed = Plan(goal="Review", tasks=[Task(id="a", worker="finder", intent="Find a price")])
+        page.goto(f"{office.url}/runs/{start(office, tmp_path, reviewed)}?view=findings")
+        expect(page.locator(".finding")).to_have_count(2)
+        assert violations(page) == []
