@@ -75,7 +75,7 @@ function Filters({ query }) {
 }
 
 export function Table({ runs, team = true }) {
-  return html`<table class="runtable"><thead><tr><th scope="col">Status</th><th scope="col">Request</th>${team ? html`<th scope="col">Team</th>` : null}<th scope="col">Tasks</th><th scope="col" class="num">Time</th><th scope="col" class="num">Cost</th><th scope="col" class="num">Started</th></tr></thead>
+  return html`<table class="runtable"><thead><tr><th scope="col">Status</th><th scope="col">Request</th>${team ? html`<th scope="col">Team</th>` : null}<th scope="col">Tasks</th><th scope="col" class="num">Time</th><th scope="col" class="num cost">Cost</th><th scope="col" class="num">Started</th></tr></thead>
     <tbody>${runs.map((run) => html`<tr key=${run.run_id}>
       <td class="state"><${Status} status=${run.status} />${run.questions ? html` <span class="count wait" title="Open questions">${run.questions}</span>` : null}</td>
       <td class="request"><a href=${url(`/runs/${part(run.run_id)}`)}>${run.request || run.run_id}</a>${run.found_in && run.found_in !== "request" ? html`<span class="small muted">found in ${run.found_in === "output" ? "the answer" : "an error"}</span>` : null}${run.after ? html`<span class="small muted">follows an earlier run</span>` : null}</td>
