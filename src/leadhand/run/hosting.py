@@ -249,8 +249,7 @@ class RunHost:
             files = (*state.inputs, *given.uploaded)
             request, inputs = request_of(state.request, files, options.batches, state.after)
             replies = await record_interruption(recorder, self.journal)
-            if not over:
-                options.under_way.set()
+            options.under_way.set()
             return await self._to_answer(
                 recorder, request, inputs, given, context=context, again=again, replies=replies
             )
@@ -313,7 +312,8 @@ class RunHost:
         asks = self.occasions if settings.approve is None else settings.approve
         people = People(recorder, self.journal, team=self.team, occasions=asks, ask=self.person)
         try:
-            await people.take_replies(replies)
+            if recorder.past:  # also of a question that has expired meanwhile
+                await people.take_replies(replies)
             with watching(lambda _: self.readers.text_listener(run_id)):
                 async with (
                     watch_messages(self.journal, run_id, active, people),

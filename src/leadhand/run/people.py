@@ -78,7 +78,8 @@ class People:
         self._breaks_down = breaks_down
         self._first: People = around._first if around is not None else self
         """The people of the outermost of these runs, which reads the replies for all of them."""
-        self._asked = around._asked if around is not None else asked_at(recorder.past)
+        own = asked_at(recorder.past) if recorder.past else {}
+        self._asked = around._asked if around is not None else own
         """The position of each open question's event in the outermost run."""
         self._replies: dict[str | None, RunMessage] = around._replies if around is not None else {}
         self._replied: dict[str | None, asyncio.Event] = (

@@ -197,7 +197,11 @@ def task_question(task: Task, outcome: Escalated | Failed, others: Sequence[str]
 
 def asked_at(log: Sequence[Event]) -> dict[str | None, int]:
     """The position of the last question about each task, or None: the plan."""
-    return {event.task_id: event.seq for event in log if isinstance(event, ApprovalRequested)}
+    found: dict[str | None, int] = {}
+    for event in reversed(log):
+        if isinstance(event, ApprovalRequested):
+            found.setdefault(event.task_id, event.seq)
+    return found
 
 
 def unread_replies(

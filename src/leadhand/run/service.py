@@ -236,9 +236,10 @@ async def resume_interrupted(
 
 
 async def _resume_one(host: RunHost, run_id: str) -> bool:
-    options = RunOptions()
+    options, stored = RunOptions(), StoredRun(run_id)
     try:
-        work = await host.works.begin(host.resume(run_id, options), options.under_way)
+        resume = host.resume(run_id, options, stored=stored)
+        await host.works.begin(resume, options.under_way)
     except (RunTaken, RunInterrupted):  # another process was faster; or a shutdown
         return False
     except LeadhandError as error:
@@ -247,7 +248,7 @@ async def _resume_one(host: RunHost, run_id: str) -> bool:
     except Exception:  # `restore` is the program's own code
         _log.exception("run %s can't be resumed", run_id)
         return False
-    return not work.done()  # done: another process has finished the run since it was listed
+    return not is_over(stored.state)  # another process may have finished it since it was listed
 
 
 async def post(

@@ -124,7 +124,7 @@ def empty(response: Response, parameter: Json) -> Response:
 
 
 def nan(response: Response, parameter: Json) -> Response:
-    return replace(response, body=re.sub(rb"(?<=:)-?\d+(?=[,}])", b"NaN", response.body))
+    return replace(response, body=re.sub(rb"(?<=:) ?-?\d+(?=[,}])", b"NaN", response.body))
 
 
 def deep(response: Response, parameter: Json) -> Response:
