@@ -21,7 +21,7 @@ from tests.models.asking import OPENAI
 from tests.patience import HANG_S
 from tests.workers import tool_server
 from tests.workers.model_runs import call, final, steps
-from tests.workers.process_ids import is_there
+from tests.workers.process_ids import assert_gone, is_there
 
 pytestmark = pytest.mark.wall_clock
 
@@ -153,7 +153,8 @@ def test_a_server_that_hangs_at_the_deadline_leaves_no_process(tmp_path: Path) -
     team = supervisor(asked(server(tmp_path, "hangs"))).team
     answer = Supervisor(team, synthesizer=Merge(), deadline_s=2).run_sync(plan=tasks("a"))
     assert answer.gaps
-    assert not any(map(is_there, starts(tmp_path)))
+    for pid in starts(tmp_path):
+        assert_gone(pid)
 
 
 async def test_the_answer_of_a_run_that_is_cancelled_during_a_hung_call_is_kept(
