@@ -193,7 +193,8 @@ def test_killing_a_server_wakes_no_lazy_module(tmp_path: Path) -> None:
     Lazy.looked_at = 0
     team = supervisor(asked(server(tmp_path, "hangs"))).team
     Supervisor(team, synthesizer=Merge(), deadline_s=2).run_sync(plan=tasks("a"))
-    assert not any(map(is_there, starts(tmp_path)))
+    for pid in starts(tmp_path):
+        assert_gone(pid)
     assert (len(lazy), Lazy.looked_at) == (1, 0)
 
 
