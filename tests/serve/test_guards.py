@@ -126,3 +126,18 @@ def test_the_body_of_an_unknown_caller_is_not_read(path: str, desk: Desk) -> Non
     head = POST.replace(b"/api/v1/session", path.encode()).replace(b"Bearer ann", b"Bearer nobody")
     answer = exchange(desk, head + b"Content-Length: 3000000\r\n\r\n")
     assert b" 401 " in answer.partition(b"\r\n")[0]
+
+
+def test_a_client_that_leaves_within_its_body_is_no_failure_of_the_service(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with serving_desk(tmp_path / "home") as desk:
+        host, port = desk.url.removeprefix("http://").split(":")
+        head = (
+            f"POST /api/v1/runs HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer ann\r\n"
+            "Expect: 100-continue\r\nContent-Length: 9\r\n\r\n"
+        )
+        with socket.create_connection((host, int(port)), timeout=HANG_S) as client:
+            client.sendall(head.encode())
+            assert b" 100 " in client.recv(100)  # it reads the body now
+    assert [one.message for one in caplog.records if one.levelname == "ERROR"] == []

@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import JsonValue
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from leadhand.errors import (
     BudgetSpent,
@@ -88,6 +89,8 @@ def problem_of(error: Exception) -> HttpProblem:
             return HttpProblem(error.status_code, error.detail, headers=error.headers)
         case RequestValidationError():
             return HttpProblem(422, "the request has errors", extra={"errors": _errors(error)})
+        case ClientDisconnect():
+            return HttpProblem(400, "the connection ended before the body")
         case UnicodeEncodeError():
             return HttpProblem(422, "the request has half a character, a lone surrogate")
         case PlanError():
@@ -128,7 +131,13 @@ def add_problem_handlers(app: FastAPI) -> None:
     async def handle(request: Request, error: Exception) -> JSONResponse:
         return problem_response(request, error)
 
-    for kind in (HTTPException, RequestValidationError, LeadhandError, UnicodeEncodeError):
+    for kind in (
+        HTTPException,
+        RequestValidationError,
+        LeadhandError,
+        UnicodeEncodeError,
+        ClientDisconnect,
+    ):
         app.add_exception_handler(kind, handle)
 
 
