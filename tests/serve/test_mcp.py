@@ -205,6 +205,8 @@ async def test_no_agent_approves_what_the_team_leaves_to_others(
 async def test_arguments_that_are_wrong_are_named_in_one_line(desk: OpenAIDesk) -> None:
     async with connected(desk) as client:
         assert await refused(client, "start", team="desk") == "start: `request` is missing"
+        empty = await refused(client, "start", team="desk", request=" ")
+        assert empty.startswith("start: `request`")
 
 
 @pytest.mark.wall_clock

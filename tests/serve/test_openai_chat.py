@@ -348,6 +348,9 @@ def test_an_unknown_model_and_an_unknown_caller_are_told_apart(desk: OpenAIDesk)
         b'{"model": "letters", "messages": [{"role": "user", "content": "x"}], "response_format": '
         b'{"type": "json_schema", "json_schema": {"schema": []}}}',
         b'{"model": "\\ud800", "messages": [{"role": "user", "content": "x"}]}',
+        b'{"model": "desk", "messages": [{"role": "user", "content": "\\ud800"}]}',
+        b'{"model": "desk", "messages": [{"role": "system", "content": "\\ud800"}, '
+        b'{"role": "user", "content": "x"}]}',
         b'{"a": ' * 5_000,
     ],
 )

@@ -71,6 +71,8 @@ def test_a_request_that_is_sent_twice_with_a_key_starts_one_run(desk: Desk) -> N
         ({"team": "none"}, 404),
         ({"deadline_s": 1e9}, 422),
         ({"deadline_s": 0}, 422),
+        ({"budget": {"usd": 1e308}}, 422),
+        ({"budget": {"tokens": 10**30}}, 422),
         ({"origin": {"tenant": "zeta"}}, 422),
         ({"context": 1}, 422),
         ({"inputs": ["/etc/passwd"]}, 422),
@@ -78,7 +80,19 @@ def test_a_request_that_is_sent_twice_with_a_key_starts_one_run(desk: Desk) -> N
         ({"after": "run-1"}, 404),
         ({"plan": {"goal": "g", "tasks": [{"id": "t", "worker": "clerk", "intent": "x"}]}}, 403),
     ],
-    ids=["team", "long", "no time", "origin", "context", "inputs", "model", "after", "plan"],
+    ids=[
+        "team",
+        "long",
+        "no time",
+        "usd",
+        "tokens",
+        "origin",
+        "context",
+        "inputs",
+        "model",
+        "after",
+        "plan",
+    ],
 )
 def test_what_a_client_may_not_set_is_refused(
     given: dict[str, object], status: int, desk: Desk
@@ -172,6 +186,7 @@ def test_requesters_see_how_a_run_ended_and_operators_why(desk: Desk) -> None:
     assert (task["error"], task["intent"], own.json()["gaps"]) == (None, None, [])
     assert own.json()["answer"]["gaps"] == [{"task_id": "t1"}]
     assert "the request says so" not in own.text
+    assert own.json()["elapsed_s"] > 0
     every = desk.client("olga").get(f"{RUNS}/{run_id}")
     RunDocument.model_validate_json(every.text, extra="forbid")
     (task,) = every.json()["tasks"]
@@ -272,6 +287,8 @@ def test_a_run_is_cancelled_resumed_followed_and_deleted(desk: Desk) -> None:
 def test_a_request_without_words_or_with_half_a_character_is_refused(desk: Desk) -> None:
     empty = {"team": "desk", "request": " \n"}
     assert desk.client().post(RUNS, json=empty).status_code == 422
+    url = f"{RUNS}/{answered(desk)}/followups"
+    assert desk.client().post(url, json={"request": " \n"}).status_code == 422
     broken = b'{"team": "desk", "request": "half \\ud800"}'
     response = desk.client().post(
         RUNS, content=broken, headers={"content-type": "application/json"}

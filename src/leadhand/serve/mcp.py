@@ -32,7 +32,7 @@ from leadhand.contracts.summary import RunView
 from leadhand.contracts.task import Plan
 from leadhand.errors import LeadhandError
 from leadhand.run.handle import Run
-from leadhand.serve.new_runs import MAX_REQUEST_CHARS, NewRun, start
+from leadhand.serve.new_runs import NewRun, RequestText, start
 from leadhand.serve.principals import Principal, authenticated, check_role
 from leadhand.serve.problems import problem_of
 from leadhand.serve.retention import erase_soon
@@ -132,7 +132,7 @@ def _words(question: Question) -> str:
 
 async def begin(
     team: str,
-    request: Annotated[str, Field(max_length=MAX_REQUEST_CHARS)],
+    request: RequestText,
     ctx: Call,
     inputs: Sequence[str] = (),
     after: str | None = None,
@@ -225,7 +225,7 @@ async def cancel(run_id: str, ctx: Call, reason: str = "cancelled") -> RunStatus
     return await status(run_id, ctx)
 
 
-async def plan(team: str, request: str, ctx: Call) -> Plan:
+async def plan(team: str, request: RequestText, ctx: Call) -> Plan:
     """The plan that a team would follow for a request; no work is done. For operators."""
     caller = _caller(ctx)
     check_role(caller.principal, "operator")

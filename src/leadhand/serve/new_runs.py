@@ -37,6 +37,7 @@ from leadhand.state.fold import RunState
 
 MAX_DEADLINE_S = 86_400.0
 MAX_REQUEST_CHARS = 1_000_000
+RequestText = Annotated[str, Field(max_length=MAX_REQUEST_CHARS, pattern=r"\S")]
 STORED_S = 10.0
 """How long another request with the same key may take to store its run."""
 _LOOK_S = 0.05
@@ -51,7 +52,7 @@ class NewRun(BaseModel, extra="forbid"):
     """A run to start."""
 
     team: str
-    request: str = Field(max_length=MAX_REQUEST_CHARS, pattern=r"\S")
+    request: RequestText
     plan: Plan | None = None
     """A plan to carry out as it is, in place of one by the team's planner; for operators."""
     after: str | None = None

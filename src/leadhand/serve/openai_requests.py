@@ -162,10 +162,14 @@ def _earlier(messages: Sequence[ClientMessage], team: str) -> tuple[EarlierRun, 
 
 
 def _text(message: ClientMessage) -> str:
-    if not isinstance(message.content, list):
-        return message.content or ""
-    texts = [part.get("text") for part in message.content if part.get("type") in TEXTS]
-    return "\n\n".join(text for text in texts if isinstance(text, str))
+    """Raises `UnicodeEncodeError` for half a character."""
+    if isinstance(message.content, list):
+        texts = [part.get("text") for part in message.content if part.get("type") in TEXTS]
+        text = "\n\n".join(text for text in texts if isinstance(text, str))
+    else:
+        text = message.content or ""
+    text.encode()
+    return text
 
 
 def _files(message: ClientMessage, parameter: str) -> Iterator[tuple[str, bytes]]:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
@@ -13,7 +13,7 @@ from leadhand.models.choice import models_by_role
 from leadhand.plans import graph
 from leadhand.plans.checks import Problem, check, errors_in
 from leadhand.plans.planned_workers import with_chosen_tools, with_planned_workers
-from leadhand.serve.new_runs import MAX_REQUEST_CHARS, foreign_files
+from leadhand.serve.new_runs import RequestText, foreign_files
 from leadhand.serve.principals import Principal, check_role
 from leadhand.serve.problems import HttpProblem
 from leadhand.serve.service import Calling, Operating
@@ -39,7 +39,7 @@ _FIELDS = {code: field for field, codes in _CODES.items() for code in codes.spli
 
 class WantedPlan(BaseModel, extra="forbid"):
     team: str
-    request: str = Field(max_length=MAX_REQUEST_CHARS)
+    request: RequestText
     after: str | None = None
 
 

@@ -102,8 +102,8 @@ class TaskEntry(Record):
 class RunBudget(Record, extra="forbid"):
     """What a run may spend on models, within what the caller and the team may."""
 
-    usd: Annotated[FiniteFloat, Field(gt=0)] | None = None
-    tokens: Annotated[int, Field(ge=1)] | None = None
+    usd: Annotated[FiniteFloat, Field(gt=0, le=1e9)] | None = None
+    tokens: Annotated[int, Field(ge=1, le=10**15)] | None = None
 
 
 class ShownGap(Gap):
@@ -136,7 +136,7 @@ class RunDocument(Record):
     after: str | None
     started_at: dt.datetime
     updated_at: dt.datetime
-    elapsed_s: float = 0.0
+    elapsed_s: float
     """When the last event was, as the times of tasks: the time in which no process works is out."""
     deadline_s: float | None
     seq: int

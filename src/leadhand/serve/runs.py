@@ -16,11 +16,11 @@ from leadhand.run.erasing import DELETED
 from leadhand.run.stored import StoredRun
 from leadhand.serve.new_runs import (
     BODY,
-    MAX_REQUEST_CHARS,
     AcceptedRun,
     Deadline,
     Key,
     NewRun,
+    RequestText,
     accepted,
     read_body,
     start,
@@ -67,7 +67,7 @@ class ResumedRun(BaseModel, extra="forbid"):
 
 
 class RequestAlone(BaseModel, extra="forbid"):
-    request: str = Field(max_length=MAX_REQUEST_CHARS)
+    request: RequestText
     store: bool = True
     """False: the run is erased once its answer was read."""
 
