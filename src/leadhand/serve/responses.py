@@ -130,7 +130,8 @@ async def retrieve(
         return response.now()
     if starting_after is not None:
         raise unsupported("starting_after", "a stream begins at the beginning")
-    return response.turn.stream(response.messages)
+    caller.check_streams()
+    return response.turn.stream(response.messages, counted=True)
 
 
 @router.post("/{response_id}/cancel")

@@ -5,7 +5,7 @@ import json
 import logging
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,7 +77,9 @@ class ClientTurn:
             await asyncio.wait((answering, leaving))
             await erase_unkept(self.caller.service, self.run.id)
 
-    def stream(self, write: Write) -> QueueStream:
+    def stream(self, write: Write, *, counted: bool = False) -> QueueStream:
+        """`counted`: it is one of the streams of the caller, whose number is limited."""
+
         async def read(queue: Queue) -> None:
             async def put(part: Part | Exception | None) -> None:
                 for one in write(part):
@@ -94,7 +96,8 @@ class ClientTurn:
                 erase_soon(self.caller, self.run.id, after_s=None if self.stays else 0)
 
         heartbeat_s = self.caller.service.settings.heartbeat_s
-        return QueueStream(read, heartbeat_s=heartbeat_s, retry_ms=None)
+        during = self.caller.streaming if counted else nullcontext
+        return QueueStream(read, heartbeat_s=heartbeat_s, retry_ms=None, during=during)
 
     async def parts(self) -> AsyncGenerator[Part]:
         """The text of the answer as a model writes it, or its rest once it is there, and the answer
