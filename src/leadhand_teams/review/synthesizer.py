@@ -49,7 +49,17 @@ WEIGHTS = {**_WEIGHTS, **{f"{lens}{SUFFIX}": weight for lens, weight in _WEIGHTS
 """Ranks lenses among findings of the same severity and confidence: the heavier first."""
 EQUIVALENT: tuple[AbstractSet[str], ...] = (
     frozenset(("bugs/await-dropped", "bugs/coroutine-not-awaited")),
-)
+    frozenset((
+        "bugs/case-dropped", "security/removed-clause", "security/removed-guard",
+        "security/removed-access-guard", "security/removed-request-check",
+    )),
+    frozenset((
+        "bugs/argument-dropped", "security/removed-flag", "security/removed-limit",
+        "security/removed-validator", "security/removed-tls",
+    )),
+    frozenset(("bugs/statement-dropped", "security/removed-call", "security/removed-wrapper")),
+    frozenset(("bugs/handler-dropped", "security/removed-refusing-handler")),
+)  # fmt: skip
 """Sets of rules that mean the same problem."""
 _MAX_AROUND_CHARS = 40_000
 _SHOWN_AROUND = 3
