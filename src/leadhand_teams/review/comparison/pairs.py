@@ -71,6 +71,8 @@ class Pair:
         new = self.new
         if new is None or isinstance(new.node, ast.Module):
             return False
+        if self.old.name != new.name and similarity(self.old, new) < _SIMILAR:
+            return True  # another class has a method of this name
         fresh = Counter(new.lines) - Counter(self.old.lines)
         return fresh.total() >= _FEW and 2 * fresh.total() > len(new.lines)
 
@@ -242,10 +244,10 @@ class DefinitionPairs:
         return next((c for c in found.values() if c.name.rsplit(".", 1)[-1] == name), None)
 
     def adds_like(self, name: str) -> bool:
-        """Whether the change adds a function with the same protective word in its name."""
+        """Whether the change adds a function with the same protective words in its name."""
+        words = syntax.words(name)
         return any(
-            vocabulary.checks(word) and word in syntax.words(added)
-            for word in syntax.words(name)
+            vocabulary.checks("_".join(one for one in words if one in syntax.words(added)))
             for added in self._added_definitions
         )
 

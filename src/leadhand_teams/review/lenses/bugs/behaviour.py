@@ -38,7 +38,7 @@ LOCK = _rule("lock-dropped", "Two threads or tasks may now run this code at the 
 CONTEXT = _rule("context-dropped", "What it set up or held around the block is missing now.")
 CLOSED = _rule("not-closed", "It may stay open, above all when an error comes in between.")
 CAUGHT = _rule("exception-exchanged", "Handlers of the former one do not catch the new one.")
-BOUND = _rule("moved-by-one", "The first or last one may now be missed, or be one too many.")
+BOUND = _rule("moved-by-one", "The first or the last case may now be treated otherwise.")
 TURNED = _rule("condition-turned", "The code now does the opposite, or does it in other cases.")
 CONSTANT = _rule("condition-constant", "It no longer decides anything.")
 CASE = _rule("case-dropped", "It is now treated like every other case.")
@@ -171,6 +171,8 @@ def _dropped(
         case _:
             pass
     for item in items:
+        if called_in(item) & comparison.deleted:
+            continue
         text = ast.unparse(item.context_expr)
         if item.optional_vars is None and squeezed(text) not in comparison.added_text:
             yield shown(text), names_in(item)

@@ -29,8 +29,18 @@ def bound(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
         return ""  # everything moves on
     if not _is_moved(edit):
         return ""
+    around = edit.above[0] if edit.above else old
+    compared = [one for one in (old, around) if isinstance(one, ast.Compare)]
+    if any(one.old is around or old in one.above for one in pair.edits if compared):
+        return ""  # `> 1` and `>= 2`
+    match around:
+        case ast.Subscript(value=value) if comparison.rewrites(names_in(value)):
+            return ""  # what has the parts has others now
+        case _:
+            pass
     before, now = (shown(ast.unparse(one)) for one in (old, new))
-    return f"Is `{now}` right at its ends? {pair.place} had `{before}`."
+    where = f" in `{shown(ast.unparse(around))}`" if isinstance(around, ast.expr) else ""
+    return f"Is `{now}` one too many or too few? {pair.place} had `{before}`{where}."
 
 
 def _is_moved(edit: Edit) -> bool:
@@ -132,11 +142,11 @@ def case(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
     match edit:
         case Edit(old=ast.If() as node, new=None) if not isinstance(node.body[-1], ast.Raise):
             test = node.test
-        case Edit(old=ast.expr() as part, new=None, above=(ast.BoolOp(), *_)):
+        case Edit(old=ast.expr() as part, new=None, above=(ast.BoolOp() as node, *_)):
             test = part
-        case Edit(old=ast.IfExp(test=test, body=body, orelse=other), new=ast.AST() as new) if (
-            ast.dump(new) in (ast.dump(body), ast.dump(other))
-        ):
+        case Edit(
+            old=ast.IfExp(test=test, body=body, orelse=other) as node, new=ast.AST() as new
+        ) if ast.dump(new) in (ast.dump(body), ast.dump(other)):
             pass
         case _:
             return ""
@@ -144,4 +154,14 @@ def case(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
         return ""
     if squeezed(ast.unparse(test)) in comparison.added_text:
         return ""  # nested conditions that became one, for example
+    stored = {target.id for one in pair.old.nodes for target, _ in syntax.assigned(one)
+              if isinstance(target, ast.Name)}  # fmt: skip
+    if pair.new is not None and names_in(test) <= stored - pair.new.names:
+        return ""  # the variable that it asks about is gone, too
+    text = ast.dump(test)
+    if any(isinstance(one, ast.If) and ast.dump(one.test) == text for one in edit.above):
+        return ""  # it stands in a block with the same condition
+    came = (one.new for one in pair.edits if one.new is not None and node in one.above)
+    if any(names_in(test) & names_in(one) for one in came):
+        return ""  # the condition is written in another way
     return f"Does `{shown(ast.unparse(test))}` no longer matter? {pair.place} asked for it here."

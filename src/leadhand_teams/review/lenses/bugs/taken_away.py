@@ -3,7 +3,7 @@
 import ast
 
 from leadhand_teams.review import syntax
-from leadhand_teams.review.comparison import DefinitionPairs, Edit, Pair, shown
+from leadhand_teams.review.comparison import DefinitionPairs, Edit, Pair, shown, vocabulary
 from leadhand_teams.review.comparison.code import names_in, squeezed
 from leadhand_teams.review.comparison.guards import called_in
 
@@ -34,6 +34,8 @@ def argument(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
         return ""
     if name == "super":
         return ""  # Python 3 needs no arguments for it
+    if any(call in one.above and one.new is not None for one in pair.edits):
+        return ""  # the call is written in another way
     if isinstance(pair.old.node, ast.Module) or comparison.rewrites(frozenset((name,))):
         return ""
     return f"Does `{name}` no longer need `{shown(ast.unparse(part))}`? {pair.place} passed it."
@@ -55,8 +57,13 @@ def statement(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
     targets = [ast.unparse(one) for one, _ in syntax.assigned(node)]
     anew = new.statements.values()
     still = (target for one in anew for target, _ in syntax.assigned(one))
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-        return ""  # a docstring
+    match node:
+        case ast.Expr(value=ast.Constant()):
+            return ""  # a docstring
+        case ast.Expr(value=ast.Call(func=function)) if vocabulary.is_logging(function):
+            return ""
+        case _:
+            pass
     if not isinstance(node, ast.Expr) and any(ast.unparse(one) in targets for one in still):
         return ""  # the value is set in another way
     return f"Is `{shown(text)}` no longer needed? {pair.place} did it here."

@@ -146,7 +146,8 @@ def _limits(pair: Pair, new: Code, sides: DefinitionPairs) -> Iterator[Removal]:
         if name in stored and sides.removed_words[name] > 1:
             continue  # what used it tells whether there is still a limit
         if line and name not in new.names and not sides.added_words[name]:
-            if _renamed(pair.old.file.removed[line], name, new):
+            text = pair.old.file.removed[line]
+            if _renamed(text, name, new) or _written_out(text, name, pair.old, sides):
                 continue
             message = f"Is there still a limit? {pair.place} used `{name}` here."
             yield Removal(LIMIT, line, message)
@@ -156,6 +157,19 @@ def _renamed(line: str, name: str, new: Code) -> bool:
     """Whether the change only writes another name instead of `name` in this line."""
     before, _, after = map(re.escape, squeezed(line).partition(name))
     return any(re.fullmatch(rf"{before}\w+{after}", squeezed(one)) for one in new.changed.values())
+
+
+def _written_out(line: str, name: str, old: Code, sides: DefinitionPairs) -> bool:
+    """Whether the change writes the value of a constant of the module in place of its name."""
+    tree = old.file.base_tree
+    values = (
+        value for statement in (tree.body if tree is not None else ())
+        for target, value in syntax.assigned(statement)
+        if isinstance(target, ast.Name) and target.id == name
+    )  # fmt: skip
+    return any(
+        squeezed(line.replace(name, ast.unparse(value))) in sides.added_text for value in values
+    )
 
 
 def _uses(code: Code) -> dict[str, list[int]]:

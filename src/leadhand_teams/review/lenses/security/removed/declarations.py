@@ -25,7 +25,7 @@ _GUARDING = syntax.word_set(
 )
 _NOT_GUARDING = syntax.word_set(
     "overload property staticmethod classmethod cached cache lru_cache wraps deprecated setter"
-    " getter abstractmethod parametrize"
+    " getter abstractmethod parametrize pagination paginator"
 )
 _CLASS_SETTINGS = syntax.word_set(
     "permission_classes authentication_classes throttle_classes validators permission_required"

@@ -62,6 +62,10 @@ def _moved_or_deleted(call: ast.Call, sides: DefinitionPairs) -> bool:
         return True
     if squeezed(ast.unparse(call)) in sides.added_text:
         return True
+    if isinstance(call.func, ast.Attribute) and call.args:
+        receiver = ast.unparse(call.func.value)
+        if squeezed(ast.unparse(call).removeprefix(receiver)) in sides.added_text:
+            return True  # on a further step of the value
     return name in sides.deleted and not vocabulary.checks(name)
 
 
@@ -109,6 +113,15 @@ def _changed(code: Code) -> dict[str, ast.stmt | ast.expr]:
     return found
 
 
+def _is_option(node: ast.Assign, name: str, old: Code) -> bool:
+    """Whether a statement only ran if there was a value, which it then used, as a search does."""
+    return any(
+        isinstance(one, ast.If) and node in one.body
+        and subjects_of(one.test) & names_in(node.value) - {name}
+        for one in old.nodes
+    )  # fmt: skip
+
+
 def _unwrapped(statement: ast.stmt | ast.expr) -> Iterator[tuple[ast.expr, str, LensRule]]:
     """Parts of a statement, each with what it is without its outermost operation."""
     for node in ast.walk(statement):
@@ -148,6 +161,8 @@ def _transforms(pair: Pair, new: Code, sides: DefinitionPairs) -> Iterator[Remov
                 if hunk is None or hunk.new_count or text in after or name not in new.names:
                     continue
                 if _moved_or_deleted(call, sides):
+                    continue
+                if _is_option(node, name, pair.old):
                     continue
                 if name in _variables(call) and syntax.last_name(call.func) not in _CASTS:
                     if squeezed(text) in sides.added_text:

@@ -70,8 +70,8 @@ def _weakened(
         if _narrowed(guard, one) and _counts(guard, pair):
             asked = {ast.unparse(test) for test in pair.old.tests}
             more = sorted(one.conditions - guard.conditions - asked)
-            if not more:
-                continue  # nested conditions that became one
+            if all(one in guard.text for one in more):
+                continue  # nested conditions that became one, or a look whether there is a value
             message = (
                 f"Is `{shown(guard.text)}` still refused? {pair.place} does it now only if "
                 f"`{shown(' and '.join(more))}`."
