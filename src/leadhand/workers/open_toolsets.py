@@ -22,6 +22,9 @@ _CONNECTION_CLOSED = -32000
 _TURNS = 100
 """Turns of the event loop in which calls end whose connection was closed."""
 
+_LOOKS, _LOOK_S = 100, 0.01
+"""How often, and after how long, it is asked whether a process that was killed has ended."""
+
 _ending: set[asyncio.Task[None]] = set()
 """Toolsets that are closing after their run has ended."""
 _log = logging.getLogger("leadhand")
@@ -189,8 +192,7 @@ class _Held:
             self._error = error
         except asyncio.CancelledError as error:  # it did not start, or the event loop ends
             self._error = error
-            for server in servers_in(self._toolset):
-                _kill_processes(server)
+            await _dead(*servers_in(self._toolset))
         finally:
             self._ready.set()
             await self._end_processes()
@@ -205,7 +207,7 @@ class _Held:
             try:
                 await server.client.close()
             except asyncio.CancelledError:
-                _kill_processes(server)
+                await _dead(server)
                 raise
             except Exception as error:
                 _log.debug("an MCP server did not end as it should", exc_info=error)
@@ -214,8 +216,18 @@ class _Held:
                     await asyncio.sleep(0)
 
 
-def _kill_processes(server: _Server) -> None:
-    """Kill the processes of a server, which lead sessions of their own."""
+async def _dead(*servers: _Server) -> None:
+    """Kill their processes, and let the event loop hear of it before it ends."""
+    killed = [one for server in servers for one in _kill_processes(server)]
+    for _ in range(_LOOKS):
+        if all(one.get_returncode() is not None for one in killed):
+            break
+        await asyncio.sleep(_LOOK_S)
+
+
+def _kill_processes(server: _Server) -> list[asyncio.SubprocessTransport]:
+    """Kill the processes of a server, which lead sessions of their own, and return them."""
+    killed: list[asyncio.SubprocessTransport] = []
     transport: object = getattr(server.client, "transport", None)
     several = getattr(getattr(transport, "config", None), "mcpServers", None)
     parts = cast("Mapping[str, object]", several).values() if several else [transport]
@@ -230,6 +242,8 @@ def _kill_processes(server: _Server) -> None:
                 with suppress(OSError):
                     os.killpg(one.get_pid(), signal.SIGKILL)
                 one.close()  # the loop may end before it hears of the death
+                killed.append(one)
+    return killed
 
 
 def servers_in(*toolsets: OpensOnce) -> list[_Server]:
