@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.teams.contract_corpora import Corpus, Fitted, Span, corpus, fit, folds, hits
-from leadhand_teams.contracts.jurisdictions import jurisdictions
-from leadhand_teams.contracts.recognition import cues_of
+from leadhand_teams.contracts.clauses import categories
+from leadhand_teams.contracts.terms import jurisdictions
 
 CATEGORIES = (
     "Governing Law",
@@ -111,7 +111,7 @@ class Category:
 
     def __init__(self, data: Corpus, name: str) -> None:
         self.data, self.name = data, name
-        self.cues = data.cues(cues_of("cues.yaml")[name])
+        self.cues = data.cues(categories()[name].cues)
         self.gold = data.gold([row["spans"].get(name, []) for row in data.rows])
 
     def fitted(self, documents: Iterable[int]) -> Fitted:
@@ -176,7 +176,7 @@ def _law(data: Corpus, quotes: Quotes) -> float:
 def train() -> None:
     data = corpus("contracts")
     recognisers: dict[str, object] = {}
-    for name in cues_of("cues.yaml"):
+    for name in (name for name, one in categories().items() if not one.in_front):
         category = Category(data, name)
         documents = len(set(data.document[category.gold]))
         if documents < 8:

@@ -76,8 +76,6 @@ def corpus(folder: str) -> Corpus:
     seen, document = [], []
     for number, row in enumerate(rows):
         for passage in passages(row["text"]):
-            if passage.is_heading:
-                continue
             seen.append(passage)
             document.append(number)
     counts = Counter(gram for one in seen for gram in one.grams)

@@ -18,13 +18,13 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.teams.contract_corpora import Corpus, Fitted, Span, corpus, fit, folds, hits
+from leadhand_teams.contracts.output import Verdict
 from leadhand_teams.contracts.recognition import cues_of
 from leadhand_teams.contracts.verdicts import (
     EVIDENCE,
     UNKNOWN,
     VERDICTS,
     StatementWeights,
-    Verdict,
     groups,
     signals,
 )

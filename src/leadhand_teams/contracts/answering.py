@@ -1,6 +1,6 @@
 """Puts a review together: every quote is checked against its text, then the report is written."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from leadhand import Plan
@@ -8,7 +8,7 @@ from leadhand.contracts.answer import Gap, Source
 from leadhand.extension.roles import Conflict, Synthesis, TaskResult
 from leadhand_teams.contracts.checks import RANK, contradictions
 from leadhand_teams.contracts.documents import contract
-from leadhand_teams.contracts.output import ContractQuote, ContractReview
+from leadhand_teams.contracts.output import ContractFinding, ContractReview
 from leadhand_teams.contracts.report import report
 from leadhand_teams.contracts.work import Job, review_of
 from leadhand_teams.shared.reading import Text
@@ -19,7 +19,8 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     """The review of all contracts, from the results that there are."""
     done = [(one.task, one.result) for one in results if one.result is not None]
     texts = _texts(results)
-    review, untrue = _true(_merged([review_of(result.output) for _, result in done]), texts)
+    review, untrue = _merged([review_of(result.output) for _, result in done], texts)
+    clashes = [*contradictions(review.clauses)]
     rules = {one.statement for one in review.checks}
     held = check(
         [
@@ -31,7 +32,9 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         texts,
         allows=lambda one: "it is a rule of the playbook" if one.text in rules else None,
     )
-    review = review.model_copy(update={"added": held.kept, "removed": len(held.removed)})
+    risks = sorted((*review.risks, *clashes), key=lambda one: RANK[one.severity])
+    update = {"risks": tuple(risks), "added": held.kept, "removed": len(held.removed)}
+    review = review.model_copy(update=update)
     first = plan.tasks[0].id
     gaps = [f"{untrue} left out: their quotes are not in the text"] if untrue else []
     return Synthesis(
@@ -41,9 +44,9 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
             Conflict(
                 task_ids=(first,),
                 kind="contradiction",
-                about=f"{clause.category}: {one.ref} ({one.place}), {other.ref} ({other.place})",
+                about="Governing Law: " + ", ".join(f"{o.ref} ({o.place})" for o in one.quotes),
             )
-            for clause, one, other in contradictions(review.clauses)
+            for one in clashes
         ),
         sources=tuple(
             Source(task_id=task.id, ref=ref) for task, result in done for ref in result.evidence
@@ -56,39 +59,32 @@ def _texts(results: Sequence[TaskResult]) -> list[Text]:
     jobs = [(one.task.artifacts, Job.model_validate(one.task.payload).names) for one in results]
     named = {pair for paths, names in jobs for pair in zip(paths, names, strict=False)}
     read = [contract(path, name) for path, name in sorted(named)]
-    return [one.text for one in read if one is not None]
+    return [one.text for one in read if not isinstance(one, str)]
 
 
-def _merged(parts: Sequence[ContractReview]) -> ContractReview:
-    """One review: lists joined, names listed once."""
-    lists = ("contracts", "clauses", "checks", "risks", "compared", "reworded", "versions")
-    update: dict[str, object] = {
-        name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in lists
-    }
+def _merged(parts: Sequence[ContractReview], texts: Sequence[Text]) -> tuple[ContractReview, int]:
+    """One review of the findings whose words are in the texts, and how many are not."""
+    by_name = {text.name: text.text for text in texts}
+    update: dict[str, object] = {}
+    untrue = 0
+    for name in ("contracts", "versions", "clauses", "checks", "risks", "compared", "reworded"):
+        every = [*chain.from_iterable(getattr(part, name) for part in parts)]
+        kept = [
+            one for one in every if not isinstance(one, ContractFinding) or _holds(one, by_name)
+        ]
+        update[name], untrue = tuple(kept), untrue + len(every) - len(kept)
     for name in ("playbook", "side"):
         named = dict.fromkeys(getattr(part, name) for part in parts if getattr(part, name))
         update[name] = ", ".join(named) or None
-    risks = sorted((one for part in parts for one in part.risks), key=lambda o: RANK[o.severity])
-    return ContractReview().model_copy(update={**update, "risks": tuple(risks)})
+    return ContractReview().model_copy(update=update), untrue
 
 
-def _true(review: ContractReview, texts: Sequence[Text]) -> tuple[ContractReview, int]:
-    """The review without what quotes words that are not in its text, and how much that was."""
-    by_name = {text.name: text.text for text in texts}
-    every = "\0".join(by_name.values())
-
-    def holds(contract: str, *quotes: ContractQuote | None) -> bool:
-        text = by_name.get(contract, "")
-        return all(text[one.start : one.end] == one.text for one in quotes if one)
-
-    def said(*words: str | None) -> bool:
-        return all((one or "") in every for one in words)
-
-    kept = {
-        "clauses": [one for one in review.clauses if holds(one.contract, *one.quotes)],
-        "checks": [one for one in review.checks if holds(one.contract, *one.quotes)],
-        "risks": [one for one in review.risks if holds(one.contract, one.quote)],
-        "compared": [one for one in review.compared if said(one.before, one.after)],
-    }
-    untrue = sum(len(getattr(review, name)) - len(one) for name, one in kept.items())
-    return review.model_copy(update={name: tuple(one) for name, one in kept.items()}), untrue
+def _holds(one: ContractFinding, texts: Mapping[str, str]) -> bool:
+    """Whether the quotes of a finding are in the texts that they name."""
+    return all(
+        any(
+            quote.ref.startswith(name) and text[quote.start : quote.end] == quote.text
+            for name, text in texts.items()
+        )
+        for quote in one.quotes
+    )

@@ -3,89 +3,109 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import Literal
 
 from rapidfuzz import fuzz, process
 
-from leadhand_teams.contracts.clauses import FRONT, find
+from leadhand_teams.contracts.clauses import categories, clause
 from leadhand_teams.contracts.documents import Contract
-from leadhand_teams.contracts.limits import tightened
-from leadhand_teams.contracts.output import Clause, VersionChange, quote
+from leadhand_teams.contracts.output import VersionChange
 from leadhand_teams.contracts.passages import ContractPassage
+from leadhand_teams.contracts.terms import limits_of
 from leadhand_teams.contracts.wording import wording
 
 SAME = 60.0
 """From this similarity on, of 100, two passages are versions of one another."""
 MIN_CHARACTERS = 25
-_LOOSER_IF_MORE = frozenset({"Cap On Liability", "License Grant"})
+_LOOSER_IF_MORE = ("Cap On Liability", "License Grant")
 """Categories whose limits bind less if they rise."""
 _NUMBERING = re.compile(r"^\W*(?:section|article|clause)?\s*(?:[\d.]+|\(?[a-z])[.)\s]\s*")
 
 
-def compare(before: Contract, after: Contract) -> tuple[VersionChange, ...]:
+def compare(before: Contract, after: Contract) -> list[VersionChange]:
     """What differs in `after`, in its order, then what `before` alone has."""
-    old, new = _passages(before), _passages(after)
-    known_old, known_new = {_key(one) for one in old}, {_key(one) for one in new}
-    old = [one for one in old if _key(one) not in known_new]
-    new = [one for one in new if _key(one) not in known_old]
+    old, new = _others(before, after), _others(after, before)
     pairs = _pairs(old, new)
-    earlier, later = find(before), find(after)
-    changes = [_change(before, pairs.get(one), after, one, later) for one in new]
-    kept = set(pairs.values())
-    changes += [_change(before, one, after, None, earlier) for one in old if one not in kept]
-    return tuple(changes)
-
-
-def _change(
-    before: Contract,
-    old: ContractPassage | None,
-    after: Contract,
-    new: ContractPassage | None,
-    clauses: Sequence[Clause],
-) -> VersionChange:
-    passage = new or old
-    category = _category(passage, clauses) if passage else ""
-    kind, why = "added" if new else "dropped", ""
-    if old and new:
-        score, why = direction(category, old.text, new.text)
-        kind = "tightened" if score > 0 else "loosened" if score < 0 else "reworded"
-    return VersionChange(
-        contract=after.text.name,
-        category=category,
-        kind=kind,
-        before=old.text if old else None,
-        after=new.text if new else None,
-        ref_before=quote(before.text, old).ref if old else None,
-        ref_after=quote(after.text, new).ref if new else None,
-        why=why,
-    )
-
-
-def direction(category: str, before: str, after: str) -> tuple[int, str]:
-    """Above 0 if a passage became tighter for the side that it binds, below 0 if looser; why."""
-    moved, why = tightened(before, after, more_is_looser=category in _LOOSER_IF_MORE)
-    if wording("mutual").search(before) and not wording("mutual").search(after):
-        why = "; ".join(filter(None, (why, "it no longer works for both sides")))
-        moved = moved or 1
-    if moved:
-        return moved, why
-    told: list[str] = []
-    for name, sign in (("tight", 1), ("loose", -1)):
-        old, new = (
-            Counter(found.group() for found in wording(name).finditer(text.lower()))
-            for text in (before, after)
+    found: list[tuple[ContractPassage | None, ContractPassage | None]] = []
+    found += [(pairs.get(one), one) for one in new]
+    found += [(one, None) for one in old if one not in pairs.values()]
+    changes: list[VersionChange] = []
+    for one, other in found:
+        category = _category(after, other) or _category(before, one)
+        kind, why = "added" if other else "dropped", ""
+        if one and other:
+            kind, why = direction(one.text, other.text, category)
+        was, now = before.quote(one) if one else None, after.quote(other) if other else None
+        changes.append(
+            VersionChange(
+                contract=after.text.name,
+                quotes=tuple(filter(None, (was, now))),
+                category=category,
+                kind=kind,
+                before=was and was.text,
+                after=now and now.text,
+                why=why,
+            )
         )
-        moved += sign * (len(new - old) - len(old - new))
-        told += [f"“{word}” added" for word in new - old] + [f"“{word}” gone" for word in old - new]
-    return moved, "; ".join(told)
+    return changes
 
 
-def _passages(contract: Contract) -> list[ContractPassage]:
-    return [one for one in contract.passages if one.end - one.start >= MIN_CHARACTERS]
+def direction(
+    before: str, after: str, category: str = ""
+) -> tuple[Literal["tightened", "loosened", "reworded"], str]:
+    """Say whether a wording binds more or less than an earlier one, and by which limit or word.
+
+    Args:
+        before: The earlier wording.
+        after: The later wording.
+        category: The category of the clause, if it has one.
+    """
+    moved, why = _limits_moved(before, after, more_is_looser=category in _LOOSER_IF_MORE)
+    if wording("mutual").search(before) and not wording("mutual").search(after):
+        why.append("it no longer works for both sides")
+        moved = moved or 1
+    if not moved:
+        for name, sign in (("tight", 1), ("loose", -1)):
+            old, new = (
+                Counter(found.group() for found in wording(name).finditer(text.lower()))
+                for text in (before, after)
+            )
+            moved += sign * (len(new - old) - len(old - new))
+            why += [f"“{word}” added" for word in new - old]
+            why += [f"“{word}” gone" for word in old - new]
+    kind = "tightened" if moved > 0 else "loosened" if moved < 0 else "reworded"
+    return kind, "; ".join(why)
+
+
+def _limits_moved(before: str, after: str, *, more_is_looser: bool) -> tuple[int, list[str]]:
+    """Whether limits bind more (above 0) or less (below 0), and which changed.
+
+    The most that is allowed binds more if it falls, other limits if they rise, unless
+    `more_is_looser`. Limits of one kind are compared if there are as many as before.
+    """
+    moved, why = 0, list[str]()
+    for kind in ("period", "money", "percent"):
+        was, now = (limits_of(kind, "", text) for text in (before, after))
+        for one, other in zip(was, now, strict=True) if len(was) == len(now) else ():
+            if one.value != other.value:
+                words = after[max(0, other.start - 80) : other.start]
+                is_least = wording("at_least").search(words) is not None
+                is_most = wording("at_most").search(words) or (more_is_looser and not is_least)
+                moved += -1 if (other.value > one.value) == bool(is_most) else 1
+                why.append(f"{one.text} became {other.text}")
+    return moved, why
+
+
+def _others(contract: Contract, version: Contract) -> list[ContractPassage]:
+    """The passages that another version has not."""
+    known = {_key(one) for one in version.passages}
+    every = (one for one in contract.passages if one.end - one.start >= MIN_CHARACTERS)
+    return [one for one in every if _key(one) not in known]
 
 
 def _key(passage: ContractPassage) -> str:
     """The words without numbering, so that a moved or renumbered clause is not a change."""
-    return " ".join(re.findall(r"\w+", _NUMBERING.sub("", passage.text.lower())))
+    return " ".join(re.findall(r"\w+", _NUMBERING.sub("", passage.plain)))
 
 
 def _pairs(
@@ -93,13 +113,12 @@ def _pairs(
 ) -> dict[ContractPassage, ContractPassage]:
     """By new passage, the old one that it is a version of; the most similar are paired first."""
     choices = [_key(one) for one in old]
-    ranked = [
-        (score, i, j)
-        for i, one in enumerate(new)
-        for _, score, j in process.extract(
+    ranked: list[tuple[float, int, int]] = []
+    for i, one in enumerate(new):
+        alike = process.extract(
             _key(one), choices, scorer=fuzz.token_sort_ratio, score_cutoff=SAME, limit=5
         )
-    ]
+        ranked += [(score, i, j) for _, score, j in alike]
     pairs: dict[ContractPassage, ContractPassage] = {}
     for _, i, j in sorted(ranked, reverse=True):
         if new[i] not in pairs and old[j] not in pairs.values():
@@ -107,9 +126,12 @@ def _pairs(
     return pairs
 
 
-def _category(passage: ContractPassage, clauses: Sequence[Clause]) -> str:
+def _category(contract: Contract, passage: ContractPassage | None) -> str:
     """The category of clause that a passage is quoted for, else its heading."""
-    for clause in clauses:
-        if clause.category not in FRONT and any(q.start == passage.start for q in clause.quotes):
-            return clause.category
+    if passage is None:
+        return ""
+    for name, one in categories().items():
+        quotes = clause(contract, name).quotes if not one.in_front else ()
+        if any(quote.start == passage.start for quote in quotes):
+            return name
     return passage.heading or " ".join(passage.text.split()[:5])

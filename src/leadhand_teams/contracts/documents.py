@@ -1,11 +1,10 @@
 """Reads contracts, each file once in a process."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from leadhand_teams.contracts.output import ReadContract
+from leadhand_teams.contracts.output import ContractQuote, ReadContract
 from leadhand_teams.contracts.passages import ContractPassage, passages, words
 from leadhand_teams.contracts.wording import wording
 from leadhand_teams.shared.reading import Reading, Text, read, stamps
@@ -20,23 +19,24 @@ class Contract:
 
     text: Text
     passages: tuple[ContractPassage, ...]
-    """Without headings."""
     about: ReadContract
     is_english: bool
     """Whether it can be judged: rules and patterns are for English."""
 
+    def quote(self, passage: ContractPassage) -> ContractQuote:
+        """A passage, with its place."""
+        start, page = passage.start, self.text.page(passage.start)
+        place = f"page {page}" if page else f"line {self.text.line(start)}"
+        ref = f"{self.text.name}#{passage.section}" if passage.section else self.text.ref(start)
+        return ContractQuote(text=passage.text, start=start, end=passage.end, ref=ref, place=place)
 
-def reading(path: str) -> Reading:
-    """What a file contains; a file that did not change is read once."""
-    return _reading(path, stamps([path]))
 
-
-def contract(path: str, name: str = "") -> Contract | None:
-    """The contract in a file, called `name` in the report; `None` if it could not be read."""
-    texts = reading(path).texts
-    if not texts or not texts[0].text.strip():
-        return None
-    return _contract(replace(texts[0], name=name or texts[0].name))
+def contract(path: str, name: str = "") -> Contract | str:
+    """The contract in a file, called `name` in the report; or why it could not be read."""
+    found = _reading(path, stamps([path]))
+    if not found.texts or not found.texts[0].text.strip():
+        return next((one.why for one in found.unread), "it has no text")
+    return _contract(replace(found.texts[0], name=name or found.texts[0].name))
 
 
 @lru_cache(maxsize=256)
@@ -47,23 +47,14 @@ def _reading(path: str, states: object) -> Reading:
 
 @lru_cache(maxsize=256)
 def _contract(text: Text) -> Contract:
-    beginning = text.text[:3000]
-    lines = (line.strip(" *#_\t") for line in re.split(r"\n+|\s{3,}", beginning))
-    title = next(filter(_is_title, lines), text.name)
+    beginning, sample = text.text[:3000], text.text[:20_000]
     kind = "services" if wording("services").search(beginning) else "other"
-    if wording("nda").search(title) or len(wording("nda").findall(beginning)) > 1:
+    if wording("nda").search(beginning[:300]) or len(wording("nda").findall(beginning)) > 1:
         kind = "nda"
-    frequent = len(wording("english").findall(text.text[:20_000]))
-    is_english = frequent * 8 >= len(words(text.text[:20_000]))
+    is_english = len(wording("english").findall(sample)) * 8 >= len(words(sample))
     problems = tuple(_problems(text, is_english=is_english))
-    about = ReadContract(file=text.name, title=title, kind=kind, problems=problems)
-    found = tuple(one for one in passages(text.text) if not one.is_heading)
-    return Contract(text, found, about, is_english)
-
-
-def _is_title(line: str) -> bool:
-    is_short = 5 < len(line) <= 90 and line[-1] not in ".,;"
-    return is_short and wording("title").search(line) is not None
+    about = ReadContract(file=text.name, kind=kind, problems=problems)
+    return Contract(text, passages(text.text), about, is_english)
 
 
 def _problems(text: Text, *, is_english: bool) -> Iterator[str]:

@@ -24,12 +24,13 @@ _BREAK = re.compile(
     rf"|(?P<wide>[ \t]{{2,}})(?={_ENUMERATOR}\s+[A-Z\"“])"
 )
 _OPENING = re.compile(
-    r"[\s#*]*(?P<named>(?:SECTION|Section|ARTICLE|Article|CLAUSE|Clause|§)\s*)?"
-    r"(?:(?P<number>\d{1,3}(?:\.\d{1,3})*)(?P<mark>[.)]*)|(?P<roman>[IVXL]{1,6})(?=[.):\s])[.)]?"
-    r"|\(?(?P<letter>[a-zA-Z]|[ivx]{1,5})[.)])"
-    r"(?=[\s:.]|$)"
+    r"[\s#*]*(?:(?:SECTION|Section|ARTICLE|Article|CLAUSE|Clause|§)\s*"
+    r"(?P<named>\d{1,3}(?:\.\d{1,3})*|[IVXL]{1,6}(?=[.):\s]))[.)]*"
+    r"|(?P<number>\d{1,3}(?:\.\d{1,3})+|\d{1,3}(?=[.)]))[.)]*|(?:\d{1,3}|[IVXL]{1,6}[.):\s])"
+    r"|\(?(?P<letter>[a-zA-Z]|[ivx]{1,5})[.)])(?=[\s:.]|$)"
 )
 _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?|\d+|[$%€£]")
+_NUMBER = re.compile(rf"[\s#*]*{_ENUMERATOR}")
 _LIST_START = re.compile(rf"(?:{_ENUMERATOR}|[•·▪–—*-])\s")
 _CUT = (
     re.compile(r";\s+(?:and\s+|or\s+)?|:\s+(?=\(?[a-z0-9]{1,3}[.)])"),
@@ -37,6 +38,7 @@ _CUT = (
     re.compile(r",\s+"),
     re.compile(r"\s+"),
 )
+_TRIMMED = re.compile(r"\S(?:.*\S)?", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,16 @@ class ContractPassage:
     """Its number, for example `7.2(a)`; `None` before the first numbered section."""
     heading: str
     """The words of the heading above it; empty if there is none."""
-    is_heading: bool = False
-    """Whether it is a heading and nothing else."""
+
+    @cached_property
+    def line(self) -> str:
+        """On one line."""
+        return " ".join(self.text.split())
 
     @cached_property
     def plain(self) -> str:
-        """Lower case, on one line."""
-        return re.sub(r"\s+", " ", self.text.lower())
+        """On one line, in lower case."""
+        return self.line.lower()
 
     @cached_property
     def grams(self) -> frozenset[str]:
@@ -73,60 +78,40 @@ def words(text: str) -> list[str]:
 
 
 def passages(text: str) -> tuple[ContractPassage, ...]:
-    """All passages in order; they do not overlap and leave out white space only."""
+    """All passages in order; they do not overlap, and leave out headings and white space."""
     found: list[ContractPassage] = []
     section: str | None = None
     letter = heading = ""
     for start, end in _pieces(text):
         piece = text[start:end]
-        opening = _OPENING.match(piece)
-        if opening is not None:
-            if number := _section_number(opening):
+        if opening := _OPENING.match(piece):
+            if number := opening["named"] or opening["number"]:
                 if number.split(".")[0] != (section or "").split(".")[0]:
                     heading = ""
                 section, letter = number, ""
             elif opening["letter"]:
                 letter = f"({opening['letter']})"
-        if title := _heading(piece, opening):
-            heading = title
+        title = _heading(piece, opening)
+        heading = title or heading
         place = f"{section}{letter}" if section else None
-        only = bool(title) and len(piece.strip(" .:#*-–—\n")) <= len(title) + 12
-        found.append(ContractPassage(piece, start, end, place, heading, only))
+        is_heading = title and len(piece.strip(" .:#*-–—\n")) <= len(title) + 12
+        if not is_heading and any(map(str.isalpha, piece)):
+            found.append(ContractPassage(piece, start, end, place, heading))
     return tuple(found)
-
-
-def _section_number(opening: re.Match[str]) -> str:
-    if opening["named"]:
-        return opening["number"] or opening["roman"] or ""
-    if opening["number"]:
-        dotted = "." in opening["number"] or opening["mark"]
-        return opening["number"] if dotted else ""
-    return ""
 
 
 def _heading(piece: str, opening: re.Match[str] | None) -> str:
     """The heading that a passage is or begins with, if any."""
-    if len(piece) > 400 and opening is None:
-        return ""
-    words = piece[opening.end() :] if opening else piece
-    words = words.strip(" .:#*\t\n-–—")
-    if not words:
-        return ""
+    words = piece[opening.end() if opening else 0 :].strip(" .:#*\t\n-–—")
     first = re.split(r"[.:]\s|\s{3,}|\.-|\s[-–—]\s", words, maxsplit=1)[0].strip()
-    if len(first) > 80:
+    is_whole = first == words
+    if len(first) > 80 or not (opening or is_whole):
         return ""
-    if (
-        first == words
-        and opening
-        and opening["number"]
-        and len(first.split()) <= 8
-        and piece[-1].isalnum()
-    ):
+    is_numbered = opening is not None and any(map(str.isdigit, opening[0]))
+    if is_whole and is_numbered and len(first.split()) <= 8 and piece[-1].isalnum():
         return first
     tokens = [word for word in re.findall(r"[A-Za-z’'/-]+", first) if len(word) > 3]
-    if not tokens or sum(word[0].isupper() for word in tokens) < len(tokens):
-        return ""
-    return first if opening is not None or first == words else ""
+    return first if tokens and all(word[0].isupper() for word in tokens) else ""
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
@@ -140,51 +125,38 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _breaks(text: str, begin: int, match: re.Match[str]) -> bool:
+    """Whether a passage that starts at `begin` ends with a match of `_BREAK`."""
     before, after = text[begin : match.start()], text[match.end() : match.end() + 60]
-    if match["stop"]:
-        if match["stop"] in ";:":
-            is_wide = len(match["gap"]) > 1
-            return "\n" in match["gap"] or (is_wide and bool(_LIST_START.match(after)))
-        if match["stop"] != ".":
-            return True
-        word = re.search(r"[\w.]*$", before)
-        last = word.group().lower() if word else ""
-        if wording("abbreviation").match(last):
-            return False
-        return not re.fullmatch(rf"[\s#*]*{_ENUMERATOR}", f"{before}.")
-    if match["line"] is not None:
-        if not before.strip() or not after:
-            return True
-        if before.rstrip()[-1] in ".;:!?" or _LIST_START.match(after):
-            return not re.fullmatch(rf"[\s#*]*{_ENUMERATOR}", before.rstrip())
-        blank = match["line"].count("\n") > 1
-        line = before.rsplit("\n", 1)[-1].strip()
-        if blank:
-            return not after[0].islower()
-        return len(line) < 60 and (line.isupper() or line.istitle()) and not after[0].islower()
-    return bool(before.strip()) and not re.fullmatch(rf"[\s#*]*{_ENUMERATOR}", before)
+    stop, gap = match["stop"] or "", match["gap"] or ""
+    is_blank = (match["line"] or "").count("\n") > 1
+    if _NUMBER.fullmatch(before.rstrip() + stop) and not (is_blank and before.rstrip()[-1] != "."):
+        return False
+    if stop and stop in ";:":
+        return "\n" in gap or (len(gap) > 1 and _LIST_START.match(after) is not None)
+    if stop:
+        last = before.rsplit(maxsplit=1)[-1:]
+        return stop != "." or not (last and wording("abbreviation").match(last[0].lower()))
+    if not before.strip() or not after:
+        return match["line"] is not None
+    if match["line"] is None or before.rstrip()[-1] in ".;:!?" or _LIST_START.match(after):
+        return True
+    line = before.rsplit("\n", 1)[-1].strip()
+    is_title = len(line) < 60 and (line.isupper() or line.istitle())
+    return (is_title or is_blank) and not after[0].islower()
 
 
 def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """A piece without white space around it, cut where it is longer than a quote may be."""
-    while True:
-        while start < end and text[start].isspace():
-            start += 1
-        while end > start and text[end - 1].isspace():
-            end -= 1
-        if end - start <= MAX_QUOTE:
-            if end > start:
-                yield start, end
+    while found := _TRIMMED.search(text, start, end):
+        start, last = found.span()
+        if last - start <= MAX_QUOTE:
+            yield start, last
             return
-        at = start + MAX_QUOTE
-        for pattern in _CUT:
-            ends = [
-                found.end()
-                for found in pattern.finditer(text, start + 1, start + MAX_QUOTE)
-                if found.end() - start > MAX_QUOTE // 4
-            ]
-            if ends:
-                at = ends[-1]
-                break
+        most = start + MAX_QUOTE
+        ends = (
+            [one.end() for one in pattern.finditer(text, start + MAX_QUOTE // 4, most)]
+            for pattern in _CUT
+        )
+        at = next((found[-1] for found in ends if found), most)
         yield from _cut(text, start, at)
         start = at

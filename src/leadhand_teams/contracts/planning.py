@@ -10,8 +10,7 @@ from leadhand import Plan, Task, Team
 from leadhand.errors import InputError
 from leadhand.extension.roles import PlanRequest
 from leadhand_teams.contracts.clauses import asked
-from leadhand_teams.contracts.documents import Contract, contract
-from leadhand_teams.contracts.output import ContractSides
+from leadhand_teams.contracts.documents import contract
 from leadhand_teams.contracts.playbook import PACKAGED, Playbook, handed_in, ready_made
 from leadhand_teams.contracts.wording import wording
 from leadhand_teams.contracts.work import Job
@@ -23,9 +22,9 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     del team
     paths = [path for one in request.batches.get("inputs", ()) for path in one.artifacts]
     every = (Path(path) for path, _, _ in stamps(paths))
-    listed = [str(one) for one in every if one.is_file() and not one.name.startswith(".")]
+    listed = dict.fromkeys(f"{one}" for one in every if one.is_file() and one.name[0] != ".")
     books = [path for path in listed if path.endswith((".yaml", ".yml"))]
-    contracts = [path for path in dict.fromkeys(listed) if path not in books]
+    contracts = [path for path in listed if path not in books]
     if not contracts:
         raise InputError("no contract to read: hand in PDF, DOCX or text files")
     if len(books) > 1:
@@ -34,10 +33,10 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     pairs = versions(contracts) if "compare" in wanted else []
     if not pairs and len(contracts) == 2 and wording("compare").search(request.text):
         pairs = [(contracts[0], contracts[1])]
-    earlier = {before for before, _ in pairs}
     used = Counter(Path(path).name for path in contracts)
     parts = {path: -2 if used[Path(path).name] > 1 else -1 for path in contracts}
     names = {path: "/".join(Path(path).parts[part:]) for path, part in parts.items()}
+    earlier = {before for before, _ in pairs}
     tasks: list[Task] = []
     for path in contracts:
         if path not in earlier:
@@ -60,9 +59,8 @@ def _wanted(request: str) -> Mapping[str, tuple[str, ...]]:
         return every
     if wanted == {"find"}:
         return {"find": named}
-    if "risk" in wanted:
-        return {name: () for name in every if name in wanted or name in ("find", "check")}
-    return {name: () for name in every if name in wanted - {"find"}}
+    wanted = wanted | {"find", "check"} if "risk" in wanted else wanted - {"find"}
+    return {name: () for name in every if name in wanted}
 
 
 def _tasks(
@@ -70,21 +68,21 @@ def _tasks(
 ) -> list[Task]:
     tasks: list[Task] = []
     found = contract(path)
-    if "find" in wanted or found is None:  # whose task says why it can't be read
+    if "find" in wanted or isinstance(found, str):  # the task says why it can't be read
         categories = tuple(wanted.get("find", ()))
         intent = f"Find the clauses of {name} and quote them: {', '.join(categories) or 'all'}"
         job = Job(names=(name,), categories=categories)
         tasks.append(_task("clauses", "clauses", intent, [path], job))
-    if found is None:
+    if isinstance(found, str):
         return tasks
-    book = _playbook(found, request, books)
-    job = Job(names=(name,), playbook=book.name, sides=_sides(request, book))
+    book = _playbook(found.about.kind, request, books)
+    job = Job(names=(name,), playbook=book.name, roles=book.roles(request))
     if "check" in wanted:
-        intent = f"Check {name} against the playbook {book.name}, for the {job.sides.reader}"
+        intent = f"Check {name} against the playbook {book.name}, for the {job.roles['side']}"
         tasks.append(_task("checks", "compliance", intent, [path, *books], job))
     if "risk" in wanted:
         intent = f"Rank the risks of {name}, each with its clause and the question for the lawyer"
-        ids = [task.id for task in tasks]
+        ids = [task.id for task in tasks if task.worker == "compliance"]
         tasks.append(_task("risks", "risk", intent, [path], job, ids))
     return tasks
 
@@ -105,39 +103,28 @@ def _task(
     )
 
 
-def _sides(request: str, book: Playbook) -> ContractSides:
-    """Whom the request reads the contract for."""
-    reader = book.side(request)
-    roles = {side: (side, *words) for side, words in book.sides.items()}
-    theirs = tuple(word for side, words in roles.items() if side != reader for word in words)
-    return ContractSides(reader=reader, ours=roles[reader], theirs=theirs)
-
-
-def _playbook(contract: Contract, request: str, books: Sequence[str]) -> Playbook:
+def _playbook(kind: str, request: str, books: Sequence[str]) -> Playbook:
     """The playbook that was handed in or named, else the one for this kind of contract."""
     if books:
         return handed_in(books[0])
     for name in PACKAGED:
         if re.search(rf"\bplaybook\W+(?:called\W+)?{name}\b|\b{name} playbook\b", request, re.I):
             return ready_made(name)
-    return ready_made("commercial" if contract.about.kind == "other" else contract.about.kind)
+    return ready_made("commercial" if kind == "other" else kind)
 
 
 def versions(paths: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of an earlier and a later file whose names differ in their version only."""
-    groups: dict[str, list[str]] = {}
+    """Pairs of an earlier and a later file whose names differ in their version only.
+
+    Words such as `old` and `new` count before numbers.
+    """
+    groups: dict[str, list[tuple[int, list[int], str]]] = {}
     for path in paths:
-        stem = re.sub(r"[\W_]+", " ", wording("version").sub("", _plain(path)))
-        groups.setdefault(stem.strip(), []).append(path)
-    return [pair for group in groups.values() for pair in pairwise(sorted(group, key=_age))]
-
-
-def _plain(path: str) -> str:
-    return str(Path(path).with_suffix("")).replace("_", " ").lower()
-
-
-def _age(path: str) -> tuple[int, list[int]]:
-    """Words such as `old` and `new` count before numbers."""
-    words = " ".join(found.group() for found in wording("version").finditer(_plain(path)))
-    order = len(wording("late").findall(words)) - len(wording("early").findall(words))
-    return order, [int(digits) for digits in re.findall(r"\d+", words)]
+        name = str(Path(path).with_suffix("")).replace("_", " ").lower()
+        marks = " ".join(found.group() for found in wording("version").finditer(name))
+        order = len(wording("late").findall(marks)) - len(wording("early").findall(marks))
+        stem = " ".join(re.findall(r"[^\W_]+", wording("version").sub("", name)))
+        version = (order, [int(digits) for digits in re.findall(r"\d+", marks)], path)
+        groups.setdefault(stem, []).append(version)
+    pairs = (pair for group in groups.values() for pair in pairwise(sorted(group)))
+    return [(before, after) for (*_, before), (*_, after) in pairs]

@@ -1,19 +1,25 @@
 """Playbooks: rules in YAML that contracts are checked against; docs/teams/contracts.md has more."""
 
+import json
 import re
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    JsonValue,
+    ValidationError,
+)
 
 from leadhand.errors import InputError
 from leadhand_teams.contracts.clauses import categories
-from leadhand_teams.contracts.limits import limits
-from leadhand_teams.contracts.output import Severity
-from leadhand_teams.contracts.verdicts import Verdict, statements
+from leadhand_teams.contracts.output import Severity, Verdict
+from leadhand_teams.contracts.terms import limits
 from leadhand_teams.contracts.wording import packaged
 
 PACKAGED = ("nda", "services", "commercial")
@@ -32,21 +38,16 @@ def _limit(text: str) -> str:
     return text
 
 
-def _pattern(text: str) -> str:
-    try:
-        re.compile(text)
-    except re.error as error:
-        raise ValueError(f"{text!r} is no regular expression: {error}") from error
-    return text
-
-
 Category = Annotated[str, AfterValidator(_category)]
 Bound = Annotated[str, AfterValidator(_limit)]
-Pattern = Annotated[str, AfterValidator(_pattern)]
+Pattern = Annotated[re.Pattern[str], BeforeValidator(lambda text: f"(?i:{text})")]
 
 
 class PlaybookRule(BaseModel):
-    """A category of clause that must be there, must not or has limits; or wording."""
+    """A category of clause that must be there, must not or has limits; or wording.
+
+    One without any of these is a statement for which weights were trained.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -59,7 +60,7 @@ class PlaybookRule(BaseModel):
     """A category; `max`, `min` or `one_of` are its limits."""
     max: Bound | None = None
     min: Bound | None = None
-    one_of: tuple[str, ...] = ()
+    one_of: tuple[Pattern, ...] = ()
     wording: tuple[Pattern, ...] = ()
     """One of them must match the clause or, without a category, a passage."""
     words: tuple[Pattern, ...] = ()
@@ -73,18 +74,13 @@ class PlaybookRule(BaseModel):
     concern: Mapping[str, tuple[Verdict, ...]] | None = None
     """By side, which verdicts are against it; default: all but the one that the rule expects."""
     severity: Severity = "medium"
-    question: str = ""
+    question: str = "Is this acceptable?"
     """What to ask the lawyer if it is a concern."""
 
     @property
     def category(self) -> str | None:
         """The category of clause that the rule is about."""
         return self.must or self.must_not or self.within
-
-    @property
-    def is_trained(self) -> bool:
-        """Whether its verdict comes from trained weights."""
-        return not (self.category or self.wording or self.against) and self.id in statements()
 
     def is_concern(self, verdict: Verdict, side: str) -> bool:
         """Whether a verdict is against a side."""
@@ -111,20 +107,25 @@ class Playbook(BaseModel):
         """Its rules and those of the playbook that it extends."""
         return (*self.rules, *(ready_made(self.extends).every if self.extends else ()))
 
-    def side(self, request: str) -> str:
-        """The side that the request names, else the first."""
+    def roles(self, request: str) -> dict[str, str]:
+        """The `side` for which the request reads, else the first, and patterns of the words for
+        it (`we`) and for the others (`they`)."""
         before = r"\b(?:for|as|from|protect\w*|we are|i am|we're|side of)\b[^.]{0,40}\b"
-        for side, others in self.sides.items():
-            named = "|".join(map(re.escape, (side, *others)))
-            if re.search(rf"{before}(?:{named})\b", request, re.IGNORECASE):
-                return side
-        return next(iter(self.sides))
+        words = {
+            side: "|".join(map(re.escape, (side, *others))) for side, others in self.sides.items()
+        }
+        named = (one for one in words if re.search(f"{before}(?:{words[one]})\\b", request, re.I))
+        side = next(named, next(iter(words)))
+        they = "|".join(text for one, text in words.items() if one != side)
+        return {"side": side, "we": words[side], "they": they or "(?!)"}
 
 
-@cache
-def ready_made(name: str) -> Playbook:
-    """One of the playbooks that come with the team."""
-    return Playbook.model_validate(packaged(f"playbooks/{name}.yaml"))
+def ready_made(name: str, roles: Mapping[str, str] | None = None) -> Playbook:
+    """A playbook that comes with the team; `{side}`, `{we}` and `{they}` stand for the `roles`."""
+    text = json.dumps(packaged(f"playbooks/{name}.yaml"))
+    for role, words in (roles or {}).items():
+        text = text.replace(f"{{{role}}}", json.dumps(words)[1:-1])
+    return Playbook.model_validate_json(text)
 
 
 def handed_in(path: str) -> Playbook:
@@ -138,5 +139,6 @@ def handed_in(path: str) -> Playbook:
         why = "; ".join(f"{key}: {told.removeprefix('Value error, ')}" for key, told in wrong)
         raise InputError(f"the playbook {name} can't be used: {why}") from error
     except yaml.YAMLError as error:
-        why = " ".join(str(error).split())
-        raise InputError(f"the playbook {name} is not YAML: {why}") from error
+        raise InputError(
+            f"the playbook {name} is not YAML: {' '.join(f'{error}'.split())}"
+        ) from error

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain
 
-from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from leadhand_teams.contracts.passages import ContractPassage
 from leadhand_teams.contracts.wording import packaged
@@ -54,18 +54,9 @@ def log_odds(
 
 @cache
 def cues_of(name: str) -> Mapping[str, Cues]:
-    """The cues of a packaged file, a list for each key; groups under a key follow each other."""
-    kind = TypeAdapter(dict[str, dict[str, list[str]] | list[str]])
+    kind = TypeAdapter(dict[str, dict[str, list[str]]])
     listed = kind.validate_python(packaged(name))
-    flat = {
-        key: value if isinstance(value, list) else list(chain.from_iterable(value.values()))
+    return {
+        key: [re.compile(cue) for cue in chain.from_iterable(value.values())]
         for key, value in listed.items()
     }
-    return {key: [re.compile(cue) for cue in cues] for key, cues in flat.items()}
-
-
-@cache
-def recognisers(name: str) -> Mapping[str, Recogniser]:
-    """The recognisers of a packaged file of weights."""
-    loaded = TypeAdapter(dict[str, JsonValue]).validate_python(packaged(name))
-    return TypeAdapter(dict[str, Recogniser]).validate_python(loaded["recognisers"])

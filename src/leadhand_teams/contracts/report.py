@@ -1,17 +1,17 @@
 """The report of a review: what to decide, then risks, changes, rules and clauses with places."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from leadhand import Answer
 from leadhand.tools.text import counted
-from leadhand_teams.contracts.output import ContractQuote, ContractReview, kinds_of
+from leadhand_teams.contracts.output import Clause, ContractQuote, ContractReview
 from leadhand_teams.shared.report import (
     Block,
     Items,
     QuoteBlock,
     Report,
     Section,
-    TableBlock,
     saved,
     table_of,
 )
@@ -24,7 +24,8 @@ _FOOTER = (
 )
 _RISK = ("severity", "title", "ref", "question")
 _CHECK = ("rule", "statement", "verdict", "concern", "ref", "why")
-_CHANGE = ("kind", "category", "before", "after", "why", "ref")
+_CLAUSE = ("category", "answer", "places")
+_CHANGE = ("kind", "category", "before", "after", "why", "places")
 _TIGHTENED = "Tightened: it binds more than before, for example by a shorter time or a lower limit."
 
 
@@ -43,28 +44,30 @@ def report(
     names = list(dict.fromkeys(one.contract for one in every))
     whose = ("contract",) if len(names) > 1 else ()
     problems = [problem for one in review.contracts for problem in one.problems]
-    removed = (
-        f"{counted(review.removed, 'statement')} of the model left out: no such quote is there"
-    )
+    left_out = counted(review.removed, "statement")
+    removed = [f"{left_out} of the model left out: no such quote is there"]
     checks = sorted(review.checks, key=lambda one: not one.concern)
-    changed = table_of((*review.compared, *review.reworded), *_CHANGE)
-    changes = [_TIGHTENED, changed] if changed.rows else []
-    added = [QuoteBlock(one.quote, one.ref, one.text) for one in review.added]
+    changes = table_of((*review.compared, *review.reworded), *_CHANGE)
     return Report(
         title=f"Contract review: {', '.join(names) or 'nothing was read'}",
         lead=_lead(review),
         sections=[
             Section("Risks", [table_of(review.risks, *whose, *_RISK)]),
-            Section(f"Changes since {', '.join(review.versions[:1])}", changes),
+            Section(
+                f"Changes since {', '.join(review.versions[:1])}",
+                [_TIGHTENED, changes] if changes.rows else [],
+            ),
             Section(
                 f"Playbook {review.playbook}, for the {review.side}",
                 [table_of(checks, *whose, *_CHECK)],
             ),
-            Section("Clauses", _clauses(review)),
+            Section("Clauses", _clauses(review.clauses, whose)),
             Section("The words behind risks, rules and clauses", _quotes(review)),
-            Section("What the model adds", added),
+            Section(
+                "What the model adds", [QuoteBlock(o.quote, o.ref, o.text) for o in review.added]
+            ),
         ],
-        missing=(*gaps, *problems, *([removed] if review.removed else [])),
+        missing=(*gaps, *problems, *(removed if review.removed else [])),
         missing_first=bool(gaps or problems),
         about=f"Asked: {request}",
         footer=(*_FOOTER, *filter(None, [saved])),
@@ -79,8 +82,9 @@ def _lead(review: ContractReview) -> list[str]:
         count = f"{counted(len(review.risks), 'point')} to raise with a lawyer, {len(high)} high"
         lines.append(f"{count}{': ' if first else ''}{first}.")
     if review.versions:
-        told = kinds_of(review.compared) or "nothing added, dropped or moved"
-        lines.append(f"Since {review.versions[0]}: {told}.")
+        kinds = Counter(one.kind for one in review.compared)
+        told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        lines.append(f"Since {review.versions[0]}: {told or 'nothing added, dropped or moved'}.")
     if review.checks:
         concerns = counted(sum(one.concern for one in review.checks), "concern")
         rules = f"{len(review.checks)} rules of the playbook {review.playbook}"
@@ -88,45 +92,39 @@ def _lead(review: ContractReview) -> list[str]:
         lines.append(f"{concerns} for the {review.side} by the {rules}; {other}.")
     if not lines and review.clauses:
         present = [one for one in review.clauses if one.present]
-        told = "; ".join(f"{c.category}: {c.answer} ({c.quotes[0].ref})" for c in present[:6])
+        told = "; ".join(f"{c.category}: {c.answer} ({c.places[0]})" for c in present[:6])
         lines.append(f"{len(present)} of {len(review.clauses)} clauses were found. {told}")
     return lines or ["Nothing could be reviewed."]
 
 
-def _clauses(review: ContractReview) -> list[Block]:
-    rows: list[tuple[str, ...]] = []
+def _clauses(clauses: Sequence[Clause], whose: Sequence[str]) -> list[Block]:
     absent: dict[str, list[str]] = {}
-    for one in review.clauses:
-        if one.present:
-            where = " and ".join(dict.fromkeys(quote.ref for quote in one.quotes))
-            rows.append((one.contract, one.category, one.answer or "", where))
-        else:
+    for one in clauses:
+        if not one.present:
             absent.setdefault(one.contract, []).append(one.category)
     lines = [f"{contract}: {', '.join(names)}" for contract, names in absent.items()]
     missing = ["Not found; check those that matter in the text:", Items(lines)] if absent else []
-    return [TableBlock(("contract", "clause", "value", "where"), rows), *missing]
+    return [table_of([one for one in clauses if one.present], *whose, *_CLAUSE), *missing]
 
 
 def _quotes(review: ContractReview) -> list[Block]:
     """Each passage once, with all that it is quoted for; risks first."""
-    found: dict[tuple[str, int], tuple[ContractQuote, list[str]]] = {}
-
-    def add(contract: str, quotes: Iterable[ContractQuote | None], about: str) -> None:
-        for one in quotes:
-            if one:
-                found.setdefault((contract, one.start), (one, []))[1].append(about)
-
-    for one in review.risks:
-        add(one.contract, [one.quote], one.title)
-    for one in review.checks:
-        add(one.contract, one.quotes[:1] if one.ref else (), f"{one.rule}: {one.statement}")
-    for one in review.clauses:
-        add(one.contract, one.quotes, one.category)
+    about: dict[ContractQuote, dict[str, None]] = {}
+    for what, quotes in (
+        *((one.title, one.quotes) for one in review.risks),
+        *(
+            (f"{one.rule}: {one.statement}", one.quotes[:1] if one.ref else ())
+            for one in review.checks
+        ),
+        *((one.category, one.quotes) for one in review.clauses),
+    ):
+        for quote in quotes:
+            about.setdefault(quote, {})[what] = None
     return [
         QuoteBlock(
             one.text,
             f"{one.ref}, {one.place}, characters {one.start} to {one.end}",
-            "; ".join(dict.fromkeys(about)),
+            "; ".join(whats),
         )
-        for one, about in found.values()
+        for one, whats in about.items()
     ]

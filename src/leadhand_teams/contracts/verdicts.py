@@ -7,15 +7,13 @@ trains them.
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Literal
 
 from pydantic import BaseModel, JsonValue, TypeAdapter
 
+from leadhand_teams.contracts.output import Verdict
 from leadhand_teams.contracts.passages import ContractPassage
 from leadhand_teams.contracts.recognition import Recogniser, cues_of, log_odds, matched
 from leadhand_teams.contracts.wording import packaged
-
-Verdict = Literal["entailed", "contradicted", "not_mentioned"]
 
 VERDICTS: tuple[Verdict, ...] = ("entailed", "contradicted", "not_mentioned")
 EVIDENCE = 3

@@ -30,7 +30,7 @@ def _drafted(change: Callable[[dict[str, JsonValue]], None]) -> tuple[Plan, Task
         artifacts=tuple(task.artifacts),
         return_to="supervisor",
     )
-    result = work.clauses(handoff)
+    result = work.draft(handoff)
     assert isinstance(result, Result)
     assert isinstance(result.output, dict)
     change(result.output)

@@ -51,7 +51,7 @@ def hollis(tmp_path: Path) -> Path:
 
 
 def _high(review: ContractReview) -> set[str]:
-    return {one.quote.text[:3] for one in review.risks if one.severity == "high" and one.quote}
+    return {one.quotes[0].text[:3] for one in review.risks if one.severity == "high" and one.quotes}
 
 
 def test_a_rule_is_missing_only_if_no_sentence_has_its_words(hollis: Path) -> None:
@@ -69,7 +69,7 @@ def test_terms_against_the_reader_are_high_risks_with_quotes(hollis: Path) -> No
     assert review.side == "customer"
     assert _high(review) == {"3.1", "3.2", "4.1", "5.1", "5.2", "5.3", "7.1", "9.2"}
     assert all(one.question for one in review.risks)
-    assert len({one.quote.start for one in review.risks if one.quote}) == 8
+    assert len({one.quotes[0].start for one in review.risks if one.quotes}) == 8
 
 
 def test_terms_for_the_reader_and_terms_of_both_are_not_against_it(hollis: Path) -> None:

@@ -28,7 +28,7 @@ def test_the_sample_fills_every_list_and_each_quote_is_the_text_at_its_offsets()
     quotes = [
         *(quote for one in review.clauses for quote in one.quotes),
         *(quote for one in review.checks for quote in one.quotes),
-        *(one.quote for one in review.risks if one.quote),
+        *(quote for one in review.risks for quote in one.quotes),
     ]
     assert len(quotes) > 20
     assert all(text[one.start : one.end] == one.text for one in quotes)
@@ -53,7 +53,7 @@ def test_changes_between_versions_have_a_direction_and_a_reason() -> None:
     assert found["Cap On Liability", "tightened"].why.startswith("£500,000 became £150,000")
     assert found["Services", "loosened"].why == "4 hours became 8 hours"
     assert found["Exclusivity", "added"].before is None
-    assert found["Audit Rights", "dropped"].ref_before == "services-v1.md#6.2"
+    assert found["Audit Rights", "dropped"].places == ("services-v1.md#6.2",)
     assert not any("entire agreement" in (one.after or "") for one in review.compared)
 
 
