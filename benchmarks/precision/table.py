@@ -13,9 +13,8 @@ from typing import Literal
 
 from benchmarks.precision.packages import HELD_OUT, TABLE
 from benchmarks.precision.shrinkage import by_family, expected_share, fitted
-from leadhand_teams.review.lenses.bugs import behaviour
 from leadhand_teams.review.precision import Confidence, Hits, PrecisionTable
-from leadhand_teams.review.team import rules
+from leadhand_teams.review.rules import rules
 
 HERE = Path(__file__).parent
 TARGET = HERE.parent.parent / "src" / "leadhand_teams" / "review" / "precision.json"
@@ -24,7 +23,7 @@ METHOD = (
     "labelled by itself from the code around it, without its confidence or the rule's figures: "
     "true where a senior reviewer would want it said of this change, else false."
 )
-_BEHAVIOUR = {rule.id for rule in behaviour.RULES}
+_BEHAVIOUR = {rule.id for rule in rules() if rule.family == "bugs/behaviour"}
 RETIRED = {
     "bugs/export-not-a-string": "bugs/linted",
     "comments/stale-default": "comments/parameters",

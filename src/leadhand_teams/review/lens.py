@@ -4,16 +4,18 @@ A lens gets a `Change` and the files of its task, and yields findings and what i
 It knows nothing about the plan, other lenses, or confidence.
 """
 
+import contextlib
 import functools
 import os
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import resource
+import sys
+from collections.abc import Callable, Generator, Iterator, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from leadhand import Handoff, InputError
-from leadhand.extension.findings import Finding, LensReport, NotAssessed, Severity
-from leadhand.tools.child_process import limit_data
+from leadhand.extension.findings import Finding, LensReport, NotAssessed
+from leadhand.tools.child_process import limit_resource
 from leadhand_teams.review.change import Change, ChangedFile
 
 ONLY_A_PATCH = "only a patch was given, no repository"
@@ -22,71 +24,17 @@ Seen = Finding | NotAssessed
 Look = Callable[[Change, Sequence[ChangedFile]], Iterator[Seen]]
 
 
-@dataclass(frozen=True, slots=True)
-class LensRule:
-    """One kind of problem that a lens finds."""
-
-    id: str
-    """`lens/name`, kebab case."""
-    family: str
-    """`lens/family`: rules that work alike share a family, and its measured precision if they
-    have too few labelled hits of their own."""
-    severity: Severity
-    why: str
-    """Why it matters: one sentence that fits any change."""
-    fix: str
-    """What to do, one sentence."""
-    fact: bool = False
-    """Whether a hit needs no judgement: its confidence is 100. The severity is `critical`."""
-    removal: bool = False
-    """Whether it finds protections that the change removed: one without enough confidence for a
-    finding needs a look."""
-
-    def finding(
-        self,
-        file: ChangedFile,
-        line: int,
-        *,
-        message: str,
-        evidence: str | None = None,
-        end_line: int | None = None,
-        suggestion: str | None = None,
-        severity: Severity | None = None,
-    ) -> Finding:
-        """A finding of this rule in `file`; `why` is added to `message`, what is wrong here.
-
-        `evidence` defaults to the text of `line`.
-        """
-        return Finding(
-            path=file.path,
-            line=max(1, line),
-            end_line=max(1, line, end_line or 0),
-            severity=severity or self.severity,
-            category=self.id.split("/", 1)[0],
-            rule=self.id,
-            message=f"{message} {self.why}".strip(),
-            suggestion=self.fix if suggestion is None else suggestion,
-            evidence=file.head_lines[line - 1].strip() if evidence is None else evidence,
-        )
-
-
 class LensWorker(Protocol):
     """A worker function that runs one lens over the files of a handoff."""
 
-    def __call__(self, handoff: Handoff, *, change: str, limited: bool = False) -> LensReport: ...
+    def __call__(self, handoff: Handoff, *, change: str) -> LensReport: ...
 
 
 def lens(look: Look) -> LensWorker:
-    """Turn a lens into a worker function: artifacts are paths, `change` is the snapshot folder.
-
-    If `limited`, in a process of its own, it may take `data_limit` bytes of memory. In a thread it
-    is not limited: the limit would hold for the whole program, whose next threads could not start.
-    """
+    """Turn a lens into a worker function: artifacts are paths, `change` is the snapshot folder."""
 
     @functools.wraps(look)
-    def work(handoff: Handoff, *, change: str, limited: bool = False) -> LensReport:
-        if limited and threading.current_thread() is threading.main_thread():
-            limit_data(os.getpid(), data_limit())
+    def work(handoff: Handoff, *, change: str) -> LensReport:
         whole = Change.load(change)
         files = [whole.by_path[path] for path in handoff.artifacts if path in whole.by_path]
         seen = _seen(look, whole, files, handoff.to_agent)
@@ -107,6 +55,23 @@ def data_limit() -> int:
     if not given.isdecimal() or not int(given):
         raise InputError(f"LEADHAND_REVIEW_MB is {given!r}: give a number of MiB, such as 1024")
     return int(given) << 20
+
+
+@contextlib.contextmanager
+def limited_data() -> Generator[None]:
+    """A block in which this process may take `data_limit()` more, and processes that it starts
+    then inherit the limit (Linux)."""
+    if sys.platform != "linux":
+        yield
+        return
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[5])
+    most = pages * resource.getpagesize() + data_limit()
+    before, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limit_resource(resource.RLIMIT_DATA, most, hard)
+    try:
+        yield
+    finally:
+        limit_resource(resource.RLIMIT_DATA, before, hard)
 
 
 def _seen(look: Look, change: Change, files: Sequence[ChangedFile], lens: str) -> list[Seen]:

@@ -18,7 +18,7 @@ from leadhand_teams.review.lenses.past_reviews import earlier_comments
 from leadhand_teams.review.precision import Confidence
 from leadhand_teams.review.quotes import ChangeQuotes
 from leadhand_teams.review.refutations import is_shown, short_id
-from leadhand_teams.review.team import rules
+from leadhand_teams.review.rules import rules
 from leadhand_teams.review.usages import Usages
 
 REMOVED = frozenset({"security", "bugs"})

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from leadhand.extension.findings import Rating
 from leadhand_teams.review import DEFAULT_THRESHOLD
-from leadhand_teams.review.lens import LensRule
+from leadhand_teams.review.rules import LensRule
 
 ENOUGH = 10
 """A rule of which, and of whose family, fewer hits are labelled has no critical finding and stays

@@ -21,7 +21,6 @@ from leadhand_teams.review.rules import rule
 TOKEN = rule("security/secret-token")
 PRIVATE_KEY = rule("security/private-key")
 URL = rule("security/url-credentials")
-RULES = (TOKEN, PRIVATE_KEY, URL)
 
 _MAX_LINE = 20_000
 _KEY_HINT = "PRIVATE KEY"

@@ -35,8 +35,8 @@ from leadhand_teams.review.precision import Confidence
 from leadhand_teams.review.quotes import ChangeQuotes
 from leadhand_teams.review.refutations import Given, Refutations, is_shown
 from leadhand_teams.review.reported import MAX_FINDINGS, LensAnswer, lens_report
+from leadhand_teams.review.rules import rules
 from leadhand_teams.review.secrets import mask_secrets
-from leadhand_teams.review.team import rules
 from leadhand_teams.review.with_model import SUFFIX, lens_of
 
 if TYPE_CHECKING:

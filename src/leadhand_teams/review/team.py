@@ -6,7 +6,6 @@ model adds.
 
 import dataclasses
 import functools
-import importlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
@@ -15,7 +14,6 @@ from leadhand import Team
 from leadhand.contracts.task import Batch
 from leadhand.extension import load
 from leadhand_teams.review.change import Change, ChangedFile
-from leadhand_teams.review.lens import LensRule
 
 SMALL_FILES = 20
 """The most files of a change that needs no processes of its own."""
@@ -48,7 +46,6 @@ def review_team(change: Change, *, past_reviews: Path | None = None) -> Team:
                 offline=functools.partial(
                     cast("Callable[..., object]", worker.offline),
                     change=str(change.folder),
-                    limited=not small,
                     **bound.get(worker.name, {}),
                 ),
             )
@@ -73,16 +70,6 @@ def is_small(change: Change) -> bool:
 @functools.cache
 def _ready_made() -> Team:
     return load("review")
-
-
-@functools.cache
-def rules() -> tuple[LensRule, ...]:
-    """The rules of all lenses, sorted by id."""
-    found: list[LensRule] = []
-    for worker in _ready_made().workers:
-        module = importlib.import_module(f"leadhand_teams.review.lenses.{worker.name}")
-        found.extend(cast("Sequence[LensRule]", module.RULES))
-    return tuple(sorted(found, key=lambda rule: rule.id))
 
 
 def template_batches(change: Change) -> dict[str, list[Batch]]:

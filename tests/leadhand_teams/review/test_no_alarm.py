@@ -11,9 +11,10 @@ from pydantic import BaseModel, TypeAdapter
 from leadhand.contracts.answer import Finding
 from leadhand.supervisor import Supervisor
 from leadhand.synthesis.findings import Review
+from leadhand_teams.review.rules import rules
 from leadhand_teams.review.snapshot import write_snapshot
 from leadhand_teams.review.synthesizer import FindingsSynthesizer
-from leadhand_teams.review.team import review_team, rules, template_batches
+from leadhand_teams.review.team import review_team, template_batches
 from tests.repositories import Repo
 
 

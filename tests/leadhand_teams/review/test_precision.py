@@ -11,9 +11,8 @@ from benchmarks.precision.table import labels, table
 from pydantic import ValidationError
 
 from leadhand_teams.review import precision
-from leadhand_teams.review.lens import LensRule
 from leadhand_teams.review.precision import Confidence, Hits, PrecisionTable, Prior, load_table
-from leadhand_teams.review.team import rules
+from leadhand_teams.review.rules import LensRule, rules
 
 FAMILIES = {"bugs/a": "bugs/names", "bugs/b": "bugs/names", "bugs/c": "bugs/alone"}
 PRIOR = Prior(mean=0.7, family_strength=6, rule_strength=2)
@@ -91,8 +90,16 @@ def test_a_rule_without_labels_is_no_better_than_the_hits_that_its_text_counts()
     assert rated.why.endswith("related rules were right in 10 of 38 labelled hits")
 
 
+def test_every_rule_says_why_and_what_to_do_and_is_named_like_its_family() -> None:
+    ids = [rule.id for rule in rules()]
+    assert len(ids) == len(set(ids))
+    assert all(
+        rule.why and rule.fix and rule.family.startswith(f"{rule.lens}/") for rule in rules()
+    )
+
+
 def test_a_fact_is_certain_whatever_the_table_says() -> None:
-    fact = LensRule("bugs/broken", "bugs/x", "critical", why="", fix="", fact=True)
+    fact = LensRule("bugs/broken", "bugs/x", why="", fix="", severity="critical", fact=True)
     assert Confidence.of([fact])(fact.id) == (100, "fact", "", False)
 
 

@@ -1,18 +1,16 @@
 """Where the lenses of a change work: in one process, or in processes of their own."""
 
-import functools
 import json
 import resource
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from leadhand.synthesis.findings import Review
-from leadhand_teams.review.lenses import bugs
+from leadhand_teams.review.lens import limited_data
 from leadhand_teams.review.team import SMALL_BYTES, SMALL_FILES, review_team
 from tests.cli.program import leadhand
-from tests.leadhand_teams.review.changes import make_change, run_lens
+from tests.leadhand_teams.review.changes import make_change
 from tests.repositories import Repo
 
 CARELESS = "def run() -> None:\n    print(undefined)\n"
@@ -30,12 +28,14 @@ def test_the_lenses_of_a_small_change_need_no_processes(
     assert {worker.isolate for worker in review_team(change).workers} == {isolated}
 
 
-def test_a_lens_in_a_thread_leaves_the_program_its_memory(tmp_path: Path) -> None:
-    change = make_change(tmp_path, {"a.py": CARELESS})
+def test_the_memory_of_a_review_is_limited_until_it_ends(tmp_path: Path) -> None:
+    """Its processes inherit the limit, and lenses in its threads have it."""
     before = resource.getrlimit(resource.RLIMIT_DATA)
-    with ThreadPoolExecutor(1) as threads:
-        look = functools.partial(bugs.review, limited=True)
-        assert threads.submit(run_lens, look, change).result().findings
+    with limited_data():
+        limited, _ = resource.getrlimit(resource.RLIMIT_DATA)
+        assert 1 << 30 < limited < 3 << 30
+        with pytest.raises(MemoryError):
+            bytearray(2 << 30)
     assert resource.getrlimit(resource.RLIMIT_DATA) == before
 
 

@@ -28,9 +28,11 @@ from leadhand_teams.review.command.options import ReviewSetup
 from leadhand_teams.review.command.rendering import rendered
 from leadhand_teams.review.command.report import ReviewReport, Subject, exit_status
 from leadhand_teams.review.command.text import show_review
+from leadhand_teams.review.lens import limited_data
+from leadhand_teams.review.rules import rules
 from leadhand_teams.review.settings import ReviewSettings
 from leadhand_teams.review.synthesizer import FindingsSynthesizer
-from leadhand_teams.review.team import review_team, rules
+from leadhand_teams.review.team import review_team
 from leadhand_teams.review.with_model import lens_of
 
 CHANGE = "change"
@@ -93,7 +95,8 @@ class ReviewRun:
         supervisor = self.supervisor()
         if not quiet:
             self.reviewers.announce(error_console())
-        answer = session.follow(supervisor, lambda listener: work(supervisor, listener))
+        with limited_data():
+            answer = session.follow(supervisor, lambda listener: work(supervisor, listener))
         if self.change.cut is not None and answer.status == "partial":
             answer = answer.model_copy(update={"ended_by": answer.ended_by or "deadline"})
         review = Review.model_validate(answer.output)

@@ -10,7 +10,7 @@ from leadhand.extension.output import format_duration, format_speedup
 from leadhand.tools.text import counted, grouped_by_reason, joined_names
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.command.formats import FailOn
-from leadhand_teams.review.lens import LensRule
+from leadhand_teams.review.rules import LensRule
 
 SHOWN_LOOK = 10
 """What needs a look is shown up to this number, and the rest is counted."""

@@ -13,7 +13,7 @@ from leadhand import __version__
 from leadhand.extension.findings import Finding, Quote, Severity
 from leadhand.extension.output import safe, sentence
 from leadhand_teams.review.command.report import ReviewReport, left_out
-from leadhand_teams.review.lens import LensRule
+from leadhand_teams.review.rules import LensRule
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -10,7 +10,7 @@ from leadhand_teams.review.command.formats import DocumentFormat
 from leadhand_teams.review.command.rendering import rendered
 from leadhand_teams.review.command.report import ReviewReport, Subject
 from leadhand_teams.review.command.text import show_review
-from leadhand_teams.review.team import rules
+from leadhand_teams.review.rules import rules
 from leadhand_teams.review.with_model import lens_of
 
 

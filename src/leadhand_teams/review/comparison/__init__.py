@@ -2,6 +2,17 @@
 
 from leadhand_teams.review.comparison.edits import Edit
 from leadhand_teams.review.comparison.pairs import DefinitionPairs, Pair
-from leadhand_teams.review.comparison.removals import Removal, asked, finding, findings, shown
+from leadhand_teams.review.comparison.parts import Kind, Part
+from leadhand_teams.review.comparison.removals import (
+    Removal,
+    Rows,
+    finding,
+    findings,
+    of_edits,
+    shown,
+)
 
-__all__ = ["DefinitionPairs", "Edit", "Pair", "Removal", "asked", "finding", "findings", "shown"]
+__all__ = [
+    "DefinitionPairs", "Edit", "Kind", "Pair", "Part", "Removal", "Rows", "finding", "findings",
+    "of_edits", "shown",
+]  # fmt: skip

@@ -3,17 +3,18 @@
 import ast
 import functools
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from leadhand_teams.review import syntax
 from leadhand_teams.review.change import ChangedFile
 from leadhand_teams.review.comparison.guards import Guard, called_in, guards_in
+from leadhand_teams.review.comparison.parts import Definition, Kind, Part, parts_in
 
-Definition = syntax.Function | ast.ClassDef | ast.Module
 DEFINITIONS = (*syntax.FUNCTIONS, ast.ClassDef)
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
+Placed = ast.stmt | ast.expr | ast.excepthandler | ast.arg
 _CHOICES = (ast.If, ast.IfExp, ast.While, ast.Assert)
 
 
@@ -30,7 +31,7 @@ class Code:
     changed: Mapping[int, str]
     """The lines of its side of the file that the change removes or adds."""
 
-    def changes(self, node: ast.stmt | ast.expr | ast.excepthandler) -> bool:
+    def changes(self, node: Placed) -> bool:
         """Whether the change removes or adds a line of `node`."""
         return any(line in self.changed for line in span(node))
 
@@ -61,14 +62,22 @@ class Code:
         return found
 
     @functools.cached_property
+    def parts(self) -> Mapping[Kind, list[Part]]:
+        """What it has, by kind."""
+        found: defaultdict[Kind, list[Part]] = defaultdict(list)
+        for part in parts_in(self.node, self.nodes):
+            found[part.kind].append(part)
+        return found
+
+    @property
     def calls(self) -> list[ast.Call]:
         """Every call in the body, in no particular order."""
-        return [node for node in self.nodes if isinstance(node, ast.Call)]
+        return [one.node for one in self.parts["call"] if isinstance(one.node, ast.Call)]
 
     @functools.cached_property
     def call_counts(self) -> Counter[str]:
         """Last name of what is called -> number of calls."""
-        return Counter(syntax.last_name(call.func) for call in self.calls)
+        return Counter(one.name for one in self.parts["call"])
 
     @functools.cached_property
     def guards(self) -> list[Guard]:
@@ -111,7 +120,7 @@ class Code:
         ]
 
 
-def span(node: ast.stmt | ast.expr | ast.excepthandler) -> range:
+def span(node: Placed) -> range:
     """The lines of a node."""
     return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 

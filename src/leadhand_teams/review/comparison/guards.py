@@ -6,22 +6,12 @@ from typing import NamedTuple
 
 from leadhand_teams.review import syntax
 from leadhand_teams.review.comparison import vocabulary
+from leadhand_teams.review.syntax import words_of
 
-_ORDINARY = syntax.word_set(
-    "NotImplementedError StopIteration StopAsyncIteration AttributeError ImportError SystemExit"
-    " ModuleNotFoundError KeyboardInterrupt Exit GeneratorExit UsageError Skipped"
-    " ImproperlyConfigured DeprecationWarning RuntimeError"
-)
+_ORDINARY = words_of("comparison.ordinary")
 """Exceptions that belong to a protocol, a missing feature or an exit, and refuse no input."""
-_ABORTS = syntax.word_set(
-    "abort _abort send_error fail forbid deny reject unauthorized forbidden bad_request"
-    " set_exception errback setResponseCode set_status"
-)
-
-
-VERSIONS = syntax.word_set(
-    "version version_info platform PY2 PY3 TYPE_CHECKING DEBUG debug WIN WINDOWS os_name sys"
-)
+_ABORTS = words_of("comparison.aborts")
+VERSIONS = words_of("comparison.versions")
 """Names in conditions that tell versions and platforms apart, and refuse nothing."""
 
 

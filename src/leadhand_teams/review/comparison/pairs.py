@@ -17,7 +17,6 @@ from leadhand_teams.review.comparison import vocabulary
 from leadhand_teams.review.comparison.code import (
     DEFINITIONS,
     Code,
-    Definition,
     similarity,
     span,
     squeezed,
@@ -25,6 +24,7 @@ from leadhand_teams.review.comparison.code import (
 from leadhand_teams.review.comparison.edits import BothSides, Edit, edits
 from leadhand_teams.review.comparison.guards import subjects_of
 from leadhand_teams.review.comparison.learned import BaseNames
+from leadhand_teams.review.comparison.parts import Definition, Kind, Part
 from leadhand_teams.review.syntax import is_test
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -64,6 +64,21 @@ class Pair:
         if self.new is None:
             return []
         return edits(self.old.node, self.new.node, BothSides(self.old.text, self.new.text))
+
+    def lost(self, kind: Kind) -> Iterator[Part]:
+        """The parts on removed lines which the new code has less often."""
+        fewer = self._counts(kind, self.old) - self._counts(kind, self.new)
+        parts = self.old.parts[kind]
+        return (one for one in parts if fewer[one.owner, one.name] and self.removes(one.line))
+
+    def gained(self, kind: Kind) -> list[Part]:
+        """The parts of which the new code has more."""
+        more = self._counts(kind, self.new) - self._counts(kind, self.old)
+        parts = self.new.parts[kind] if self.new is not None else ()
+        return [one for one in parts if more[one.owner, one.name]]
+
+    def _counts(self, kind: Kind, code: Code | None) -> Counter[tuple[str, str]]:
+        return Counter((one.owner, one.name) for one in (code.parts[kind] if code else ()))
 
     @functools.cached_property
     def is_rewritten(self) -> bool:
@@ -256,6 +271,11 @@ class DefinitionPairs:
         owner = code.name.rpartition(".")[0]
         found = _head(code.file).get(owner) if owner else None
         return found.node if found is not None and isinstance(found.node, ast.ClassDef) else None
+
+    def is_inlined(self, code: Code) -> bool:
+        """Whether the change adds much of the body of a definition somewhere."""
+        lines = [squeezed(line) for line in code.lines[1:] if len(line) > 15]
+        return bool(lines) and sum(line in self.added_text for line in lines) * 3 >= len(lines)
 
     def is_called_in_removed(self, code: Code) -> bool:
         """Whether a line that the change removes elsewhere calls a function of this name."""

@@ -1,7 +1,7 @@
 """What a rule finds in a comparison, and how it becomes findings."""
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from leadhand.extension.findings import Finding
@@ -9,15 +9,16 @@ from leadhand.tools.text import counted
 from leadhand_teams.review.change import ChangedFile
 from leadhand_teams.review.comparison.code import span
 from leadhand_teams.review.comparison.edits import Edit
-from leadhand_teams.review.comparison.pairs import Pair
-from leadhand_teams.review.lens import LensRule
+from leadhand_teams.review.comparison.pairs import DefinitionPairs, Pair
+from leadhand_teams.review.rules import rule
 from leadhand_teams.review.secrets import mask_secrets, safe_quote
 
 
 class Removal(NamedTuple):
     """What one definition lost."""
 
-    rule: LensRule
+    rule: str
+    """Its id."""
     line: int
     """The line of the old file that is quoted; the change removes it."""
     message: str
@@ -30,7 +31,23 @@ class Removal(NamedTuple):
     """The definition as the message names it."""
 
 
-def asked(rule: LensRule, edit: Edit, pair: Pair, question: str) -> Iterator[Removal]:
+Row = Callable[[Edit, Pair, DefinitionPairs], str]
+Rows = Sequence[tuple[str, Row]]
+"""Ids of rules, each with what asks about an edit; an empty text asks nothing."""
+
+
+def of_edits(pair: Pair, sides: DefinitionPairs, rows: Rows) -> Iterator[Removal]:
+    """What the first row with a question asks about each edit of a definition."""
+    if pair.is_rewritten:
+        return
+    for edit in pair.edits:
+        asks = ((rule, row(edit, pair, sides)) for rule, row in rows)
+        rule, question = next((one for one in asks if one[1]), ("", ""))
+        if question:
+            yield from _asked(rule, edit, pair, question)
+
+
+def _asked(rule: str, edit: Edit, pair: Pair, question: str) -> Iterator[Removal]:
     """The removal for an edit, at the first line of it that the change removes, else adds."""
     old, new = edit.old, edit.new
     for node in (old, *edit.above):
@@ -52,7 +69,7 @@ def findings(found: Iterable[tuple[ChangedFile, Sequence[Removal]]]) -> Iterator
     for file, removals in found:
         for removal in _grouped(removals):
             words = removal.message.replace(removal.place, "")
-            alike.setdefault((removal.rule.id, words), []).append((file, removal))
+            alike.setdefault((removal.rule, words), []).append((file, removal))
     for (file, first), *others in alike.values():
         yield finding(file, first, others)
 
@@ -61,7 +78,7 @@ def _grouped(removals: Iterable[Removal]) -> Iterator[Removal]:
     """One removal for each rule that finds something in a definition, at the first place."""
     groups: dict[str, list[Removal]] = {}
     for removal in removals:
-        groups.setdefault(removal.rule.id, []).append(removal)
+        groups.setdefault(removal.rule, []).append(removal)
     for found in groups.values():
         first, *more = sorted(found, key=lambda removal: removal.line)
         if more:
@@ -81,7 +98,7 @@ def finding(
         there = {one.place.strip("`"): None for _, one in others}
         named = ", ".join([*there][:5])
         message += f" It was removed in {len(others)} other places, too, such as {named}."
-    return removal.rule.finding(
+    return rule(removal.rule).finding(
         file,
         hunk.new_line if hunk is not None else removal.line,
         message=mask_secrets(message),

@@ -5,50 +5,27 @@ import re
 from collections.abc import Iterable
 
 from leadhand_teams.review import syntax
+from leadhand_teams.review.syntax import words_of
 
-_VERBS = syntax.word_set(
-    "verify verifies validate validates authenticate authorize authorise escape sanitize sanitise"
-    " quote ensure require requires enforce deny forbid protect restrict throttle ratelimit redact"
-    " scrub bleach secure whitelist blacklist allowlist denylist blocklist"
-)
+_VERBS = words_of("comparison.verbs")
 """A function with one of these words protects something."""
-_NOUNS = syntax.word_set(
-    "permission permissions perm perms auth authentication authorization login csrf xsrf signature"
-    " hmac nonce captcha ratelimit access role roles owner ownership credentials privilege origin"
-    " safe trusted valid allowed permitted authenticated authorized authorised admin superuser"
-    " staff anonymous forbidden unauthorized quota sandbox sandboxed password token session"
-    " certificate cert ssl tls hostname redirect"
-)
+_NOUNS = words_of("comparison.nouns")
 """A function that checks one of these protects something."""
-_CHECKS = syntax.word_set(
-    "check is has can may must verify validate get decode parse assert compare match test only"
-    " require requires required validator checker guard limit"
-)
-_EXACT = syntax.word_set(
-    "compare_digest constant_time_compare safe_join secure_filename strip_tags normpath realpath"
-    " abspath relative_to is_relative_to raise_for_status full_clean cycle_key regenerate"
-    " regenerate_id rotate_token select_for_update isdigit isalnum isidentifier"
-    " check_password_hash check_password is_valid is_safe_url is_authenticated abortConnection"
-    " url_has_allowed_host_and_scheme conditional_escape html_escape autoescape rate_limit"
-    " create_default_context load_verify_locations set_ciphers fullmatch quote_plus quoteattr"
-    " quote_identifier quote_ident quote_name escape_string literal_eval safe_load safe_dump"
-    " verify_mode check_hostname has_perm has_permission get_object_or_404 hmac sign unsign"
-    " setgroups umask translate format_html format_html_join"
-)
+_CHECKS = words_of("comparison.checks")
+_EXACT = words_of("comparison.exact")
+_CLEANS = re.compile(r"clean_(?!up|all|old|dirs?|files?|cache|tmp)\w+")
 _LIMITS = re.compile(
     r"^max_|_max$|_max_|^max[A-Z]|limit|quota|^timeout$|_timeout|timeout_|max_?size|maxsize"
     r"|^maximum_|_depth$|maxlen|^max$"
 )
 _NOT_LIMITS = re.compile(r"limited|delimit|unlimited|limits?_?choices|rlimit|callback|handle|error")
-_ACCESS = syntax.word_set(
-    "auth authenticated authorized authorised authorize anonymous permission permissions permitted"
-    " perm perms forbidden unauthorized unauthorised login logged admin staff superuser owner role"
-    " roles csrf xsrf signature verified credentials privilege access jwt current_user"
-)
-_DENIALS = syntax.word_set("denied bad request suspicious unsafe traversal disallowed")
-_ENCODERS = syntax.word_set("escape quote sanitize sanitise")
-WRITES = syntax.word_set("replace sub translate encode dumps format join b64encode hexlify")
+_ACCESS = words_of("comparison.access")
+_DENIALS = words_of("comparison.denials")
+_ENCODERS = words_of("comparison.encoders")
+WRITES = words_of("comparison.writes")
 """Functions that a function which encodes a text may be made of."""
+_GUARDING = words_of("comparison.guarding")
+_NOT_GUARDING = words_of("comparison.not_guarding")
 _SAFETY = _VERBS | _NOUNS | _ACCESS | _DENIALS | {"scheme", "netloc", "host"}
 _REFUSALS = _ACCESS | {"redirect", "denied", "error", "errors", "errcode", "reject", "rejected"}
 _STATUS = re.compile(
@@ -64,7 +41,14 @@ def protects(name: str) -> bool:
 def checks(name: str) -> bool:
     """Whether a function of this name checks something or makes it safe."""
     found = set(syntax.words(name))
-    return name in _EXACT or bool(found & _VERBS) or bool(found & _CHECKS and found & _NOUNS)
+    known = name in _EXACT or bool(_CLEANS.fullmatch(name))
+    return known or bool(found & _VERBS) or bool(found & _CHECKS and found & _NOUNS)
+
+
+def guards(name: str) -> bool:
+    """Whether a decorator or base class of this name protects what it is put on."""
+    words = set(syntax.words(name))
+    return bool(words & _GUARDING) and not words & _NOT_GUARDING
 
 
 def encodes(name: str) -> bool:
@@ -77,15 +61,15 @@ def about_safety(names: Iterable[str]) -> bool:
     return any(not _SAFETY.isdisjoint(syntax.words(name)) for name in names)
 
 
+def about_access(names: Iterable[str]) -> bool:
+    """Whether these names speak of identity or permissions."""
+    return any(not _ACCESS.isdisjoint(syntax.words(name)) for name in names)
+
+
 def is_limit(name: str) -> bool:
     """Whether a parameter, keyword or constant of this name limits something."""
     lower = name if name.isupper() is False else name.lower()
     return bool(_LIMITS.search(lower)) and not _NOT_LIMITS.search(lower)
-
-
-def about_access(names: frozenset[str] | set[str]) -> bool:
-    """Whether these names speak of identity or permissions."""
-    return any(not _ACCESS.isdisjoint(syntax.words(name)) for name in names)
 
 
 def is_error_status(node: ast.expr) -> bool:
@@ -108,9 +92,8 @@ def refusing_value(value: ast.expr) -> str:
             name = syntax.last_name(function)
             if _REFUSALS & set(syntax.words(name)) or name.endswith("BadRequest"):
                 return name
-            if any(is_error_status(part) for part in (*value.args, *_values(value))):
-                return name
-            return ""
+            given = (*value.args, *(keyword.value for keyword in value.keywords))
+            return name if any(map(is_error_status, given)) else ""
         case ast.Dict(keys=keys):
             named = {key.value for key in keys if isinstance(key, ast.Constant)}
             return "return" if named & {"error", "errors", "errcode"} else ""
@@ -147,7 +130,3 @@ def speaks_of_access(node: ast.AST) -> bool:
         and not _ACCESS.isdisjoint(re.findall(r"[a-z]+", part.value.lower()))
         for part in ast.walk(node)
     )
-
-
-def _values(call: ast.Call) -> list[ast.expr]:
-    return [keyword.value for keyword in call.keywords]

@@ -11,6 +11,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import cast
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -18,9 +19,10 @@ from leadhand.extension.findings import NotAssessed
 from leadhand.tools.ruff import UNKNOWN_RULE, UNREADABLE, Diagnostic, check
 from leadhand.tools.text import joined_names
 from leadhand_teams.review.change import ChangedFile
-from leadhand_teams.review.lens import LensRule, Seen, data_limit
-from leadhand_teams.review.ruff_rules.hits import RuffHit, finding
-from leadhand_teams.review.ruff_rules.table import ROWS, RuffRule
+from leadhand_teams.review.lens import Seen, data_limit
+from leadhand_teams.review.ruff_rules import closures, defaults, judges, names, protections
+from leadhand_teams.review.ruff_rules.hits import Judge, RuffHit, finding, ruff_message
+from leadhand_teams.review.rules import LensRule, rules
 from leadhand_teams.review.syntax import is_test
 
 BROKEN = ("invalid-syntax", UNREADABLE)
@@ -35,17 +37,12 @@ TARGET = "py314"
 
 _DIAGNOSTICS = TypeAdapter(tuple[Diagnostic, ...], config=ConfigDict(defer_build=True))
 _ONE_RUN = threading.Lock()
-_BY_CODE: defaultdict[str, list[RuffRule]] = defaultdict(list)
-for _row in ROWS:
-    for _code in _row.codes:
-        _BY_CODE[_code].append(_row)
+_BY_CODE: defaultdict[str, list[LensRule]] = defaultdict(list)
+for _rule in rules():
+    for _code in _rule.codes.split():
+        _BY_CODE[_code].append(_rule)
 CODES = tuple(_BY_CODE)
 """The codes of ruff's rules that one run checks."""
-
-
-def ruff_rules(lens: str) -> tuple[LensRule, ...]:
-    """The rules of one lens that ruff checks."""
-    return tuple(row.rule for row in ROWS if row.lens == lens)
 
 
 def diagnostics(files: Sequence[ChangedFile]) -> dict[ChangedFile, list[Diagnostic]]:
@@ -99,11 +96,11 @@ def ruff_findings(lens: str, files: Sequence[ChangedFile]) -> Iterator[Seen]:
         if any(one.code in BROKEN for one in found):
             continue
         wanted = [
-            (row, one)
+            (rule, one)
             for one in found
             if file.touches(one.line, one.end_line)
-            for row in _BY_CODE.get(one.code, ())
-            if row.lens == lens
+            for rule in _BY_CODE.get(one.code, ())
+            if rule.lens == lens
         ]
         if not wanted:
             continue
@@ -118,16 +115,31 @@ def ruff_findings(lens: str, files: Sequence[ChangedFile]) -> Iterator[Seen]:
 
 
 def _judged(
-    file: ChangedFile, wanted: Sequence[tuple[RuffRule, Diagnostic]], found: Sequence[Diagnostic]
+    file: ChangedFile, wanted: Sequence[tuple[LensRule, Diagnostic]], found: Sequence[Diagnostic]
 ) -> Iterator[Seen]:
     in_test = is_test(file.path)
     reported: set[tuple[str, int | str]] = set()
-    for row, one in wanted:
+    for rule, one in wanted:
         hit = RuffHit(file, file.head_syntax, one, found)
-        if in_test and (not row.in_tests or hit.is_expected()):
+        if in_test and (not rule.in_tests or hit.is_expected()):
             continue
-        message = row.judge(hit)
-        key = (row.rule.id, hit.name if one.code == "F821" else one.line)
+        message = _judge(rule)(hit)
+        key = (rule.id, hit.name if one.code == "F821" else one.line)
         if message is not None and key not in reported:
             reported.add(key)
-            yield finding(row.rule, file, one.line, one.end_line, message)
+            yield finding(rule, file, one.line, one.end_line, message)
+
+
+_MODULES = {
+    "closures": closures,
+    "defaults": defaults,
+    "judges": judges,
+    "names": names,
+    "protections": protections,
+}
+
+
+def _judge(rule: LensRule) -> Judge:
+    """What decides on the hits of a rule."""
+    module, _, name = rule.judge.partition(":")
+    return cast("Judge", getattr(_MODULES[module], name)) if name else ruff_message

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from leadhand.extension.findings import Finding
 from leadhand.tools.ruff import Diagnostic, suppression
 from leadhand_teams.review.change import ChangedFile
-from leadhand_teams.review.lens import LensRule
+from leadhand_teams.review.rules import LensRule
 from leadhand_teams.review.syntax import ImportedNames, Node, Tree
 
 MAX_LINES = 20

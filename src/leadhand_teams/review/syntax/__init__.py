@@ -26,7 +26,7 @@ from leadhand_teams.review.syntax.tree import (
     word_set,
     words,
 )
-from leadhand_teams.review.syntax.word_tables import words_of
+from leadhand_teams.review.syntax.word_tables import pattern_of, word_rows, words_of
 
 __all__ = [
     "FUNCTIONS",
@@ -51,8 +51,10 @@ __all__ = [
     "last_name",
     "line_of",
     "parameters",
+    "pattern_of",
     "tree_paths",
     "walk_scope",
+    "word_rows",
     "word_set",
     "words",
     "words_of",

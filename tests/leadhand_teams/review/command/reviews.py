@@ -3,7 +3,7 @@
 from leadhand.contracts.answer import Answer, Finding, Gap, Metrics, NotAssessed, Severity, Status
 from leadhand.synthesis.findings import Dropped, Quote, Review
 from leadhand_teams.review.command.report import ReviewReport, Subject
-from leadhand_teams.review.lens import LensRule
+from leadhand_teams.review.rules import LensRule
 
 RULES = (
     LensRule(

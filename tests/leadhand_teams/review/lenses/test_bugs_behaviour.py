@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from leadhand_teams.review.lenses import bugs
-from leadhand_teams.review.lenses.bugs import behaviour
+from leadhand_teams.review.rules import rules
 from tests.leadhand_teams.review.changes import make_change, quoted_report
 
 CHANGED: dict[str, tuple[str, str, str]] = {
@@ -181,7 +181,7 @@ QUIET: dict[str, tuple[str, str]] = {
 }
 
 
-ASKED = {rule.id for rule in behaviour.RULES}
+ASKED = {rule.id for rule in rules() if rule.family == "bugs/behaviour"}
 
 
 def _questions(folder: Path, before: str, after: str, path: str = "app.py") -> dict[str, str]:

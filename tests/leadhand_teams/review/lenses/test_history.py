@@ -8,7 +8,7 @@ import pytest
 from leadhand.contracts.answer import LensReport
 from leadhand.tools.git.repository import open_repository
 from leadhand_teams.review.change import Change
-from leadhand_teams.review.lenses.history import RULES, review
+from leadhand_teams.review.lenses.history import review
 from tests.leadhand_teams.review.changes import make_change, only, run_lens
 from tests.repositories import Repo, note_git
 
@@ -298,8 +298,3 @@ class TestWithoutHistory:
             git_dir=own.git_dir, base=head, head=head, history=head,
         )  # fmt: skip
         assert "the clone is shallow" in run_lens(review, change).not_assessed[0].why
-
-
-def test_every_rule_is_named_for_the_lens() -> None:
-    assert [rule.id.removeprefix("history/") for rule in RULES] == ["reintroduced", "reverted-fix"]
-    assert {rule.family for rule in RULES} == {"history/reintroduced"}

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from leadhand_teams.review.lenses import security
 from tests.leadhand_teams.review.lenses.security_reports import look, rules
 
 _FLASK = "from flask import *\nfrom flask import Flask, request, redirect\napp = Flask(__name__)\n"
@@ -222,9 +221,3 @@ def test_a_file_that_does_not_parse_is_named(tmp_path: Path) -> None:
 def test_code_of_tests_is_only_checked_for_secrets(tmp_path: Path) -> None:
     bad = BAD["a command with a parameter pasted in"][1]
     assert look(tmp_path, {"tests/test_a.py": bad}).findings == ()
-
-
-def test_every_rule_has_a_family_and_a_unique_id() -> None:
-    ids = [rule.id for rule in security.RULES]
-    assert len(ids) == len(set(ids))
-    assert all(rule.id.startswith("security/") and rule.family for rule in security.RULES)

@@ -103,6 +103,29 @@ GONE: dict[str, tuple[str, str, str]] = {
         "def f(r):\n    r.headers['X-Frame-Options'] = 'DENY'\n    return r\n",
         "def f(r):\n    return r\n",
     ),
+    "a call that sets a header": (
+        "header",
+        "def f(self, name):\n    self.set_header('Access-Control-Allow-Origin', ORIGIN)\n"
+        "    self.write(name)\n",
+        "def f(self, name):\n    self.write(name)\n",
+    ),
+    "a call that cleans a value": (
+        "call",
+        "def f(page, text):\n    text = clean_html(text)\n    page.show(text)\n",
+        "def f(page, text):\n    page.show(text)\n",
+    ),
+    "a method that cleans a field": (
+        "check",
+        "class Form(Base):\n    def clean_name(self):\n        if '/' in self.name:\n"
+        "            raise ValidationError(self.name)\n        return self.name\n\n"
+        "    def go(self):\n        return 1\n",
+        "class Form(Base):\n    def go(self):\n        return 1\n",
+    ),
+    "a validator in lower case": (
+        "call",
+        "def f(url):\n    url_validator(url)\n    return go(url)\n",
+        "def f(url):\n    return go(url)\n",
+    ),
     "an entry of a deny list": (
         "entry",
         "BLOCKED = [\n    'exec',\n    'eval',\n]\n",
@@ -262,6 +285,15 @@ KEPT: dict[str, tuple[dict[str, str], dict[str, str]]] = {
             "        if not self.problem:\n            return self\n"
             "        raise Unfit(self.problem)\n",
         },
+    ),
+    "a call that tidies up": (
+        {"a.py": "def f(x):\n    clean_up(x)\n    return x.go()\n"},
+        {"a.py": "def f(x):\n    return x.go()\n"},
+    ),
+    "a header for the type of a page": (
+        {"a.py": "def f(self, x):\n    self.set_header('Content-Type', 'text/html')\n"
+         "    return x.go()\n"},
+        {"a.py": "def f(self, x):\n    return x.go()\n"},
     ),
     "the greatest item": (
         {"a.py": "def f(rows):\n    return max(rows, key=len, default=None)\n"},

@@ -10,21 +10,10 @@ from collections.abc import Iterator, Sequence
 from leadhand.errors import ToolError
 from leadhand.extension.findings import Finding, NotAssessed
 from leadhand_teams.review.change import Change, ChangedFile
-from leadhand_teams.review.lens import LensRule, Seen, lens
+from leadhand_teams.review.lens import Seen, lens
 from leadhand_teams.review.lenses.bugs import behaviour, coroutines, crossfile, definitions, syntax
 from leadhand_teams.review.lenses.bugs.injected import is_injected
-from leadhand_teams.review.ruff_rules import diagnostics, ruff_findings, ruff_rules
-
-__all__ = ["RULES", "review"]
-
-RULES: tuple[LensRule, ...] = (
-    *ruff_rules("bugs"),
-    *syntax.RULES,
-    definitions.RULE,
-    coroutines.RULE,
-    *crossfile.RULES,
-    *behaviour.RULES,
-)
+from leadhand_teams.review.ruff_rules import diagnostics, ruff_findings
 
 
 @lens

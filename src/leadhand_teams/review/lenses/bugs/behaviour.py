@@ -6,7 +6,7 @@ things to a definition has its reasons, and is not asked.
 
 import ast
 import builtins
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from leadhand.extension.findings import Finding
 from leadhand_teams.review import syntax
@@ -15,50 +15,14 @@ from leadhand_teams.review.comparison import (
     DefinitionPairs,
     Edit,
     Pair,
-    Removal,
-    asked,
+    Rows,
     findings,
+    of_edits,
     shown,
 )
 from leadhand_teams.review.comparison.code import names_in, squeezed
 from leadhand_teams.review.comparison.guards import called_in
-from leadhand_teams.review.lens import LensRule
 from leadhand_teams.review.lenses.bugs import conditions, taken_away
-
-_FAMILY = "bugs/behaviour"
-_RESTORE = "Restore it, or explain in the change why it is right."
-
-
-def _rule(name: str, why: str) -> LensRule:
-    return LensRule(f"bugs/{name}", _FAMILY, "warning", why, _RESTORE, removal=True)
-
-
-AWAIT = _rule("await-dropped", "A coroutine that nothing awaits does not run.")
-LOCK = _rule("lock-dropped", "Two threads or tasks may now run this code at the same time.")
-CONTEXT = _rule("context-dropped", "What it set up or held around the block is missing now.")
-CLOSED = _rule("not-closed", "It may stay open, above all when an error comes in between.")
-CAUGHT = _rule("exception-exchanged", "Handlers of the former one do not catch the new one.")
-BOUND = _rule("moved-by-one", "The first or the last case may now be treated otherwise.")
-TURNED = _rule("condition-turned", "The code now does the opposite, or does it in other cases.")
-CONSTANT = _rule("condition-constant", "It no longer decides anything.")
-CASE = _rule("case-dropped", "It is now treated like every other case.")
-HANDLER = _rule("handler-dropped", "The error now reaches the callers.")
-ARGUMENT = _rule("argument-dropped", "The default may not be what is meant here.")
-STATEMENT = _rule("statement-dropped", "What it did may still be expected.")
-RULES = (
-    CASE,
-    HANDLER,
-    ARGUMENT,
-    STATEMENT,
-    AWAIT,
-    LOCK,
-    CONTEXT,
-    CLOSED,
-    CAUGHT,
-    BOUND,
-    TURNED,
-    CONSTANT,
-)
 
 _BUILTINS = frozenset(dir(builtins))
 _FEW = 6
@@ -76,27 +40,19 @@ _LOCKS = syntax.word_set(
     "lock locks rlock mutex semaphore locked atomic transaction savepoint synchronized begin"
 )
 _COROUTINES = syntax.word_set("coroutine inlineCallbacks")
-Row = Callable[[Edit, Pair, DefinitionPairs], str]
 
 
 def find(change: Change, files: Sequence[ChangedFile]) -> Iterator[Finding]:
     """What the changed definitions of `files` do differently."""
     comparison = DefinitionPairs.of(change)
     found = (
-        (file, [one for edit in pair.edits for one in _asked(edit, pair, comparison)])
+        (file, list(of_edits(pair, comparison, _ROWS)))
         for file in files
         if not syntax.is_test(file.path)
         for pair in comparison.pairs(file)
-        if not pair.is_rewritten and len(pair.edits) <= _FEW
+        if len(pair.edits) <= _FEW
     )
     yield from findings(found)
-
-
-def _asked(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> Iterator[Removal]:
-    for rule, row in _ROWS:
-        if question := row(edit, pair, comparison):
-            yield from asked(rule, edit, pair, question)
-            return
 
 
 def _await(edit: Edit, pair: Pair, comparison: DefinitionPairs) -> str:
@@ -292,17 +248,17 @@ def _is_same_kind(one: str, other: str) -> bool:
     return narrow is not None and broad is not None and issubclass(narrow, broad)
 
 
-_ROWS: tuple[tuple[LensRule, Row], ...] = (
-    (AWAIT, _await),
-    (LOCK, _lock),
-    (CONTEXT, _context),
-    (CLOSED, _closed),
-    (CAUGHT, _exception),
-    (CONSTANT, conditions.constant),
-    (BOUND, conditions.bound),
-    (TURNED, conditions.turned),
-    (CASE, conditions.case),
-    (HANDLER, taken_away.handler),
-    (ARGUMENT, taken_away.argument),
-    (STATEMENT, taken_away.statement),
+_ROWS: Rows = (
+    ("bugs/await-dropped", _await),
+    ("bugs/lock-dropped", _lock),
+    ("bugs/context-dropped", _context),
+    ("bugs/not-closed", _closed),
+    ("bugs/exception-exchanged", _exception),
+    ("bugs/condition-constant", conditions.constant),
+    ("bugs/moved-by-one", conditions.bound),
+    ("bugs/condition-turned", conditions.turned),
+    ("bugs/case-dropped", conditions.case),
+    ("bugs/handler-dropped", taken_away.handler),
+    ("bugs/argument-dropped", taken_away.argument),
+    ("bugs/statement-dropped", taken_away.statement),
 )

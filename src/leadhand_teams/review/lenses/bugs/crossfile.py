@@ -10,19 +10,18 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from leadhand.extension.findings import Finding, NotAssessed
 from leadhand_teams.review.change import Change, ChangedFile
-from leadhand_teams.review.lens import LensRule, Seen
+from leadhand_teams.review.lens import Seen
 from leadhand_teams.review.lenses.bugs import symbols, uses
 from leadhand_teams.review.lenses.bugs.modules import module_parts
 from leadhand_teams.review.lenses.bugs.symbols import ChangedSignature, Removed
 from leadhand_teams.review.lenses.bugs.uses import Workspace, shown_places
-from leadhand_teams.review.rules import rule
+from leadhand_teams.review.rules import LensRule, rule
 from leadhand_teams.review.syntax import Function, defaults
 
 REMOVED_SYMBOL = rule("bugs/removed-symbol-still-used")
 REMOVED_MODULE = rule("bugs/removed-module-still-imported")
 CHANGED_SIGNATURE = rule("bugs/signature-changed-still-called")
 REMOVED_METHOD = rule("bugs/removed-method-still-called")
-RULES = (REMOVED_SYMBOL, REMOVED_MODULE, CHANGED_SIGNATURE, REMOVED_METHOD)
 
 _Uses = list[tuple[str, ast.AST]]
 

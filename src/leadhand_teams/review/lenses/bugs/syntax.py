@@ -18,7 +18,6 @@ from leadhand_teams.review.syntax.paths import is_test
 SYNTAX_ERROR = rule("bugs/syntax-error")
 CONFLICT = rule("bugs/conflict-marker")
 ENCODING = rule("bugs/declared-encoding")
-RULES = (SYNTAX_ERROR, CONFLICT, ENCODING)
 
 _OLD = re.compile(
     r"""^[ \t]*(?:print[ \t]+["'\w]|exec[ \t]+["'\w]|raise[ \t]+\w+,[ \t]"""

@@ -6,14 +6,8 @@ Code compares docstrings with signatures; a model compares everything else that 
 from collections.abc import Iterator, Sequence
 
 from leadhand_teams.review.change import Change, ChangedFile
-from leadhand_teams.review.lens import LensRule, Seen, lens
-from leadhand_teams.review.lenses.comments.parameters import (
-    PARAMETER_GONE,
-    PARAMETER_UNDOCUMENTED,
-    stale_docstrings,
-)
-
-RULES: tuple[LensRule, ...] = (PARAMETER_GONE, PARAMETER_UNDOCUMENTED)
+from leadhand_teams.review.lens import Seen, lens
+from leadhand_teams.review.lenses.comments.parameters import stale_docstrings
 
 
 @lens

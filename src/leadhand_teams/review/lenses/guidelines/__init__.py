@@ -16,10 +16,9 @@ from leadhand.tools.git import read_blobs
 from leadhand.tools.text import joined_names
 from leadhand_teams.review.change import Change, ChangedFile
 from leadhand_teams.review.diff_rows import numbered
-from leadhand_teams.review.lens import ONLY_A_PATCH, LensRule, Seen, lens
+from leadhand_teams.review.lens import ONLY_A_PATCH, Seen, lens
 from leadhand_teams.review.syntax import tree_paths
 
-RULES: tuple[LensRule, ...] = ()
 MAX_CHARS = 20_000
 """The most text of documents for one part of the change."""
 _ROOT_GUIDE = re.compile(r"(?:(?:docs?|\.github)/)?contributing\.(?:md|rst|txt)$", re.IGNORECASE)

@@ -9,11 +9,9 @@ from collections.abc import Iterator, Sequence
 from leadhand import LeadhandError
 from leadhand.extension.findings import NotAssessed
 from leadhand_teams.review.change import Change, ChangedFile
-from leadhand_teams.review.lens import ONLY_A_PATCH, LensRule, Seen, lens
-from leadhand_teams.review.lenses.history.reintroduced import REINTRODUCED, reintroduced
-from leadhand_teams.review.lenses.history.reverted import REVERTED, reverted
-
-RULES: tuple[LensRule, ...] = (REINTRODUCED, REVERTED)
+from leadhand_teams.review.lens import ONLY_A_PATCH, Seen, lens
+from leadhand_teams.review.lenses.history.reintroduced import reintroduced
+from leadhand_teams.review.lenses.history.reverted import reverted
 
 
 @lens

@@ -11,11 +11,9 @@ from pathlib import Path
 from leadhand import Handoff
 from leadhand.extension.findings import LensReport, NotAssessed
 from leadhand_teams.review.change import Change
-from leadhand_teams.review.lens import LensRule
 from leadhand_teams.review.lenses.past_reviews.export import PastComment, load_export
 from leadhand_teams.shared.search import Index
 
-RULES: tuple[LensRule, ...] = ()
 MAX_CHARS = 8_000
 """The most text of comments for one part of the change."""
 _MAX_COMPARED = 5_000
@@ -26,11 +24,9 @@ _MIN_SHARE = 0.3
 """How much of the words of a hunk a comment and its code must have, by their rarity."""
 
 
-def review(
-    handoff: Handoff, *, change: str, limited: bool = False, past_reviews: str | None = None
-) -> LensReport:
+def review(handoff: Handoff, *, change: str, past_reviews: str | None = None) -> LensReport:
     """That earlier comments were not compared with the change."""
-    del handoff, change, limited
+    del handoff, change
     why = "no export of earlier reviews was given; pass one with --past-reviews FILE"
     if past_reviews is not None:
         why = "only a model compares earlier comments with the change (--model)"

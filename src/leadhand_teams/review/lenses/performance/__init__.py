@@ -4,13 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from leadhand.extension.findings import NotAssessed
 from leadhand_teams.review.change import Change, ChangedFile
-from leadhand_teams.review.lens import LensRule, Seen, lens
+from leadhand_teams.review.lens import Seen, lens
 from leadhand_teams.review.lenses.performance import queries
-from leadhand_teams.review.ruff_rules import ruff_findings, ruff_rules
-
-__all__ = ["RULES", "review"]
-
-RULES: tuple[LensRule, ...] = (*ruff_rules("performance"), queries.RULE)
+from leadhand_teams.review.ruff_rules import ruff_findings
 
 
 @lens

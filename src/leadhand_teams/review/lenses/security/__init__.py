@@ -14,24 +14,20 @@ from leadhand.extension.findings import Finding, NotAssessed
 from leadhand_teams.review import secrets
 from leadhand_teams.review.change import Change, ChangedFile, unparsed
 from leadhand_teams.review.hints import hinted_lines
-from leadhand_teams.review.lens import LensRule, Seen, lens
+from leadhand_teams.review.lens import Seen, lens
 from leadhand_teams.review.lenses.security import (
     credentials,
-    removed,
+    removed_protections,
     settings,
     sinks,
     sources,
 )
 from leadhand_teams.review.lenses.security.events import Event, Scope, SecurityHit
 from leadhand_teams.review.lenses.security.flow import Flow
-from leadhand_teams.review.ruff_rules import ruff_findings, ruff_rules
+from leadhand_teams.review.ruff_rules import ruff_findings
+from leadhand_teams.review.rules import rule
 from leadhand_teams.review.secrets import mask_secrets, safe_quote
 from leadhand_teams.review.syntax import ImportedNames, is_test
-
-RULES: tuple[LensRule, ...] = (
-    *ruff_rules("security"), *sinks.RULES, *settings.RULES, *credentials.RULES, *secrets.RULES,
-    *removed.RULES,
-)  # fmt: skip
 
 _HINTS = {
     hint: re.split(r"\W", hint, maxsplit=1)[0]
@@ -40,7 +36,7 @@ _HINTS = {
 
 
 def _review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
-    gone = list(removed.find(change, files))
+    gone = list(removed_protections.find(change, files))
     # What turned TLS off says more than that it is off.
     known = _places(gone, "security/removed-tls")
     for seen in _present(files):
@@ -108,10 +104,10 @@ def _python(file: ChangedFile, known: set[int], seen: set[tuple[str, int]]) -> I
         finding = _finding(file, hit)
         if finding is None or (finding.rule, finding.line) in seen:
             continue
-        if before[hit.rule.id, hit.message] > 0:
-            before[hit.rule.id, hit.message] -= 1
+        if before[hit.rule, hit.message] > 0:
+            before[hit.rule, hit.message] -= 1
             continue
-        if hit.rule is credentials.HARD_CODED and finding.line in secret:
+        if hit.rule == "hard-coded-credential" and finding.line in secret:
             continue
         seen.add((finding.rule, finding.line))
         known.add(finding.line)
@@ -140,7 +136,7 @@ def _before(file: ChangedFile) -> Counter[tuple[str, str]]:
     if tree is None:
         return Counter()
     hits = _read(tree, ImportedNames(tree), lambda first, last: True)
-    return Counter((hit.rule.id, hit.message) for hit in hits)
+    return Counter((hit.rule, hit.message) for hit in hits)
 
 
 def _read(
@@ -164,7 +160,7 @@ def _finding(file: ChangedFile, hit: SecurityHit) -> Finding | None:
         evidence = safe_quote(file.added.get(line, ""))
         if evidence:
             end = last if line == first else line
-            return hit.rule.finding(
+            return rule(f"security/{hit.rule}").finding(
                 file, line, message=mask_secrets(hit.message), evidence=evidence, end_line=end
             )
     return None
@@ -179,5 +175,3 @@ def _not_assessed(file: ChangedFile, why: str) -> NotAssessed:
 
 
 review = lens(_review)
-
-__all__ = ["RULES", "review"]

@@ -10,11 +10,7 @@ import re
 
 from leadhand_teams.review.lenses.security import events
 from leadhand_teams.review.lenses.security.values import HOLE
-from leadhand_teams.review.rules import rule
 from leadhand_teams.review.syntax import word_set, words, words_of
-
-HARD_CODED = rule("security/hard-coded-credential")
-EMPTY = rule("security/empty-database-password")
 
 _PASSWORDS = word_set("password passwd pwd passphrase")
 _KEYS = word_set("secret token apikey")
@@ -50,7 +46,7 @@ def find(event: events.Event) -> events.Hits:
             name = one.origin.rsplit(".", 1)[-1]
             if value is not None and not one.constant and _is_password(name) and _is_real(value):
                 message = f"`{one.origin}` is compared with a constant in {event.scope.title}."
-                yield events.hit(HARD_CODED, event, message)
+                yield events.hit("hard-coded-credential", event, message)
 
 
 def _stored(event: events.Assignment) -> events.Hits:
@@ -61,10 +57,12 @@ def _stored(event: events.Assignment) -> events.Hits:
     url = _DATABASE_URL.match(value)
     if url and url[1] not in ("localhost", "127.0.0.1"):
         yield events.hit(
-            EMPTY, event, f"`{event.key}` holds a URL for `{url[1]}` with an empty password."
+            "empty-database-password",
+            event,
+            f"`{event.key}` holds a URL for `{url[1]}` with an empty password.",
         )
     elif _names_a_credential(event.key, value):
-        yield events.hit(HARD_CODED, event, f"`{event.key}` is a constant credential.")
+        yield events.hit("hard-coded-credential", event, f"`{event.key}` is a constant credential.")
 
 
 def _passed(event: events.ResolvedCall) -> events.Hits:
@@ -78,14 +76,16 @@ def _passed(event: events.ResolvedCall) -> events.Hits:
         connects = _CONNECTS.match(event.name) is not None
         message = f"{event.title} gets a constant `{keyword.arg}`."
         if connects and value.text and not _PLACEHOLDER.match(value.text):
-            yield events.hit(HARD_CODED, event, message)
+            yield events.hit("hard-coded-credential", event, message)
         elif not connects and _is_real(value.text):
-            yield events.SecurityHit(HARD_CODED, keyword.value, message)
+            yield events.SecurityHit("hard-coded-credential", keyword.value, message)
         elif not value.text and _DATABASES.match(event.name):
             user = event.arg(-1, "user", "username").constant
             if user:
                 yield events.hit(
-                    EMPTY, event, f"`{event.name}` logs `{user}` in with an empty password."
+                    "empty-database-password",
+                    event,
+                    f"`{event.name}` logs `{user}` in with an empty password.",
                 )
 
 
@@ -114,6 +114,3 @@ def _is_real(value: str) -> bool:
 
 def _mixed(value: str) -> bool:
     return any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
-
-
-RULES = (HARD_CODED, EMPTY)

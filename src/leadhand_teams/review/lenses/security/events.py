@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from leadhand_teams.review.lens import LensRule
 from leadhand_teams.review.lenses.security.values import NOTHING, Value
 from leadhand_teams.review.syntax import Function, ImportedNames, words
 
@@ -111,7 +110,8 @@ Event = ResolvedCall | Assignment | Return | Comparison
 class SecurityHit(NamedTuple):
     """A rule that matches, before it is known whether the change touches the code."""
 
-    rule: LensRule
+    rule: str
+    """Its name, without the lens."""
     node: ast.expr | ast.stmt
     message: str
     steps: tuple[int, ...] = ()
@@ -121,7 +121,7 @@ class SecurityHit(NamedTuple):
 Hits = Iterator[SecurityHit]
 
 
-def hit(rule: LensRule, event: Event, message: str, *values: Value) -> SecurityHit:
+def hit(rule: str, event: Event, message: str, *values: Value) -> SecurityHit:
     """A hit at `event`, with the steps of the values that lead to it, earliest first."""
     steps = tuple(step for value in values for step in value.steps)
     return SecurityHit(rule, event.node, message, steps)

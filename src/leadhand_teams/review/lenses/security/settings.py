@@ -16,16 +16,7 @@ from leadhand_teams.review.lenses.security.events import (
 )
 from leadhand_teams.review.lenses.security.values import Trust
 from leadhand_teams.review.ruff_rules.protections import is_callers_choice
-from leadhand_teams.review.rules import rule
 from leadhand_teams.review.syntax import Tree, dotted, word_set, words, words_of
-
-TLS = rule("security/tls-verification-off")
-WEAK_CIPHER = rule("security/weak-cipher")
-JWT = rule("security/token-not-verified")
-XXE = rule("security/xml-external-entities")
-SALT = rule("security/constant-salt")
-IV = rule("security/constant-iv")
-ENCODED = rule("security/encoded-password")
 
 _PASSWORDS = word_set("password passwd pwd passphrase passwords")
 _WEAK_CIPHER = re.compile(r"Crypto\.Cipher\.(DES3?|ARC2|ARC4|Blowfish|CAST|XOR|IDEA)\.new$")
@@ -49,7 +40,7 @@ def find(event: Event) -> Hits:
             decoded = one.made_by.startswith("base64.") and "decode" in one.made_by
             if decoded and _PASSWORDS & set(words(other.origin)):
                 message = f"`{other.origin}` is compared with decoded Base64."
-                yield hit(ENCODED, event, message)
+                yield hit("encoded-password", event, message)
     elif isinstance(event, ResolvedCall) and event.last in _CALLS:
         yield from _constants(event)
         yield from _token(event)
@@ -57,19 +48,21 @@ def find(event: Event) -> Hits:
             on = [word for word in ("resolve_entities", "load_dtd") if event.passes(word, True)]
             if on or event.passes("no_network", False):
                 what = f"`{event.last}({on[0] if on else 'no_network'}=...)` in {event.scope.title}"
-                yield hit(XXE, event, f"{what} lets documents use external entities.")
+                yield hit(
+                    "xml-external-entities", event, f"{what} lets documents use external entities."
+                )
         elif event.last == "setFeature" and event.arg(1, "state").constant in ("True", "1"):
             feature = event.arg(0, "feature", "name")
             if re.search(r"external.ge", f"{feature.origin} {feature.text} {feature.made_by}"):
                 message = f"`setFeature` in {event.scope.title} turns on external entities."
-                yield hit(XXE, event, message)
+                yield hit("xml-external-entities", event, message)
 
 
 def _constants(event: ResolvedCall) -> Hits:
     vector = salt = None
     if cipher := _WEAK_CIPHER.match(event.name):
         message = f"`{cipher[1]}` in {event.scope.title} is broken or too weak."
-        yield hit(WEAK_CIPHER, event, message)
+        yield hit("weak-cipher", event, message)
     if event.name.startswith("Crypto.Cipher.") and event.last == "new":
         mode = event.arg(1, "mode").made_by
         vector = event.arg(2, "iv", "IV", "nonce") if "MODE_" in mode else None
@@ -78,9 +71,9 @@ def _constants(event: ResolvedCall) -> Hits:
     elif _SALTED.search(event.name):
         salt = event.arg(2 if event.last == "pbkdf2_hmac" else 1, "salt")
     if vector is not None and vector.trust is Trust.CONSTANT and vector.text:
-        yield hit(IV, event, f"The initialisation vector of {event.title} is constant.")
+        yield hit("constant-iv", event, f"The initialisation vector of {event.title} is constant.")
     if salt is not None and salt.constant:
-        yield hit(SALT, event, f"The salt of {event.title} is a constant.", salt)
+        yield hit("constant-salt", event, f"The salt of {event.title} is a constant.", salt)
 
 
 def _token(event: ResolvedCall) -> Hits:
@@ -94,7 +87,11 @@ def _token(event: ResolvedCall) -> Hits:
         code = ast.unparse(event.scope.function) if reads and event.scope.function else ""
         unverified = reads and "verify_jwt(" not in code
     if unverified and not event.scope.words & {"unverified", "unsafe", "peek"}:
-        yield hit(JWT, event, f"{event.title} reads the token without verifying its signature.")
+        yield hit(
+            "token-not-verified",
+            event,
+            f"{event.title} reads the token without verifying its signature.",
+        )
 
 
 def unchecked_certificates(tree: Tree) -> Hits:
@@ -108,9 +105,8 @@ def unchecked_certificates(tree: Tree) -> Hits:
         value = ast.unparse(node.value)
         if value.rpartition(".")[2] == expected and not is_callers_choice(tree, node):
             message = f"`{target} = {value}` turns off certificate checks."
-            yield SecurityHit(TLS, node, message)
+            yield SecurityHit("tls-verification-off", node, message)
 
 
-RULES = (JWT, XXE, SALT, IV, ENCODED)
 HINTS = words_of("settings.hints")
 """What code contains in which these rules may match."""

@@ -8,8 +8,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from leadhand_teams.review.lens import LensRule
-from leadhand_teams.review.lenses.security import rules
 from leadhand_teams.review.lenses.security.events import (
     Assignment,
     Event,
@@ -47,7 +45,8 @@ When = Callable[[ResolvedCall, Value, Value], bool]
 class Sink:
     """A kind of call, and the data that must not reach it."""
 
-    rule: LensRule
+    rule: str
+    """Its name, without the lens."""
     calls: frozenset[str]
     """Dotted names, or `.name` for methods of any object."""
     use: str
@@ -133,34 +132,34 @@ _EXECUTORS = words_of("sinks.executors")
 _STORES = word_set(".scan .query .put_item .update_item")
 
 SINKS: tuple[Sink, ...] = (
-    Sink(rules.SHELL, _SHELLS, "shell", "goes unquoted into the shell command of",
+    Sink("shell-injection", _SHELLS, "shell", "goes unquoted into the shell command of",
          "0 args cmd command", when=_in_shell),
-    Sink(rules.LOCAL_SHELL, _SHELLS, "shell", "goes unquoted into the shell command of",
+    Sink("shell-unquoted", _SHELLS, "shell", "goes unquoted into the shell command of",
          "0 args cmd command", Trust.PARAMETER, _in_local_shell),
-    Sink(rules.CODE, word_set("eval exec builtins.eval builtins.exec code.interact"), "code",
+    Sink("code-injection", word_set("eval exec builtins.eval builtins.exec code.interact"), "code",
          "is run as Python by", "0 source", Trust.LOCAL,
          lambda _, __, piece: piece.trust is Trust.REMOTE or piece.made_by == "input"),
-    Sink(rules.PASSED_CODE, word_set("eval exec builtins.eval builtins.exec"), "code",
+    Sink("code-from-parameter", word_set("eval exec builtins.eval builtins.exec"), "code",
          "is run as Python by", "0 source", Trust.PARAMETER, _passed),
-    Sink(rules.PASSED_CODE, word_set(
+    Sink("code-from-parameter", word_set(
         "pickle.loads dill.loads cloudpickle.loads marshal.loads jsonpickle.decode"
         ), "pickle", "may name any code, and is loaded by", "0 data", Trust.PARAMETER, _passed),
-    Sink(rules.TEMPLATE, word_set(
+    Sink("template-injection", word_set(
         "flask.render_template_string jinja2.Template jinja2.environment.Template"
         " mako.template.Template django.template.Template tornado.template.Template"
         ), "template", "becomes part of the template passed to", "0 source text", Trust.LOCAL),
-    Sink(rules.LDAP,
+    Sink("ldap-injection",
          word_set(".search_s .search_ext_s .search_st .search_ext .search .paged_search"), "ldap",
          "goes unescaped into the LDAP search of", "*", Trust.PARAMETER, _ldap),
-    Sink(rules.XPATH, word_set(".xpath .XPath"), "xpath", "is pasted into the XPath expression of",
-         "0 path query", Trust.LOCAL,
+    Sink("xpath-injection", word_set(".xpath .XPath"), "xpath",
+         "is pasted into the XPath expression of", "0 path query", Trust.LOCAL,
          lambda _, value, piece: piece.trust is Trust.REMOTE or _shaped(value, _QUOTE)),
-    *(Sink(rules.NOSQL, _STORES, "nosql", f"is pasted into the {name} of", f"99 {name}",
+    *(Sink("nosql-injection", _STORES, "nosql", f"is pasted into the {name} of", f"99 {name}",
            Trust.PARAMETER, lambda _, value, __: value.built)
       for name in ("FilterExpression", "KeyConditionExpression", "ConditionExpression")),
-    Sink(rules.UNPICKLE_REMOTE, _UNPICKLERS, "pickle", "comes from outside and is loaded by",
+    Sink("unpickle-untrusted", _UNPICKLERS, "pickle", "comes from outside and is loaded by",
          "0 file data f string filename filepath_or_buffer", Trust.PARAMETER, _from_outside),
-    Sink(rules.XML, word_set(
+    Sink("xml-untrusted", word_set(
         "lxml.etree.fromstring lxml.etree.parse lxml.etree.XML lxml.etree.iterparse"
         " xml.etree.ElementTree.fromstring xml.etree.ElementTree.parse xml.etree.ElementTree.XML"
         " xml.etree.ElementTree.iterparse xml.dom.minidom.parseString xml.dom.minidom.parse"
@@ -168,15 +167,15 @@ SINKS: tuple[Sink, ...] = (
         " xmltodict.parse"), "xml", "comes from a client and is parsed by",
          "0 text source string file xml_input",
          when=lambda event, _, __: len(event.args) < 2 and "parser" not in event.keywords),
-    Sink(rules.PATH, _OPENS, "path", "decides which file is used by", "0 file name path"),
-    Sink(rules.PATH, _PATHS, "path", "decides which file is used by", "*"),
-    Sink(rules.PATH, _PATH_METHODS, "path", "decides which file is used by", "self",
+    Sink("path-traversal", _OPENS, "path", "decides which file is used by", "0 file name path"),
+    Sink("path-traversal", _PATHS, "path", "decides which file is used by", "*"),
+    Sink("path-traversal", _PATH_METHODS, "path", "decides which file is used by", "self",
          when=lambda event, _, __: event.receiver.made_by.startswith("pathlib.")),
-    Sink(rules.REDIRECT, _REDIRECTS, "url", "decides where a redirect leads:",
+    Sink("open-redirect", _REDIRECTS, "url", "decides where a redirect leads:",
          "0 location redirect_to url to", when=_controls_host),
-    Sink(rules.SSRF, _FETCHES, "url", "decides what is fetched by", "0 url host",
+    Sink("request-forgery", _FETCHES, "url", "decides what is fetched by", "0 url host",
          when=_controls_host),
-    Sink(rules.URL_PART, _FETCHES, "url", "goes unquoted into the URL of", "0 url host",
+    Sink("request-path", _FETCHES, "url", "goes unquoted into the URL of", "0 url host",
          when=_url_part),
 )  # fmt: skip
 _BY_LAST: dict[str, list[Sink]] = {}
@@ -221,7 +220,7 @@ def _sql(event: ResolvedCall) -> Hits:
         if piece.trust >= enough and "sql" not in piece.safe_for:
             origin = f"`{piece.origin}`" if piece.origin else "A value that is not constant"
             message = f"{origin} is pasted into the SQL passed to {event.title}."
-            yield hit(rules.SQL, event, message, piece, statement)
+            yield hit("sql-injection", event, message, piece, statement)
             return
         before += "0"
 
@@ -233,13 +232,13 @@ def _regex(event: ResolvedCall) -> Hits:
     piece = pattern.least_trusted("regex")
     if event.last == "sub" and "<script" in pattern.text.lower():
         message = f"{event.title} removes `<script>` tags with a regular expression."
-        yield hit(rules.TAG_FILTER, event, message)
+        yield hit("html-filter", event, message)
     elif subject.least_trusted("url").trust is Trust.REMOTE and _LOOSE_HOST.search(pattern.text):
         message = f"The pattern in {event.scope.title} has unescaped dots in a host name."
-        yield hit(rules.HOST_PATTERN, event, message, pattern)
+        yield hit("host-pattern", event, message, pattern)
     elif piece.trust is Trust.REMOTE and not compiled:
         message = f"`{piece.origin}` is used as a regular expression by {event.title}."
-        yield hit(rules.REGEX, event, message, piece, pattern)
+        yield hit("regex-injection", event, message, piece, pattern)
 
 
 def _page(event: ResolvedCall | Return, body: Value, where: str) -> Hits:
@@ -247,9 +246,11 @@ def _page(event: ResolvedCall | Return, body: Value, where: str) -> Hits:
     title = event.scope.title
     if piece.trust is Trust.REMOTE:
         message = f"`{piece.origin}` reaches the page unescaped through {where} in {title}."
-        yield hit(rules.XSS, event, message, piece, body)
+        yield hit("cross-site-scripting", event, message, piece, body)
     elif "traceback.format_exc" in piece.made_by:
-        yield hit(rules.ERROR, event, f"{where} in {title} sends the stack trace to the client.")
+        yield hit(
+            "error-details", event, f"{where} in {title} sends the stack trace to the client."
+        )
 
 
 def _header(event: Assignment) -> Hits:
@@ -261,18 +262,13 @@ def _header(event: Assignment) -> Hits:
         message = (
             f"`{piece.origin}` decides where the `Location` header in {event.scope.title} leads."
         )
-        yield hit(rules.REDIRECT, event, message, piece, event.value)
+        yield hit("open-redirect", event, message, piece, event.value)
     elif key == "content-type":
         message = (
             f"`{piece.origin}` decides the content type of the response in {event.scope.title}."
         )
-        yield hit(rules.HEADER, event, message, piece, event.value)
+        yield hit("response-header", event, message, piece, event.value)
 
 
-RULES = (
-    *dict.fromkeys(sink.rule for sink in SINKS),
-    rules.SQL, rules.REGEX, rules.HOST_PATTERN, rules.TAG_FILTER, rules.XSS, rules.HEADER,
-    rules.ERROR,
-)  # fmt: skip
 HINTS = words_of("sinks.hints")
 """What code contains in which a parameter may go where untrusted data must not."""

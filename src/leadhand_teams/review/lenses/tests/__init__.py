@@ -7,11 +7,9 @@ ruff finds in tests (assertions on tuples, two tests with one name) is in the le
 from collections.abc import Iterator, Sequence
 
 from leadhand_teams.review.change import Change, ChangedFile
-from leadhand_teams.review.lens import LensRule, Seen, lens
+from leadhand_teams.review.lens import Seen, lens
 from leadhand_teams.review.lenses.tests import skipped
-from leadhand_teams.review.ruff_rules import ruff_findings, ruff_rules
-
-RULES: tuple[LensRule, ...] = (*ruff_rules("tests"), skipped.RULE)
+from leadhand_teams.review.ruff_rules import ruff_findings
 
 
 @lens
