@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from leadhand_teams.review.lenses.history.reverted import reverted
+from leadhand_teams.review.lenses.history import reverted
 from leadhand_teams.review.snapshot import write_snapshot
 
 COMMITS = 10_000
@@ -46,7 +46,9 @@ def main() -> None:
         subprocess.run(["git", "-C", str(repo), "fast-import", "--quiet"], input=stream, check=True)
         change = write_snapshot(Path(scratch) / "change", repo=repo, revision="main")
         started_s = time.perf_counter()
-        found = list(reverted(change, change.files, set()))
+        assert change.git_dir is not None
+        assert change.history is not None
+        found = list(reverted(change, change.git_dir, change.history, change.files))
         took_s = time.perf_counter() - started_s
     print(f"{len(found)} reverted fix found among {COMMITS:,} commits in {took_s:.2f} s")
 

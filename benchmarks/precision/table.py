@@ -26,8 +26,10 @@ METHOD = (
 _BEHAVIOUR = {rule.id for rule in rules() if rule.family == "bugs/behaviour"}
 RETIRED = {
     "bugs/export-not-a-string": "bugs/linted",
+    "comments/parameter-undocumented": "comments/parameters",
     "comments/stale-default": "comments/parameters",
     "history/missing-companion": "history/companion",
+    "history/reintroduced": "history/reintroduced",
     "performance/copied-each-pass": "performance/quadratic",
     "performance/frame-grown-in-loop": "performance/quadratic",
     "performance/list-as-queue": "performance/quadratic",

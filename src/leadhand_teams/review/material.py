@@ -12,7 +12,7 @@ from leadhand.extension.findings import Finding, LensReport
 from leadhand.extension.roles import MaterialFunction
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.chunks import Chunks
-from leadhand_teams.review.lenses.comments.written import written_beside
+from leadhand_teams.review.lenses.comments import written_beside
 from leadhand_teams.review.lenses.guidelines import documents, stated_rules
 from leadhand_teams.review.lenses.past_reviews import earlier_comments
 from leadhand_teams.review.precision import Confidence

@@ -31,7 +31,7 @@ from leadhand_teams.review.command.files import also_files, check_apart, check_w
 from leadhand_teams.review.command.models import Reviewers
 from leadhand_teams.review.command.options import ReviewOptions, ReviewSetup
 from leadhand_teams.review.lens import data_limit
-from leadhand_teams.review.lenses.past_reviews.export import load_export
+from leadhand_teams.review.lenses.past_reviews import load_export
 from leadhand_teams.review.snapshot import write_snapshot
 
 READING_SHARE = 0.6

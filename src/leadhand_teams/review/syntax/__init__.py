@@ -1,61 +1,31 @@
 """Python's syntax trees, names and paths: one answer to each question for all lenses."""
 
-from leadhand_teams.review.syntax.imports import ImportedNames
-from leadhand_teams.review.syntax.paths import is_code, is_test, tree_paths
-from leadhand_teams.review.syntax.tree import (
-    FUNCTIONS,
-    LOOPS,
-    SCOPES,
-    Function,
-    Node,
-    Tree,
-    all_statements,
-    assigned,
-    binding_nodes,
-    blocks,
-    bound_name,
-    child_nodes,
-    defaults,
-    dotted,
-    first_line,
-    indent,
-    last_name,
-    line_of,
-    parameters,
-    walk_scope,
-    word_set,
-    words,
-)
-from leadhand_teams.review.syntax.word_tables import pattern_of, word_rows, words_of
-
-__all__ = [
-    "FUNCTIONS",
-    "LOOPS",
-    "SCOPES",
-    "Function",
-    "ImportedNames",
-    "Node",
-    "Tree",
-    "all_statements",
-    "assigned",
-    "binding_nodes",
-    "blocks",
-    "bound_name",
-    "child_nodes",
-    "defaults",
-    "dotted",
-    "first_line",
-    "indent",
-    "is_code",
-    "is_test",
-    "last_name",
-    "line_of",
-    "parameters",
-    "pattern_of",
-    "tree_paths",
-    "walk_scope",
-    "word_rows",
-    "word_set",
-    "words",
-    "words_of",
-]
+from leadhand_teams.review.syntax.imports import ImportedNames as ImportedNames
+from leadhand_teams.review.syntax.paths import is_code as is_code
+from leadhand_teams.review.syntax.paths import is_test as is_test
+from leadhand_teams.review.syntax.paths import tree_paths as tree_paths
+from leadhand_teams.review.syntax.tree import FUNCTIONS as FUNCTIONS
+from leadhand_teams.review.syntax.tree import LOOPS as LOOPS
+from leadhand_teams.review.syntax.tree import SCOPES as SCOPES
+from leadhand_teams.review.syntax.tree import Function as Function
+from leadhand_teams.review.syntax.tree import Node as Node
+from leadhand_teams.review.syntax.tree import Tree as Tree
+from leadhand_teams.review.syntax.tree import all_statements as all_statements
+from leadhand_teams.review.syntax.tree import assigned as assigned
+from leadhand_teams.review.syntax.tree import binding_nodes as binding_nodes
+from leadhand_teams.review.syntax.tree import blocks as blocks
+from leadhand_teams.review.syntax.tree import bound_name as bound_name
+from leadhand_teams.review.syntax.tree import child_nodes as child_nodes
+from leadhand_teams.review.syntax.tree import defaults as defaults
+from leadhand_teams.review.syntax.tree import dotted as dotted
+from leadhand_teams.review.syntax.tree import first_line as first_line
+from leadhand_teams.review.syntax.tree import indent as indent
+from leadhand_teams.review.syntax.tree import last_name as last_name
+from leadhand_teams.review.syntax.tree import line_of as line_of
+from leadhand_teams.review.syntax.tree import parameters as parameters
+from leadhand_teams.review.syntax.tree import walk_scope as walk_scope
+from leadhand_teams.review.syntax.tree import word_set as word_set
+from leadhand_teams.review.syntax.tree import words as words
+from leadhand_teams.review.syntax.word_tables import pattern_of as pattern_of
+from leadhand_teams.review.syntax.word_tables import word_rows as word_rows
+from leadhand_teams.review.syntax.word_tables import words_of as words_of

@@ -9,10 +9,9 @@ import pytest
 
 from leadhand.errors import InputError
 from leadhand_teams.review.lenses import guidelines, past_reviews
-from leadhand_teams.review.lenses.comments.written import written_beside
+from leadhand_teams.review.lenses.comments import written_beside
 from leadhand_teams.review.lenses.guidelines import stated_rules
-from leadhand_teams.review.lenses.past_reviews import earlier_comments
-from leadhand_teams.review.lenses.past_reviews.export import load_export
+from leadhand_teams.review.lenses.past_reviews import earlier_comments, load_export
 from tests.leadhand_teams.review.changes import make_change, run_lens
 
 SESSION = "response = requests.get(profile_url, verify=False, timeout=settings.timeout)"

@@ -35,7 +35,9 @@ _HINTS = {
 }
 
 
-def _review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
+@lens
+def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
+    """Holes in the files of a task: what the change adds, and what it removes."""
     gone = list(removed_protections.find(change, files))
     # What turned TLS off says more than that it is off.
     known = _places(gone, "security/removed-tls")
@@ -172,6 +174,3 @@ def _in_test(file: ChangedFile) -> bool:
 
 def _not_assessed(file: ChangedFile, why: str) -> NotAssessed:
     return NotAssessed(lens="security", path=file.path, why=why)
-
-
-review = lens(_review)

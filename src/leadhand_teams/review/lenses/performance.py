@@ -1,17 +1,22 @@
-"""A query for each row of another query (N+1), as Django and SQLAlchemy write queries."""
+"""The performance lens: calls that block the event loop, and a query for each row of a query (N+1).
+
+Ruff finds the calls; queries are those of Django and SQLAlchemy.
+"""
 
 import ast
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from leadhand.extension.findings import Finding
+from leadhand.extension.findings import Finding, NotAssessed
 from leadhand.tools.git import GitFailed, GitTimeout, grep
 from leadhand_teams.review import syntax
 from leadhand_teams.review.change import Change, ChangedFile
+from leadhand_teams.review.lens import Seen, lens
+from leadhand_teams.review.ruff_rules import ruff_findings
 from leadhand_teams.review.rules import rule
 
-RULE = rule("performance/query-in-loop")
+_RULE = rule("performance/query-in-loop")
 
 _HINT = re.compile(r"\.objects\b|\bget_queryset\(|\.query\b|session\b")
 _WRAPPERS = syntax.word_set("list tuple set sorted enumerate reversed iter tqdm zip")
@@ -25,7 +30,19 @@ _RELATION = r"\s*{}\s*(?::[^=]+)?=\s*(?:\w+\.)*(?:ForeignKey|OneToOneField|relat
 _Loop = ast.For | ast.AsyncFor | ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 
-def find(change: Change, file: ChangedFile) -> Iterator[Finding]:
+@lens
+def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
+    """Slow work in the Python files of a task."""
+    for file in files:
+        if file.language == "python" and not (file.complete or file.status == "deleted"):
+            why = "only a patch was given, not the whole file"
+            yield NotAssessed(lens="performance", path=file.path, why=why)
+        elif file.language == "python":
+            yield from _queries(change, file)
+    yield from ruff_findings("performance", files)
+
+
+def _queries(change: Change, file: ChangedFile) -> Iterator[Finding]:
     """One finding for each loop of the file with such a query, if the change touches either."""
     if "/migrations/" in f"/{file.path}" or syntax.is_test(file.path):
         return
@@ -44,7 +61,7 @@ def find(change: Change, file: ChangedFile) -> Iterator[Finding]:
                     f"`{ast.unparse(node)[:100]}` asks the database for each row of "
                     f"`{ast.unparse(rows)[:100]}`."
                 )
-                yield RULE.finding(file, line, message=message)
+                yield _RULE.finding(file, line, message=message)
                 break
 
 
