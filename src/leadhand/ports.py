@@ -243,13 +243,12 @@ class Person(Protocol):
 
     async def approve_plan(
         self,
-        plan: Plan,
         question: str,
         *,
         problems: Callable[[Plan], Sequence[str]],
         patiently: bool,
     ) -> Reply | None:
-        """The verdict on `plan`; None if the question stays open.
+        """The verdict on the proposed plan; None if the question stays open.
 
         A plan that they send instead has none of the `problems`. Without `patiently` the run does
         not wait for a later answer.

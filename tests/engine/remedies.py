@@ -92,14 +92,13 @@ class ScriptedPerson:
 
     async def approve_plan(
         self,
-        plan: Plan,
         question: str,
         *,
         problems: Callable[[Plan], Sequence[str]],
         patiently: bool,
     ) -> Reply | None:
         assert self.reply is not None, question
-        self.about.append(("agreed", question, (plan, patiently)))
+        self.about.append(("agreed", question, patiently))
         return self.reply
 
     def post_question(

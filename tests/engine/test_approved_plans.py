@@ -46,7 +46,7 @@ def of_plan(recorder: LogRecorder) -> list[Told]:
 
 def test_what_the_person_approves_is_done() -> None:
     recorder, asked = run(Reply(verdict="approved"), FIX, MORE)
-    assert asked == [("put", QUESTION, None), ("agreed", QUESTION, (AMENDED, True))]
+    assert asked == [("put", QUESTION, None), ("agreed", QUESTION, True)]
     assert of_plan(recorder) == [
         PROPOSED,
         (
@@ -162,7 +162,7 @@ def split(reply: Reply) -> list[Told]:
     )
     assert person.about == [
         ("put", SPLIT_QUESTION, None),
-        ("agreed", SPLIT_QUESTION, (SPLIT, True)),
+        ("agreed", SPLIT_QUESTION, True),
     ]
     told = log(recorder)
     assert told[2] == ("plan_proposed", "big", {"plan": SPLIT, "by": "test"})

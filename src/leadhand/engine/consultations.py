@@ -165,7 +165,7 @@ class Approvals:
         self.person.post_plan_question(question)
         self.consultations.ask(
             f"approve the plan amended after {proposal.task_id}",
-            self.person.approve_plan(plan, question, problems=proposal.problems, patiently=True),
+            self.person.approve_plan(question, problems=proposal.problems, patiently=True),
             lambda reply: self._answered(proposal, plan, reply),
             patiently=True,
         )

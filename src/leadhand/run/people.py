@@ -21,17 +21,16 @@ from leadhand.engine.failures import failure_of
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import InputError, JournalError
 from leadhand.models.prompts import joined
-from leadhand.planners.routing import IN_DOUBT
 from leadhand.ports import Journal
 from leadhand.run.context import Cancelled, run_until
 from leadhand.run.questions import (
-    asked_at,
     call_question,
     calls_asked,
     expired_reply,
     names_calls,
     occasions_of,
-    open_questions,
+    question_about,
+    questions_asked,
     reply_of,
     task_question,
     wanted_key,
@@ -78,13 +77,8 @@ class People:
         self._breaks_down = breaks_down
         self._first: People = around._first if around is not None else self
         """The people of the outermost of these runs, which reads the replies for all of them."""
-        own = asked_at(recorder.past) if recorder.past else {}
-        self._asked = around._asked if around is not None else own
-        """The position of each open question's event in the outermost run."""
-        self._replies: dict[str | None, RunMessage] = around._replies if around is not None else {}
-        self._replied: dict[str | None, asyncio.Event] = (
-            around._replied if around is not None else {}
-        )
+        self._replies: dict[str | None, RunMessage] = {}
+        self._replied: dict[str | None, asyncio.Event] = {}
         self.waiting: set[str] = set()
         """The tasks whose nested runs wait for nothing but the person."""
         self._wake_up: Callable[[], None] | None = None
@@ -98,7 +92,7 @@ class People:
     def answers_later(self) -> bool:
         """Whether all replies may come long after the run's process has ended."""
         path = self._recorder.path
-        replied = any(f"{key or ''}/".startswith(path) for key in self._replies)
+        replied = any(f"{key or ''}/".startswith(path) for key in self._first._replies)
         return self._ask is None and not replied
 
     def nested(self, recorder: Recorder, team: Team, *, breaks_down: bool) -> "People":
@@ -169,15 +163,12 @@ class People:
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """What the worker of `task` should know; `None` if the person gave no answer."""
-        id, state = task.id, self._recorder.state
-        reply = state.tasks[id].reply
+        reply = self._recorder.state.tasks[task.id].reply
         if reply is None:
-            about_call = wanted_key(outcome) is not None
-            question = Question(task_id=self._key(id), text=state.questions[id], call=about_call)
-            reply = await self._reply(id, question, patiently=True)
+            reply = await self._reply(task.id, patiently=True)
         if reply is None:
-            reply = Reply(task_id=id, verdict="declined")
-            await self._close(id, reply)
+            reply = Reply(task_id=task.id, verdict="declined")
+            await self._close(task.id, reply)
         if reply.verdict == "approved" and wanted_key(outcome) is not None:
             return joined("Go on: that call is allowed.", reply.text)
         return reply.text if reply.verdict == "answered" else None
@@ -190,14 +181,7 @@ class People:
 
     async def ask_about_calls(self, task: Task) -> bool:
         """Whether the person has replied about the calls of the paused attempt at `task`."""
-        state = self._recorder.state
-        question = Question(
-            task_id=self._key(task.id),
-            text=state.questions[task.id],
-            call=True,
-            calls=calls_asked(state, task.id),
-        )
-        return await self._reply(task.id, question, patiently=True) is not None
+        return await self._reply(task.id, patiently=True) is not None
 
     def post_plan_question(self, question: str) -> None:
         """Record the question of `approve_plan`, unless it has a reply already."""
@@ -206,14 +190,12 @@ class People:
 
     async def approve_plan(
         self,
-        plan: Plan,
         question: str,
         *,
         problems: Callable[[Plan], Sequence[str]],
         patiently: bool,
-        workers: Sequence[str] = (),
     ) -> Reply | None:
-        """The verdict on `plan`; `None` if the question stays open.
+        """The verdict on the proposed plan; `None` if the question stays open.
 
         A plan that the person sends instead is checked, and they are asked again, `UNSOUND_PLANS`
         times. Without `patiently` the run does not wait for a later answer.
@@ -223,15 +205,7 @@ class People:
         for _ in range(UNSOUND_PLANS):
             reply = state.reply
             if reply is None:
-                text, route = state.questions[None], state.proposed_by == IN_DOUBT
-                asked = Question(
-                    task_id=self._key(None),
-                    text=text,
-                    plan=plan,
-                    route=route,
-                    workers=tuple(workers) if route else (),
-                )
-                reply = await self._reply(None, asked, patiently=patiently)
+                reply = await self._reply(None, patiently=patiently)
             if reply is None and self._around is not None and not self._breaks_down:
                 # A nested team has a default worker, or escalates its task.
                 reply = Reply(verdict="declined")
@@ -268,7 +242,6 @@ class People:
                     expires_s=self._expires_s(id),
                 )
             )
-            self._asked[self._key(id)] = self._first._recorder.state.seq
 
     def _expires_s(self, id: str | None) -> float | None:
         """As the task's worker says, its team, or the team around that."""
@@ -288,18 +261,16 @@ class People:
         with contextlib.suppress(JournalError):
             await self._first.take_replies(found, by=at)
 
-    async def _reply(self, id: str | None, question: Question, *, patiently: bool) -> Reply | None:
+    async def _reply(self, id: str | None, *, patiently: bool) -> Reply | None:
         """The first reply, from the person here or, if `patiently`, from the journal."""
         await self._recorder.commit()
-        key = self._key(id)
-        replied = self._replied[key] = asyncio.Event()
-        messages = await self._journal.messages(self._recorder.run_id)
-        await self._first.take_replies(messages)
-        if key in self._replies:
+        question, first = question_about(self._recorder.state, id, self._recorder.path), self._first
+        replied = first._replied[question.task_id] = asyncio.Event()
+        await first.take_replies(await self._journal.messages(self._recorder.run_id))
+        if question.task_id in first._replies:
             replied.set()
-        at = self._recorder.state.expires_at.get(id)
-        question = question.model_copy(update={"expires_at": at})
         reply: Reply | None = None
+        at = question.expires_at
         expiring = asyncio.ensure_future(self._expire(at)) if at is not None else None
         try:
             if self._ask is not None and not replied.is_set():
@@ -313,7 +284,7 @@ class People:
             if expiring is not None:
                 expiring.cancel()
         if replied.is_set():
-            reply = self._replies[key].reply
+            reply = first._replies[question.task_id].reply
         if reply is not None:
             await self._close(id, reply)
         return reply
@@ -336,7 +307,7 @@ class People:
             )
         )
         await self._recorder.commit()
-        message = self._replies.pop(self._key(id), None)
+        message = self._first._replies.pop(self._key(id), None)
         if message is not None:
             await self._journal.drop(message)
 
@@ -348,7 +319,7 @@ class People:
         Those that expire now, or `by` then, and have none are closed.
         """
         unused: list[RunMessage] = []
-        asked = {one.task_id: one for one in open_questions(self._recorder.state)}
+        asked = {one[0].task_id: one for one in questions_asked(self._recorder.state)}
         for message in found:
             if message.reply is None:
                 continue
@@ -356,10 +327,11 @@ class People:
             known = self._replies.get(id)
             if known is not None and known.id >= message.id:
                 continue
+            question, seq = asked.get(id, (None, 0))
             if (
-                id not in asked
-                or message.is_before(self._asked.get(id, 0))
-                or not names_calls(message.reply, asked[id].calls)
+                question is None
+                or message.is_before(seq)
+                or not names_calls(message.reply, question.calls)
             ):
                 unused.append(message)
                 continue
@@ -367,7 +339,7 @@ class People:
                 unused.append(known)
             self._replies[id] = message
         now = max(by or self._recorder.now(), self._recorder.now())
-        for id, question in asked.items():
+        for id, (question, _) in asked.items():
             if id not in self._replies and question.has_expired(now):
                 reply = expired_reply(question)
                 self._replies[id] = RunMessage(run_id=self._recorder.run_id, reply=reply)

@@ -320,9 +320,7 @@ async def _approved(context: StepContext, plan: Plan, request: PlanRequest) -> P
     since_s = recorder.elapsed_s()
     patiently = context.is_nested  # the run around it may have more to do
     names = [worker.name for worker in context.team.workers]
-    asking = people.approve_plan(
-        plan, question, problems=problems, patiently=patiently, workers=names
-    )
+    asking = people.approve_plan(question, problems=problems, patiently=patiently)
     try:
         reply = await context.active.unless_stopped(people.only(asking))
     except Cancelled:

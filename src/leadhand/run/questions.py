@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import ValidationError
 
-from leadhand.contracts.events import ApprovalGiven, ApprovalRequested, Event
+from leadhand.contracts.events import ApprovalGiven, Event
 from leadhand.contracts.outcome import Escalated, Failed, with_location
 from leadhand.contracts.people import EXPIRY, Occasion, Question, Reply, RunMessage, ToolCall
 from leadhand.contracts.role import SUBPLANNER
@@ -23,29 +23,35 @@ SHOWN_CHARS = 2_000
 
 def open_questions(state: RunState) -> tuple[Question, ...]:
     """The questions that have no reply; those of nested runs have the path of their task."""
-    return tuple(_open_questions(state, ""))
+    return tuple(question for question, _ in questions_asked(state))
 
 
-def _open_questions(state: RunState, path: str) -> Iterator[Question]:
-    for id, text in state.questions.items():
-        task = state.tasks[id] if id is not None else None
-        route = id is None and state.proposed_by == IN_DOUBT
-        yield Question(
-            task_id=f"{path}{id}" if id is not None else path.rstrip("/") or None,
-            text=text,
-            plan=state.proposed if id is None else None,
-            call=task is not None
-            and (task.waits_for_approval or wanted_key(task.unresolved) is not None),
-            calls=calls_asked(state, id),
-            route=route,
-            workers=_listed(text) if route else (),
-            expires_at=state.expires_at.get(id),
-        )
+def questions_asked(state: RunState, path: str = "") -> Iterator[tuple[Question, int]]:
+    """The open questions, each with the position of its event."""
+    for id, event in state.questions.items():
+        yield question_about(state, id, path), event.seq
     for id, task in state.tasks.items():
         # While the run around it is resumed, an interrupted task counts as cancelled.
         waits = task.interrupted or not task.ended
         if task.nested is not None and waits and state.answer is None:
-            yield from _open_questions(task.nested, f"{path}{id}/")
+            yield from questions_asked(task.nested, f"{path}{id}/")
+
+
+def question_about(state: RunState, id: str | None, path: str) -> Question:
+    """The open question about a task or, without `id`, the plan of the run with that `path`."""
+    event, task = state.questions[id], state.tasks[id] if id is not None else None
+    route = id is None and state.proposed_by == IN_DOUBT
+    return Question(
+        task_id=f"{path}{id}" if id is not None else path.rstrip("/") or None,
+        text=event.question,
+        plan=state.proposed if id is None else None,
+        call=task is not None
+        and (task.waits_for_approval or wanted_key(task.unresolved) is not None),
+        calls=calls_asked(state, id),
+        route=route,
+        workers=_listed(event.question) if route else (),
+        expires_at=event.expires_at,
+    )
 
 
 def _listed(question: str) -> tuple[str, ...]:
@@ -195,26 +201,14 @@ def task_question(task: Task, outcome: Escalated | Failed, others: Sequence[str]
     return f"{reason}\nIts task: {task.intent}{named}"
 
 
-def asked_at(log: Sequence[Event]) -> dict[str | None, int]:
-    """The position of the last question about each task, or None: the plan."""
-    found: dict[str | None, int] = {}
-    for event in reversed(log):
-        if isinstance(event, ApprovalRequested):
-            found.setdefault(event.task_id, event.seq)
-    return found
-
-
-def unread_replies(
-    log: Sequence[Event], state: RunState, messages: Sequence[RunMessage]
-) -> list[RunMessage]:
-    asked = asked_at(log)
-    open_ones = {one.task_id for one in open_questions(state)}
+def unread_replies(state: RunState, messages: Sequence[RunMessage]) -> list[RunMessage]:
+    asked = {question.task_id: seq for question, seq in questions_asked(state)}
     return [
         message
         for message in messages
         if message.reply is not None
-        and message.reply.task_id in open_ones
-        and not message.is_before(asked.get(message.reply.task_id, 0))
+        and message.reply.task_id in asked
+        and not message.is_before(asked[message.reply.task_id])
     ]
 
 
@@ -232,7 +226,7 @@ def messages_of(
     may be sent twice; and for one to a question that was asked after the event `seen`.
     """
     found: list[RunMessage] = []
-    asked = asked_at(log)
+    asked = {question.task_id: seq for question, seq in questions_asked(state)}
     for reply in replies:
         try:
             message = reply_message(reply, state, now)
@@ -242,7 +236,7 @@ def messages_of(
                 expired = f": {last.text}" if last is not None and last.by == EXPIRY else ""
                 raise InputError(f"{error}{expired}") from None
             continue
-        if seen is not None and asked.get(reply.task_id, 0) > seen:
+        if seen is not None and asked[reply.task_id] > seen:
             about = "its plan" if reply.task_id is None else f"task {reply.task_id!r}"
             raise InputError(
                 f"run {state.run_id!r} has a newer question about {about} than event {seen}: read "

@@ -145,14 +145,11 @@ async def joined_answer(
     tried: set[int] = set()
     while True:
         await held.until_released(run_id, on_wait=on_wait)
-        stored = StoredRun.of(run_id, await journal.events(run_id))
-        state = stored.state
+        state = StoredRun.of(run_id, await journal.events(run_id)).state
         if state.answer is not None:
             return state.answer
-        unread = {
-            message.id
-            for message in unread_replies(stored.events, state, await journal.messages(run_id))
-        }
+        messages = await journal.messages(run_id)
+        unread = {message.id for message in unread_replies(state, messages)}
         if state.waiting is not None and unread <= tried:
             return state.waiting
         tried |= unread

@@ -128,10 +128,7 @@ def decided(state: RunState) -> None:
 
 
 def _asked(state: RunState, event: events.ApprovalRequested) -> None:
-    state.questions = {**state.questions, event.task_id: event.question}
-    state.expires_at = {id: at for id, at in state.expires_at.items() if id != event.task_id}
-    if event.expires_at is not None:
-        state.expires_at[event.task_id] = event.expires_at
+    state.questions = {**state.questions, event.task_id: event}
     if event.task_id is None:
         state.reply, state.asked_s = None, event.elapsed_s
     else:

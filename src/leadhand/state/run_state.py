@@ -1,6 +1,5 @@
 """The state of a run and of its tasks; only `fold.apply` changes it. Pure."""
 
-import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -9,7 +8,7 @@ from pydantic import JsonValue
 
 from leadhand.contracts.answer import Answer, Conflict, TaskStatus
 from leadhand.contracts.budget import Budget, LimitName
-from leadhand.contracts.events.task import OpinionJudged
+from leadhand.contracts.events import ApprovalRequested, OpinionJudged
 from leadhand.contracts.outcome import (
     NO_USAGE,
     Escalated,
@@ -257,10 +256,10 @@ class RunState:
     """The tasks of the last decision, while they wait for a person's approval."""
     impacts: tuple[str, ...] = ()
     """Tasks whose results have a plan impact that was not considered yet."""
-    questions: dict[str | None, str] = field(default_factory=dict[str | None, str])
+    questions: dict[str | None, ApprovalRequested] = field(
+        default_factory=dict[str | None, ApprovalRequested]
+    )
     """Open questions to a person, by task; `None`: about the plan."""
-    expires_at: dict[str | None, dt.datetime] = field(default_factory=dict[str | None, dt.datetime])
-    """When the last question about each expires; those that never do are not here."""
     stuck: tuple[str, ...] = ()
     """Messages about workers that blocked the loop or ignored their cancellation."""
     conflicts: tuple[Conflict, ...] = ()
