@@ -111,6 +111,7 @@ class Supervisor(Generic[C, Out_co]):
         from leadhand.engine.recorder import SystemClock
         from leadhand.journal.store_journal import MemoryJournal
         from leadhand.run.hosting import RunHost
+        from leadhand.run.roles import OwnRoles
         from leadhand.trace.logs import Logs
 
         _check_options(team, deadline_s, concurrency, budget, max_concurrency, synthesizer)
@@ -135,9 +136,7 @@ class Supervisor(Generic[C, Out_co]):
             occasions=_occasions(approve, person),
             person=person,
             on_finished=on_finished,
-            planner=planner,
-            synthesizer=synthesizer,
-            remedies=remedies,
+            own=OwnRoles(planner, synthesizer, remedies),
             listeners=(Logs(redact=redact),),
         )
 

@@ -16,10 +16,12 @@ from leadhand.engine.recorder import Recorder
 from leadhand.engine.shared_workers import SharedWorkers, Slots
 from leadhand.journal.store_journal import StoreJournal
 from leadhand.models.ledger import NANO, NOTHING, Account, Amount, Ledger, nano_usd
+from leadhand.run.admission import Admitted
+from leadhand.run.connections import SharedConnections
 from leadhand.run.context import ROLE_GRACE_S, ActiveRun, StepContext
 from leadhand.run.people import People
 from leadhand.run.questions import open_questions
-from leadhand.run.roles import open_roles
+from leadhand.run.roles import OwnRoles, open_roles
 from leadhand.run.run import Execution
 from leadhand.run.settings import RunSettings
 from leadhand.run.stored import check_resumable, tasks_from
@@ -217,16 +219,17 @@ async def _run(recording: Recording, workers: Workers) -> None:
     names = [worker.name for worker in made.team.workers]
     planner = _planner(recording.process)
     synthesizer = ScriptedSynthesizer(made.synthesis) if made.synthesis != "code" else None
+    remedies = ScriptedRemedies(recording.process.seed, names) if made.remedies else None
+    asked, settings = PlanRequest("do it all"), RunSettings(made.deadline_s, made.budget)
     stop = _stop_in_time(recording, active.stop)
     try:
         async with open_roles(
             made.team,
             recorder,
-            request="do it all",
-            planner=planner,
-            synthesizer=synthesizer,
-            remedies=ScriptedRemedies(recording.process.seed, names) if made.remedies else None,
-            account=account,
+            asked,
+            Admitted(settings, account),
+            own=OwnRoles(planner, synthesizer, remedies),
+            connections=SharedConnections(),
         ) as roles:
             if isinstance(planner, ScriptedPlanner):
                 planner.early = roles.early
@@ -236,12 +239,11 @@ async def _run(recording: Recording, workers: Workers) -> None:
                 roles=roles,
                 active=active,
                 people=_people(recording, recorder),
-                settings=RunSettings(made.deadline_s, made.budget),
+                settings=settings,
                 concurrency=made.concurrency,
                 shared_workers=SharedWorkers(made.team),
                 slots=Slots(made.concurrency),
             )
-            asked = PlanRequest("do it all")
             plan = None if made.team.planner.kind is not None else made.plan
             recording.answer = await Execution(context).to_answer(asked, plan, again=from_there)
     finally:

@@ -46,6 +46,8 @@ def _fields(state: RunState, way: str = "") -> Iterator[tuple[str, object]]:
             yield way + name, tuple(tasks)
             for id, task in tasks.items():
                 yield from _of_task(task, f"{way}{id}.")
+        elif name == "questions":
+            yield way + name, {id: event.question for id, event in state.questions.items()}
         else:
             yield way + name, value
 

@@ -8,14 +8,14 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from leadhand.contracts import events
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.people import RunMessage
 from leadhand.contracts.role import SUBPLANNER
-from leadhand.contracts.task import Plan
+from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Team
 from leadhand.engine.attempts import GRACE_S, AbandonableTask
 from leadhand.engine.recorder import Recorder
@@ -134,22 +134,20 @@ class StepContext:
         recorder: Recorder,
         task: Handoff,
         *,
-        request: str,
+        request: PlanRequest,
         people: "People | None",
         deadline_s: float | None,
     ) -> "StepContext":
         """The context of a nested run, which does `task`; a broken-down task keeps the workers."""
         path = self.team_path
-        return StepContext(
+        return replace(
+            self,
             team=team,
             recorder=recorder,
             roles=self.roles.nested(team, recorder, task, request=request),
             active=ActiveRun(),
             people=people,
             settings=RunSettings(deadline_s),
-            concurrency=self.concurrency,
-            shared_workers=self.shared_workers,
-            slots=self.slots,
             team_path=path if task.to_agent == SUBPLANNER else (*path, task.to_agent),
             grace_s=self.grace_s * NESTED_GRACE,
         )

@@ -21,7 +21,7 @@ from leadhand.models.choice import is_auto
 from leadhand.models.ledger import Account, Ledger
 from leadhand.models.writing import watching
 from leadhand.plans.nesting import with_inherited_models
-from leadhand.ports import Clock, Decider, Journal, Planner, Remedies, Synthesizer
+from leadhand.ports import Clock, Journal
 from leadhand.run.admission import Admitted, admitted, until_turn
 from leadhand.run.connections import SharedConnections, with_found_models
 from leadhand.run.context import ActiveRun, StepContext, record_interruption, watch_messages
@@ -29,7 +29,7 @@ from leadhand.run.people import Ask, People
 from leadhand.run.queue import RunQueue
 from leadhand.run.reading import Readers
 from leadhand.run.restoring import restored
-from leadhand.run.roles import Roles, open_roles
+from leadhand.run.roles import OwnRoles, Roles, open_roles
 from leadhand.run.run import Execution
 from leadhand.run.settings import (
     ContextRules,
@@ -65,7 +65,6 @@ from leadhand.run.waiting import (
 )
 
 if TYPE_CHECKING:
-    from leadhand.run.roles import PlannerMaker, SynthesizerMaker
     from leadhand.tools.files.inputs import Inputs
 
 STOP_PATIENCE_S = 2.0
@@ -89,9 +88,7 @@ class RunHost:
     occasions: tuple[Occasion, ...] = ()
     person: Ask | None = None
     on_finished: OnFinished | None = None
-    planner: "Planner | Decider | PlannerMaker | None" = None
-    synthesizer: "Synthesizer | SynthesizerMaker | None" = None
-    remedies: Remedies | None = None
+    own: OwnRoles = field(default_factory=OwnRoles)
     listeners: tuple[Listener, ...] = ()
     active: dict[str, ActiveRun] = field(init=False, default_factory=dict[str, ActiveRun])
     """The runs that are under way here, by id."""
@@ -237,7 +234,7 @@ class RunHost:
             settings = options.settings(self.settings.kept(state))
             again = tasks_from(state, from_task) if from_task is not None else ()
             check_resumable(state, run_id, self.team, again)
-            if self.planner is None:
+            if self.own.planner is None:
                 check_decider(state, run_id, code_name(self.team.planner))
             context = None
             if again or not is_over(state):
@@ -323,7 +320,7 @@ class RunHost:
                         await until_turn(turn, recorder, request, settings, self.team, active, plan)
                         plan = None  # stored, as that of any resumed run
                     roles = await stack.enter_async_context(
-                        self.roles(recorder, request, inputs, given, context)
+                        self.roles(recorder, request, given, inputs, context)
                     )
                     step = StepContext(
                         team=self.team,
@@ -373,28 +370,21 @@ class RunHost:
         self,
         recorder: Recorder,
         request: PlanRequest,
-        inputs: "Inputs | None",
-        given: Admitted,
+        given: Admitted | None = None,
+        inputs: "Inputs | None" = None,
         context: object = None,
     ) -> AbstractAsyncContextManager[Roles]:
+        """Work that is no run has the budget of one."""
+        if given is None:
+            budget = self.settings.budget
+            given = Admitted(self.settings, None if budget is None else Account(Ledger(budget)))
         return open_roles(
             self.team,
             recorder,
-            request=request.text,
-            after=request.after,
-            planner=self.planner,
-            synthesizer=self.synthesizer,
-            remedies=self.remedies,
-            inputs=inputs,
-            account=given.account,
-            run_context=context,
+            request,
+            given,
+            own=self.own,
             connections=self.connections,
-            deadline_s=given.settings.deadline_s,
-            uploaded=given.uploaded,
+            inputs=inputs,
+            run_context=context,
         )
-
-    def without_run(self) -> Admitted:
-        """What there is for work that is no run: the budget of one."""
-        budget = self.settings.budget
-        account = None if budget is None else Account(Ledger(budget))
-        return Admitted(self.settings, account, (), None)

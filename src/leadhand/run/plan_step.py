@@ -246,7 +246,7 @@ def _whole(context: StepContext, request: PlanRequest, failure: _NoPlan) -> Plan
     worker, else each worker that a model does, unless it is known to change things; no plan if no
     model plans."""
     team, roles = context.team, context.roles
-    if context.breaks_down or team.planner.run is not None or roles.own_planner is not None:
+    if context.breaks_down or team.planner.run is not None or roles.own.planner is not None:
         return failure
     router = Router(team)
     opinions = (*router.by_code(request.text), router.default)

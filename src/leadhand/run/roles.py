@@ -12,7 +12,7 @@ from leadhand.contracts import events
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.planner_kinds import KINDS
 from leadhand.contracts.role import SUBPLANNER
-from leadhand.contracts.task import EarlierRun
+from leadhand.contracts.task import PlanRequest
 from leadhand.contracts.team import Role, Team
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.turns import turn
@@ -33,9 +33,8 @@ from leadhand.workers.open_toolsets import OpenToolsets
 from leadhand.workers.runners import Runners, check_context, needs_model
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from leadhand.models.calls import Caller
+    from leadhand.run.admission import Admitted
     from leadhand.tools.files.inputs import Inputs
 
     PlannerMaker = Callable[[Caller | None, Fence], Planner | Decider]
@@ -60,13 +59,24 @@ if TYPE_CHECKING:
 R = TypeVar("R", "Planner | Decider", Synthesizer)
 
 
+@dataclass(frozen=True, slots=True)
+class OwnRoles:
+    """The user's own, whatever the team is."""
+
+    planner: "Planner | Decider | PlannerMaker | None" = None
+    """Also plans the levels of a recursive run."""
+    synthesizer: "Synthesizer | SynthesizerMaker | None" = None
+    remedies: Remedies | None = None
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class Roles:
     """The planner, workers and synthesizer of one run, made from its team or given by the user."""
 
     team: Team
     recorder: Recorder
-    request: str
+    request: PlanRequest
+    """With the requests that it follows in its text."""
     caller: "Caller | None"
     """Asks models; `None` if no role or worker has one."""
     account: Account | None
@@ -80,15 +90,10 @@ class Roles:
     """What starts tasks while the planner still writes."""
     level: Level | None
     """The place of the run's plan, if the team's planner is recursive."""
-    after: "Sequence[EarlierRun]" = ()
+    own: OwnRoles = field(default_factory=OwnRoles)
     run_context: object = field(default=None, repr=False)
     """What the run was given as `context`, which its workers and tools receive."""
     task: Handoff | None = None
-    own_planner: "Planner | Decider | PlannerMaker | None" = None
-    """The user's own, which also plans the levels of a recursive run."""
-    own_synthesizer: "Synthesizer | SynthesizerMaker | None" = None
-    """The user's own, whatever the team is."""
-    own_remedies: Remedies | None = None
     planner: Planner = field(init=False)
     synthesizer: Synthesizer = field(init=False)
     remedies: Remedies | None = field(init=False)
@@ -97,7 +102,7 @@ class Roles:
     runners: Runners = field(init=False)
 
     def __post_init__(self) -> None:
-        own = self._made(self.own_planner)
+        own = self._made(self.own.planner)
         if own is None and self.team.planner.run is not None:
             from leadhand.run.code_roles import code_planner
 
@@ -108,7 +113,7 @@ class Roles:
         self.planner = own or self._planner(router)
         if isinstance(self.planner, StepwisePlanner):
             self.decider = self.planner.decider
-        self.synthesizer = self._made(self.own_synthesizer) or self._synthesizer()
+        self.synthesizer = self._made(self.own.synthesizer) or self._synthesizer()
         self._find_help(router)
         # What counts is the synthesis of the first plan: a nested plan may have one result only.
         breaks_down = self.level is not None and self.level.is_nested
@@ -118,13 +123,13 @@ class Roles:
     def take(self, team: Team) -> None:
         """Have the other roles and the workers for `team`; the planner stays."""
         self.team = team
-        if self.own_synthesizer is None:
+        if self.own.synthesizer is None:
             self.synthesizer = self._synthesizer()
         self._find_help(self._router())
 
     def _find_help(self, router: Router | None) -> None:
         """Make the workers, and the remedies for what they can't do."""
-        self.remedies = self.own_remedies or _routed(router, self._remedies())
+        self.remedies = self.own.remedies or _routed(router, self._remedies())
         self.runners = Runners(
             self.team,
             recorder=self.recorder,
@@ -148,20 +153,22 @@ class Roles:
         self.remedies = _routed(self._router(), None)
         return True
 
-    def nested(self, team: Team, recorder: Recorder, task: Handoff, *, request: str) -> "Roles":
+    def nested(
+        self, team: Team, recorder: Recorder, task: Handoff, *, request: PlanRequest
+    ) -> "Roles":
         """The roles of a run within this one, which does `task`."""
         account = account_within(self.account, max_tokens=task.limits.max_tokens)
         uses_models = self.caller is not None and needs_model(team)
-        level, own_planner = _first_level(team, recorder, request), None
+        level, own = _first_level(team, recorder, request.text), OwnRoles()
         if self.level is not None and task.to_agent == SUBPLANNER:
             level = self.level.below(task.task_id, self.recorder.state)
-            own_planner = None if isinstance(self.own_planner, Decider) else self.own_planner
+            if not isinstance(self.own.planner, Decider):
+                own = OwnRoles(self.own.planner)
         return replace(
             self,
             team=team,
             recorder=recorder,
             request=request,
-            after=(),
             caller=self.caller.nested(recorder, account) if self.caller and uses_models else None,
             account=account,
             nonce=recorder.state.nonce or self.nonce,
@@ -169,9 +176,7 @@ class Roles:
             early=EarlyTasks(recorder.state),
             level=level,
             task=task,
-            own_planner=own_planner,
-            own_synthesizer=None,
-            own_remedies=None,
+            own=own,
         )
 
     @property
@@ -216,7 +221,7 @@ class Roles:
             caller,
             team,
             self.fence,
-            request=self.request,
+            request=self.request.text,
             context_tokens=context_tokens(caller, team),
         )
 
@@ -227,9 +232,9 @@ class Roles:
         from leadhand.planners.remedies import ModelRemedies
         from leadhand.synthesis.judge import Judge
 
-        arbiter = Judge(caller, team, fence)
+        arbiter, asked = Judge(caller, team, fence), self.request
         return ModelRemedies(
-            caller, team, fence, request=self.request, arbiter=arbiter, after=self.after
+            caller, team, fence, request=asked.text, arbiter=arbiter, after=asked.after
         )
 
     def _router(self) -> Router | None:
@@ -265,65 +270,57 @@ def _first_level(team: Team, recorder: Recorder, request: str) -> Level | None:
 async def open_roles(
     team: Team,
     recorder: Recorder,
+    request: PlanRequest,
+    given: "Admitted",
     *,
-    request: str,
-    planner: "Planner | Decider | PlannerMaker | None" = None,
-    synthesizer: "Synthesizer | SynthesizerMaker | None" = None,
-    remedies: Remedies | None = None,
+    own: OwnRoles,
+    connections: SharedConnections,
     inputs: "Inputs | None" = None,
-    account: Account | None = None,
     run_context: object = None,
-    connections: SharedConnections | None = None,
-    after: "Sequence[EarlierRun]" = (),
-    deadline_s: float | None = None,
-    uploaded: "Sequence[str]" = (),
 ) -> AsyncGenerator[Roles]:
     """The roles of a run, and the connections and tools that they need, during the block.
 
-    Code works if what calls models is not loaded by `deadline_s`. Paths that are `uploaded` are
-    inputs, too. Raises `InputError` for a team that can't be run with `run_context`.
+    Code works if what calls models is not loaded by the run's deadline. Raises `InputError` for a
+    team that can't be run with `run_context`.
     """
     check_context(team, run_context)
     tools, stack = ToolFactory(inputs, os.environ), AsyncExitStack()
     caller, toolsets, offline_switch = None, None, OfflineSwitch()
     by_model = needs_model(team)
-    if by_model and (why := await load(team, recorder, deadline_s)) is not None:
+    if by_model and (why := await load(team, recorder, given.settings.deadline_s)) is not None:
         offline_switch.switch_on(why)
     elif by_model:
         from leadhand.models import calls
 
         await turn()
-        shared = connections or SharedConnections()
-        opened = await stack.enter_async_context(shared.of(team, account))
-        caller, toolsets = calls.Caller(opened, recorder, account=account), shared.toolsets()
+        opened = await stack.enter_async_context(connections.of(team, given.account))
+        caller = calls.Caller(opened, recorder, account=given.account)
+        toolsets = connections.toolsets()
     # The same after a restart: models are asked again in the same words as before.
     nonce = recorder.state.nonce or secrets.token_hex(8)
     try:
         yield Roles(
             team=team,
             recorder=recorder,
-            request=_with_earlier(request, after, nonce) if after else request,
+            request=_with_earlier(request, nonce) if request.after else request,
             caller=caller,
-            account=account,
+            account=given.account,
             nonce=nonce,
             tools=tools,
             toolsets=toolsets,
-            inputs=lambda: (*recorder.state.inputs, *uploaded),
+            inputs=lambda: (*recorder.state.inputs, *given.uploaded),
             offline_switch=offline_switch,
             early=EarlyTasks(recorder.state),
-            level=_first_level(team, recorder, request),
-            after=after,
+            level=_first_level(team, recorder, request.text),
+            own=own,
             run_context=run_context,
-            own_planner=planner,
-            own_synthesizer=synthesizer,
-            own_remedies=remedies,
         )
     finally:
         tools.close()
         await stack.aclose()
 
 
-def _with_earlier(request: str, after: "Sequence[EarlierRun]", nonce: str) -> str:
+def _with_earlier(request: PlanRequest, nonce: str) -> PlanRequest:
     from leadhand.planners.earlier_runs import requests
 
-    return f"{request}\n\n{requests(after, Fence(nonce))}"
+    return replace(request, text=f"{request.text}\n\n{requests(request.after, Fence(nonce))}")

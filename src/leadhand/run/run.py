@@ -177,7 +177,7 @@ class Execution:
                 team,
                 recorder,
                 handoff,
-                request=request.text,
+                request=request,
                 people=people,
                 deadline_s=self._nested_deadline_s(handoff.limits.timeout_s),
             )

@@ -8,7 +8,6 @@ import asyncio
 import logging
 import secrets
 import sys
-import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -23,7 +22,6 @@ from leadhand.contracts.summary import Health, ModelHealth, RunFilter
 from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Team, Worker, model_name
 from leadhand.engine.recorder import Recorder, SystemClock
-from leadhand.engine.shared_workers import SharedWorkers, Slots
 from leadhand.errors import (
     InputError,
     JournalError,
@@ -40,15 +38,12 @@ from leadhand.plans.nesting import all_teams
 from leadhand.plans.planned_workers import with_chosen_tools
 from leadhand.ports import Journal
 from leadhand.run.answer_step import cancel_stored
-from leadhand.run.context import ActiveRun, StepContext
 from leadhand.run.erasing import erase
 from leadhand.run.hosting import RunHost
 from leadhand.run.questions import messages_of, valid_reply
 from leadhand.run.reading import run_summaries
 from leadhand.run.restoring import MAX_UNRESTORED
-from leadhand.run.roles import open_roles
-from leadhand.run.run import Execution
-from leadhand.run.settings import RunOptions, RunSettings, request_of
+from leadhand.run.settings import ContextRules, RunOptions, RunSettings, request_of
 from leadhand.run.stored import StoredRun, check_known_id, check_resumable, is_over
 from leadhand.workers.runners import needs_model
 
@@ -87,19 +82,15 @@ async def rehearse() -> Answer:
     model = rehearsal_model(worker.name)
     # By its only way: a model that is not known would be streamed.
     team = Team("rehearsal", workers=(worker,), model=model, answers={model_name(model): "tool"})
-    recorder = Recorder("rehearsal", MemoryJournal(), clock=SystemClock())
-    async with open_roles(team, recorder, request="Rehearse.") as roles:
-        context = StepContext(
-            team=team,
-            recorder=recorder,
-            roles=roles,
-            active=ActiveRun(),
-            settings=RunSettings(_DEADLINE_S),
-            concurrency=2,
-            shared_workers=SharedWorkers(team, lock=threading.RLock()),
-            slots=Slots(2),
-        )
-        return await Execution(context).to_answer(PlanRequest("Rehearse."))
+    host = RunHost(
+        team=team,
+        journal=MemoryJournal(),
+        clock=SystemClock(),
+        settings=RunSettings(_DEADLINE_S),
+        concurrency=2,
+        contexts=ContextRules(),
+    )
+    return await host.start(RunOptions(request="Rehearse."), "rehearsal")
 
 
 async def ready(host: RunHost) -> None:
@@ -108,7 +99,7 @@ async def ready(host: RunHost) -> None:
     await host.find_models()
     await prepare(host.team)
     recorder = Recorder("ready", MemoryJournal(), clock=host.clock)
-    async with host.roles(recorder, PlanRequest(""), None, host.without_run()):
+    async with host.roles(recorder, PlanRequest("")):
         await host.connections.keep(host.team)
 
 
@@ -122,7 +113,7 @@ async def plan(host: RunHost, new: RunOptions) -> Plan:
     request = replace(request, after=await host.runs_before(new, settings))
     try:
         async with asyncio.timeout(settings.deadline_s):
-            async with host.roles(recorder, request, inputs, host.without_run()) as roles:
+            async with host.roles(recorder, request, inputs=inputs) as roles:
                 plan = await plan_or_default(roles.planner, request, host.team)
                 plan = with_chosen_tools(plan, host.team)
     except TimeoutError as error:
