@@ -23,6 +23,7 @@ from hypothesis import HealthCheck, settings
 
 from leadhand.testing import ScriptedServer, run_virtual
 from tests.in_process import InProcess
+from tests.programs import share_forkservers
 from tests.scripted_server import start_over
 
 gc.disable()  # until all is imported: that creates many objects and no garbage
@@ -37,6 +38,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 for _name in [*os.environ]:
     if _name.endswith(("_API_KEY", "_API_TOKEN", "_BASE_URL")):
         del os.environ[_name]
+share_forkservers()
 _ROOT = Path(__file__).parent.parent
 _EXTERNAL = re.compile(
     r"subprocess|processes|isolate=|fork|Popen|programs|repositor|make_change|git|home=|--home|[Ss]qlite|"

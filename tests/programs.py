@@ -8,13 +8,14 @@ interpreter can show, such as what is imported and when, is tested with `subproc
 
 import atexit
 import contextlib
+import fcntl
 import functools
 import json
 import os
 import select
+import shutil
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -28,6 +29,8 @@ from tests.patience import HANG_S, wait_until
 
 Stream = Literal["out", "err"]
 ROOT = Path(__file__).parent.parent
+_FOLDER = "LEADHAND_TESTS_FORKSERVERS"
+"""The variable that names the folder of the servers' sockets."""
 _LATER = ("PYTHONHASHSEED", "PYTHONIOENCODING", "PYTHONPATH", "PYTHONUNBUFFERED")
 """Variables that count for each program, or need not."""
 _COMMAND = """\
@@ -113,28 +116,30 @@ class Program:
 
 
 class Forkserver:
-    """A process that forks programs, until it is closed."""
+    """A process that forks programs, for all processes of the tests, until these end."""
 
     def __init__(self, *, hash_seed: int) -> None:
         """`hash_seed` is Python's: with another, sets come in another order."""
-        self._folder = tempfile.TemporaryDirectory(prefix="forkserver-")
-        self._address = f"{self._folder.name}/socket"
+        self._folder = Path(os.environ[_FOLDER], str(hash_seed))
+        self._address = str(self._folder / "socket")
         self._env = {**os.environ, "PYTHONHASHSEED": str(hash_seed)}
-        self._process = subprocess.Popen(
-            [sys.executable, str(ROOT / "tests" / "forkserver.py"), self._address],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=self._env,
-            start_new_session=True,  # Ctrl-C is for the tests
-        )
-        assert self._process.stdout is not None
-        assert self._process.stdout.readline() == b"ready\n", "it did not start"
         self._programs: list[Program] = []
+        with (self._folder.parent / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not self._folder.exists():
+                self._folder.mkdir()
+                self._start()
 
-    def close(self) -> None:
-        self.clear()
-        self._process.communicate()
-        self._folder.cleanup()
+    def _start(self) -> None:
+        reader, writer = os.pipe()
+        argv = [sys.executable, str(ROOT / "tests" / "forkserver.py"), self._address]
+        life = (os.POSIX_SPAWN_OPEN, 0, str(self._folder.parent / "life"), os.O_RDONLY, 0)
+        ready = (os.POSIX_SPAWN_DUP2, writer, 1)
+        # In a session of its own: Ctrl-C is for the tests.
+        os.posix_spawn(argv[0], argv, self._env, file_actions=[life, ready], setsid=True)
+        os.close(writer)
+        with open(reader, "rb") as said:
+            assert said.readline() == b"ready\n", "it did not start"
 
     def clear(self) -> None:
         """End whatever is left, as a test that failed may have left it."""
@@ -145,8 +150,7 @@ class Forkserver:
     @functools.cached_property
     def commands(self) -> str:
         """A folder for the PATH of a shell, with a `leadhand` and a `python` that are forked."""
-        folder = Path(self._folder.name, "bin")
-        folder.mkdir()
+        folder = Path(tempfile.mkdtemp(prefix="bin-", dir=self._folder))
         for name, argv in {"leadhand": "'-m', 'leadhand', ", "python": ""}.items():
             command = folder / name
             command.write_text(
@@ -227,9 +231,17 @@ def _piped(text: str) -> IO[bytes]:
     return open(reader, "rb")
 
 
+def share_forkservers() -> None:
+    """Have this process, and the tests' processes that it starts, use the same ones."""
+    if _FOLDER not in os.environ:
+        folder = os.environ[_FOLDER] = tempfile.mkdtemp(prefix="forkservers-")
+        atexit.register(shutil.rmtree, folder)
+        os.mkfifo(f"{folder}/life")
+        os.open(f"{folder}/life", os.O_RDWR)  # they end once it is closed, as this process ends
+
+
 @functools.cache
 def forkserver(*, hash_seed: int = 1) -> Forkserver:
-    """One that lasts as long as the tests."""
     server = Forkserver(hash_seed=hash_seed)
-    atexit.register(server.close)
+    atexit.register(server.clear)
     return server
