@@ -8,11 +8,11 @@ from bs4 import BeautifulSoup, Tag
 from pydantic import JsonValue
 
 from leadhand.contracts.events import Event
-from leadhand.serve.stored_page import stored_page
+from leadhand.serve.stored_page import MAX_TASKS, stored_page
 
 
-def parsed(events: Sequence[Event], *, held: bool = False) -> BeautifulSoup:
-    return BeautifulSoup("".join(stored_page(events, held=held)), "html.parser")
+def parsed(events: Sequence[Event], *, held: bool = False, most: int = MAX_TASKS) -> BeautifulSoup:
+    return BeautifulSoup("".join(stored_page(events, held=held, most=most)), "html.parser")
 
 
 def data_in(document: BeautifulSoup) -> Mapping[str, JsonValue]:

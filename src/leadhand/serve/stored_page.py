@@ -14,8 +14,8 @@ MAX_TASKS = 2_000
 """Tasks whose details are in the file; of more, those that did not complete come first."""
 
 
-def stored_page(events: Sequence[Event], *, held: bool) -> Iterator[str]:
-    """The file in pieces; `held`: whether a process works on the run now."""
+def stored_page(events: Sequence[Event], *, held: bool, most: int = MAX_TASKS) -> Iterator[str]:
+    """The file in pieces; `held`: whether a process works on the run now; `most` tasks in full."""
     record = RunRecord()
     record.add(events)
     calls: dict[str, list[Event]] = {}
@@ -25,15 +25,15 @@ def stored_page(events: Sequence[Event], *, held: bool) -> Iterator[str]:
     run = run_document(record, held=held, operator=True, replies=False)
     tasks: dict[str, JsonValue] = {
         path: task_document(record.history, calls.get(path, ()), None, path, operator=True)
-        for path in _paths(run)
+        for path in _paths(run, most)
     }
     return document(run, tasks)
 
 
-def _paths(run: Document) -> Sequence[str]:
+def _paths(run: Document, most: int) -> Sequence[str]:
     rows = run["tasks"]
     assert isinstance(rows, list)
     tasks = [row for row in rows if isinstance(row, dict)]
-    if len(tasks) > MAX_TASKS:
+    if len(tasks) > most:
         tasks.sort(key=lambda row: row["status"] == "completed")
-    return [str(row["path"]) for row in tasks[:MAX_TASKS]]
+    return [str(row["path"]) for row in tasks[:most]]
