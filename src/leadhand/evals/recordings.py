@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from pydantic import JsonValue
-from pydantic_ai import RunContext
+from pydantic_ai import RunContext, UserError
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
@@ -102,12 +102,12 @@ class Exchanges:
     def find(self, said: Asked) -> ModelResponse:
         """The recorded response; each is used once, the last one as often as it is needed.
 
-        Raises `InputError` if there is none.
+        Raises `UserError` if there is none, which is not tried again.
         """
         found = self._responses.get(said) or self._asked_in_another_way(said)
         if not found:
             self.unknown[self._difference(said)] = None
-            raise InputError("the recording has no answer to this request")
+            raise UserError("the recording has no answer to this request")
         return load_response(found.popleft() if len(found) > 1 else found[0])
 
     def _asked_in_another_way(self, said: Asked) -> deque[JsonValue] | None:
