@@ -3,12 +3,10 @@
 import os
 import re
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 from tests.cli.program import started
-from tests.patience import HANG_S
+from tests.programs import forkserver
 from tests.test_docs import DOCS, Block, blocks
 
 PAGE = blocks(DOCS / "service.md")
@@ -22,16 +20,9 @@ def written(folder: Path, name: str) -> Block:
 
 
 def printed(folder: Path, name: str, **env: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", name],
-        cwd=folder,
-        env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-        timeout=HANG_S,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    done = forkserver().run("-W", "error", name, folder=folder, env={**os.environ, **env})
+    assert done.status == 0, done.err
+    return done.out
 
 
 def test_openai_s_client_asks_a_team(tmp_path: Path) -> None:
