@@ -16,8 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.teams.contract_corpora import Corpus, Fitted, Span, corpus, fit, folds, hits
-from leadhand_teams.contracts.clauses import categories
-from leadhand_teams.contracts.terms import jurisdictions
+from leadhand_teams.contracts.clauses import categories, jurisdictions
 
 CATEGORIES = (
     "Governing Law",
@@ -50,7 +49,6 @@ BASELINE = {
 """One plain regex a category, matched with sentences."""
 GRID = np.arange(-3.0, 2.01, 0.25)
 WEIGHTS = Path("src/leadhand_teams/contracts/weights/clauses.json")
-SOURCE = "Trained on half of CUAD v1 (The Atticus Project, CC BY 4.0, https://www.atticusprojectai.org/cuad)"
 STRENGTH = 10.0
 
 Quotes = Mapping[int, Sequence[int]]
@@ -186,9 +184,7 @@ def train() -> None:
         recognisers[name] = made.model_dump()
         print(name, documents, present, quote, len(made.grams), flush=True)
     WEIGHTS.parent.mkdir(exist_ok=True)
-    WEIGHTS.write_text(
-        json.dumps({"source": SOURCE, "recognisers": recognisers}, separators=(",", ":"))
-    )
+    WEIGHTS.write_text(json.dumps(recognisers, separators=(",", ":")))
     print(WEIGHTS, WEIGHTS.stat().st_size, "bytes")
 
 

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.feature_selection import chi2
 from sklearn.linear_model import LogisticRegression
 
-from leadhand_teams.contracts.passages import MAX_QUOTE, ContractPassage, passages
+from leadhand_teams.contracts.documents import MAX_QUOTE, ContractPassage, passages
 from leadhand_teams.contracts.recognition import CUE_SCALE, Cues, Recogniser, matched
 
 WORKLOADS = Path(os.environ.get("LEADHAND_WORKLOADS", "../shared/workloads")) / "teams"

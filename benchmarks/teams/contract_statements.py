@@ -19,18 +19,16 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks.teams.contract_corpora import Corpus, Fitted, Span, corpus, fit, folds, hits
 from leadhand_teams.contracts.output import Verdict
-from leadhand_teams.contracts.recognition import cues_of
-from leadhand_teams.contracts.verdicts import (
+from leadhand_teams.contracts.recognition import (
     EVIDENCE,
     UNKNOWN,
     VERDICTS,
     StatementWeights,
-    groups,
     signals,
+    statements,
 )
 
 WEIGHTS = Path("src/leadhand_teams/contracts/weights/statements.json")
-SOURCE = "Trained on half of ContractNLI's test set (Koreeda and Manning 2021, CC BY 4.0, https://stanfordnlp.github.io/contract-nli)"
 NAMES: dict[str, Verdict] = {
     "Entailment": "entailed",
     "Contradiction": "contradicted",
@@ -52,8 +50,8 @@ class Statements:
 
     def __init__(self, data: Corpus) -> None:
         self.data = data
-        self.names = sorted(cues_of("statements.yaml"))
-        self.cues = {name: data.cues(cues_of("statements.yaml")[name]) for name in self.names}
+        self.names = sorted(statements())
+        self.cues = {name: data.cues(statements()[name].every) for name in self.names}
         self.gold: dict[str, np.ndarray] = {}
         for name in self.names:
             bears = data.gold([self.evidence(d, name) for d in data.all])
@@ -100,13 +98,13 @@ class Statements:
     def signals(self, scores: Scores, name: str, document: int) -> tuple[float, ...]:
         order = self.best(scores, name, document)
         best, likely = order[:EVIDENCE], order[: 3 * EVIDENCE]
-        odds = scores[name]
+        odds, others = scores[name], len(statements()[name].cues)
         return signals(
             [float(value) for value in odds[0, best]],
             float(odds[1, likely].max()),
             float(odds[2, likely].max()),
-            [np.flatnonzero(self.cues[name][index]).tolist() for index in best],
-            groups(name),
+            [int(self.cues[name][index, :others].sum()) for index in best],
+            [int(self.cues[name][index, others:].sum()) for index in best],
         )
 
     def inputs(self, scores: Scores, name: str, document: int) -> np.ndarray:
@@ -186,7 +184,7 @@ def train() -> None:
         made[name] = StatementWeights.model_validate(weights).model_dump(exclude_defaults=True)
         print(name, flush=True)
     WEIGHTS.parent.mkdir(exist_ok=True)
-    WEIGHTS.write_text(json.dumps({"source": SOURCE, "statements": made}, separators=(",", ":")))
+    WEIGHTS.write_text(json.dumps(made, separators=(",", ":")))
     print(WEIGHTS, WEIGHTS.stat().st_size, "bytes")
 
 

@@ -1,14 +1,14 @@
 """Puts a review together: every quote is checked against its text, then the report is written."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from leadhand import Plan
 from leadhand.contracts.answer import Gap, Source
 from leadhand.extension.roles import Conflict, Synthesis, TaskResult
-from leadhand_teams.contracts.checks import RANK, contradictions
 from leadhand_teams.contracts.documents import contract
 from leadhand_teams.contracts.output import ContractFinding, ContractReview
+from leadhand_teams.contracts.playbook import by_severity, contradictions
 from leadhand_teams.contracts.report import report
 from leadhand_teams.contracts.work import Job, review_of
 from leadhand_teams.shared.reading import Text
@@ -22,36 +22,28 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     review, untrue = _merged([review_of(result.output) for _, result in done], texts)
     clashes = [*contradictions(review.clauses)]
     rules = {one.statement for one in review.checks}
+    outputs = [result.output for _, result in done if isinstance(result.output, dict)]
+    added = [Added.model_validate(one["added"]) for one in outputs if one.get("added")]
     held = check(
-        [
-            statement
-            for _, result in done
-            if isinstance(result.output, dict) and result.output.get("added")
-            for statement in Added.model_validate(result.output["added"]).statements
-        ],
+        chain.from_iterable(one.statements for one in added),
         texts,
         allows=lambda one: "it is a rule of the playbook" if one.text in rules else None,
     )
-    risks = sorted((*review.risks, *clashes), key=lambda one: RANK[one.severity])
-    update = {"risks": tuple(risks), "added": held.kept, "removed": len(held.removed)}
+    risks = tuple(by_severity((*review.risks, *clashes)))
+    update = {"risks": risks, "added": held.kept, "removed": len(held.removed)}
     review = review.model_copy(update=update)
     first = plan.tasks[0].id
-    gaps = [f"{untrue} left out: their quotes are not in the text"] if untrue else []
+    why = f"{untrue} left out: their quotes are not in the text"
+    places = [", ".join(f"{two.ref} ({two.place})" for two in one.quotes) for one in clashes]
     return Synthesis(
         answer=report(review, plan.goal).markdown(title=False),
         output=review.model_dump(mode="json"),
         conflicts=tuple(
-            Conflict(
-                task_ids=(first,),
-                kind="contradiction",
-                about="Governing Law: " + ", ".join(f"{o.ref} ({o.place})" for o in one.quotes),
-            )
-            for one in clashes
+            Conflict(task_ids=(first,), kind="contradiction", about=f"Governing Law: {one}")
+            for one in places
         ),
-        sources=tuple(
-            Source(task_id=task.id, ref=ref) for task, result in done for ref in result.evidence
-        ),
-        gaps=tuple(Gap(task_id=first, why=why) for why in gaps),
+        sources=tuple(Source(task_id=one.id, ref=ref) for one, two in done for ref in two.evidence),
+        gaps=(Gap(task_id=first, why=why),) if untrue else (),
     )
 
 
@@ -64,27 +56,17 @@ def _texts(results: Sequence[TaskResult]) -> list[Text]:
 
 def _merged(parts: Sequence[ContractReview], texts: Sequence[Text]) -> tuple[ContractReview, int]:
     """One review of the findings whose words are in the texts, and how many are not."""
-    by_name = {text.name: text.text for text in texts}
-    update: dict[str, object] = {}
-    untrue = 0
-    for name in ("contracts", "versions", "clauses", "checks", "risks", "compared", "reworded"):
-        every = [*chain.from_iterable(getattr(part, name) for part in parts)]
-        kept = [
-            one for one in every if not isinstance(one, ContractFinding) or _holds(one, by_name)
-        ]
-        update[name], untrue = tuple(kept), untrue + len(every) - len(kept)
-    for name in ("playbook", "side"):
-        named = dict.fromkeys(getattr(part, name) for part in parts if getattr(part, name))
-        update[name] = ", ".join(named) or None
-    return ContractReview().model_copy(update=update), untrue
 
+    def holds(one: object) -> bool:
+        quotes = one.quotes if isinstance(one, ContractFinding) else ()
+        return all(any(text.text[q.start : q.end] == q.text for text in texts) for q in quotes)
 
-def _holds(one: ContractFinding, texts: Mapping[str, str]) -> bool:
-    """Whether the quotes of a finding are in the texts that they name."""
-    return all(
-        any(
-            quote.ref.startswith(name) and text[quote.start : quote.end] == quote.text
-            for name, text in texts.items()
-        )
-        for quote in one.quotes
-    )
+    def joined(named: Iterable[str | None]) -> str | None:
+        return ", ".join(dict.fromkeys(filter(None, named))) or None
+
+    lists = ("problems", "versions", "clauses", "checks", "risks", "compared", "reworded")
+    every = {name: [*chain.from_iterable(getattr(one, name) for one in parts)] for name in lists}
+    kept = {name: tuple(filter(holds, listed)) for name, listed in every.items()}
+    untrue = sum(map(len, every.values())) - sum(map(len, kept.values()))
+    playbook, side = joined(one.playbook for one in parts), joined(one.side for one in parts)
+    return ContractReview().model_copy(update={**kept, "playbook": playbook, "side": side}), untrue

@@ -7,11 +7,9 @@ from typing import Literal
 
 from rapidfuzz import fuzz, process
 
-from leadhand_teams.contracts.clauses import categories, clause
-from leadhand_teams.contracts.documents import Contract
+from leadhand_teams.contracts.clauses import categories, clause, limits_of
+from leadhand_teams.contracts.documents import Contract, ContractPassage
 from leadhand_teams.contracts.output import VersionChange
-from leadhand_teams.contracts.passages import ContractPassage
-from leadhand_teams.contracts.terms import limits_of
 from leadhand_teams.contracts.wording import wording
 
 SAME = 60.0

@@ -1,16 +1,146 @@
-"""Reads contracts, each file once in a process."""
+"""Reads contracts, each file once in a process, and cuts them into passages that can be quoted.
 
+Offsets count Unicode characters of the text as it is: nothing is normalised here.
+"""
+
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Literal
 
-from leadhand_teams.contracts.output import ContractQuote, ReadContract
-from leadhand_teams.contracts.passages import ContractPassage, passages, words
+from leadhand_teams.contracts.output import ContractQuote
 from leadhand_teams.contracts.wording import wording
 from leadhand_teams.shared.reading import Reading, Text, read, stamps
 
+MAX_QUOTE = 600
+"""The most characters that one quote may have."""
 MIN_CHARACTERS = 300
 """A contract with fewer has probably no text layer."""
+
+
+@dataclass(frozen=True)
+class ContractPassage:
+    """A sentence of a contract, or a part of a long one: at most `MAX_QUOTE` characters."""
+
+    text: str
+    start: int
+    end: int
+    section: str | None
+    """Its number, for example `7.2(a)`; `None` before the first numbered section."""
+    heading: str
+    """The words of the heading above it; empty if there is none."""
+
+    @cached_property
+    def line(self) -> str:
+        """On one line."""
+        return " ".join(self.text.split())
+
+    @cached_property
+    def plain(self) -> str:
+        """On one line, in lower case."""
+        return self.line.lower()
+
+    @cached_property
+    def grams(self) -> frozenset[str]:
+        """Its words and pairs of words, and the words of its heading behind `h:`."""
+        own = words(self.text)
+        pairs = map(" ".join, pairwise(own))
+        return frozenset((*own, *pairs, *(f"h:{word}" for word in words(self.heading))))
+
+
+def words(text: str) -> list[str]:
+    """Lower-case words in order; every number is `#`, a genitive loses its ending."""
+    found = wording("word").findall(text.lower())
+    return ["#" if word.isdigit() else re.split("['’]", word)[0] for word in found]
+
+
+def passages(text: str) -> tuple[ContractPassage, ...]:
+    """All passages in order; they do not overlap, and leave out headings and white space."""
+    found: list[ContractPassage] = []
+    section: str | None = None
+    letter = heading = ""
+    for start, end in _pieces(text):
+        piece = text[start:end]
+        if opening := wording("opening").match(piece):
+            if number := opening["named"] or opening["number"]:
+                if number.split(".")[0] != (section or "").split(".")[0]:
+                    heading = ""
+                section, letter = number, ""
+            elif opening["letter"]:
+                letter = f"({opening['letter']})"
+        title = _heading(piece, opening)
+        heading = title or heading
+        place = f"{section}{letter}" if section else None
+        is_heading = title and len(piece.strip(" .:#*-–—\n")) <= len(title) + 12
+        if not is_heading and any(map(str.isalpha, piece)):
+            found.append(ContractPassage(piece, start, end, place, heading))
+    return tuple(found)
+
+
+def _heading(piece: str, opening: re.Match[str] | None) -> str:
+    """The heading that a passage is or begins with, if any."""
+    words = piece[opening.end() if opening else 0 :].strip(" .:#*\t\n-–—")
+    first = re.split(r"[.:]\s|\s{3,}|\.-|\s[-–—]\s", words, maxsplit=1)[0].strip()
+    is_whole = first == words
+    if len(first) > 80 or not (opening or is_whole):
+        return ""
+    is_numbered = opening is not None and any(map(str.isdigit, opening[0]))
+    if is_whole and is_numbered and len(first.split()) <= 8 and piece[-1].isalnum():
+        return first
+    tokens = [word for word in re.findall(r"[A-Za-z’'/-]+", first) if len(word) > 3]
+    return first if tokens and all(word[0].isupper() for word in tokens) else ""
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    begin = 0
+    for match in wording("break").finditer(text):
+        if match.start() < begin or not _breaks(text, begin, match):
+            continue
+        yield from _cut(text, begin, match.end())
+        begin = match.end()
+    yield from _cut(text, begin, len(text))
+
+
+def _breaks(text: str, begin: int, match: re.Match[str]) -> bool:
+    """Whether a passage that starts at `begin` ends with a match of `break`."""
+    before, after = text[begin : match.start()], text[match.end() : match.end() + 60]
+    stop, gap = match["stop"] or "", match["gap"] or ""
+    is_blank = (match["line"] or "").count("\n") > 1
+    if wording("number").fullmatch(before.rstrip() + stop) and not (
+        is_blank and before.rstrip()[-1] != "."
+    ):
+        return False
+    if stop and stop in ";:":
+        return "\n" in gap or (len(gap) > 1 and wording("item").match(after) is not None)
+    if stop:
+        last = before.rsplit(maxsplit=1)[-1:]
+        return stop != "." or not (last and wording("abbreviation").match(last[0].lower()))
+    if not before.strip() or not after:
+        return match["line"] is not None
+    if match["line"] is None or before.rstrip()[-1] in ".;:!?" or wording("item").match(after):
+        return True
+    line = before.rsplit("\n", 1)[-1].strip()
+    is_title = len(line) < 60 and (line.isupper() or line.istitle())
+    return (is_title or is_blank) and not after[0].islower()
+
+
+def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A piece without white space around it, cut where it is longer than a quote may be."""
+    while found := wording("trimmed").search(text, start, end):
+        start, last = found.span()
+        if last - start <= MAX_QUOTE:
+            yield start, last
+            return
+        most = start + MAX_QUOTE
+        ends = (
+            [one.end() for one in wording(cut).finditer(text, start + MAX_QUOTE // 4, most)]
+            for cut in ("cut_at_item", "cut_at_condition", "cut_at_comma", "cut_at_space")
+        )
+        at = next((found[-1] for found in ends if found), most)
+        yield from _cut(text, start, at)
+        start = at
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +149,9 @@ class Contract:
 
     text: Text
     passages: tuple[ContractPassage, ...]
-    about: ReadContract
+    kind: Literal["nda", "services", "other"]
+    problems: tuple[str, ...]
+    """What a reader must know before relying on the rest."""
     is_english: bool
     """Whether it can be judged: rules and patterns are for English."""
 
@@ -53,8 +185,7 @@ def _contract(text: Text) -> Contract:
         kind = "nda"
     is_english = len(wording("english").findall(sample)) * 8 >= len(words(sample))
     problems = tuple(_problems(text, is_english=is_english))
-    about = ReadContract(file=text.name, kind=kind, problems=problems)
-    return Contract(text, passages(text.text), about, is_english)
+    return Contract(text, passages(text.text), kind, problems, is_english)
 
 
 def _problems(text: Text, *, is_english: bool) -> Iterator[str]:

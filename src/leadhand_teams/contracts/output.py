@@ -26,13 +26,6 @@ class ContractQuote(_Model):
     """The page or line, also where `ref` is a section."""
 
 
-class ReadContract(_Model):
-    file: str
-    kind: Literal["nda", "services", "other"]
-    problems: tuple[str, ...] = ()
-    """What a reader must know before relying on the rest."""
-
-
 class ContractFinding(_Model):
     """Something about a contract, with the words that it rests on."""
 
@@ -56,35 +49,24 @@ class Clause(ContractFinding):
 
 
 class RuleVerdict(ContractFinding):
-    """A rule of a playbook and what a contract says on it; its quotes are the best first.
+    """What a contract says on a rule of a playbook; quotes are the best first.
 
     Those of `not_mentioned` are the nearest passages.
     """
 
     rule: str
     statement: str
+    """What the rule expects, or the risk."""
+    title: str = ""
+    """What to raise with a lawyer, if it is a concern."""
     verdict: Verdict
     concern: bool
     """Whether the verdict is against the reader's side."""
+    ref: str | None = None
+    """The place of its first quote; None if the contract does not mention it."""
     why: str = ""
     severity: Severity = "medium"
     question: str = ""
-
-    @property
-    def ref(self) -> str | None:
-        """The place of its first quote; None if the contract does not mention it."""
-        return self.quotes[0].ref if self.quotes and self.verdict != "not_mentioned" else None
-
-
-class Risk(ContractFinding):
-    """Its quote is the clause; none if the clause is missing."""
-
-    title: str
-    severity: Severity
-    ref: str | None
-    question: str
-    basis: str
-    """The rule that it comes from."""
 
 
 class VersionChange(ContractFinding):
@@ -94,8 +76,8 @@ class VersionChange(ContractFinding):
     """As CUAD names it, else the heading of the section."""
     kind: Literal["added", "dropped", "loosened", "tightened", "reworded"]
     """`reworded`, in the list of that name only: nothing tells a direction."""
-    before: str | None
-    after: str | None
+    before: str | None = None
+    after: str | None = None
     why: str = ""
     """Which limit or word makes it looser or tighter."""
 
@@ -103,13 +85,15 @@ class VersionChange(ContractFinding):
 class ContractReview(_Model):
     """What contracts contain, how they stand to a playbook, what to ask, and what changed."""
 
-    contracts: tuple[ReadContract, ...] = ()
+    problems: tuple[str, ...] = ()
+    """What a reader must know before relying on the rest."""
     playbook: str | None = None
     side: str | None = None
     """For whom the contracts were read."""
     clauses: tuple[Clause, ...] = ()
     checks: tuple[RuleVerdict, ...] = ()
-    risks: tuple[Risk, ...] = ()
+    risks: tuple[RuleVerdict, ...] = ()
+    """Concerns, the most severe first."""
     compared: tuple[VersionChange, ...] = ()
     reworded: tuple[VersionChange, ...] = ()
     versions: tuple[str, ...] = ()

@@ -36,15 +36,15 @@ def plan(request: PlanRequest, team: Team) -> Plan:
     used = Counter(Path(path).name for path in contracts)
     parts = {path: -2 if used[Path(path).name] > 1 else -1 for path in contracts}
     names = {path: "/".join(Path(path).parts[part:]) for path, part in parts.items()}
-    earlier = {before for before, _ in pairs}
     tasks: list[Task] = []
     for path in contracts:
-        if path not in earlier:
+        if all(path != before for before, _ in pairs):
             tasks += _tasks(path, names[path], wanted, request.text, books)
     for before, after in pairs:
-        old, new = names[before], names[after]
+        job = Job(names=(names[before], names[after]))
+        old, new = job.names
         intent = f"Find what was added, dropped, loosened or tightened in {new} since {old}"
-        tasks.append(_task("changes", "risk", intent, [before, after], Job(names=(old, new))))
+        tasks.append(_task("changes", "risk", intent, [before, after], job))
     return Plan(goal=request.text, tasks=tasks)
 
 
@@ -69,21 +69,20 @@ def _tasks(
     tasks: list[Task] = []
     found = contract(path)
     if "find" in wanted or isinstance(found, str):  # the task says why it can't be read
-        categories = tuple(wanted.get("find", ()))
-        intent = f"Find the clauses of {name} and quote them: {', '.join(categories) or 'all'}"
-        job = Job(names=(name,), categories=categories)
+        job = Job(names=(name,), categories=tuple(wanted.get("find", ())))
+        intent = f"Find the clauses of {name} and quote them: {', '.join(job.categories) or 'all'}"
         tasks.append(_task("clauses", "clauses", intent, [path], job))
     if isinstance(found, str):
         return tasks
-    book = _playbook(found.about.kind, request, books)
+    book = _playbook(found.kind, request, books)
     job = Job(names=(name,), playbook=book.name, roles=book.roles(request))
     if "check" in wanted:
         intent = f"Check {name} against the playbook {book.name}, for the {job.roles['side']}"
         tasks.append(_task("checks", "compliance", intent, [path, *books], job))
     if "risk" in wanted:
         intent = f"Rank the risks of {name}, each with its clause and the question for the lawyer"
-        ids = [task.id for task in tasks if task.worker == "compliance"]
-        tasks.append(_task("risks", "risk", intent, [path], job, ids))
+        after = [task.id for task in tasks if task.worker == "compliance"]
+        tasks.append(_task("risks", "risk", intent, [path], job, after))
     return tasks
 
 

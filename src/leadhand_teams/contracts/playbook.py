@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
@@ -17,13 +17,24 @@ from pydantic import (
 )
 
 from leadhand.errors import InputError
-from leadhand_teams.contracts.clauses import categories
-from leadhand_teams.contracts.output import Severity, Verdict
-from leadhand_teams.contracts.terms import limits
+from leadhand_teams.contracts.clauses import categories, clause, jurisdictions, limits, limits_of
+from leadhand_teams.contracts.documents import Contract
+from leadhand_teams.contracts.output import Clause, ContractQuote, RuleVerdict, Severity, Verdict
+from leadhand_teams.contracts.recognition import judged, statements
 from leadhand_teams.contracts.wording import packaged
 
 PACKAGED = ("nda", "services", "commercial")
 """Those that a request may name."""
+RISKS = ("onesided", "general")
+"""What is raised with a lawyer whichever playbook is used: terms against the reader, and others."""
+MAX_QUOTES = 3
+_BEFORE = {
+    "entailed": "Agreed: ",
+    "contradicted": "Against the playbook: ",
+    "not_mentioned": "Missing: ",
+}
+SLACK = 0.02
+"""Twelve months are one year."""
 
 
 def _category(name: str) -> str:
@@ -57,10 +68,9 @@ class PlaybookRule(BaseModel):
     must: Category | None = None
     must_not: Category | None = None
     within: Category | None = None
-    """A category; `max`, `min` or `one_of` are its limits."""
+    """A category; `max` and `min` are its limits."""
     max: Bound | None = None
     min: Bound | None = None
-    one_of: tuple[Pattern, ...] = ()
     wording: tuple[Pattern, ...] = ()
     """One of them must match the clause or, without a category, a passage."""
     words: tuple[Pattern, ...] = ()
@@ -142,3 +152,122 @@ def handed_in(path: str) -> Playbook:
         raise InputError(
             f"the playbook {name} is not YAML: {' '.join(f'{error}'.split())}"
         ) from error
+
+
+def check(contract: Contract, playbook: Playbook, side: str) -> list[RuleVerdict]:
+    """The verdict of a contract on each rule, and whether it is against the reader's side."""
+    checks: list[RuleVerdict] = []
+    for rule in playbook.every:
+        verdict, quotes, why = _found(contract, rule)
+        before = "" if playbook.name in RISKS else _BEFORE[verdict]
+        checks.append(
+            RuleVerdict(
+                contract=contract.text.name,
+                rule=rule.id,
+                statement=rule.statement,
+                title=f"{before}{rule.statement}".rstrip("."),
+                verdict=verdict,
+                concern=rule.is_concern(verdict, side),
+                quotes=tuple(quotes[:MAX_QUOTES]),
+                ref=quotes[0].ref if quotes and verdict != "not_mentioned" else None,
+                why=why,
+                severity=rule.severity,
+                question=rule.question,
+            )
+        )
+    return checks
+
+
+def _found(contract: Contract, rule: PlaybookRule) -> tuple[Verdict, Sequence[ContractQuote], str]:
+    """The verdict on a rule, its quotes, best first, and why."""
+    if against := _against(contract, rule):
+        return "contradicted", against, ""
+    if rule.category is None and rule.id in statements():
+        verdict, passages = judged(contract.passages, rule.id)
+        return verdict, [*map(contract.quote, passages)], ""
+    if rule.category is None:
+        quotes = [contract.quote(o) for o in contract.passages if _any(rule.wording, o.text)]
+        return ("entailed" if quotes else "not_mentioned"), quotes, ""
+    quotes = clause(contract, rule.category, None if rule.must_not else rule.words).quotes
+    if not quotes:
+        return "not_mentioned", (), f"no clause {rule.category} was found"
+    worded = [one for one in quotes if not rule.wording or _any(rule.wording, one.text)]
+    if rule.must_not:
+        return ("contradicted" if worded else "not_mentioned"), worded, ""
+    if not worded:
+        return "contradicted", quotes, f"{rule.category} lacks the wording of the rule"
+    if rule.within:
+        return _within(rule, quotes)
+    return "entailed", sorted(quotes, key=lambda one: one not in worded), ""
+
+
+def _within(
+    rule: PlaybookRule, quotes: Sequence[ContractQuote]
+) -> tuple[Verdict, Sequence[ContractQuote], str]:
+    category, fitting = categories()[rule.category or ""], list[ContractQuote]()
+    for bound, sign, word in ((rule.max, 1, "at most"), (rule.min, -1, "at least")):
+        for allowed in limits(bound or "")[:1]:
+            for one in quotes:
+                found = limits_of(category.value, category.near, one.text) or limits(one.text)
+                same = [limit for limit in found if limit.kind == allowed.kind]
+                furthest = sign * allowed.value * (1 + sign * SLACK)
+                for limit in (limit for limit in same if sign * limit.value > furthest):
+                    why = f"{limit.text}, {word} {bound} allowed"
+                    return "contradicted", sorted(quotes, key=lambda o: o != one), why
+                fitting += [one] if same else []
+    if fitting:
+        return "entailed", fitting, ""
+    return "not_mentioned", quotes, "the clause has no limit that could be compared"
+
+
+def _against(contract: Contract, rule: PlaybookRule) -> list[ContractQuote]:
+    """The passages that contradict a rule; none if the rule works for both sides."""
+    found = [one for one in contract.passages if _any(rule.against, one.line)]
+    if found and rule.mutual and any(rule.mutual.search(one.line) for one in contract.passages):
+        return []
+    return [contract.quote(o) for o in found if not (rule.unless and rule.unless.search(o.line))]
+
+
+def _any(patterns: Iterable[re.Pattern[str]], text: str) -> bool:
+    return any(one.search(text) for one in patterns)
+
+
+def rank(
+    contract: Contract, checks: Sequence[RuleVerdict], roles: Mapping[str, str]
+) -> list[RuleVerdict]:
+    """The risks of a contract: terms against the reader, the playbook's concerns, what a lawyer
+    looks at anyway. What was said is not said again."""
+    side = roles.get("side", "")
+    terms, general = (check(contract, ready_made(name, roles), side) for name in RISKS)
+    found: list[RuleVerdict] = []
+    for group in (terms, checks, general):
+        known = {one.rule for one in found}
+        places = {one.quotes[0].start for one in found if one.ref}
+        concerns = [one for one in group if one.concern and one.rule not in known]
+        found += [o for o in concerns if not (o.ref and o.quotes[0].start in places)]
+    return by_severity(found)
+
+
+def by_severity(risks: Iterable[RuleVerdict]) -> list[RuleVerdict]:
+    """The most severe first."""
+    return sorted(risks, key=lambda one: ("high", "medium", "low").index(one.severity))
+
+
+def contradictions(clauses: Iterable[Clause]) -> Iterator[RuleVerdict]:
+    """Clauses whose quotes choose different laws; each risk has the two that disagree."""
+    for law in (one for one in clauses if one.category == "Governing Law"):
+        named = [(one, {*names}) for one in law.quotes if (names := jurisdictions(one.text))]
+        for other in [one for one, names in named[1:] if not names & named[0][1]][:1]:
+            title = f"Governing Law: {named[0][0].ref} and {other.ref} disagree"
+            yield RuleVerdict(
+                contract=law.contract,
+                quotes=(named[0][0], other),
+                rule="contradiction",
+                statement="One law governs the contract",
+                title=title,
+                verdict="contradicted",
+                concern=True,
+                ref=other.ref,
+                severity="high",
+                question="Which of the two is meant?",
+            )

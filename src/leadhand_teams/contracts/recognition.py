@@ -1,22 +1,27 @@
-"""Trained recognisers of passages: linear models over words and cues.
+"""Trained recognisers of passages, and the verdicts on the statements of NDAs that they give.
 
-`benchmarks/teams/contract_clauses.py` and `contract_statements.py` make their weights.
+Linear models over words and cues. `benchmarks/teams/contract_clauses.py` and
+`contract_statements.py` make their weights.
 """
 
 import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import chain
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from leadhand_teams.contracts.passages import ContractPassage
+from leadhand_teams.contracts.documents import ContractPassage
+from leadhand_teams.contracts.output import Verdict
 from leadhand_teams.contracts.wording import packaged
 
 CUE_SCALE = 0.5
 """What a matched cue counts beside the words, whose squares add up to 1."""
-
+VERDICTS: tuple[Verdict, ...] = ("entailed", "contradicted", "not_mentioned")
+EVIDENCE = 3
+"""How many of the best passages are quoted and weighed."""
+UNKNOWN = -7.0
+"""The odds where no recogniser could be trained."""
 Cues = Sequence[re.Pattern[str]]
 
 
@@ -52,11 +57,77 @@ def log_odds(
     return score + CUE_SCALE * sum(recogniser.cues[index] for index in matched(passage, cues))
 
 
-@cache
-def cues_of(name: str) -> Mapping[str, Cues]:
-    kind = TypeAdapter(dict[str, dict[str, list[str]]])
-    listed = kind.validate_python(packaged(name))
-    return {
-        key: [re.compile(cue) for cue in chain.from_iterable(value.values())]
-        for key, value in listed.items()
+class StatementWeights(BaseModel):
+    """The weights of a statement: whether a passage bears on it, supports it or denies it."""
+
+    bears: Recogniser
+    supports: Recogniser | None = None
+    denies: Recogniser | None = None
+    verdicts: Mapping[Verdict, tuple[float, ...]]
+    """For each verdict, the weights of `signals` and a constant."""
+
+
+class StatementCues(BaseModel):
+    """A row of `statements.yaml`."""
+
+    cues: tuple[re.Pattern[str], ...]
+    denies: tuple[re.Pattern[str], ...] = ()
+
+    @property
+    def every(self) -> Cues:
+        """All cues, in the order of the weights."""
+        return (*self.cues, *self.denies)
+
+
+def judged(
+    passages: Sequence[ContractPassage], statement: str
+) -> tuple[Verdict, Sequence[ContractPassage]]:
+    """The verdict of an NDA on a statement, with the passages that bear on it, best first."""
+    weights, cues = statement_weights()[statement], statements()[statement]
+    bearing = [log_odds(one, weights.bears, cues.every) for one in passages]
+    order = sorted(range(len(passages)), key=lambda index: -bearing[index])
+    likely = [passages[index] for index in order[: 3 * EVIDENCE]]
+    supports, denies = (
+        max((log_odds(one, weight, cues.every) for one in likely if weight), default=UNKNOWN)
+        for weight in (weights.supports, weights.denies)
+    )
+    best = likely[:EVIDENCE]
+    found = signals(
+        [bearing[index] for index in order],
+        supports,
+        denies,
+        [len(matched(one, cues.cues)) for one in best],
+        [len(matched(one, cues.denies)) for one in best],
+    )
+    scores = {
+        verdict: sum(a * b for a, b in zip(weights.verdicts[verdict], (*found, 1.0), strict=True))
+        for verdict in VERDICTS
     }
+    return max(VERDICTS, key=lambda one: scores[one]), best
+
+
+def signals(
+    bearing: Sequence[float],
+    supports: float,
+    denies: float,
+    said: Sequence[int],
+    denied: Sequence[int],
+) -> tuple[float, ...]:
+    """What the verdict is weighed on: the odds of the passages, best first, and how many cues for
+    and against the statement each of the best matches."""
+    first, second = (*bearing[:2], UNKNOWN, UNKNOWN)[:2]
+    cues = (sum(map(bool, denied)) / EVIDENCE, max(denied, default=0) / 2, max(said, default=0) / 3)
+    return (first / 3, second / 3, supports / 3, denies / 3, *cues)
+
+
+@cache
+def statements() -> Mapping[str, StatementCues]:
+    """The cues of all statements by their ids."""
+    return TypeAdapter(dict[str, StatementCues]).validate_python(packaged("statements.yaml"))
+
+
+@cache
+def statement_weights() -> Mapping[str, StatementWeights]:
+    """Their weights."""
+    kind = TypeAdapter(dict[str, StatementWeights])
+    return kind.validate_python(packaged("weights/statements.json"))

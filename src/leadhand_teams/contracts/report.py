@@ -5,16 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from leadhand import Answer
 from leadhand.tools.text import counted
-from leadhand_teams.contracts.output import Clause, ContractQuote, ContractReview
-from leadhand_teams.shared.report import (
-    Block,
-    Items,
-    QuoteBlock,
-    Report,
-    Section,
-    saved,
-    table_of,
-)
+from leadhand_teams.contracts.output import ContractReview
+from leadhand_teams.shared.report import QuoteBlock, Report, Section, saved, table_of
 
 _FOOTER = (
     "This is a reading by rules and statistics, not legal advice. Before anyone signs, a lawyer "
@@ -43,11 +35,14 @@ def report(
     every = (*review.clauses, *review.checks, *review.risks, *review.compared)
     names = list(dict.fromkeys(one.contract for one in every))
     whose = ("contract",) if len(names) > 1 else ()
-    problems = [problem for one in review.contracts for problem in one.problems]
     left_out = counted(review.removed, "statement")
     removed = [f"{left_out} of the model left out: no such quote is there"]
     checks = sorted(review.checks, key=lambda one: not one.concern)
     changes = table_of((*review.compared, *review.reworded), *_CHANGE)
+    found = table_of([one for one in review.clauses if one.present], *whose, *_CLAUSE)
+    absent = [f"{one.contract}: {one.category}" for one in review.clauses if not one.present]
+    added = [QuoteBlock(one.quote, one.ref, one.text) for one in review.added]
+    rules = f"Playbook {review.playbook}, for the {review.side}"
     return Report(
         title=f"Contract review: {', '.join(names) or 'nothing was read'}",
         lead=_lead(review),
@@ -57,18 +52,14 @@ def report(
                 f"Changes since {', '.join(review.versions[:1])}",
                 [_TIGHTENED, changes] if changes.rows else [],
             ),
-            Section(
-                f"Playbook {review.playbook}, for the {review.side}",
-                [table_of(checks, *whose, *_CHECK)],
-            ),
-            Section("Clauses", _clauses(review.clauses, whose)),
+            Section(rules, [table_of(checks, *whose, *_CHECK)]),
+            Section("Clauses", [found]),
+            Section("Clauses that were not found; check those that matter", ["; ".join(absent)]),
             Section("The words behind risks, rules and clauses", _quotes(review)),
-            Section(
-                "What the model adds", [QuoteBlock(o.quote, o.ref, o.text) for o in review.added]
-            ),
+            Section("What the model adds", added),
         ],
-        missing=(*gaps, *problems, *(removed if review.removed else [])),
-        missing_first=bool(gaps or problems),
+        missing=(*gaps, *review.problems, *(removed if review.removed else [])),
+        missing_first=bool(gaps or review.problems),
         about=f"Asked: {request}",
         footer=(*_FOOTER, *filter(None, [saved])),
     )
@@ -97,34 +88,16 @@ def _lead(review: ContractReview) -> list[str]:
     return lines or ["Nothing could be reviewed."]
 
 
-def _clauses(clauses: Sequence[Clause], whose: Sequence[str]) -> list[Block]:
-    absent: dict[str, list[str]] = {}
-    for one in clauses:
-        if not one.present:
-            absent.setdefault(one.contract, []).append(one.category)
-    lines = [f"{contract}: {', '.join(names)}" for contract, names in absent.items()]
-    missing = ["Not found; check those that matter in the text:", Items(lines)] if absent else []
-    return [table_of([one for one in clauses if one.present], *whose, *_CLAUSE), *missing]
-
-
-def _quotes(review: ContractReview) -> list[Block]:
+def _quotes(review: ContractReview) -> Sequence[QuoteBlock]:
     """Each passage once, with all that it is quoted for; risks first."""
-    about: dict[ContractQuote, dict[str, None]] = {}
-    for what, quotes in (
-        *((one.title, one.quotes) for one in review.risks),
-        *(
-            (f"{one.rule}: {one.statement}", one.quotes[:1] if one.ref else ())
-            for one in review.checks
-        ),
+    shown: dict[str, QuoteBlock] = {}
+    for about, quotes in (
+        *((one.title, one.quotes[:1]) for one in review.risks if one.ref),
+        *((f"{one.rule}: {one.statement}", one.quotes[:1]) for one in review.checks if one.ref),
         *((one.category, one.quotes) for one in review.clauses),
     ):
-        for quote in quotes:
-            about.setdefault(quote, {})[what] = None
-    return [
-        QuoteBlock(
-            one.text,
-            f"{one.ref}, {one.place}, characters {one.start} to {one.end}",
-            "; ".join(whats),
-        )
-        for one, whats in about.items()
-    ]
+        for one in quotes:
+            place = f"{one.ref}, {one.place}, characters {one.start} to {one.end}"
+            before = f"{shown[place].about}; " if place in shown else ""
+            shown[place] = QuoteBlock(one.text, place, f"{before}{about}")
+    return [*shown.values()]

@@ -20,4 +20,5 @@ def packaged(name: str) -> JsonValue:
 def wording(name: str) -> re.Pattern[str]:
     """A pattern of `wording.yaml`."""
     listed = TypeAdapter(dict[str, list[str]]).validate_python(packaged("wording.yaml"))
-    return re.compile("|".join(listed[name]), re.IGNORECASE)
+    text = "|".join(listed[name]).replace("{number}", listed["number"][0])
+    return re.compile(text, re.IGNORECASE)

@@ -6,12 +6,11 @@ from pydantic import BaseModel, JsonValue
 
 from leadhand import Escalated, Handoff, Result
 from leadhand.tools.text import counted
-from leadhand_teams.contracts.checks import check, rank
 from leadhand_teams.contracts.clauses import categories, clause
 from leadhand_teams.contracts.comparing import compare
 from leadhand_teams.contracts.documents import Contract, contract
 from leadhand_teams.contracts.output import ContractReview
-from leadhand_teams.contracts.playbook import handed_in, ready_made
+from leadhand_teams.contracts.playbook import check, handed_in, rank, ready_made
 
 
 class Job(BaseModel):
@@ -54,7 +53,7 @@ def _clauses(job: Job, contracts: Sequence[Contract], handoff: Handoff) -> Part:
     listed = tuple(clause(contracts[0], name, ()) for name in job.categories)
     listed = listed or tuple(clause(contracts[0], name) for name in categories())
     count = sum(one.present for one in listed)
-    review = ContractReview(contracts=(contracts[0].about,), clauses=listed)
+    review = ContractReview(problems=contracts[0].problems, clauses=listed)
     return review, f"{count} of {len(listed)} clauses found"
 
 
@@ -78,7 +77,7 @@ def _risk(job: Job, contracts: Sequence[Contract], handoff: Handoff) -> Part:
         return review, f"{counted(len(changes), 'change')} since {job.names[0]}"
     checks = [one for output in handoff.inputs.values() for one in review_of(output).checks]
     risks = rank(contracts[0], checks, job.roles)
-    return ContractReview(risks=risks), counted(len(risks), "risk")
+    return ContractReview(risks=tuple(risks)), counted(len(risks), "risk")
 
 
 _PARTS = {"clauses": _clauses, "compliance": _compliance, "risk": _risk}

@@ -153,7 +153,7 @@ FOLDERS = {
         {
             "services.md": SERVICES,
             "ours.yaml": "rules:\n"
-            "- {id: law, statement: Irish law., within: Governing Law, one_of: [Ireland]}\n"
+            "- {id: law, statement: Irish law., must: Governing Law, wording: [Ireland]}\n"
             "- {id: cap, statement: A cap., within: Cap On Liability, min: '£50,000'}\n"
             "- {id: exit, statement: Exit., within: Termination For Convenience, max: 14 days}\n",
         },

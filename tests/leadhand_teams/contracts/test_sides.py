@@ -90,7 +90,7 @@ def test_a_recipient_hears_of_a_missing_exception_for_courts_and_of_nothing_twic
     kept = [line for line in text.splitlines() if "court" not in line and "required" not in line]
     path.write_text("\n".join(kept))
     _, review = reviewed("Is this NDA fine for us as the recipient?", path)
-    titles = {one.basis: one.title for one in review.risks}
+    titles = {one.rule: one.title for one in review.risks}
     assert titles["nda-8"].startswith("Missing: ")
     assert "nda-18" in titles
     assert "no-hire" not in titles

@@ -97,14 +97,14 @@ def test_a_playbook_of_the_user_is_used_and_a_wrong_one_is_named(tmp_path: Path)
     book = tmp_path / "ours.yaml"
     book.write_text(
         "rules:\n"
-        "- {id: law, statement: Irish law., within: Governing Law, one_of: [Ireland]}\n"
+        "- {id: law, statement: Irish law., must: Governing Law, wording: [Ireland]}\n"
         "- {id: pay, statement: Thirty days to pay., wording: ['within thirty']}\n"
         "- {id: insured, statement: Cover., within: Insurance, min: '£5,000,000'}\n"
     )
     _, review = reviewed("Check it against the playbook", _NEW, book)
     assert review.playbook == "ours"
     found = {one.rule: (one.verdict, one.why) for one in review.checks}
-    assert found["law"] == ("contradicted", "it says England Wales")
+    assert found["law"] == ("contradicted", "Governing Law lacks the wording of the rule")
     assert found["pay"] == ("entailed", "")
     assert found["insured"] == ("contradicted", "£1,000,000, at least £5,000,000 allowed")
     book.write_text(f"extends: commercial\n{book.read_text()}")
