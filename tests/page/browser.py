@@ -66,12 +66,14 @@ def signed_in(page: Page, desk: Desk, path: str = "/") -> None:
     page.goto(f"{desk.url}{path}")
 
 
-def violations(page: Page) -> Sequence[str]:
-    """What axe finds: the rule, and the elements that break it."""
+def violations(page: Page, *rules: str) -> Sequence[str]:
+    """What axe finds, by these rules or all: the rule, and the elements that break it."""
     page.evaluate(AXE.read_text(encoding="utf-8"))
+    options = {"resultTypes": ["violations"]}
+    only = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
     found = cast(
         "Mapping[str, Sequence[Mapping[str, object]]]",
-        page.evaluate("axe.run({resultTypes: ['violations']})"),
+        page.evaluate("options => axe.run(options)", options | only),
     )
     return [
         f"{one['id']}: {one['help']}: {json.dumps(one['nodes'])[:600]}"

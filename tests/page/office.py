@@ -108,14 +108,16 @@ def teams(gate: Gate) -> list[Team]:
 
 
 @contextmanager
-def serving_office(home: Path, gate: Gate, *, port: int = 0) -> Generator[Desk]:
+def serving_office(
+    home: Path, gate: Gate, *, port: int = 0, patience_s: int = 5
+) -> Generator[Desk]:
     journal = open_journal(home)
     service = app(
         [Supervisor(team, journal=journal, approve=["escalation"]) for team in teams(gate)],
         home=home,
         settings=ServiceSettings(grace_s=0),
     )
-    with served(service, port=port) as url:
+    with served(service, port=port, patience_s=patience_s) as url:
         desk = Desk(url, gate, service)
         try:
             yield desk

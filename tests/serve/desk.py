@@ -125,14 +125,18 @@ def served(
     *,
     port: int = 0,
     keep_alive_s: int = 5,
+    patience_s: int = 5,
     http: type[asyncio.Protocol] = H11Protocol,
 ) -> Generator[str]:
-    """The URL of an app under a server of its own, at any free port; it drains at the end."""
+    """The URL of an app under a server of its own, at any free port.
+
+    At the end it waits for requests under way, such as streams, for `patience_s`.
+    """
     with socket.create_server(("127.0.0.1", port)) as listener:
         config = uvicorn.Config(
             app,
             log_level="warning",
-            timeout_graceful_shutdown=5,
+            timeout_graceful_shutdown=patience_s,
             timeout_keep_alive=keep_alive_s,
             http=http,
         )
