@@ -30,6 +30,8 @@ class LensRule:
     removal: bool = False
     """Whether it finds protections that the change removed: one without enough confidence for a
     finding needs a look."""
+    problem: str = ""
+    """What other rules may mean as well; empty for most."""
     codes: str = ""
     """Ruff's codes; empty if code of a lens finds the hits."""
     judge: str = ""
@@ -79,6 +81,12 @@ def _table() -> Mapping[str, LensRule]:
 def rules() -> tuple[LensRule, ...]:
     """The rules of all lenses, sorted by id."""
     return tuple(sorted(_table().values(), key=lambda one: one.id))
+
+
+def equivalent() -> tuple[frozenset[str], ...]:
+    """Sets of rules that mean the same problem."""
+    problems = {one.problem for one in rules()} - {""}
+    return tuple(frozenset(r.id for r in rules() if r.problem == name) for name in problems)
 
 
 def rule(id: str) -> LensRule:

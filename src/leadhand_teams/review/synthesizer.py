@@ -35,7 +35,7 @@ from leadhand_teams.review.precision import Confidence
 from leadhand_teams.review.quotes import ChangeQuotes
 from leadhand_teams.review.refutations import Given, Refutations, is_shown
 from leadhand_teams.review.reported import MAX_FINDINGS, LensAnswer, lens_report
-from leadhand_teams.review.rules import rules
+from leadhand_teams.review.rules import equivalent, rules
 from leadhand_teams.review.secrets import mask_secrets
 from leadhand_teams.review.with_model import SUFFIX, lens_of
 
@@ -47,20 +47,6 @@ _WEIGHTS: Mapping[str, int] = {
 }  # fmt: skip
 WEIGHTS = {**_WEIGHTS, **{f"{lens}{SUFFIX}": weight for lens, weight in _WEIGHTS.items()}}
 """Ranks lenses among findings of the same severity and confidence: the heavier first."""
-EQUIVALENT: tuple[AbstractSet[str], ...] = (
-    frozenset(("bugs/await-dropped", "bugs/coroutine-not-awaited")),
-    frozenset((
-        "bugs/case-dropped", "security/removed-clause", "security/removed-guard",
-        "security/removed-access-guard", "security/removed-request-check",
-    )),
-    frozenset((
-        "bugs/argument-dropped", "security/removed-flag", "security/removed-limit",
-        "security/removed-validator", "security/removed-tls",
-    )),
-    frozenset(("bugs/statement-dropped", "security/removed-call", "security/removed-wrapper")),
-    frozenset(("bugs/handler-dropped", "security/removed-refusing-handler")),
-)  # fmt: skip
-"""Sets of rules that mean the same problem."""
 _MAX_AROUND_CHARS = 40_000
 _SHOWN_AROUND = 3
 _MAX_SHOWN_CHARS = 4_000
@@ -154,7 +140,7 @@ class FindingsSynthesizer:
             rating=Confidence.of(rules()),
             threshold=self._threshold,
             baseline=self._baseline,
-            equivalent=EQUIVALENT,
+            equivalent=equivalent(),
         )
         shown, hidden = self._ignores.divided(gathered.findings)
         return gathered.model_copy(update={"findings": tuple(shown), "ignored": tuple(hidden)})

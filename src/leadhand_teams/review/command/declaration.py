@@ -167,7 +167,7 @@ def review(
 
 
 def _resume(options: "ResumeOptions", storage: "RunStorage", stored: "StoredRun") -> int:
-    from leadhand_teams.review.command.resume import resume_review
+    from leadhand_teams.review.command.execution import resume_review
 
     return resume_review(options, storage, stored)
 

@@ -10,10 +10,10 @@ import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 
-from leadhand import Answer, Event, Supervisor
+from leadhand import Answer, Event, InputError, Supervisor
 from leadhand.contracts.answer import Gap
 from leadhand.errors import ToolError
-from leadhand.extension import INTERRUPTED, LiveRun, RunStorage, StoredRun, follow_up
+from leadhand.extension import INTERRUPTED, LiveRun, ResumeOptions, RunStorage, StoredRun, follow_up
 from leadhand.extension.findings import Review
 from leadhand.extension.output import DataConsole, error_console, print_note, writing_output
 from leadhand.extension.roles import TemplatePlanner, with_gaps
@@ -29,11 +29,9 @@ from leadhand_teams.review.command.rendering import rendered
 from leadhand_teams.review.command.report import ReviewReport, Subject, exit_status
 from leadhand_teams.review.command.text import show_review
 from leadhand_teams.review.lens import limited_data
-from leadhand_teams.review.rules import rules
 from leadhand_teams.review.settings import ReviewSettings
 from leadhand_teams.review.synthesizer import FindingsSynthesizer
 from leadhand_teams.review.team import review_team
-from leadhand_teams.review.with_model import lens_of
 
 CHANGE = "change"
 BASELINE = "baseline.json"
@@ -99,23 +97,15 @@ class ReviewRun:
             answer = session.follow(supervisor, lambda listener: work(supervisor, listener))
         if self.change.cut is not None and answer.status == "partial":
             answer = answer.model_copy(update={"ended_by": answer.ended_by or "deadline"})
-        review = Review.model_validate(answer.output)
-        report = ReviewReport(
-            review=review,
-            answer=answer,
-            subject=Subject.of(self.change),
-            threshold=self._setup.threshold_of(self.change.settings.used),
-            lenses=tuple(sorted({lens_of(task.worker) for task in answer.tasks})),
-            stats=self._setup.stats,
-            rules=rules(),
-        )
-        with writing_output():
-            show(report, format)
-        write_files(report, self._setup)
+        settings = self.change.settings.used
+        threshold = self._setup.threshold_of(settings)
+        subject = Subject.of(self.change)
+        report = ReviewReport.of(answer, subject, threshold, stats=self._setup.stats)
+        status = _reported(report, self._setup, settings, format)
         if answer.status == "complete":
             shutil.rmtree(self._folder, ignore_errors=True)
         follow_up(answer, self._storage, stored)
-        return _status(answer, review, self._setup, self.change.settings.used)
+        return status
 
 
 def report_unreadable(
@@ -125,7 +115,6 @@ def report_unreadable(
     title = asked or "the change"
     late = isinstance(error, OutOfTime) or (isinstance(error, GitTimeout) and error.time_up)
     gaps = (Gap(task_id="change", why=str(error), what="Read the change that is to be reviewed"),)
-    review = Review()
     answer = Answer(
         run_id=run_id,
         status="failed",
@@ -134,29 +123,28 @@ def report_unreadable(
         team="review",
         request=f"Review {title}",
         answer=with_gaps("", gaps),
-        output=review.model_dump(mode="json"),
+        output=Review().model_dump(mode="json"),
         gaps=gaps,
     )
-    subject = Subject(title=title, base=None, head=None, files=0, added=0, removed=0)
-    report = ReviewReport(
-        review=review,
-        answer=answer,
-        subject=subject,
-        threshold=setup.threshold_of(ReviewSettings()),
-        rules=rules(),
-    )
+    settings = ReviewSettings()
+    report = ReviewReport.of(answer, Subject(title), setup.threshold_of(settings))
+    return _reported(report, setup, settings, format)
+
+
+def _reported(
+    report: ReviewReport, setup: ReviewSetup, settings: ReviewSettings, format: ReviewFormat
+) -> int:
+    """Print and write the report, and return the exit status."""
     with writing_output():
         show(report, format)
     write_files(report, setup)
-    return _status(answer, review, setup, ReviewSettings())
-
-
-def _status(answer: Answer, review: Review, setup: ReviewSetup, settings: ReviewSettings) -> int:
+    answer = report.answer
     if answer.status == "cancelled":
         return INTERRUPTED
     if answer.status != "complete":
         return 4 if answer.ended_by in ("budget", "deadline") else 3
-    return exit_status(review, setup.fail_on_of(settings), fail_on_look=setup.fail_on_look)
+    fail_on = setup.fail_on_of(settings)
+    return exit_status(report.review, fail_on, fail_on_look=setup.fail_on_look)
 
 
 def show(report: ReviewReport, format: ReviewFormat) -> None:
@@ -189,3 +177,35 @@ def _write(text: str) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode("utf-8"))
     sys.stdout.buffer.flush()
+
+
+def resume_review(options: ResumeOptions, storage: RunStorage, stored: StoredRun) -> int:
+    """Resume a review. Raises `InputError` if its change is gone."""
+    setup = ReviewSetup.of(stored.state.origin, **options.changed)
+    run_id, output = stored.run_id, options.output
+    if not (Path(setup.folder) / CHANGE).is_dir():
+        raise InputError(
+            f"review {run_id!r} is over, and its change was not kept: "
+            f"`leadhand show {run_id}` shows it, and `leadhand review` begins another"
+        )
+    review_run = ReviewRun(setup, storage)
+    title = f"review of {review_run.change.title}"
+    session = LiveRun(storage, run_id, title, output, past=stored.events)
+
+    async def resumed(supervisor: Supervisor, listener: Callable[[Event], None]) -> Answer:
+        run = supervisor.handle(run_id)
+        await run.resume(
+            from_task=options.from_task,
+            batches=review_run.reviewers.batches,
+            listener=listener,
+            stored=stored,
+        )
+        return await run.answer()
+
+    return review_run.execute(
+        session,
+        resumed,
+        stored=stored,
+        format=output.answer_format,
+        quiet=output.quiet,
+    )

@@ -10,7 +10,8 @@ from leadhand.extension.output import format_duration, format_speedup
 from leadhand.tools.text import counted, grouped_by_reason, joined_names
 from leadhand_teams.review.change import Change
 from leadhand_teams.review.command.formats import FailOn
-from leadhand_teams.review.rules import LensRule
+from leadhand_teams.review.rules import LensRule, rules
+from leadhand_teams.review.with_model import lens_of
 
 SHOWN_LOOK = 10
 """What needs a look is shown up to this number, and the rest is counted."""
@@ -35,13 +36,14 @@ class Subject:
     """What was reviewed."""
 
     title: str
-    base: str | None
+    base: str | None = None
     """Commit or tree id before; `None` for a patch."""
-    head: str | None
-    files: int
-    added: int
+    head: str | None = None
+    files: int = 0
+    """0 if the numbers are not known."""
+    added: int = 0
     """Lines that the change adds."""
-    removed: int
+    removed: int = 0
 
     @classmethod
     def of(cls, change: Change) -> "Subject":
@@ -72,6 +74,21 @@ class ReviewReport:
     """Whether the report says how long the review took."""
     rules: tuple[LensRule, ...] = field(default=(), repr=False)
     """All rules, for formats that describe them."""
+
+    @classmethod
+    def of(
+        cls, answer: Answer, subject: Subject, threshold: int, *, stats: bool = False
+    ) -> "ReviewReport":
+        """The report of the review that is the output of `answer`."""
+        return cls(
+            Review.model_validate(answer.output),
+            answer,
+            subject,
+            threshold,
+            lenses=tuple(sorted({lens_of(task.worker) for task in answer.tasks})),
+            stats=stats,
+            rules=rules(),
+        )
 
 
 def exit_status(review: Review, fail_on: FailOn, *, fail_on_look: bool = False) -> int:

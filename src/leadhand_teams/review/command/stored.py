@@ -3,15 +3,12 @@
 from collections.abc import Callable
 
 from leadhand import InputError, RunView
-from leadhand.extension.findings import Review
 from leadhand.extension.output import DataConsole
 from leadhand_teams.review import DEFAULT_THRESHOLD
 from leadhand_teams.review.command.formats import DocumentFormat
 from leadhand_teams.review.command.rendering import rendered
 from leadhand_teams.review.command.report import ReviewReport, Subject
 from leadhand_teams.review.command.text import show_review
-from leadhand_teams.review.rules import rules
-from leadhand_teams.review.with_model import lens_of
 
 
 def stored_text(run: RunView) -> str:
@@ -36,11 +33,5 @@ def _report(run: RunView) -> ReviewReport:
     if run.answer is None or run.answer.output is None:
         raise InputError(f"review {run.run_id!r} has no report yet")
     threshold = run.origin.get("threshold")
-    return ReviewReport(
-        review=Review.model_validate(run.answer.output),
-        answer=run.answer,
-        subject=Subject(title=run.request, base=None, head=None, files=0, added=0, removed=0),
-        threshold=threshold if isinstance(threshold, int) else DEFAULT_THRESHOLD,
-        lenses=tuple(sorted({lens_of(task.worker) for task in run.answer.tasks})),
-        rules=rules(),
-    )
+    known = threshold if isinstance(threshold, int) else DEFAULT_THRESHOLD
+    return ReviewReport.of(run.answer, Subject(run.request), known)

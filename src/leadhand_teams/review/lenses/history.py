@@ -20,7 +20,7 @@ from leadhand_teams.review.change import Change, ChangedFile, parse_python
 from leadhand_teams.review.comparison.pairs import definitions
 from leadhand_teams.review.lens import ONLY_A_PATCH, Seen, lens
 from leadhand_teams.review.rules import rule
-from leadhand_teams.review.syntax import is_code
+from leadhand_teams.review.syntax import is_code, pattern_of
 
 MAX_COMMITS = 2_000
 """Commits that change one of the files, of which fixes are chosen."""
@@ -34,29 +34,14 @@ _MIN_CHARS, _MAX_CHARS = 20, 400
 _MAX_LINES = 3
 """Of lines that come back so many are looked up in the file as the fix left it."""
 
-_FIX = re.compile(
-    r"\b(?:fix(?:e[sd]|ing)?|bug(?:s|fix(?:es)?)?|hotfix|secure|regress\w*|reverts?|reverted|"
-    r"crash(?:es|ed|ing)?|leak(?:s|ed|ing)?|deadlocks?|race|overflow|corrupt\w*|"
-    r"incorrect(?:ly)?|wrong(?:ly)?|broken|infinite|hangs?)\b",
-    re.IGNORECASE,
+_FIX, _NO_FIX, _UNDO = (
+    re.compile(rf"\b(?:{pattern_of(f'history.{name}').pattern})\b", re.IGNORECASE)
+    for name in ("fix", "no_fix", "undo")
 )
 _HOLE = re.compile(
-    r"\b(?:security|cve|ghsa|vulnerab\w*|injection|xss|csrf|ssrf)\b|^merge commit from fork$",
-    re.IGNORECASE,
+    rf"\b(?:{pattern_of('history.hole').pattern})\b|^merge commit from fork$", re.IGNORECASE
 )
 """Fixes of security holes, whatever else the subject says; the last is GitHub's for an advisory."""
-_NO_FIX = re.compile(
-    r"\b(?:typos?|lint\w*|flake8?|mypy|pyright|typing|types?|hints?|annotations?|docs?|"
-    r"documentation|docstrings?|comments?|format\w*|style|whitespace|isort|black|ruff|pylint|pep8|"
-    r"pep-8|warnings?|spelling|grammar|changelog|readme|ci|workflows?|tests?|indent\w*|imports?|"
-    r"merge|conflicts?|lints?|naming|rename[sd]?|refactor\w*|clean\w*|dead|unused|"
-    r"deprecat\w*)\b",
-    re.IGNORECASE,
-)
-_UNDO = re.compile(
-    r"\b(?:revert(?:s|ed)?|re-?appl(?:y|ies)|re-?lands?|restores?|roll(?:s|ed)? ?back|undo)\b",
-    re.IGNORECASE,
-)
 _COMMON = re.compile(
     r"(?:import|from|include|using|package|use|require|export)\s|(?:#|//|/?\*|--|<!--|;|\"\"\"|'''|@|:)"
     r"|(?:(?:async\s+)?def|class)\s|__all__\b|raise NotImplementedError|except \w+(?: as \w+)?:$"

@@ -19,12 +19,12 @@ from leadhand_teams.review.rules import rule
 _RULE = rule("performance/query-in-loop")
 
 _HINT = re.compile(r"\.objects\b|\bget_queryset\(|\.query\b|session\b")
-_WRAPPERS = syntax.word_set("list tuple set sorted enumerate reversed iter tqdm zip")
-_SESSION = syntax.word_set("query execute scalars scalar")
-_ONE = syntax.word_set("get first last one one_or_none scalar scalar_one count exists aggregate")
+_WRAPPERS = syntax.words_of("queries.wrappers")
+_SESSION = syntax.words_of("queries.session")
+_ONE = syntax.words_of("queries.one")
 """Ends of queries that give one row or one value."""
-_WRITES = syntax.word_set("create get_or_create update_or_create bulk_create update delete")
-_OF_RELATIONS = syntax.word_set("all filter exclude order_by exists values values_list")
+_WRITES = syntax.words_of("queries.writes")
+_OF_RELATIONS = syntax.words_of("queries.of_relations")
 _FETCHED = re.compile(r"select_related|prefetch_related|joinedload|selectinload|subqueryload")
 _RELATION = r"\s*{}\s*(?::[^=]+)?=\s*(?:\w+\.)*(?:ForeignKey|OneToOneField|relationship)\("
 _Loop = ast.For | ast.AsyncFor | ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp

@@ -12,15 +12,15 @@ from leadhand_teams.review.syntax import (
     dotted,
     last_name,
     walk_scope,
-    word_set,
+    words_of,
 )
 
-_COLLECTS = word_set("append add insert appendleft setdefault extend")
+_COLLECTS = words_of("loops.collects")
 _LATER = re.compile(
     r"^(?:add_\w+|addC\w+|addErrback|addBoth|call_\w+|callLater|call\w*Thread|connect|register|"
     r"subscribe|create_timer|after|after_idle|bind|submit|apply_async|Thread|Timer|Process)$"
 )
-_KEYWORDS = word_set("command callback on_click on_change target default_factory")
+_KEYWORDS = words_of("loops.keywords")
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
 _LEAVES = (ast.Return, ast.Break, ast.Raise, ast.Await, ast.Yield)
 

@@ -5,10 +5,7 @@ import ast
 from leadhand_teams.review import syntax
 from leadhand_teams.review.ruff_rules.hits import RuffHit
 
-_CHANGES = syntax.word_set(
-    "append extend insert remove pop clear sort reverse add discard update setdefault "
-    "popitem appendleft extendleft popleft difference_update intersection_update"
-)
+_CHANGES = syntax.words_of("loops.changes")
 _MAKES = frozenset({"list", "dict", "set", "deque", "OrderedDict"})
 _CACHES = ("cache", "memo", "seen", "_", "visited", "counter", "state")
 

@@ -5,23 +5,11 @@ It only reads the tree and imports nothing. A name that no import binds stays as
 
 import ast
 
-from leadhand_teams.review.syntax.tree import all_statements, word_set
+from leadhand_teams.review.syntax.tree import all_statements
+from leadhand_teams.review.syntax.word_tables import word_rows, words_of
 
-_CANONICAL = {
-    "_pickle": "pickle",
-    "cPickle": "pickle",
-    "six.moves.cPickle": "pickle",
-    "Cryptodome": "Crypto",
-    "xml.etree.cElementTree": "xml.etree.ElementTree",
-    "MySQLdb.connections": "MySQLdb",
-    "simplejson": "json",
-    "pipes": "shlex",
-    "quart": "flask",
-}
-_WEB = word_set(
-    "flask django fastapi starlette aiohttp bottle tornado sanic pyramid falcon werkzeug"
-    " rest_framework webob cherrypy litestar"
-)
+_CANONICAL = {old: min(new) for old, new in word_rows("same_modules").items()}
+_WEB = words_of("imports.web")
 _MAX_CHAIN = 40
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.answer import Finding
-from leadhand_teams.review.lenses.bugs import definitions
+from leadhand_teams.review.lenses.bugs import names
 from leadhand_teams.review.quotes import ChangeQuotes
 from leadhand_teams.review.ruff_rules import diagnostics
 from tests.leadhand_teams.review.changes import make_change
@@ -14,10 +14,10 @@ from tests.leadhand_teams.review.changes import make_change
 def seen(tmp_path: Path, before: str, after: str) -> list[Finding]:
     change = make_change(tmp_path, {"m.py": after}, {"m.py": before})
     on = diagnostics(change.files)
-    found = [one for file in on for one in definitions.removed(file, on[file])]
+    found = [one for file in on for one in names.removed(file, on[file])]
     quotes = ChangeQuotes(change)
     assert all(quotes.quoted(one) is not None for one in found)
-    assert {one.rule for one in found} <= {definitions.RULE.id}
+    assert {one.rule for one in found} <= {"bugs/definition-removed"}
     return found
 
 

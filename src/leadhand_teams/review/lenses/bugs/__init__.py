@@ -11,8 +11,7 @@ from leadhand.errors import ToolError
 from leadhand.extension.findings import Finding, NotAssessed
 from leadhand_teams.review.change import Change, ChangedFile
 from leadhand_teams.review.lens import Seen, lens
-from leadhand_teams.review.lenses.bugs import behaviour, coroutines, crossfile, definitions, syntax
-from leadhand_teams.review.lenses.bugs.injected import is_injected
+from leadhand_teams.review.lenses.bugs import behaviour, coroutines, crossfile, names, syntax
 from leadhand_teams.review.ruff_rules import diagnostics, ruff_findings
 
 
@@ -32,7 +31,7 @@ def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
         if syntax.is_suspect(file, found):
             yield from syntax.find(file, found)
         elif found and file.removed:
-            yield from definitions.removed(file, found)
+            yield from names.removed(file, found)
     try:
         yield from (one for one in ruff_findings("bugs", files) if not _is_provided(change, one))
         for file in complete:
@@ -48,4 +47,4 @@ def _is_provided(change: Change, seen: Seen) -> bool:
     """Whether an undefined name is one that something provides."""
     if not isinstance(seen, Finding) or seen.rule != "bugs/undefined-name":
         return False
-    return is_injected(change, seen.path, seen.message.split("`")[1])
+    return names.is_injected(change, seen.path, seen.message.split("`")[1])

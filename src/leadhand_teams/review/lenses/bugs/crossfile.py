@@ -5,6 +5,7 @@ count.
 """
 
 import ast
+import inspect
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -128,7 +129,7 @@ def _still_called(
                 reasons.append(reason)
     if not found:
         return
-    what = f"`{one.name}` now {reasons[0]}"
+    what = f"`{one.name}` has other parameters ({reasons[0]})"
     message = f"{what}, but is still called as before: {shown_places(found)}."
     first, last = one.new.lineno, symbols.header_end(one.new)
     added = [n for n in range(first, last + 1) if one.file.touches(n)]
@@ -147,12 +148,49 @@ def _reason(one: ChangedSignature, call: ast.Call, file: ChangedFile | None) -> 
 
     A call that the change itself touches is assumed to follow the new order of parameters.
     """
-    if mismatch(one.old, call, bound=one.bound) is not None:
+    starred = any(isinstance(argument, ast.Starred) for argument in call.args)
+    if starred or any(keyword.arg is None for keyword in call.keywords):
+        return None  # an unknown number of arguments
+    places = range(len(call.args))
+    keywords = {keyword.arg: keyword for keyword in call.keywords if keyword.arg is not None}
+    old, new = (_signature(function, bound=one.bound) for function in (one.old, one.new))
+    try:
+        before = old.bind(*places, **keywords).arguments
+    except TypeError:
         return None
-    reason = mismatch(one.new, call, bound=one.bound)
-    if reason is None and not (file and file.touches(call.lineno, call.end_lineno)):
-        reason = moved_parameter(one.old, one.new, call, bound=one.bound)
-    return reason
+    try:
+        now = new.bind(*places, **keywords).arguments
+    except TypeError as error:
+        return str(error)
+    if file is None or not file.touches(call.lineno, call.end_lineno):
+        names = {value: name for name, value in now.items() if isinstance(value, int)}
+        for name, value in before.items():
+            instead = names.get(value, name) if isinstance(value, int) else name
+            if instead != name and name in new.parameters:
+                return f"it takes `{instead}` where it took `{name}`"
+    return None
+
+
+def _signature(function: Function, *, bound: bool) -> inspect.Signature:
+    """The parameters of a function; with `bound` without the first, which calls omit."""
+    found, known = function.args, defaults(function)
+    kinds = (
+        (found.posonlyargs, inspect.Parameter.POSITIONAL_ONLY),
+        (found.args, inspect.Parameter.POSITIONAL_OR_KEYWORD),
+        ([found.vararg], inspect.Parameter.VAR_POSITIONAL),
+        (found.kwonlyargs, inspect.Parameter.KEYWORD_ONLY),
+        ([found.kwarg], inspect.Parameter.VAR_KEYWORD),
+    )
+    made = [
+        inspect.Parameter(
+            one.arg, kind, default=None if one.arg in known else inspect.Parameter.empty
+        )
+        for listed, kind in kinds
+        for one in listed
+        if one is not None
+    ]
+    omits = bound and bool(found.posonlyargs or found.args)
+    return inspect.Signature(made[1:] if omits else made)
 
 
 def _users(mentioned: dict[str, set[str]], name: str) -> list[str]:
@@ -169,58 +207,3 @@ def _at_removed(
         if re.search(r"\w", text) and hunk is not None:
             yield rule.finding(file, hunk.new_line, message=message, evidence=text)
             return
-
-
-def mismatch(function: Function, call: ast.Call, *, bound: bool) -> str | None:
-    """Why the call fails, as in "needs `x`"; `None` if it fits or that is unknown.
-
-    With `bound`, the call omits the first parameter (`self`).
-    """
-    if _open(call):
-        return None
-    found = function.args
-    positional = _positional(function, bound=bound)
-    if len(call.args) > len(positional) and found.vararg is None:
-        return f"takes {len(positional)} positional arguments, not {len(call.args)}"
-    keywords = {keyword.arg for keyword in call.keywords if keyword.arg is not None}
-    known = set(positional) - {one.arg for one in found.posonlyargs}
-    known |= {one.arg for one in found.kwonlyargs}
-    unknown = sorted(keywords - known)
-    if unknown and found.kwarg is None:
-        return f"has no parameter `{unknown[0]}`"
-    filled = set(positional[: len(call.args)])
-    twice = sorted(filled & keywords & known)
-    if twice:
-        return f"gets `{twice[0]}` twice"
-    missing = [name for name in _required(function, bound=bound) if name not in filled | keywords]
-    return f"needs `{missing[0]}`" if missing else None
-
-
-def moved_parameter(old: Function, new: Function, call: ast.Call, *, bound: bool) -> str | None:
-    """The first parameter that moved, for a call that passes it by its old position; or `None`."""
-    if _open(call):
-        return None
-    before, after = _positional(old, bound=bound), _positional(new, bound=bound)
-    for place, name in enumerate(before[: len(call.args)]):
-        if place < len(after) and after[place] != name and name in after:
-            return f"takes `{after[place]}` where it took `{name}`"
-    return None
-
-
-def _open(call: ast.Call) -> bool:
-    """Whether the call passes an unknown number of arguments."""
-    return any(isinstance(argument, ast.Starred) for argument in call.args) or any(
-        keyword.arg is None for keyword in call.keywords
-    )
-
-
-def _positional(function: Function, *, bound: bool) -> list[str]:
-    found = function.args
-    names = [one.arg for one in (*found.posonlyargs, *found.args)]
-    return names[1:] if bound else names
-
-
-def _required(function: Function, *, bound: bool) -> list[str]:
-    keywords = [one.arg for one in function.args.kwonlyargs]
-    names = [*_positional(function, bound=bound), *keywords]
-    return [name for name in names if name not in defaults(function)]

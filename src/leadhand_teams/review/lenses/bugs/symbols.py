@@ -4,8 +4,10 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from leadhand_teams.review.change import ChangedFile
+from leadhand_teams.review.comparison.pairs import definitions
 from leadhand_teams.review.syntax import (
     FUNCTIONS,
     Function,
@@ -113,29 +115,25 @@ def removed_methods(file: ChangedFile) -> Iterator[Removed]:
     }
     if not names or _DYNAMIC_CLASS.search(file.head) or not file.base_tree or not file.head_tree:
         return
-    classes = _classes(file.head_tree)
+    now = definitions(file.head_tree)
+    classes = {
+        name: node
+        for name, node in now.items()
+        if isinstance(node, ast.ClassDef) and f"{name}#2" not in now
+    }
     every = [node for owner in classes.values() for node in ast.walk(owner)]
     bound = {bound_name(node) for node in every} | {
         node.attr
         for node in every
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
     }
-    for name, old in _classes(file.base_tree).items():
-        new = classes.get(name)
-        if new is None or not _is_closed(new, classes):
+    for name, node in definitions(file.base_tree).items():
+        owner = classes.get(name.rpartition(".")[0])
+        if owner is None or not isinstance(node, FUNCTIONS) or node.name not in names - bound:
             continue
-        for node in old.body:
-            if isinstance(node, FUNCTIONS) and node.name in names - bound:
-                uses = tuple(_uses(file, new, node.name)) if node.lineno in file.removed else ()
-                if uses:
-                    yield Removed(file, node.name, node.lineno, name, uses)
-
-
-def _classes(module: ast.Module) -> dict[str, ast.ClassDef]:
-    """The module's classes by name, without those that are defined twice."""
-    every = [node for node in walk_scope(child_nodes(module)) if isinstance(node, ast.ClassDef)]
-    names = [node.name for node in every]
-    return {node.name: node for node in every if names.count(node.name) == 1}
+        uses = tuple(_uses(file, owner, node.name)) if node.lineno in file.removed else ()
+        if uses and _is_closed(owner, classes):
+            yield Removed(file, node.name, node.lineno, owner.name, uses)
 
 
 def _is_closed(owner: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> bool:
@@ -167,16 +165,18 @@ def changed_signatures(file: ChangedFile) -> Iterator[ChangedSignature]:
         return
     if file.base_tree is None or file.head_tree is None:
         return
-    after = _functions(file.head_tree)
-    for (owner, name), old in _functions(file.base_tree).items():
-        new = after.get((owner, name))
-        if old is None or new is None:
+    was, now = definitions(file.base_tree), definitions(file.head_tree)
+    for name, old in was.items():
+        new, (owner, _, last) = now.get(name), name.rpartition(".")
+        if f"{name}#2" in was.keys() | now.keys() or not _is_plain(old) or not _is_plain(new):
+            continue
+        if owner and not (_is_plain_class(was.get(owner)) and _is_plain_class(now.get(owner))):
             continue
         removed = any(line in file.removed for line in range(old.lineno, header_end(old) + 1))
         touched = removed or file.touches(new.lineno, header_end(new))
         if touched and ast.dump(old.args) != ast.dump(new.args):
-            called = owner if owner and name == "__init__" else name
-            yield ChangedSignature(file, called, owner, old, new)
+            called = owner if owner and last == "__init__" else last
+            yield ChangedSignature(file, called, owner or None, old, new)
 
 
 def _may_lengthen_header(file: ChangedFile) -> bool:
@@ -190,27 +190,13 @@ def header_end(function: Function) -> int:
     return max(function.lineno, function.body[0].lineno - 1)
 
 
-def _functions(module: ast.Module) -> dict[tuple[str | None, str], Function | None]:
-    """(class or `None`, name) -> the definition; `None` if decorated or defined more than once."""
-    found: dict[tuple[str | None, str], Function | None] = {}
-    owners: list[tuple[str | None, ast.AST]] = [(None, module)]
-    owners += [
-        (node.name, node)
-        for node in walk_scope(child_nodes(module))
-        if isinstance(node, ast.ClassDef) and not node.decorator_list and not node.keywords
-    ]
-    for owner, scope in owners:
-        for node in walk_scope(child_nodes(scope)):
-            if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-                key = (owner, node.name)
-                first = key not in found
-                found[key] = None
-                if first and isinstance(node, FUNCTIONS) and _is_plain(node):
-                    found[key] = node
-    return found
-
-
-def _is_plain(node: Function) -> bool:
-    """Whether the decorators leave the parameters as they are."""
+def _is_plain(node: ast.AST | None) -> TypeGuard[Function]:
+    """Whether it is a function whose decorators leave the parameters as they are."""
+    if not isinstance(node, FUNCTIONS):
+        return False
     marks = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
     return all(last_name(mark) in _PLAIN for mark in marks)
+
+
+def _is_plain_class(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.ClassDef) and not node.decorator_list and not node.keywords

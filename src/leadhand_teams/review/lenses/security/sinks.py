@@ -5,8 +5,11 @@ values and values that are passed separately from a text are fine.
 """
 
 import re
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import resources
+from typing import cast
 
 from leadhand_teams.review.lenses.security.events import (
     Assignment,
@@ -17,7 +20,7 @@ from leadhand_teams.review.lenses.security.events import (
     hit,
 )
 from leadhand_teams.review.lenses.security.values import HOLE, Trust, Value
-from leadhand_teams.review.syntax import word_set, words, words_of
+from leadhand_teams.review.syntax import words, words_of
 
 _SQL_TEXT = re.compile(
     r"^\s*(?:--[^\n]*\n\s*)*(?:select\s.{1,2000}?\sfrom\s|insert\s+(?:or\s+\w+\s+)?into\s|"
@@ -43,21 +46,17 @@ When = Callable[[ResolvedCall, Value, Value], bool]
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """A kind of call, and the data that must not reach it."""
+    """A kind of call, and the data that must not reach it: a row of `sinks.toml`."""
 
     rule: str
     """Its name, without the lens."""
     calls: frozenset[str]
-    """Dotted names, or `.name` for methods of any object."""
     use: str
-    """What the data would have to be made safe for."""
     what: str
-    """What happens to the data, up to the name of the call."""
-    argument: str = "0"
-    """Position and names of the argument; `*` for any, `self` for the object of a method."""
-    trust: Trust = Trust.REMOTE
+    argument: str
+    trust: Trust
     """The least trusted data that is still fine is below this."""
-    when: When | None = None
+    when: When | None
 
     def hits(self, event: ResolvedCall) -> Hits:
         """The hit of the first argument that untrusted data reaches."""
@@ -90,6 +89,10 @@ def _in_local_shell(event: ResolvedCall, value: Value, piece: Value) -> bool:
     return piece.trust is not Trust.REMOTE and _in_shell(event, value, piece)
 
 
+def _from_a_user(event: ResolvedCall, value: Value, piece: Value) -> bool:
+    return piece.trust is Trust.REMOTE or piece.made_by == "input"
+
+
 def _passed(event: ResolvedCall, value: Value, piece: Value) -> bool:
     return piece.trust is Trust.PARAMETER and not _from_outside(event, value, piece)
 
@@ -113,71 +116,40 @@ def _from_outside(event: ResolvedCall, data: Value, piece: Value) -> bool:
     return piece.trust is Trust.REMOTE or bool(_FROM_OUTSIDE & set(words(piece.origin)))
 
 
-_CLIENTS = ("requests", "httpx", "requests.Session()", "httpx.Client()", "httpx.AsyncClient()")
-_VERBS = ("get", "post", "put", "patch", "delete", "head", "options", "request", "stream")
-_REQUESTS = " ".join(f"{client}.{verb}" for client in _CLIENTS for verb in _VERBS)
-_FETCHES = word_set(
-    f"{_REQUESTS} urllib.request.urlopen urllib.request.urlretrieve urllib.request.Request"
-    " http.client.HTTPConnection http.client.HTTPSConnection urllib2.urlopen"
-)
-_SHELLS = words_of("sinks.shells")
-_UNPICKLERS = words_of("sinks.unpicklers")
-_PATHS = words_of("sinks.paths")
-_OPENS = word_set("open io.open codecs.open aiofiles.open zipfile.ZipFile tarfile.open")
-_PATH_METHODS = words_of("sinks.path_methods")
 _RESPONSES = words_of("sinks.responses")
-_REDIRECTS = words_of("sinks.redirects")
 _REGEX = words_of("sinks.regex")
 _EXECUTORS = words_of("sinks.executors")
-_STORES = word_set(".scan .query .put_item .update_item")
+_WHEN: dict[str, When] = {
+    "in_shell": _in_shell,
+    "in_local_shell": _in_local_shell,
+    "from_a_user": _from_a_user,
+    "passed": _passed,
+    "in_ldap": _ldap,
+    "in_xpath": lambda _, value, piece: piece.trust is Trust.REMOTE or _shaped(value, _QUOTE),
+    "is_built": lambda _, value, __: value.built,
+    "from_outside": _from_outside,
+    "has_no_parser": lambda event, _, __: len(event.args) < 2 and "parser" not in event.keywords,
+    "of_a_path": lambda event, _, __: event.receiver.made_by.startswith("pathlib."),
+    "controls_host": _controls_host,
+    "is_in_path": _url_part,
+}
 
-SINKS: tuple[Sink, ...] = (
-    Sink("shell-injection", _SHELLS, "shell", "goes unquoted into the shell command of",
-         "0 args cmd command", when=_in_shell),
-    Sink("shell-unquoted", _SHELLS, "shell", "goes unquoted into the shell command of",
-         "0 args cmd command", Trust.PARAMETER, _in_local_shell),
-    Sink("code-injection", word_set("eval exec builtins.eval builtins.exec code.interact"), "code",
-         "is run as Python by", "0 source", Trust.LOCAL,
-         lambda _, __, piece: piece.trust is Trust.REMOTE or piece.made_by == "input"),
-    Sink("code-from-parameter", word_set("eval exec builtins.eval builtins.exec"), "code",
-         "is run as Python by", "0 source", Trust.PARAMETER, _passed),
-    Sink("code-from-parameter", word_set(
-        "pickle.loads dill.loads cloudpickle.loads marshal.loads jsonpickle.decode"
-        ), "pickle", "may name any code, and is loaded by", "0 data", Trust.PARAMETER, _passed),
-    Sink("template-injection", word_set(
-        "flask.render_template_string jinja2.Template jinja2.environment.Template"
-        " mako.template.Template django.template.Template tornado.template.Template"
-        ), "template", "becomes part of the template passed to", "0 source text", Trust.LOCAL),
-    Sink("ldap-injection",
-         word_set(".search_s .search_ext_s .search_st .search_ext .search .paged_search"), "ldap",
-         "goes unescaped into the LDAP search of", "*", Trust.PARAMETER, _ldap),
-    Sink("xpath-injection", word_set(".xpath .XPath"), "xpath",
-         "is pasted into the XPath expression of", "0 path query", Trust.LOCAL,
-         lambda _, value, piece: piece.trust is Trust.REMOTE or _shaped(value, _QUOTE)),
-    *(Sink("nosql-injection", _STORES, "nosql", f"is pasted into the {name} of", f"99 {name}",
-           Trust.PARAMETER, lambda _, value, __: value.built)
-      for name in ("FilterExpression", "KeyConditionExpression", "ConditionExpression")),
-    Sink("unpickle-untrusted", _UNPICKLERS, "pickle", "comes from outside and is loaded by",
-         "0 file data f string filename filepath_or_buffer", Trust.PARAMETER, _from_outside),
-    Sink("xml-untrusted", word_set(
-        "lxml.etree.fromstring lxml.etree.parse lxml.etree.XML lxml.etree.iterparse"
-        " xml.etree.ElementTree.fromstring xml.etree.ElementTree.parse xml.etree.ElementTree.XML"
-        " xml.etree.ElementTree.iterparse xml.dom.minidom.parseString xml.dom.minidom.parse"
-        " xml.dom.pulldom.parseString xml.dom.pulldom.parse xml.sax.parseString xml.sax.parse"
-        " xmltodict.parse"), "xml", "comes from a client and is parsed by",
-         "0 text source string file xml_input",
-         when=lambda event, _, __: len(event.args) < 2 and "parser" not in event.keywords),
-    Sink("path-traversal", _OPENS, "path", "decides which file is used by", "0 file name path"),
-    Sink("path-traversal", _PATHS, "path", "decides which file is used by", "*"),
-    Sink("path-traversal", _PATH_METHODS, "path", "decides which file is used by", "self",
-         when=lambda event, _, __: event.receiver.made_by.startswith("pathlib.")),
-    Sink("open-redirect", _REDIRECTS, "url", "decides where a redirect leads:",
-         "0 location redirect_to url to", when=_controls_host),
-    Sink("request-forgery", _FETCHES, "url", "decides what is fetched by", "0 url host",
-         when=_controls_host),
-    Sink("request-path", _FETCHES, "url", "goes unquoted into the URL of", "0 url host",
-         when=_url_part),
-)  # fmt: skip
+
+def _sinks() -> Iterator[Sink]:
+    text = resources.files("leadhand_teams.review").joinpath("sinks.toml").read_text("utf-8")
+    for row in cast("dict[str, list[dict[str, str]]]", tomllib.loads(text))["sink"]:
+        yield Sink(
+            rule=row["rule"],
+            calls=words_of(row["calls"]),
+            use=row["use"],
+            what=row["what"],
+            argument=row["argument"],
+            trust=Trust[row.get("trust", "REMOTE")],
+            when=_WHEN[row["when"]] if "when" in row else None,
+        )
+
+
+SINKS = tuple(_sinks())
 _BY_LAST: dict[str, list[Sink]] = {}
 for _sink in SINKS:
     for _last in {name.rsplit(".", 1)[-1] for name in _sink.calls}:

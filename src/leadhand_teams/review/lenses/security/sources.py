@@ -10,7 +10,7 @@ import re
 from leadhand_teams.review.lenses.security import values
 from leadhand_teams.review.lenses.security.events import Scope
 from leadhand_teams.review.lenses.security.values import NOTHING, UNKNOWN, Trust, Value
-from leadhand_teams.review.syntax import Function, dotted, word_set, words_of
+from leadhand_teams.review.syntax import Function, dotted, word_rows, words_of
 
 EVERY_USE = words_of("sources.every_use")
 _NOT_FROM_A_SERVICE = EVERY_USE - {"shell", "code", "pickle"}
@@ -20,15 +20,15 @@ HINTS = words_of("sources.hints")
 
 _REQUEST = words_of("sources.request")
 _REQUEST_IN_WEB = words_of("sources.request_in_web")
-_REQUEST_ROOTS = word_set("flask.request bottle.request request req self.request")
-_HANDLER_ATTRIBUTES = word_set("self.rfile self.path self.headers")
-_LOCAL_ATTRIBUTES = word_set("sys.argv os.environ sys.stdin")
-_LOCAL_CALLS = word_set("input raw_input os.getenv sys.stdin.read sys.stdin.readline")
-_RECEIVED = word_set("recv recvfrom recv_into")
+_REQUEST_ROOTS = words_of("sources.request_roots")
+_HANDLER_ATTRIBUTES = words_of("sources.handler_attributes")
+_LOCAL_ATTRIBUTES = words_of("sources.local_attributes")
+_LOCAL_CALLS = words_of("sources.local_calls")
+_RECEIVED = words_of("sources.received")
 _TORNADO = words_of("sources.tornado")
 _FETCHED = re.compile(r"^(?:requests|httpx)\.(?:get|post|request)$|^urllib\.request\.urlopen$")
 
-_ROUTES = word_set("route get post put delete patch api_route websocket")
+_ROUTES = words_of("sources.routes")
 _URL_VARIABLE = re.compile(r"[<{](?:(\w+)(?:\([^)]*\))?:)?(\w+)(?::(\w+))?[>}]")
 _TEXT_TYPES = frozenset(("str", "bytes", "Optional", "Annotated", "AnyStr"))
 _NUMBERS = words_of("sources.numbers")
@@ -39,23 +39,10 @@ _SANITIZER = re.compile(
     r"|quote_name|adapt|mogrify|Identifier|Literal|digest|authenticate",
     re.IGNORECASE,
 )
-_SANITIZED_USES: dict[str, frozenset[str]] = {
-    name: EVERY_USE if uses == "*" else word_set(uses)
-    for names, uses in (
-        ("shlex.quote shlex.join subprocess.list2cmdline", "shell"),
-        ("os.path.basename ntpath.basename posixpath.basename", "path"),
-        (
-            "urllib.parse.quote urllib.parse.quote_plus urllib.parse.urlencode",
-            "url html path header shell",
-        ),
-        ("json.dumps", "code"),
-        ("base64.b64encode", "*"),
-    )
-    for name in names.split()
-}
+_SANITIZED_USES = word_rows("sanitized_uses")
 _RETURN_ARGUMENT = words_of("sources.return_argument")
 """Functions that return their argument, possibly converted."""
-_OPENERS = word_set("open io.open codecs.open gzip.open bz2.open lzma.open")
+_OPENERS = words_of("sources.openers")
 _RETURN_RECEIVER = words_of("sources.return_receiver")
 """Methods that return their object or a part of it."""
 
