@@ -19,7 +19,6 @@ from typing import NamedTuple, cast
 
 from leadhand_teams.competitors.changes import all_changes
 from leadhand_teams.competitors.output import MarketChange
-from leadhand_teams.competitors.pages import undated
 from leadhand_teams.competitors.sources import sources_of
 
 
@@ -53,8 +52,8 @@ def changes_of(files: Mapping[str, str]) -> list[MarketChange]:
         paths = [Path(folder, name) for name in files]
         for path in paths:
             path.write_text(files[path.name], encoding="utf-8")
-        records = sources_of([str(path) for path in paths]).records
-    return all_changes(records, {name: undated(name) for name in files})
+        sources = sources_of([str(path) for path in paths])
+    return all_changes(sources.facts)
 
 
 def model_prices(folder: Path) -> Score:

@@ -4,208 +4,189 @@ A thing, plan or column under a new name has not vanished, and a price in anothe
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeVar
 
 from rapidfuzz import fuzz
 
 from leadhand_teams.competitors.features import same_feature
-from leadhand_teams.competitors.output import Kind, MarketChange
-from leadhand_teams.competitors.prices import prices
-from leadhand_teams.competitors.records import OFFER, Quantity, SourceRecord, merged, quantities
+from leadhand_teams.competitors.output import CompetitorFact, Facts, Kind, MarketChange
+from leadhand_teams.competitors.prices import PATTERNS, Quantity, prices, quantities
+from leadhand_teams.competitors.sources import OFFER
 
 _ALIKE: Final = 80
-"""The least similarity of two descriptions, of 100, for a rename; shorter ones are alike by chance.
-"""
+"""The least similarity of two descriptions, of 100, for a rename."""
 _TELLING_WORDS: Final = 8
+"""Shorter descriptions are alike by chance."""
 _ALIKE_NAME: Final = 60
 _MOST: Final = 0.6
 """The share of values that are the same in a plan or column under a new name."""
 _FACTORS: Final = (1.0, 1e3, 1e-3, 1e6, 1e-6, 12.0, 1 / 12, 100.0, 0.01)
-_Pair = tuple[SourceRecord, SourceRecord]
+Thing = dict[str, CompetitorFact]
+"""What a snapshot states of a competitor or of one of its items, by attribute."""
+Columns = Mapping[str, tuple[str, float]]
+"""For each earlier attribute its name in the later snapshot, and the factor of its unit."""
+_Maybe = CompetitorFact | None
+T = TypeVar("T")
 
 
-def all_changes(records: Sequence[SourceRecord], undated: Mapping[str, str]) -> list[MarketChange]:
-    """The changes in each series of snapshots: files whose names differ in the date alone.
-
-    `undated` has the series of each file.
-    """
+def all_changes(facts: Facts) -> list[MarketChange]:
+    """The changes in each series of snapshots: files whose names differ in the date alone."""
     found: list[MarketChange] = []
-    for series in dict.fromkeys(undated.values()):
-        own = [one for one in records if undated.get(one.ref.rpartition(":")[0]) == series]
-        dates = sorted({one.date for one in own if one.date})
-        for since, to in pairwise(dates):
-            before = [one for one in own if one.date == since]
-            after = [one for one in own if one.date == to]
-            found += changes(before, after)
+    series: dict[str, list[CompetitorFact]] = {}
+    for one in facts:
+        series.setdefault(PATTERNS["date"].sub("", one.file), []).append(one)
+    for own in series.values():
+        for since, to in pairwise(sorted({one.date for one in own if one.date})):
+            before, after = ([one for one in own if one.date == date] for date in (since, to))
+            dates = {"since": since, "to": to}
+            found += [one.model_copy(update=dates) for one in changes(before, after)]
     return found
 
 
-def changes(before: Sequence[SourceRecord], after: Sequence[SourceRecord]) -> list[MarketChange]:
+def changes(before: Facts, after: Facts) -> Iterator[MarketChange]:
     """Everything that differs between two snapshots, by competitor and item."""
-    old, new = merged(before), merged(after)
-    gone = [old[key] for key in old if key not in new]
-    come = [new[key] for key in new if key not in old]
-    renamed = _renamed(gone, come)
-    moved = {one.key for pair in renamed for one in pair}
-    pairs = [*((old[key], new[key]) for key in old if key in new), *renamed]
-    found = [_change("removed", one, after[0]) for one in gone if one.key not in moved]
-    found += [_change("added", before[0], one) for one in come if one.key not in moved]
-    for one, two in renamed:
-        names = one.item or one.name, two.item or two.name
-        found.append(_change("renamed", one, two, "name", *names))
+    old, new = _things(before), _things(after)
+    gone, come = [key for key in old if key not in new], [key for key in new if key not in old]
+    renamed = _matched(gone, come, lambda key, other: _likeness(old[key], new[other]))
+    yield from (_change("removed", _first(old[key]), None) for key in gone if key not in renamed)
+    known = renamed.values()
+    yield from (_change("added", None, _first(new[key])) for key in come if key not in known)
+    for key, other in renamed.items():
+        one, two = _first(old[key]), _first(new[other])
+        called = {"before": one.item or one.name, "after": two.item or two.name}
+        yield _change("renamed", one, two, attribute="name", **called)
+    pairs = [(old[key], new[renamed.get(key, key)]) for key in old if key in new or key in renamed]
     columns = _columns(pairs)
     for key, (other, _) in columns.items():
         if key != other:
-            found.append(_change("renamed", *pairs[0], key, key, other, later=other))
-    return found + [change for pair in pairs for change in _differences(*pair, columns)]
+            one, two = ({**thing, "": _first(thing)} for thing in pairs[0])
+            facts = one.get(key, one[""]), two.get(other, two[""])
+            yield _change("renamed", *facts, attribute=key, before=key, after=other)
+    for pair in pairs:
+        yield from _differences(*pair, columns)
 
 
-def _change(
-    kind: Kind,
-    one: SourceRecord,
-    two: SourceRecord,
-    key: str = "",
-    *values: str | None,
-    later: str = "",
-) -> MarketChange:
-    """A change of the attribute `key`, which is called `later` afterwards; without one, of all."""
-    about = two if kind == "added" else one
-    before, after = values or (None, None)
-    change = MarketChange(kind=kind, competitor=about.competitor, item=about.item or None)
-    change.attribute, change.before, change.after = key or None, before, after
-    change.since, change.to = one.date, two.date
-    if key or kind != "added":
-        change.ref_before = one.refs.get(key, one.ref)
-    if key or kind != "removed":
-        change.ref_after = two.refs.get(later or key, two.ref)
-    return change
+def _things(facts: Facts) -> dict[tuple[str, str | None], Thing]:
+    found: dict[tuple[str, str | None], Thing] = {}
+    for one in facts:
+        found.setdefault((one.competitor, one.item), {}).setdefault(one.attribute, one)
+    return found
 
 
-def _renamed(gone: Sequence[SourceRecord], come: Sequence[SourceRecord]) -> list[_Pair]:
-    """Pairs of old and new names; the most alike are matched first, each name once."""
-    scored = [
-        (_likeness(one, two), n, m) for n, one in enumerate(gone) for m, two in enumerate(come)
-    ]
-    found: list[tuple[int, int]] = []
-    for score, n, m in sorted(scored, reverse=True):
-        if score > 0 and all(n != one and m != two for one, two in found):
-            found.append((n, m))
-    return [(gone[n], come[m]) for n, m in found]
+def _first(thing: Thing) -> CompetitorFact:
+    return next(iter(thing.values()))
 
 
-def _likeness(one: SourceRecord, two: SourceRecord) -> float:
+def _change(kind: Kind, one: _Maybe, two: _Maybe, **what: str | None) -> MarketChange:
+    """A change of what `one` states, or if it is None of what `two` does."""
+    about = next(fact for fact in (one, two) if fact is not None)
+    refs = {"ref_before": one and one.ref, "ref_after": two and two.ref}
+    own = {"kind": kind, "competitor": about.competitor, "item": about.item}
+    return MarketChange.model_validate({**own, **what, **refs})
+
+
+def _matched(gone: Sequence[T], come: Sequence[T], likeness: Callable[[T, T], float]) -> dict[T, T]:
+    """What each of `gone` is now; the most alike are matched first, each once."""
+    scored = [(likeness(one, two), one, two) for one in gone for two in come]
+    found: dict[T, T] = {}
+    for score, one, two in sorted(scored, key=lambda row: -row[0]):
+        if score > 0 and one not in found and two not in found.values():
+            found[one] = two
+    return found
+
+
+def _likeness(one: Thing, two: Thing) -> float:
     """How surely `two` is `one` under a new name, of 100; 0 if nothing says so."""
-    if bool(one.item) != bool(two.item) or (one.item and one.competitor != two.competitor):
+    old, new = _first(one), _first(two)
+    if bool(old.item) != bool(new.item) or (old.item and old.competitor != new.competitor):
         return 0
-    first, second = one.item or one.name, two.item or two.name
-    words = f"{two.name} {' '.join(two.values.values())}".lower()
-    former = rf"\b(?:formerly|previously|ex-|was)\s*(?:known as\s+)?{re.escape(first.lower())}\b"
-    if first and (_plain(first) == _plain(second) or re.search(former, words)):
+    name = old.item or old.name
+    words = f"{new.name} {' '.join(fact.value for fact in two.values())}".lower()
+    former = rf"\b(?:formerly|previously|ex-|was)\s*(?:known as\s+)?{re.escape(name.lower())}\b"
+    if name and (_plain(name) == _plain(new.item or new.name) or re.search(former, words)):
         return 100
-    if one.item:
-        return _likeness_of_items(one, two)
-    texts = one.values.get(OFFER, ""), two.values.get(OFFER, "")
-    if min(len(text.split()) for text in texts) < _TELLING_WORDS:
-        return 0
-    score = fuzz.token_sort_ratio(*texts)
-    return score if score >= _ALIKE else 0
-
-
-def _likeness_of_items(one: SourceRecord, two: SourceRecord) -> float:
-    both = [
-        (value, two.values[other])
-        for key, value in one.values.items()
-        for other in two.values
-        if same_feature(key, other)
-    ]
-    same = [pair for pair in both if not _differ(*pair)]
+    if not old.item:
+        texts = [fact.value if fact.attribute == OFFER else "" for fact in (old, new)]
+        is_telling = min(len(text.split()) for text in texts) >= _TELLING_WORDS
+        score = fuzz.token_sort_ratio(*texts)
+        return score if is_telling and score >= _ALIKE else 0
+    both = [(one[a].value, two[b].value) for a in one for b in two if same_feature(a, b)]
+    same = [pair for pair in both if _same(*pair)]
     if _is_page(one) and _is_page(two):
         # The same plan if most of what is stated of it is the same, and the price.
-        most = max(2, max(len(one.values), len(two.values)) * _MOST - 0.5)
-        return 98 if len(same) >= most and any(next(prices(old), None) for old, _ in same) else 0
+        most = max(2, max(len(one), len(two)) * _MOST - 0.5)
+        return 98 if len(same) >= most and any(any(prices(old)) for old, _ in same) else 0
     # Names that differ in a number are versions of a model, not new names of it.
-    versions = [re.findall(r"\d+", record.item) for record in (one, two)]
-    score = fuzz.token_sort_ratio(one.item.lower(), two.item.lower())
+    names = [(fact.item or "").lower() for fact in (old, new)]
+    score, versions = fuzz.token_sort_ratio(*names), [re.findall(r"\d+", name) for name in names]
     is_same = len(same) == len(both) > 1 and versions[0] == versions[1]
     return score if is_same and score >= _ALIKE_NAME else 0
 
 
-def _is_page(record: SourceRecord) -> bool:
+def _is_page(thing: Thing) -> bool:
     """Whether its values stand in lines of their own, not in a row of a table."""
-    return len(set(record.refs.values())) == len(record.refs)
+    return len({one.ref for one in thing.values()}) == len(thing)
 
 
-def _columns(pairs: Sequence[_Pair]) -> dict[str, tuple[str, float]]:
-    """For each attribute of the earlier snapshot its name in the later one, and the factor of its
-    unit."""
-    old = {key for one, _ in pairs for key in one.values}
-    new = {key for _, two in pairs for key in two.values}
-    found = {key: (key, _factor(pairs, key, key) or 1.0) for key in old & new}
-    free = sorted(new - old)
-    for key in sorted(old - new):
-        for other in free:
-            if factor := _factor(pairs, key, other):
-                found[key] = (other, factor)
-                free.remove(other)
-                break
-    return found
+def _columns(pairs: Sequence[tuple[Thing, Thing]]) -> Columns:
+    """The columns; the factor is that at which most values are the same."""
+    old, new = ({key for pair in pairs for key in pair[n]} for n in (0, 1))
+
+    def factor(key: str, other: str) -> float:
+        both = [(a[key].value, b[other].value) for a, b in pairs if key in a and other in b]
+        for factor in _FACTORS if len(both) > 1 else ():
+            if sum(_same(one, two, factor) for one, two in both) >= _MOST * len(both):
+                return factor
+        return 0.0
+
+    names = {key: key for key in old & new}
+    gone, come = sorted(old - new), sorted(new - old)
+    names |= _matched(gone, come, lambda key, other: bool(factor(key, other)))
+    return {key: (other, factor(key, other) or 1.0) for key, other in names.items()}
 
 
-def _factor(pairs: Sequence[_Pair], key: str, other: str) -> float | None:
-    """The factor at which most values of two columns are the same; None if there is none."""
-    both = [
-        (one.values[key], two.values[other])
-        for one, two in pairs
-        if key in one.values and other in two.values
-    ]
-    for factor in _FACTORS if len(both) > 1 else ():
-        if sum(_same(one, two, factor) for one, two in both) >= _MOST * len(both):
-            return factor
-    return None
-
-
-def _differences(
-    one: SourceRecord, two: SourceRecord, columns: Mapping[str, tuple[str, float]]
-) -> Iterator[MarketChange]:
-    left, gone = dict(two.values), dict[str, str]()
-    for key, old in one.values.items():
+def _differences(one: Thing, two: Thing, columns: Columns) -> Iterator[MarketChange]:
+    left, gone = dict(two), list[CompetitorFact]()
+    for key, old in one.items():
         other, factor = columns.get(key, (key, 1.0))
         if other not in left:
             other = next((name for name in left if same_feature(name, key)), other)
         new = left.pop(other, None)
         if new is None:
-            gone[key] = old
+            gone.append(old)
         elif key == OFFER:
-            yield from _numbers(one, two, old, new)
-        elif _differ(old, new) if factor == 1.0 else not _same(old, new, factor):
-            yield _change("changed", one, two, key, old, new, later=other)
+            yield from _numbers(old, new)
+        elif not _same(old.value, new.value, factor):
+            values = {"before": old.value, "after": new.value}
+            yield _change("changed", old, new, attribute=key, **values)
     # A line that is gone says something, an empty cell does not.
     if _is_page(one) and _is_page(two):
-        yield from (_change("removed", one, two, key, old, None) for key, old in gone.items())
-        yield from (_change("added", one, two, key, None, new) for key, new in left.items())
+        for old in gone:
+            yield _change("removed", old, _first(two), attribute=old.attribute, before=old.value)
+        for new in left.values():
+            yield _change("added", _first(one), new, attribute=new.attribute, after=new.value)
 
 
-def _numbers(
-    one: SourceRecord, two: SourceRecord, before: str, after: str
-) -> Iterator[MarketChange]:
+def _numbers(one: CompetitorFact, two: CompetitorFact) -> Iterator[MarketChange]:
     """The numbers of a description that changed, with what they count where both say it."""
-    old, new = quantities(before), quantities(after)
-    for number in list(old):
-        if match := next((other for other in new if other[:2] == number[:2]), None):
-            old.remove(number)
-            new.remove(match)
-    old = [number for number in old if not _in_words(number, after)]
-    new = [number for number in new if not _in_words(number, before)]
-    for number in [number for number in old if number.noun]:
-        if match := next((other for other in new if other.noun == number.noun), None):
-            old.remove(number)
-            new.remove(match)
-            yield _change("changed", one, two, number.noun, str(number), str(match))
-    if old or new:
-        rest = (", ".join(map(str, numbers)) or None for numbers in (old, new))
-        yield _change("changed", one, two, "numbers", *rest)
+    old = [number for number in quantities(one.value) if not _in_words(number, two.value)]
+    new = [number for number in quantities(two.value) if not _in_words(number, one.value)]
+
+    def likeness(n: int, m: int) -> float:
+        return 2 * (old[n][:2] == new[m][:2]) + (old[n].noun == new[m].noun != "")
+
+    pairs = _matched(range(len(old)), range(len(new)), likeness)
+    for n, m in pairs.items():
+        if old[n][:2] != new[m][:2]:
+            values = {"before": str(old[n]), "after": str(new[m])}
+            yield _change("changed", one, two, attribute=old[n].noun, **values)
+    gone = ", ".join(str(number) for n, number in enumerate(old) if n not in pairs)
+    come = ", ".join(str(number) for m, number in enumerate(new) if m not in pairs.values())
+    if gone or come:
+        values = {"before": gone or None, "after": come or None}
+        yield _change("changed", one, two, attribute="numbers", **values)
 
 
 def _in_words(number: Quantity, text: str) -> bool:
@@ -218,23 +199,15 @@ def _plain(text: str) -> str:
     return re.sub(r"[\W_]+", "", text.lower())
 
 
-def _amount(value: str) -> tuple[float, str] | None:
-    found = quantities(value)
-    return found[0][:2] if len(found) == 1 else None
-
-
-def _differ(one: str, two: str) -> bool:
-    if _plain(one) == _plain(two):
-        return False
+def _same(one: str, two: str, factor: float = 1.0) -> bool:
+    """Whether two values are the same, the later one times `factor` in another unit."""
+    if factor == 1.0 and _plain(one) == _plain(two):
+        return True
     old, new = next(prices(one), None), next(prices(two), None)
-    if old and new:
-        return (old[0].comparable, old[0].currency) != (new[0].comparable, new[0].currency)
-    first, second = _amount(one), _amount(two)
-    return first is None or second is None or first != second
-
-
-def _same(one: str, two: str, factor: float) -> bool:
-    first, second = _amount(one), _amount(two)
-    if first is None or second is None:
-        return factor == 1.0 and _plain(one) == _plain(two)
-    return abs(first[0] * factor - second[0]) <= 1e-9 * abs(second[0])
+    if factor == 1.0 and old and new:
+        return (old[0].comparable, old[0].currency) == (new[0].comparable, new[0].currency)
+    first, second = quantities(one), quantities(two)
+    if len(first) != 1 or len(second) != 1:
+        return False
+    is_equal = abs(first[0].value * factor - second[0].value) <= 1e-9 * abs(second[0].value)
+    return is_equal and (factor != 1.0 or first[0].unit == second[0].unit)

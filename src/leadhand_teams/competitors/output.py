@@ -1,6 +1,7 @@
-"""The typed answer of the team."""
+"""The typed answer of the team; workers give parts of it."""
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -20,6 +21,33 @@ class CompetitorFact(BaseModel):
     unit: str | None = None
     ref: str
     date: str | None = None
+    """ISO 8601, of the snapshot or page."""
+    name: str = ""
+    """The competitor as its sources spell it."""
+
+    @property
+    def file(self) -> str:
+        """Where it is from."""
+        return self.ref.rpartition(":")[0]
+
+
+Facts = Sequence[CompetitorFact]
+
+
+class ComparedPrice(CompetitorFact):
+    """A price, and what it is per seat and month, or per a number of units."""
+
+    amount: float
+    currency: str
+    per: str
+    comparable: float
+    comparable_per: str
+
+    @property
+    def compared(self) -> str:
+        """Made comparable, in words."""
+        unit = " per ".join(filter(None, (self.currency, self.comparable_per)))
+        return f"{self.comparable:,.6g} {unit}"
 
 
 class Feature(BaseModel):
@@ -31,31 +59,6 @@ class Feature(BaseModel):
     value: str = ""
     """A limit, or the plans that have it."""
     ref: str | None = None
-
-
-class ComparedPrice(BaseModel):
-    """A price, and what it is per seat and month, or per a number of units."""
-
-    competitor: str
-    item: str | None = None
-    amount: float
-    currency: str
-    per: str
-    comparable: float
-    comparable_per: str
-    ref: str
-    date: str | None = None
-
-    @property
-    def price(self) -> str:
-        """As stated, in words."""
-        return f"{self.amount:,.6g} {' per '.join(filter(None, (self.currency, self.per)))}"
-
-    @property
-    def compared(self) -> str:
-        """Made comparable, in words."""
-        unit = " per ".join(filter(None, (self.currency, self.comparable_per)))
-        return f"{self.comparable:,.6g} {unit}"
 
 
 class MarketChange(BaseModel):
@@ -74,11 +77,6 @@ class MarketChange(BaseModel):
     ref_before: str | None = None
     ref_after: str | None = None
 
-    @property
-    def ref(self) -> str | None:
-        """The later place, or of what is gone the earlier one."""
-        return self.ref_after or self.ref_before
-
 
 class Competition(BaseModel):
     """Facts, features, prices and changes of all competitors."""
@@ -93,6 +91,12 @@ class Competition(BaseModel):
     """What models added and whose citation holds."""
     removed_statements: int = 0
     """Statements of models whose citation did not hold."""
-    names: dict[str, str] = {}
-    """Each competitor as its sources spell it."""
     unread: list[str] = []
+
+    @property
+    def spelled(self) -> Self:
+        """The same with each competitor as its sources spell it."""
+        names, copy = {one.competitor: one.name for one in self.facts}, self.model_copy(deep=True)
+        for row in (*copy.facts, *copy.matrix, *copy.prices, *copy.changes):
+            row.competitor = names.get(row.competitor) or row.competitor
+        return copy

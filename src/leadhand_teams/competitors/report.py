@@ -1,29 +1,81 @@
-"""The report: what decides first, then changes, prices and features, each row with its place."""
+"""The supervisor's answer: results cross-checked, put together and shown. No worker writes it."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, product
+from typing import Final
 
-from leadhand import Answer
+from pydantic import JsonValue
+
+from leadhand import Answer, Plan
+from leadhand.contracts.answer import Conflict, Gap, Source
+from leadhand.extension.roles import Synthesis, TaskResult
 from leadhand.tools.text import counted, joined_names
 from leadhand_teams.competitors.features import only_one_has, same_feature
-from leadhand_teams.competitors.output import (
-    ComparedPrice,
-    Competition,
-    CompetitorFact,
-    Feature,
-    MarketChange,
-)
-from leadhand_teams.competitors.prices import is_price_word, prices
+from leadhand_teams.competitors.output import ComparedPrice, Competition, Facts
+from leadhand_teams.competitors.prices import PATTERNS, VOCABULARY, price_of
 from leadhand_teams.shared.figures import Drawing, bars
-from leadhand_teams.shared.report import Items, Report, Section, TableBlock, saved, table_of
+from leadhand_teams.shared.reading import Text
+from leadhand_teams.shared.report import Block, Items, Report, Section, TableBlock, saved, table_of
+from leadhand_teams.shared.statements import Added, check
 
 _ORDER: Final = ("changed", "renamed", "removed", "added")
-_NOTE: Final = (
-    "Facts, prices and changes were read and computed by code. ? means that no source says it. "
-    "Currencies are not converted."
-)
-One = TypeVar("One", CompetitorFact, Feature, ComparedPrice, MarketChange)
+
+
+def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
+    """The typed answer and its report, from whatever results there are."""
+    outputs = [one.result.output for one in results if one.result is not None]
+    found = put_together(outputs)
+    lines: dict[str, list[str]] = {}
+    for one in found.facts:
+        lines.setdefault(one.ref, []).append(f"{one.attribute}: {one.value}")
+    texts = [Text(ref, "; ".join(parts), id=ref) for ref, parts in lines.items()]
+    figures = [figure for price in found.prices for figure in (price.amount, price.comparable)]
+    added = [one["added"] for one in outputs if isinstance(one, dict) and one.get("added")]
+    said = [one for part in added for one in Added.model_validate(part).statements]
+    checked = check(said, texts, computed=figures)
+    found.statements, found.removed_statements = [*checked.kept], len(checked.removed)
+    first = results[0].task.id if results else "plan"
+    contradictions = [*_contradictions(found.facts)][:20]
+    gaps = [f"not read: {why}" for why in found.unread]
+    gaps += [f"sources contradict: {about}" for about in contradictions]
+    why = "the files state different values for the same date"
+    files = dict.fromkeys(one.file for one in found.facts)
+    return Synthesis(
+        answer=report(plan.goal, found, contradictions).markdown(title=False),
+        output=found.model_dump(mode="json"),
+        conflicts=tuple(
+            Conflict(task_ids=(first,), kind="contradiction", about=about, why=why)
+            for about in contradictions
+        ),
+        sources=tuple(Source(task_id=first, ref=file) for file in files),
+        gaps=tuple(Gap(task_id=first, why=one) for one in gaps),
+    )
+
+
+def put_together(outputs: Iterable[JsonValue]) -> Competition:
+    """What all workers found, without what their models added."""
+    found = Competition()
+    for output in outputs:
+        part = Competition.model_validate(output if isinstance(output, dict) else {})
+        for name in part.model_fields_set:
+            getattr(found, name).extend(getattr(part, name))
+    found.unread = list(dict.fromkeys(found.unread))
+    return found
+
+
+def _contradictions(facts: Facts) -> Iterator[str]:
+    """Files that state different values of one attribute for the same date."""
+    stated: dict[tuple[str | None, ...], dict[str, tuple[str, str]]] = {}
+    for one in facts:
+        price = price_of(one.value, heading=one.attribute)
+        plain = f"{price.comparable} {price.currency}" if price else one.value.lower()
+        about = (one.competitor, one.item, one.attribute.lower(), one.date)
+        stated.setdefault(about, {}).setdefault(plain, (one.file, f"{one.value} ({one.ref})"))
+    for (*about, _), values in stated.items():
+        if len({file for file, _ in values.values()}) > 1:
+            shown = " and ".join([said for _, said in values.values()][:3])
+            yield f"{' '.join(filter(None, about))}: {shown}"
 
 
 def files(answer: Answer) -> Mapping[str, str | bytes]:
@@ -33,116 +85,91 @@ def files(answer: Answer) -> Mapping[str, str | bytes]:
     return report(answer.request, found, conflicts, saved(answer)).files
 
 
-def report(
-    request: str, found: Competition, contradictions: Sequence[str], saved: str = ""
-) -> Report:
+def report(request: str, found: Competition, conflicts: Sequence[str], saved: str = "") -> Report:
     """What is handed on."""
-    changes = sorted(_named(found, found.changes), key=lambda one: _ORDER.index(one.kind))
-    change = ("kind", "competitor", "item", "attribute", "before", "after", "ref")
-    price = ("competitor", "item", "price", "compared", "ref")
-    fact = ("competitor", "item", "attribute", "value", "date", "ref")
-    decided = lead(found)
-    removed = counted(found.removed_statements, "statement")
-    left_out = f"{removed} of a model left out, because the citation does not hold."
+    decided, found = lead(found), found.spelled
+    left_out = f"Statements of a model whose citation does not hold: {found.removed_statements}."
+    footer = [VOCABULARY["note"], left_out if found.removed_statements else "", saved]
+    blocks: dict[str, list[Block]] = {
+        "The sources contradict each other": [Items(conflicts)],
+        "Draft": [Items([line for line in found.draft if line not in decided])],
+        "Added by a model": [Items([f"{one.text} [{one.ref}]" for one in found.statements])],
+        "What changed": [],
+        "Prices": [*_bars(found)],
+        "Features": [_features(found)],
+        "Facts": [],
+    }
+    found.changes.sort(key=lambda one: _ORDER.index(one.kind))
+    for title, (rows, columns) in VOCABULARY["tables"].items():
+        blocks[title].insert(0, table_of(getattr(found, rows), *columns))
     return Report(
         title="Competitors",
         about=request,
         lead=decided,
-        sections=[
-            Section("The sources contradict each other", [Items(contradictions)]),
-            Section("Draft", [Items([line for line in found.draft if line not in decided])]),
-            Section("Added by a model", [Items([f"{o.text} [{o.ref}]" for o in found.statements])]),
-            Section("What changed", [table_of(changes, *change)]),
-            Section("Prices", [table_of(_named(found, found.prices), *price), *_bars(found)]),
-            Section("Features", [_features(found)]),
-            Section("Facts", [table_of(_named(found, found.facts), *fact)]),
-        ],
+        sections=[Section(title, shown) for title, shown in blocks.items()],
         missing=[f"Not read: {why}" for why in found.unread],
-        footer=[_NOTE, *([left_out] if found.removed_statements else []), *filter(None, [saved])],
+        footer=[*filter(None, footer)],
     )
 
 
 def lead(found: Competition) -> list[str]:
     """At most six sentences: the changes, what is cheapest, and what only one has."""
-    lines: list[str] = []
+    found, lines = found.spelled, list[str]()
     if changes := found.changes:
         kinds = Counter(one.kind for one in changes)
         parts = [f"{kinds[kind]} {kind}" for kind in _ORDER if kinds[kind]]
         lines.append(f"Between {changes[0].since} and {changes[-1].to}: {joined_names(parts)}.")
         renamed = [f"{one.before} is now {one.after}" for one in changes if one.kind == "renamed"]
         lines += [f"Renamed, not gone: {joined_names(renamed[:3])}."] if renamed else []
-        lines += _moved(found)[:2]
-        repriced = [one for one in changes if one.kind == "changed" and _is_price(one)]
-        for one in repriced[:2]:
-            lines.append(f"{_of(found, one)}: from {one.before} to {one.after} [{one.ref_after}].")
+        # A feature that one plan lost and another one got.
+        lines += [
+            f"{a.competitor}: {a.attribute} moved from {a.item} to {b.item} [{b.ref_after}]."
+            for a, b in product(changes, changes)
+            if (a.kind, b.kind, a.to) == ("removed", "added", b.to)
+            and (a.competitor, bool(a.attribute)) == (b.competitor, True)
+            and a.item != b.item
+            and same_feature(a.attribute or "", b.attribute or "")
+        ][:2]
+        changed = [one for one in changes if one.kind == "changed"]
+        priced = [one for one in changed if PATTERNS["price"].search(one.attribute or "")]
+        for one in priced[:2]:
+            moved = f"from {one.before} to {one.after} [{one.ref_after}]"
+            lines.append(f"{_of(one.competitor, one.item)}: {moved}.")
     for group in _comparable(found):
         one = next((price for price in group if price.amount), group[0])
         kind = "Cheapest" if group[0].amount else "Cheapest that is not free"
-        what = f"{_of(found, one)}, {one.comparable:,.6g} {one.currency}"
+        what = f"{_of(one.competitor, one.item)}, {one.comparable:,.6g} {one.currency}"
         lines.append(f"{kind} per {one.comparable_per}: {what} [{one.ref}].")
     for cell in only_one_has(found.matrix)[:2]:
-        lines.append(f"Only {found.names[cell.competitor]} has {cell.attribute} [{cell.ref}].")
-    counts = counted(len(found.facts), "fact"), counted(len(found.names), "competitor")
-    return lines[:6] or [f"{counts[0]} about {counts[1]}; nothing differs that could be compared."]
+        lines.append(f"Only {cell.competitor} has {cell.attribute} [{cell.ref}].")
+    nothing = f"{counted(len(found.facts), 'fact')}; nothing differs that could be compared."
+    return lines[:6] or [nothing]
 
 
-def _moved(found: Competition) -> list[str]:
-    """Features that one plan lost and another one of the same competitor got."""
-    gone = [one for one in found.changes if one.kind == "removed" and one.attribute]
-    come = [one for one in found.changes if one.kind == "added" and one.attribute]
-    return [
-        f"{found.names[one.competitor]}: {one.attribute} moved from {one.item} to {two.item} "
-        f"[{two.ref_after}]."
-        for one in gone
-        for two in come
-        if (one.competitor, one.to) == (two.competitor, two.to)
-        and one.item != two.item
-        and same_feature(one.attribute or "", two.attribute or "")
-    ]
-
-
-def _named(found: Competition, rows: Iterable[One]) -> list[One]:
-    """The rows with each competitor as its sources spell it."""
-    return [
-        one.model_copy(update={"competitor": found.names.get(one.competitor, one.competitor)})
-        for one in rows
-    ]
-
-
-def _is_price(change: MarketChange) -> bool:
-    is_price = is_price_word(change.attribute or "")
-    return is_price or next(prices(change.after or ""), None) is not None
-
-
-def _of(found: Competition, one: MarketChange | ComparedPrice) -> str:
-    """The competitor and what is meant of it."""
-    return f"{found.names[one.competitor]} {one.item or ''}".strip()
+def _of(competitor: str, item: str | None) -> str:
+    return f"{competitor} {item}" if item else competitor
 
 
 def _comparable(found: Competition) -> list[list[ComparedPrice]]:
     """The prices for the same thing in the same currency, of at least two competitors."""
-    groups: dict[tuple[str, str], list[ComparedPrice]] = {}
-    for price in found.prices:
-        groups.setdefault((price.comparable_per, price.currency), []).append(price)
-    several = (group for group in groups.values() if len({one.competitor for one in group}) > 1)
-    return [group for group in several if group[0].comparable_per]
+    by_unit = groupby(found.prices, key=lambda one: (one.comparable_per, one.currency))
+    groups = [list(group) for (per, _), group in by_unit if per]
+    return [group for group in groups if len({one.competitor for one in group}) > 1]
 
 
-def _bars(found: Competition) -> list[Drawing]:
-    drawn: list[Drawing] = []
+def _bars(found: Competition) -> Iterator[Drawing]:
     for group in _comparable(found)[:2]:
-        named = [(_of(found, one), one.comparable) for one in group[:20]]
+        named = [(_of(one.competitor, one.item), one.comparable) for one in group[:20]]
         title = f"{group[0].currency} per {group[0].comparable_per}"
-        drawn.append(bars(title, named, alternative=f"Prices in {title}, the cheapest first"))
-    return drawn
+        yield bars(title, named, alternative=f"Prices in {title}, the cheapest first")
 
 
 def _features(found: Competition) -> TableBlock:
     """A row for each feature, a column for each competitor."""
-    competitors = list(dict.fromkeys(cell.competitor for cell in found.matrix))
     rows: dict[str, list[str]] = {}
     for cell in found.matrix:
         value, ref = f": {cell.value}" if cell.value else "", f" [{cell.ref}]"
         text = "?" if cell.has == "unknown" else f"{cell.has}{value}{ref}"
         rows.setdefault(cell.attribute, [cell.attribute]).append(text)
-    return TableBlock(["Feature", *(found.names[one] for one in competitors)], [*rows.values()])
+    competitors = dict.fromkeys(cell.competitor for cell in found.matrix)
+    return TableBlock(["Feature", *competitors], [*rows.values()])

@@ -3,7 +3,7 @@
 import pytest
 
 from leadhand_teams.competitors.features import has, matrix, only_one_has, same_feature
-from leadhand_teams.competitors.records import SourceRecord
+from leadhand_teams.competitors.output import CompetitorFact
 
 
 @pytest.mark.parametrize(
@@ -35,22 +35,24 @@ def test_names_of_one_feature_are_recognised(one: str, two: str, same: bool) -> 
     assert same_feature(one, two) is same
 
 
-def record(competitor: str, item: str, ref: str, values: dict[str, str]) -> SourceRecord:
-    return SourceRecord(competitor, item, None, values, dict.fromkeys(values, ref))
+def facts(competitor: str, item: str, ref: str, values: dict[str, str]) -> list[CompetitorFact]:
+    return [
+        CompetitorFact(competitor=competitor, item=item, attribute=name, value=value, ref=ref)
+        for name, value in values.items()
+    ]
 
 
-RECORDS = [
-    record("acme", "Basic", "a.md:3", {"SSO": "no"}),
-    record("acme", "Pro", "a.md:9", {"Single sign-on": "yes", "Audit log": "yes"}),
-    record("globex", "", "g.md:2", {"SSO": "✓", "Audit log": "✗"}),
-    record("initech", "", "i.md:2", {"Seats": "12"}),
+FACTS = [
+    *facts("acme", "Basic", "a.md:3", {"SSO": "no"}),
+    *facts("acme", "Pro", "a.md:9", {"Single sign-on": "yes", "Audit log": "yes"}),
+    *facts("globex", "", "g.md:2", {"SSO": "✓", "Audit log": "✗"}),
+    *facts("initech", "", "i.md:2", {"Seats": "12"}),
 ]
 
 
 def test_some_plans_of_a_competitor_have_it_in_part() -> None:
     cells = {
-        (one.attribute, one.competitor): one
-        for one in matrix(RECORDS, ["acme", "globex", "initech"])
+        (one.attribute, one.competitor): one for one in matrix(FACTS, ["acme", "globex", "initech"])
     }
     assert {(*key, one.has, one.ref) for key, one in cells.items() if key[0] == "SSO"} == {
         ("SSO", "acme", "partly", "a.md:9"),
@@ -61,8 +63,8 @@ def test_some_plans_of_a_competitor_have_it_in_part() -> None:
 
 
 def test_only_a_stated_no_makes_a_feature_the_only_one() -> None:
-    cells = matrix(RECORDS, ["acme", "globex"])
+    cells = matrix(FACTS, ["acme", "globex"])
     assert [(one.competitor, one.attribute) for one in only_one_has(cells)] == [
         ("acme", "Audit log")
     ]
-    assert only_one_has(matrix(RECORDS, ["acme", "globex", "initech"])) == []
+    assert only_one_has(matrix(FACTS, ["acme", "globex", "initech"])) == []

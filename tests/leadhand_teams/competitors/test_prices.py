@@ -21,7 +21,8 @@ from leadhand_teams.competitors.prices import price_of, prices
 )
 def test_a_price_is_made_comparable(text: str, amount: float, currency: str, per: str) -> None:
     price, _ = next(prices(text))
-    assert price.comparable == (pytest.approx(amount, abs=1e-6), per)
+    assert price.comparable == pytest.approx(amount, abs=1e-6)
+    assert price.comparable_per == per
     assert price.currency == currency
 
 
@@ -33,7 +34,7 @@ def test_a_text_may_have_several_prices() -> None:
 def test_the_heading_of_a_column_says_what_a_price_is_for() -> None:
     price = price_of("30.00", heading="Prompt cost (USD) per 1K tokens")
     assert price is not None
-    assert price.comparable == (30_000.0, "1,000,000 tokens")
+    assert (price.comparable, price.comparable_per) == (30_000.0, "1,000,000 tokens")
     assert price.currency == "USD"
 
 
