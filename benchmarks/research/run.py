@@ -16,10 +16,12 @@ from pydantic import JsonValue
 from benchmarks.research.folders import FOLDERS
 from benchmarks.research.forms import Given, Question, verdict, write
 from benchmarks.research.further_folders import FURTHER
+from benchmarks.research.third_folders import THIRD
 from leadhand import Supervisor, Team
 from leadhand.extension import load
 from leadhand_teams.research.output import ResearchAnswer
 
+SETS = {"first": FOLDERS, "further": FURTHER, "third": THIRD}
 VERDICTS = ("right", "doubt stated", "refused", "wrong")
 
 
@@ -31,12 +33,12 @@ async def ask(team: Team[JsonValue], question: Question, folder: Path) -> Given:
     return Given(made.answer, made.answered, made.value, answer.status, made.doubts, cited)
 
 
-async def main(names: list[str], model: str | None, *, further: bool) -> None:
+async def main(names: list[str], model: str | None, which: str) -> None:
     """Ask and print."""
     team = replace(load("research"), model=model)
     counts: dict[str, Counter[str]] = {}
     with tempfile.TemporaryDirectory() as place:
-        for folder in FURTHER if further else FOLDERS:
+        for folder in SETS[which]:
             if names and folder.name not in names:
                 continue
             path = Path(place) / folder.name
@@ -58,6 +60,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="*")
     parser.add_argument("--model")
-    parser.add_argument("--further", action="store_true", help="the 31 of `further_folders`")
+    parser.add_argument("--set", choices=SETS, default="first", help="80, 31 or 51 questions")
     options = parser.parse_args()
-    asyncio.run(main(options.folders, options.model, further=options.further))
+    asyncio.run(main(options.folders, options.model, options.set))
