@@ -60,6 +60,8 @@ class Ask:
     doubts: list[str] = field(default_factory=list[str])
     explained: int = 0
     """Words that name something here."""
+    fit: float = 1.0
+    """The part of the measure's name that is named."""
 
     @property
     def ranked(self) -> bool:

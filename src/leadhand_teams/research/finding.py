@@ -18,7 +18,7 @@ from leadhand_teams.research.words import alike, naming, words_of
 from leadhand_teams.shared.reading import Reading, read_once
 
 _WHY: Final = re.compile(r"[,;.]?\s*\b(?:and|but)?,?\s*(?:what do .* say about )?\bwhy\b", re.I)
-_COMPARES: Final = r"differ\w*|compar\w+|change[sd]?|between|versus|vs"
+_COMPARES: Final = r"differ\w*|compar\w+|change[sd]?|between|versus|vs|old and (?:the )?new"
 _SECOND: Final = re.compile(
     r"(?:[,;]?\s+and\s+(?:also\s+)?|\?\s+(?:and\s+)?)"
     r"(?P<rest>(?:how|what|which|who|whom|whose|when|where)\b.+)|"

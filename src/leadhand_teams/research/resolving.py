@@ -13,8 +13,9 @@ from typing import Final
 from leadhand_teams.research import grammar
 from leadhand_teams.research.asking import Ask, Grain, RowFilter, has_value, within
 from leadhand_teams.research.grammar import asks
-from leadhand_teams.research.schema import Field, View, join
+from leadhand_teams.research.schema import Field, View, is_key, join
 from leadhand_teams.research.words import alike, listed, naming, stems_of, words_of
+from leadhand_teams.research.years import count, with_years
 from leadhand_teams.shared import values
 from leadhand_teams.shared.values import Period
 
@@ -27,7 +28,8 @@ _GROUP_BEFORE: Final = re.compile(
 _SINCE: Final = {"since": ">= DATE '{0.start}'", "after": "> DATE '{0.end}'",
                  "before": "< DATE '{0.start}'", "until": "<= DATE '{0.end}'"}  # fmt: skip
 _RELATIVE: Final = re.compile(
-    r"\b(?:last|this|next|previous|current)\s+(?:year|quarter|month|week)\b", re.IGNORECASE
+    r"\b(?:last|past|this|next|previous|current) (?:\w+ )?(?:years?|quarters?|months?|weeks?)\b",
+    re.I,
 )
 _GRAINS: Final[tuple[Grain, ...]] = ("year", "quarter", "month", "day")
 
@@ -38,14 +40,12 @@ def resolve(question: str, tables: Sequence[View]) -> list[Ask]:
     return sorted((ask for ask in found if ask.explained), key=_rank)
 
 
-def _rank(ask: Ask) -> tuple[int, bool, int, int]:
-    return (len(ask.unknown), ask.intent is None, -ask.explained, len(ask.joins))
+def _rank(ask: Ask) -> tuple[int, bool, int, float, int]:
+    return (len(ask.unknown), ask.intent is None, -ask.explained, -ask.fit, len(ask.joins))
 
 
 class _Resolver:
     def __init__(self, question: str, view: View, tables: Sequence[View]) -> None:
-        self.question = question
-        self.words = words_of(question)
         self.used: set[int] = set()
         self.ask = Ask(view)
         self.joined = [
@@ -53,6 +53,10 @@ class _Resolver:
         ]
         self.fields = [*view.fields, *(field for one, _ in self.joined for field in one.fields)]
         self.dates = [one for one in self.fields if one.role == "date"]
+        own = [one for one in self.dates if one.table is view] or self.dates
+        names = {text for one in self.fields for text in (one.name, *one.column.texts)}
+        self.question = with_years(question, names, (one.column.dates for one in own))
+        self.words = words_of(self.question)
         self.falling = asks(question, "falling")
 
     def resolved(self) -> Ask:
@@ -97,20 +101,16 @@ class _Resolver:
         ask.unknown += [one[0] for one in _RELATIVE.finditer(text)]
         asked = [one for one in self.dates if {w.stem for w in self.words} & set(one.stems)]
         ask.date = next(iter(asked or self.dates), None)
+        named = " or ".join(values.MONTH_NAMES[month - 1] for month in bare)
         if ask.date is None:
             titles = f"{ask.view.source.name} {' '.join(one.name for one in self.fields)}"
-            ask.unknown += [one.text for _, one in found if one.text not in titles]
+            missing = [*(one.text for _, one in found), *filter(None, [named])]
+            ask.unknown += [one for one in missing if one not in titles]
             return
-        if bare and found and all(one.kind == "month" for _, one in found):
-            # "from January to December 2025"
-            year = found[0][1].start.year
-            found += [(-1, Period("month", dt.date(year, month, 1))) for month in bare]
-            bare = []
         ask.when += self._conditions(ask.date, found)
         ask.when += [RowFilter(f"{ask.date.sql} = DATE '{one.value}'", one.text) for one in days]
         if bare:
             months = ", ".join(map(str, bare))
-            named = " or ".join(values.MONTH_NAMES[month - 1] for month in bare)
             ask.when.append(RowFilter(f"month({ask.date.sql}) IN ({months})", named))
         if ask.when or ask.compared:
             self._take(ask.date)
@@ -135,22 +135,22 @@ class _Resolver:
     def _read_measures(self) -> set[int]:
         """The column of figures with most of the words, and for a share another; their words."""
         ask = self.ask
-        found: list[tuple[float, list[int], Field]] = []
+        found: list[tuple[float, list[int], Field, float]] = []
         for one in ask.view.fields:
             hits = self._hits(one.all_stems) if one.is_figure else []
             named = {self.words[n].stem for n in hits}
             share = len(named & set(one.stems)) / len(set(one.stems))
             if share >= 0.34:
-                found.append((len(named) + share, hits, one))
+                found.append((len(named) + share, hits, one, share))
         if not found:
             return set()
         found.sort(key=lambda one: -one[0])
-        _, hits, ask.measure = found[0]
+        _, hits, ask.measure, ask.fit = found[0]
         if asks(self.question, r"(?:share|percent\w*|proportion|part) of"):
             # "What share of the visits were missed"
             others = [one for one in found[1:] if not set(one[1]) & set(hits)]
             others = [one for one in others if one[2].unit == ask.measure.unit]
-            for _, more, other in others[:1]:
+            for _, more, other, _ in others[:1]:
                 ask.measure, ask.part = (
                     (ask.measure, other) if hits < more else (other, ask.measure)
                 )
@@ -207,8 +207,8 @@ class _Resolver:
                 ask.group, ask.grain = (None, None) if is_one else (ask.date, grain)
                 ask.split = ask.split and not is_one
                 return
-        if asks(self.question, "who") and ask.view.label:
-            ask.group = ask.view.label
+        if asks(self.question, "who") and (person := _person(ask.view)):
+            ask.group = person
             # `Who owns it` asks for a column `Owner`.
             done = {f"{word.stem}er" for word in self.words}
             ask.cell = next((one for one in ask.view.fields if done & set(one.stems)), None)
@@ -255,7 +255,10 @@ class _Resolver:
             named = [one for one in self.fields if word.stem in one.all_stems]
             if n not in self.used and named and (named[0] in ask.view.fields or len(word.stem) > 2):
                 self._use([n])
-                ask.cell = ask.cell or (None if named[0].is_figure else named[0])
+                if texts := _flagged(named[0], yes=self.words[n - 1].text.lower() != "not"):
+                    ask.named.append(has_value(self._take(named[0]), texts))
+                else:
+                    ask.cell = ask.cell or (None if named[0].is_figure else named[0])
             elif any(word.stem in view.stems for view in tables):
                 self._use([n])
         for word in naming(self.words):
@@ -287,8 +290,7 @@ class _Resolver:
         found = re.search(pattern, self.question, re.IGNORECASE)
         if found and len(found[1]) < 6:
             self.used |= {n for n, one in enumerate(self.words) if one.start == found.start(1)}
-            word = found[1].lower()
-            self.ask.limit = int(word) if word.isdigit() else listed("numbers").index(word) + 2
+            self.ask.limit = count(found[1])
 
     def _settle(self) -> None:
         """What the parts mean together."""
@@ -300,7 +302,9 @@ class _Resolver:
         if pair and ask.group is None:
             ask.group = pair.field
         named = [one.field for one in ask.named]
-        ask.cell = next((one for one in (ask.cell, ask.group) if one and one not in named), None)
+        is_listed = not asks(self.question, "who") or ask.group is ask.view.label
+        found = (ask.cell, ask.group if is_listed else None)
+        ask.cell = next((one for one in found if one and one not in named), None)
         ask.split = ask.split and ask.group not in named
         if asks(self.question, "growth") and not ask.compared:
             ask.compared = _ends(ask)
@@ -343,6 +347,21 @@ class _Resolver:
             ask.measure = found[0]
             if len(found) > 1:
                 ask.doubts.append(f"No column was named; {found[0].name} was taken.")
+
+
+def _person(view: View) -> Field | None:
+    """The column of people: one named so, else what names the rows, if that is no number."""
+    texts = [one for one in view.fields if one.role == "group" and not is_key(one.name)]
+    named = [one for one in texts if stems_of("people") & set(one.stems)]
+    return next(iter(named), view.label if view.label in texts else None)
+
+
+def _flagged(one: Field, *, yes: bool) -> list[str]:
+    """The cells that say yes, or no, if it has no others."""
+    texts = set(one.column.texts) if one.role == "group" else set[str]()
+    found = {text for text in texts if text.lower() in listed("yes")}
+    rest = {text for text in texts if text.lower() in listed("no")}
+    return sorted(found if yes else rest) if found and texts == found | rest | {""} & texts else []
 
 
 def _ends(ask: Ask) -> tuple[Period, Period] | None:

@@ -159,6 +159,11 @@ def join(left: View, right: View) -> Join | None:
     return best[1] if best else None
 
 
+def is_key(name: str) -> bool:
+    """Whether a column of this name numbers things."""
+    return _KEY.search(name) is not None
+
+
 def _role(column: DataColumn, table: DataTable) -> Role:
     if column.kind in ("date", "period"):
         return "date"
@@ -171,7 +176,7 @@ def _role(column: DataColumn, table: DataTable) -> Role:
     singular = set(name_stems(column.name)) <= set(name_stems(PurePosixPath(table.file).stem))
     if is_whole and in_order and len(table) > 2 and singular:
         return "key"
-    if is_whole and _KEY.search(column.name) and not column.unit:
+    if is_whole and is_key(column.name) and not column.unit:
         return "key"
     return "rate" if column.unit == "%" or _RATE.search(column.name) else "measure"
 

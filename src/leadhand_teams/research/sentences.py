@@ -37,6 +37,7 @@ class TextSentence:
     text: str
     """On one line."""
     ref: str
+    heading: str
     near: str
     """Its heading, its neighbours, and the file's name and title."""
 
@@ -63,7 +64,7 @@ def sentences(source: Text) -> Iterator[TextSentence]:
             continue
         title = f"{PurePosixPath(source.name).stem} {source.title}"
         near = " ".join([heading, *plain[max(0, n - 1) : n], *plain[n + 1 : n + 2], title])
-        yield TextSentence(source, text.lstrip("-*•| "), source.ref(at), near)
+        yield TextSentence(source, text.lstrip("-*•| "), source.ref(at), heading, near)
 
 
 def _parts(text: str) -> Iterator[tuple[int, str]]:
@@ -71,6 +72,10 @@ def _parts(text: str) -> Iterator[tuple[int, str]]:
     start = 0
     for found in _BREAK.finditer(text):
         part = text[start : found.start()]
+        title, line, rest = part.partition("\n")
+        if title.startswith("#") and line:  # a heading ends with its line
+            yield start, " ".join(title.split())
+            start, part = start + len(title) + 1, rest
         if found[0] and "\n\n" not in found[0] and _SHORT_FORM.search(part[-12:]):
             continue
         words = " ".join(part.split())

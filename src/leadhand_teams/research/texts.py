@@ -18,7 +18,15 @@ from leadhand.tools.files import content_words
 from leadhand_teams.research.grammar import asks
 from leadhand_teams.research.output import CitedWords, ResearchFinding
 from leadhand_teams.research.sentences import TextSentence, sentences
-from leadhand_teams.research.words import Word, alike, any_of, name_stems, naming, words_of
+from leadhand_teams.research.words import (
+    Word,
+    alike,
+    any_of,
+    name_stems,
+    naming,
+    stems_of,
+    words_of,
+)
 from leadhand_teams.shared import values
 from leadhand_teams.shared.reading import Text
 
@@ -26,7 +34,7 @@ MAX_SENTENCES: Final = 50_000
 _ENOUGH: Final = 0.55
 """The part of a question's words, by rarity, that a sentence and its surroundings must have."""
 _CAUSE: Final = (
-    "because|since|due to|owing to|thanks to|as a result|so that|in order to|reason|"
+    r"because|since (?!\w+ \d|\d)|due to|owing to|thanks to|as a result|so that|in order to|reason|"
     "caused? by|after|driven by|led to"
 )
 _NAME: Final = re.compile(
@@ -60,6 +68,7 @@ def _names(text: str) -> list[str]:
     found = [(one.start(), one[0].rstrip(" .,&")) for one in _NAME.finditer(text)]
     # A first word alone, and initials, are seldom names.
     found = [one for one in found if not (one[1].isupper() and len(one[1]) < 4)]
+    found = [one for one in found if one[1].lower() not in values.MONTHS]
     return [name for start, name in found if start > 0 or " " in name]
 
 
@@ -94,7 +103,7 @@ class _Query:
 
     def __init__(self, text: str, words: Sequence[Word], named: Sequence[Word], why: bool) -> None:
         kept = content_words(" ".join(word.text for word in words))
-        telling = [word for word in words if word.text.lower() in kept]
+        telling = [w for w in words if w.text.lower() in kept and w.stem not in stems_of("empty")]
         self.text, self.named, self.why = text, named, why
         self.words = list({word.stem: word for word in (*named, *telling)}.values())
         self.asked = {word.stem for word in words}
@@ -102,12 +111,12 @@ class _Query:
         self.wanted = next(found, WANTED[-1])
 
     def fits(self, sentence: str) -> float:
-        """How well a sentence has what is asked for: 0 to 1."""
+        """How well a sentence has what is asked for: 0 to 1, a reason of the same turn 1.7."""
         if not self.why:
             return 1.0 if self._parts(sentence) else 0.0
         turns = ("rising", "falling")
         same_turn = any(asks(self.text, turn) and asks(sentence, turn) for turn in turns)
-        return 1.0 if asks(sentence, _CAUSE) else 0.7 if same_turn else 0.0
+        return asks(sentence, _CAUSE) + 0.7 * same_turn
 
     def value(self, sentence: str) -> str | None:
         """The part of a sentence that is asked for: that next to the words of the question."""
@@ -120,9 +129,10 @@ class _Query:
 
         def distance(part: str) -> int:
             start = sentence.find(part)
-            return min(min(abs(start - at), abs(start + len(part) - at)) for at in near)
+            return min(min(abs(start - at), abs(start + len(part) - at)) for at in near or [0])
 
-        return min(self._parts(sentence), key=distance, default=None) if near else None
+        parts = self._parts(sentence)
+        return min(parts, key=distance, default=None) if near or len(parts) < 2 else None
 
     def _parts(self, sentence: str) -> list[str]:
         """What it asks for and does not name itself."""
@@ -185,7 +195,9 @@ class TextLibrary:
         if best.weight < _ENOUGH or lacking or not _holds_together(question, best.sentence):
             return ResearchFinding(not_found=(" with ".join(lacking),) if lacking else ())
         text, value = best.sentence.text, query.value(best.sentence.text)
-        if value is None and query.wanted.is_needed:
+        is_named = any(alike(w.stem, stem) for w in query.named for stem in best.sentence.stems)
+        is_reason = query.fits(text) > 0
+        if (value is None and query.wanted.is_needed) or (why and not is_named and not is_reason):
             return ResearchFinding()
         doubts: list[str] = []
         if why and not asks(text, _CAUSE):
@@ -220,13 +232,22 @@ class TextLibrary:
             if one.weight >= 0.5
             and any(alike(word.stem, stem) for word in known for stem in one.sentence.stems)
         ][:4]
-        if not known or len(matches) < 2:
-            return ResearchFinding()
         shown = sorted((one.sentence for one in matches), key=self.sentences.index)
+        if not topic and len(chosen) == 2:
+            shown = self._differing(chosen, every)
+        if len(shown) < 2 or (topic and not known):
+            return ResearchFinding()
         lines = "; ".join(f"{one.source.name}: “{one.text}”" for one in shown)
         missing = [word.text for word in topic if word not in known]
         doubts = [f"The files do not have the word “{word}”." for word in missing]
         return _quoting(lines, lines, shown, doubts)
+
+    def _differing(self, texts: Sequence[Text], titles: frozenset[str]) -> list[TextSentence]:
+        """The first sentences that only one of two texts has; no titles."""
+        parts = [[one for one in self.sentences if one.source is text] for text in texts]
+        both = {one.text for one in parts[0]} & {one.text for one in parts[1]}
+        found = ([one for one in part if one.text not in both] for part in parts)
+        return [one for part in found for one in part if not titles.issuperset(one.stems)][:8]
 
     def _best_of_each(self, query: _Query, texts: Sequence[Text]) -> list[_Match]:
         """The best sentence of each text, the best first."""
@@ -271,7 +292,10 @@ def _holds_together(question: str, one: TextSentence) -> bool:
                 [n for n, stem in enumerate(one.stems) if alike(word.stem, stem)]
                 for word in (first, second)
             ]
-            if not any(abs(a - b) <= 4 for a in places[0] for b in places[1]):
+            is_near = any(abs(a - b) <= 4 for a in places[0] for b in places[1])
+            titled = name_stems(one.heading)
+            lacking = [w for w, at in zip((first, second), places, strict=True) if not at]
+            if not is_near and not (lacking and all(word.stem in titled for word in lacking)):
                 return False
     return True
 

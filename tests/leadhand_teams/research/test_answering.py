@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from benchmarks.research.folders import FOLDERS
-from benchmarks.research.forms import write
+from benchmarks.research.forms import Folder, Given, verdict, write
+from benchmarks.research.third_folders import gyms, lending, timesheets
 from pydantic import JsonValue
 
 from leadhand import InputError, Plan, Result, Supervisor, Task, Team
@@ -53,6 +54,20 @@ def test_a_run_answers_which_and_why_over_tables_and_notes(startup: Path) -> Non
     written = files(answer)
     assert set(written) == {"report.html", "report.md"}
     assert "audit log" in str(written["report.html"])
+
+
+@pytest.mark.parametrize("folder", [gyms(), lending(), timesheets()], ids=lambda one: one.name)
+def test_files_as_people_keep_them_are_understood(folder: Folder, tmp_path: Path) -> None:
+    """Text right below its heading, Q2 without a year, yes and no columns, two rules compared."""
+    write(folder, tmp_path)
+    given = AskedFiles(read([tmp_path]))
+    for question in folder.questions[:7]:
+        found = of_tables(question.text, given)
+        made = combined(question.text, found, of_texts(question.text, given, found.subjects))
+        cited = [one.ref for one in made.citations]
+        status = "complete" if made.answered else "partial"
+        judged = Given(made.answer, made.answered, made.value, status, made.doubts, cited)
+        assert verdict(question, judged) == "right", question.text
 
 
 def test_what_is_in_no_file_comes_first_and_the_run_is_partial(startup: Path) -> None:
