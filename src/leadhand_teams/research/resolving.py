@@ -343,7 +343,8 @@ class _Resolver:
             return
         found = [one for one in fields if one.role == "measure"]
         found.sort(key=lambda one: not (one.column.unit or set(one.stems) & stems_of("money")))
-        if found and (is_growth or (ask.group and asks(self.question, "extreme"))):
+        is_only = len(found) == 1 and grammar.function_of(self.question) == "sum"
+        if found and (is_growth or is_only or (ask.group and asks(self.question, "extreme"))):
             ask.measure = found[0]
             if len(found) > 1:
                 ask.doubts.append(f"No column was named; {found[0].name} was taken.")
