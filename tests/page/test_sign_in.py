@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.page.browser import opened_page, signed_in, started_browser, violations
+from tests.page.browser import new_code, opened_page, started_browser, violations
 from tests.serve.desk import Desk, serving_desk
 
 
@@ -24,7 +24,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 def test_a_link_of_the_terminal_signs_a_browser_in_once(browser: Browser, desk: Desk) -> None:
     with opened_page(browser) as page:
-        signed_in(page, desk, "/runs")
+        page.goto(f"{desk.url}/#code={new_code(desk)}")
         expect(page.locator(".topbar .who")).to_contain_text("operator")
         assert "code" not in page.url
         page.get_by_label("Sign out").click()

@@ -15,7 +15,7 @@ from leadhand.serve import ServiceSettings, app
 from tests.patience import HANG_S, wait_until
 from tests.serve.desk import Desk, Gate, authenticate, served, serving_desk, supervisors_of
 
-STREAMS = 500
+STREAMS = 500 if "LEADHAND_TEST_ALL" in os.environ else 100
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def _desk(tmp_path: Path) -> Iterator[Desk]:
         yield desk
 
 
-def test_five_hundred_streams_get_every_event_while_others_are_served(
+def test_hundreds_of_streams_get_every_event_while_others_are_served(
     desk: Desk, many_files: None
 ) -> None:
     run_id = started(desk, "gate", "wait")
