@@ -9,6 +9,7 @@ import ast
 import contextlib
 import functools
 import json
+import resource
 import sys
 import threading
 import warnings
@@ -149,11 +150,6 @@ class ChangedFile:
         """The old text parsed as Python; `None` if it is not Python or does not parse."""
         return self._parsed(self.base).module
 
-    @property
-    def base_syntax(self) -> Tree:
-        """`base_tree` with parents; an empty module if that is `None`."""
-        return self._parsed(self.base).tree
-
     def _parsed(self, text: str) -> "_Parsed":
         return _CACHE.of(text) if self.language == "python" and self.complete else _Parsed(None)
 
@@ -235,12 +231,32 @@ _FILTERS = threading.Lock()
 
 
 def parse_python(text: str) -> ast.Module | None:
-    """The syntax tree of `text`, or `None` if Python can't parse it (syntax, depth, size)."""
+    """The syntax tree of `text`, or `None` if Python can't parse it (syntax, depth).
+
+    Raises `MemoryError` if it may need more memory than this process may take.
+    """
     try:
         with without_warnings():
             return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError, RecursionError):
         return None
+    except MemoryError:
+        if may_exhaust_memory(text):
+            raise
+        return None
+
+
+def may_exhaust_memory(text: str) -> bool:
+    """Whether parsing `text` may take more memory than this process may.
+
+    Python also raises `MemoryError` for a text that is nested too deeply, whatever its size.
+    """
+    most, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    return most != resource.RLIM_INFINITY and len(text) * _MAX_BYTES_PER_CHAR > most
+
+
+_MAX_BYTES_PER_CHAR = 500
+"""The most memory that a tree and what is computed from it take."""
 
 
 @dataclass(frozen=True)

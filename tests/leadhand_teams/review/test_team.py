@@ -2,15 +2,18 @@
 
 import json
 import resource
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from leadhand.synthesis.findings import Review
-from leadhand_teams.review.lens import limited_data
+from leadhand_teams.review.change import Change, ChangedFile, parse_python
+from leadhand_teams.review.lens import Seen, lens, limited_data
+from leadhand_teams.review.rules import rule
 from leadhand_teams.review.team import SMALL_BYTES, SMALL_FILES, review_team
 from tests.cli.program import leadhand
-from tests.leadhand_teams.review.changes import make_change
+from tests.leadhand_teams.review.changes import make_change, run_lens
 from tests.repositories import Repo
 
 CARELESS = "def run() -> None:\n    print(undefined)\n"
@@ -37,6 +40,34 @@ def test_the_memory_of_a_review_is_limited_until_it_ends(tmp_path: Path) -> None
         with pytest.raises(MemoryError):
             bytearray(2 << 30)
     assert resource.getrlimit(resource.RLIMIT_DATA) == before
+
+
+def test_a_file_that_needs_more_memory_is_named_and_the_others_are_reviewed(
+    tmp_path: Path,
+) -> None:
+    @lens
+    def hungry(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
+        for file in files:
+            if file.path == "b.py":
+                raise MemoryError
+            yield rule("bugs/undefined-name").finding(file, 1, message="Here.")
+
+    change = make_change(tmp_path, {f"{name}.py": CARELESS for name in "abc"})
+    report = run_lens(hungry, change)
+    assert [one.path for one in report.findings] == ["a.py", "c.py"]
+    [note] = report.not_assessed
+    assert (note.path, "more memory" in note.why) == ("b.py", True)
+
+
+def test_what_is_nested_too_deeply_is_told_from_what_needs_too_much_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Python raises a `MemoryError` for both."""
+    deep = f"{'-' * 900_000}1\n"
+    assert parse_python(deep) is None
+    monkeypatch.setenv("LEADHAND_REVIEW_MB", "100")
+    with limited_data(), pytest.raises(MemoryError):
+        parse_python(deep)
 
 
 def test_the_findings_are_the_same_in_one_process_and_in_many(tmp_path: Path) -> None:

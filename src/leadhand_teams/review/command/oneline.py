@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from leadhand.extension.findings import Finding, Review, Severity
 from leadhand.extension.output import safe, sentence
-from leadhand_teams.review.command.report import ReviewReport
+from leadhand_teams.review.command.report import ReviewReport, every
 
 _LEVELS: dict[Severity, str] = {"critical": "ERROR", "warning": "WARNING", "info": "INFO"}
 LOOK = "needs a look: "
@@ -22,7 +22,7 @@ def oneline(report: ReviewReport) -> str:
     rows = [
         f"{safe(one.path)}:{one.line}:{len(_before(one, report.review)) + 1}: {safe(one.rule)} "
         f"{said}{sentence(one.message)}"
-        for one, said in _every(report.review)
+        for one, said in _listed(report.review)
     ]
     return "".join(f"{row}\n" for row in rows)
 
@@ -30,7 +30,7 @@ def oneline(report: ReviewReport) -> str:
 def rdjson(report: ReviewReport) -> JsonValue:
     """The review as one `DiagnosticResult`."""
     diagnostics: list[JsonValue] = []
-    for one, said in _every(report.review):
+    for one, said in _listed(report.review):
         column = len(_before(one, report.review).encode("utf-8", "replace")) + 1
         advice = f"\nWhat to do: {sentence(one.suggestion)}" if one.suggestion else ""
         diagnostics.append(
@@ -47,10 +47,10 @@ def rdjson(report: ReviewReport) -> JsonValue:
     return {"source": {"name": "leadhand"}, "diagnostics": diagnostics}
 
 
-def _every(review: Review) -> Iterator[tuple[Finding, str]]:
-    """Each finding, and what is said before its message."""
-    yield from ((one, "") for one in review.findings)
-    yield from ((one, LOOK) for one in review.look)
+def _listed(review: Review) -> Iterator[tuple[Finding, str]]:
+    """Each finding that is shown, and what is said before its message."""
+    said = {"findings": "", "look": LOOK}
+    return ((one, said[section]) for one, section in every(review) if section in said)
 
 
 def _before(finding: Finding, review: Review) -> str:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Literal
 
 from leadhand import Answer
 from leadhand.extension.findings import SEVERITIES, Finding, NotAssessed, Note, Review
@@ -18,6 +19,7 @@ SHOWN_LOOK = 10
 _ID_DIGITS = 10
 _MAX_KINDS = 5
 _HOW = {"in part": "only in part"}
+Section = Literal["findings", "look", "suppressed"]
 KNOWN = {
     "security": "security holes",
     "bugs": "known kinds of bugs",
@@ -99,6 +101,13 @@ def exit_status(review: Review, fail_on: FailOn, *, fail_on_look: bool = False) 
         return 0
     failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
     return int(any(finding.severity in failing for finding in review.findings))
+
+
+def every(review: Review) -> Iterator[tuple[Finding, Section]]:
+    """Each finding with its section."""
+    yield from ((one, "findings") for one in review.findings)
+    yield from ((one, "look") for one in review.look)
+    yield from ((one, "suppressed") for one in review.suppressed)
 
 
 def shown_look(review: Review) -> tuple[Finding, ...]:

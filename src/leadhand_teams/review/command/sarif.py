@@ -10,9 +10,9 @@ from urllib.parse import quote
 from pydantic import JsonValue
 
 from leadhand import __version__
-from leadhand.extension.findings import Finding, Quote, Severity
+from leadhand.extension.findings import Finding, Severity
 from leadhand.extension.output import safe, sentence
-from leadhand_teams.review.command.report import ReviewReport, left_out
+from leadhand_teams.review.command.report import ReviewReport, Section, every, left_out
 from leadhand_teams.review.rules import LensRule
 
 SCHEMA = (
@@ -39,21 +39,11 @@ def sarif(report: ReviewReport) -> Json:
     """The SARIF log of a review: one run; what needs a look has the level `note`, and suppressed
     findings are suppressed results, notes too: not every reader of SARIF knows suppressions."""
     review = report.review
-    every = [*review.findings, *review.look, *review.suppressed]
-    rules = _descriptors(report.rules, every)
+    rules = _descriptors(report.rules, [one for one, _ in every(review)])
     index = {cast("str", rule["id"]): position for position, rule in enumerate(rules)}
     results: list[JsonValue] = [
-        _result(one, index, review.quotes.get(one.id)) for one in review.findings
+        _result(one, section, report, index) for one, section in every(review)
     ]
-    for one in review.look:
-        result = _result(one, index, review.quotes.get(one.id))
-        results.append({**result, "level": "note"})
-    why = f"Confidence below the threshold of {report.threshold}."
-    for one in review.suppressed:
-        result = {**_result(one, index, review.quotes.get(one.id)), "level": "note"}
-        scored = f" {_plain(one.why)}" if one.basis == "model" else ""
-        result["suppressions"] = [{"kind": "external", "justification": f"{why}{scored}"}]
-        results.append(result)
     driver: Json = {
         "name": "leadhand",
         "version": __version__,
@@ -110,8 +100,10 @@ def _title(rule: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _result(finding: Finding, index: dict[str, int], quoted: Quote | None) -> Json:
-    rule = _plain(finding.rule)
+def _result(
+    finding: Finding, section: Section, report: ReviewReport, index: dict[str, int]
+) -> Json:
+    rule, quoted = _plain(finding.rule), report.review.quotes.get(finding.id)
     advice = f"\nWhat to do: {_plain(finding.suggestion)}" if finding.suggestion else ""
     properties: Json = {
         "category": _plain(finding.category),
@@ -128,7 +120,7 @@ def _result(finding: Finding, index: dict[str, int], quoted: Quote | None) -> Js
     made: Json = {
         "ruleId": rule,
         "ruleIndex": index[rule],
-        "level": _LEVELS[finding.severity],
+        "level": _LEVELS[finding.severity] if section == "findings" else "note",
         "rank": finding.confidence,
         "message": {"text": _plain(finding.message) + advice},
         "locations": [_location(finding.path, finding.line, finding.end_line)],
@@ -139,6 +131,10 @@ def _result(finding: Finding, index: dict[str, int], quoted: Quote | None) -> Js
         },
         "properties": properties,
     }
+    if section == "suppressed":
+        scored = f" {_plain(finding.why)}" if finding.basis == "model" else ""
+        why = f"Confidence below the threshold of {report.threshold}.{scored}"
+        made["suppressions"] = [{"kind": "external", "justification": why}]
     if finding.places:
         made["relatedLocations"] = [
             {"id": number, **_location(one.path, one.line, one.end_line)}

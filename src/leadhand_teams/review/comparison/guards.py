@@ -40,11 +40,6 @@ class Guard(NamedTuple):
         return self.test.lineno
 
     @property
-    def end_line(self) -> int:
-        """The last line of the refusal."""
-        return self.refusal.end_lineno or self.refusal.lineno
-
-    @property
     def text(self) -> str:
         """The condition under which it refuses, as source."""
         test = ast.unparse(self.test)

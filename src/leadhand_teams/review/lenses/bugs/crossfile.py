@@ -5,9 +5,11 @@ count.
 """
 
 import ast
+import functools
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from leadhand.extension.findings import Finding, NotAssessed
 from leadhand_teams.review.change import Change, ChangedFile
@@ -15,42 +17,39 @@ from leadhand_teams.review.lens import Seen
 from leadhand_teams.review.lenses.bugs import symbols, uses
 from leadhand_teams.review.lenses.bugs.modules import module_parts
 from leadhand_teams.review.lenses.bugs.symbols import ChangedSignature, Removed
-from leadhand_teams.review.lenses.bugs.uses import Workspace, shown_places
-from leadhand_teams.review.rules import LensRule, rule
+from leadhand_teams.review.lenses.bugs.uses import SourceFile, Workspace, shown_places
+from leadhand_teams.review.rules import rule
 from leadhand_teams.review.syntax import Function, defaults
-
-REMOVED_SYMBOL = rule("bugs/removed-symbol-still-used")
-REMOVED_MODULE = rule("bugs/removed-module-still-imported")
-CHANGED_SIGNATURE = rule("bugs/signature-changed-still-called")
-REMOVED_METHOD = rule("bugs/removed-method-still-called")
 
 _Uses = list[tuple[str, ast.AST]]
 
 
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """What the change takes away, or gives other parameters."""
+
+    rule: str
+    file: ChangedFile
+    name: str
+    """By which other files mention it."""
+    what: str
+    """For the message, before the uses."""
+    lines: Sequence[int]
+    """The old lines of which one is quoted."""
+    uses: Callable[[SourceFile, Workspace], Iterable[ast.AST]]
+    """Its uses in another file."""
+    changed: ChangedSignature | None = None
+
+
 def find(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     """Findings for symbols that the change removes from these files or gives other parameters."""
-    gone = [file for file in files if file.status in ("deleted", "renamed")]
-    kept = [file for file in files if file.status == "modified"]
-    removed = [one for file in kept for one in symbols.removed_symbols(file)]
-    changed = [one for file in kept for one in symbols.changed_signatures(file)]
-    lost_methods = [one for file in kept for one in symbols.removed_methods(file)]
-    if not (gone or removed or changed or lost_methods):
+    broken = [one for file in files for one in _broken(file)]
+    if not broken:
         return
     workspace = Workspace(change)
-    mentioned = workspace.files_mentioning(
-        [
-            *(module_parts(_old_path(file))[-1] for file in gone if module_parts(_old_path(file))),
-            *(one.name for one in (*removed, *changed, *lost_methods)),
-        ]
-    )
-    for file in gone:
-        yield from _gone(file, workspace, mentioned)
-    for one in removed:
+    mentioned = workspace.files_mentioning([one.name for one in broken])
+    for one in broken:
         yield from _still_used(one, workspace, mentioned)
-    for one in changed:
-        yield from _still_called(one, workspace, mentioned)
-    for one in lost_methods:
-        yield from _still_self(one, workspace)
     if workspace.repository is None:
         yield NotAssessed(
             lens="bugs",
@@ -59,88 +58,91 @@ def find(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
         )
 
 
-def _old_path(file: ChangedFile) -> str:
-    return file.old_path or file.path
-
-
-def _gone(
-    file: ChangedFile, workspace: Workspace, mentioned: dict[str, set[str]]
-) -> Iterator[Finding]:
-    path = _old_path(file)
-    names = module_parts(path)
-    if not names or not path.endswith(".py") or workspace.modules.exists(names, besides=path):
-        return
-    if path in workspace.paths:
-        return
-    found: _Uses = []
-    for user in _users(mentioned, names[-1]):
-        source = workspace.source(user, path)
-        if source is not None:
-            found += [(user, node) for node in uses.imports_of_module(source, workspace, path)]
-    if found:
+def _broken(file: ChangedFile) -> Iterator[Broken]:
+    path = file.old_path or file.path
+    if file.status in ("deleted", "renamed") and path.endswith(".py") and module_parts(path):
         verb = "was deleted" if file.status == "deleted" else f"is now `{file.path}`"
-        message = f"`{path}` {verb}, but is still imported: {shown_places(found)}."
-        yield from _at_removed(REMOVED_MODULE, file, sorted(file.removed), message)
+        yield Broken(
+            "bugs/removed-module-still-imported", file, module_parts(path)[-1],
+            f"`{path}` {verb}, but is still imported", sorted(file.removed),
+            lambda source, tree: uses.imports_of_module(source, tree, path),
+        )  # fmt: skip
+    if file.status != "modified":
+        return
+    for one in symbols.removed_symbols(file):
+        yield Broken(
+            "bugs/removed-symbol-still-used", file, one.name,
+            f"`{one.name}` was removed from `{path}`, but is still used", [one.line],
+            functools.partial(_named, file, one.name),
+        )  # fmt: skip
+    for one in symbols.changed_signatures(file):
+        header = range(one.old.lineno, symbols.header_end(one.old) + 1)
+        yield Broken(
+            "bugs/signature-changed-still-called", file, one.name,
+            "still called as before",
+            [line for line in header if line in file.removed],
+            functools.partial(_called, one), one,
+        )  # fmt: skip
+    for one in symbols.removed_methods(file):
+        yield Broken(
+            "bugs/removed-method-still-called", file, one.name,
+            f"`{one.owner}.{one.name}` was removed, but the class still uses it", [one.line],
+            functools.partial(_own, one),
+        )  # fmt: skip
+
+
+def _named(file: ChangedFile, name: str, source: SourceFile, tree: Workspace) -> Iterable[ast.AST]:
+    own = source.path == file.path or tree.modules.exists((*module_parts(file.path), name))
+    return () if own else uses.uses_of_name(source, tree, file.path, name)
+
+
+def _called(one: ChangedSignature, source: SourceFile, tree: Workspace) -> Iterable[ast.AST]:
+    if one.owner is None or one.constructs:
+        return uses.calls(source, tree, one.file.path, one.name)
+    own = source.path == one.file.path
+    return uses.self_calls(source, one.owner, one.name) if own else ()
+
+
+def _own(one: Removed, source: SourceFile, tree: Workspace) -> Iterable[ast.AST]:
+    # A subclass elsewhere may define the method.
+    return one.uses if source.path == one.file.path and not tree.defined.get(one.name) else ()
 
 
 def _still_used(
-    one: Removed, workspace: Workspace, mentioned: dict[str, set[str]]
+    one: Broken, workspace: Workspace, mentioned: Mapping[str, set[str]]
 ) -> Iterator[Finding]:
-    if workspace.modules.exists((*module_parts(one.file.path), one.name)):
-        return  # the name is a submodule
-    found: _Uses = []
-    for user in _users(mentioned, one.name):
-        source = workspace.source(user, one.file.path)
-        if source is not None and user != one.file.path:
-            nodes = uses.uses_of_name(source, workspace, one.file.path, one.name)
-            found += [(user, node) for node in nodes]
-    if found:
-        what = f"`{one.name}` was removed from `{one.file.path}`"
-        message = f"{what}, but is still used: {shown_places(found)}."
-        yield from _at_removed(REMOVED_SYMBOL, one.file, [one.line], message)
-
-
-def _still_self(one: Removed, workspace: Workspace) -> Iterator[Finding]:
-    if workspace.defined.get(one.name):
-        return  # a subclass may define it
-    found = shown_places([(one.file.path, node) for node in one.uses])
-    message = f"`{one.owner}.{one.name}` was removed, but the class still uses it: {found}."
-    yield from _at_removed(REMOVED_METHOD, one.file, [one.line], message)
-
-
-def _still_called(
-    one: ChangedSignature, workspace: Workspace, mentioned: dict[str, set[str]]
-) -> Iterator[Finding]:
+    file, path = one.file, one.file.old_path or one.file.path
+    if one.rule == "bugs/removed-module-still-imported":
+        parts = module_parts(path)
+        if path in workspace.paths or workspace.modules.exists(parts, besides=path):
+            return
     found: _Uses = []
     reasons: list[str] = []
-    path = one.file.path
-    for user in _users(mentioned, one.name):
+    for user in sorted(path for path, names in mentioned.items() if one.name in names):
         source = workspace.source(user, path)
-        if source is None:
-            continue
-        if one.owner is None or one.constructs:
-            made: Iterable[ast.Call] = uses.calls(source, workspace, path, one.name)
-        else:
-            made = uses.self_calls(source, one.owner, one.name) if user == path else ()
-        for call in made:
-            reason = _reason(one, call, workspace.changed_file(user))
+        for node in one.uses(source, workspace) if source is not None else ():
+            reason: str | None = ""
+            if one.changed is not None and isinstance(node, ast.Call):
+                reason = _reason(one.changed, node, workspace.changed_file(user))
             if reason is not None:
-                found.append((user, call))
+                found.append((user, node))
                 reasons.append(reason)
     if not found:
         return
-    what = f"`{one.name}` has other parameters ({reasons[0]})"
-    message = f"{what}, but is still called as before: {shown_places(found)}."
-    first, last = one.new.lineno, symbols.header_end(one.new)
-    added = [n for n in range(first, last + 1) if one.file.touches(n)]
-    if added:
-        line = next((n for n in added if one.file.head_lines[n - 1].strip()), added[0])
-        yield CHANGED_SIGNATURE.finding(one.file, line, end_line=last, message=message)
-    else:
-        header = range(one.old.lineno, symbols.header_end(one.old) + 1)
-        yield from _at_removed(
-            CHANGED_SIGNATURE, one.file, [n for n in header if n in one.file.removed], message
-        )
+    message = f"{one.what}: {shown_places(found)}."
+    if one.changed is not None:
+        message = f"`{one.name}` has other parameters ({reasons[0]}), but is {message}"
+    new = one.changed.new if one.changed is not None else None
+    first, last = (new.lineno, symbols.header_end(new)) if new is not None else (1, 0)
+    if added := [n for n in range(first, last + 1) if file.touches(n)]:
+        line = next((n for n in added if file.head_lines[n - 1].strip()), added[0])
+        yield rule(one.rule).finding(file, line, end_line=last, message=message)
+        return
+    for line in one.lines:
+        text, hunk = file.removed.get(line, "").strip(), file.hunk_removing(line)
+        if re.search(r"\w", text) and hunk is not None:
+            yield rule(one.rule).finding(file, hunk.new_line, message=message, evidence=text)
+            return
 
 
 def _reason(one: ChangedSignature, call: ast.Call, file: ChangedFile | None) -> str | None:
@@ -191,19 +193,3 @@ def _signature(function: Function, *, bound: bool) -> inspect.Signature:
     ]
     omits = bound and bool(found.posonlyargs or found.args)
     return inspect.Signature(made[1:] if omits else made)
-
-
-def _users(mentioned: dict[str, set[str]], name: str) -> list[str]:
-    return sorted(path for path, names in mentioned.items() if name in names)
-
-
-def _at_removed(
-    rule: LensRule, file: ChangedFile, lines: Sequence[int], message: str
-) -> Iterator[Finding]:
-    """A finding at the first of some old lines that has words and was removed."""
-    for line in lines:
-        text = file.removed.get(line, "").strip()
-        hunk = file.hunk_removing(line)
-        if re.search(r"\w", text) and hunk is not None:
-            yield rule.finding(file, hunk.new_line, message=message, evidence=text)
-            return

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from leadhand.extension.findings import Finding, NotAssessed
 from leadhand.tools.ruff import UNREADABLE, Diagnostic
-from leadhand_teams.review.change import ChangedFile, without_warnings
+from leadhand_teams.review.change import ChangedFile, may_exhaust_memory, without_warnings
 from leadhand_teams.review.lens import Seen
 from leadhand_teams.review.ruff_rules import BROKEN, NOT_COMPILED
 from leadhand_teams.review.rules import rule
@@ -122,7 +122,11 @@ def _refused(text: str) -> tuple[int, str] | None:
     except SyntaxError as error:
         why = error.msg
         return error.lineno or 1, _TOO_DEEP if why.startswith("too many") else why
-    except (RecursionError, MemoryError):
+    except MemoryError:
+        if may_exhaust_memory(text):
+            raise
+        return 1, _TOO_DEEP
+    except RecursionError:
         return 1, _TOO_DEEP
     except ValueError as error:
         return 1, str(error)
