@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 
 from leadhand_teams.contracts.documents import MAX_QUOTE, ContractPassage, passages
 from leadhand_teams.contracts.recognition import CUE_SCALE, Cues, Recogniser, matched
+from leadhand_teams.shared.reading import Text
 
 WORKLOADS = Path(os.environ.get("LEADHAND_WORKLOADS", "../shared/workloads")) / "teams"
 LEAST_DOCUMENTS = 4
@@ -75,7 +76,7 @@ def corpus(folder: str) -> Corpus:
         rows = [json.loads(line) for line in file]
     seen, document = [], []
     for number, row in enumerate(rows):
-        for passage in passages(row["text"]):
+        for passage in passages(Text("", row["text"])):
             seen.append(passage)
             document.append(number)
     counts = Counter(gram for one in seen for gram in one.grams)

@@ -70,7 +70,7 @@ def clause(contract: Contract, name: str, words: Cues | None = None) -> Clause:
         contract=contract.text.name,
         category=name,
         present=bool(chosen),
-        quotes=tuple(map(contract.quote, chosen)),
+        quotes=tuple(chosen),
         answer="; ".join(found) or "Yes" if chosen else None,
     )
 

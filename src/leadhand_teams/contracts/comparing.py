@@ -33,15 +33,14 @@ def compare(before: Contract, after: Contract) -> list[VersionChange]:
         kind, why = "added" if other else "dropped", ""
         if one and other:
             kind, why = direction(one.text, other.text, category)
-        was, now = before.quote(one) if one else None, after.quote(other) if other else None
         changes.append(
             VersionChange(
                 contract=after.text.name,
-                quotes=tuple(filter(None, (was, now))),
+                quotes=tuple(filter(None, (one, other))),
                 category=category,
                 kind=kind,
-                before=was and was.text,
-                after=now and now.text,
+                before=one and one.text,
+                after=other and other.text,
                 why=why,
             )
         )

@@ -20,15 +20,9 @@ MIN_CHARACTERS = 300
 """A contract with fewer has probably no text layer."""
 
 
-@dataclass(frozen=True)
-class ContractPassage:
+class ContractPassage(ContractQuote):
     """A sentence of a contract, or a part of a long one: at most `MAX_QUOTE` characters."""
 
-    text: str
-    start: int
-    end: int
-    section: str | None
-    """Its number, for example `7.2(a)`; `None` before the first numbered section."""
     heading: str
     """The words of the heading above it; empty if there is none."""
 
@@ -56,13 +50,13 @@ def words(text: str) -> list[str]:
     return ["#" if word.isdigit() else re.split("['’]", word)[0] for word in found]
 
 
-def passages(text: str) -> tuple[ContractPassage, ...]:
+def passages(text: Text) -> tuple[ContractPassage, ...]:
     """All passages in order; they do not overlap, and leave out headings and white space."""
     found: list[ContractPassage] = []
     section: str | None = None
     letter = heading = ""
-    for start, end in _pieces(text):
-        piece = text[start:end]
+    for start, end in _pieces(text.text):
+        piece, page = text.text[start:end], text.page(start)
         if opening := wording("opening").match(piece):
             if number := opening["named"] or opening["number"]:
                 if number.split(".")[0] != (section or "").split(".")[0]:
@@ -72,10 +66,15 @@ def passages(text: str) -> tuple[ContractPassage, ...]:
                 letter = f"({opening['letter']})"
         title = _heading(piece, opening)
         heading = title or heading
-        place = f"{section}{letter}" if section else None
+        ref = f"{text.name}#{section}{letter}" if section else text.ref(start)
+        place = f"page {page}" if page else f"line {text.line(start)}"
         is_heading = title and len(piece.strip(" .:#*-–—\n")) <= len(title) + 12
         if not is_heading and any(map(str.isalpha, piece)):
-            found.append(ContractPassage(piece, start, end, place, heading))
+            found.append(
+                ContractPassage(
+                    text=piece, start=start, end=end, ref=ref, place=place, heading=heading
+                )
+            )
     return tuple(found)
 
 
@@ -155,13 +154,6 @@ class Contract:
     is_english: bool
     """Whether it can be judged: rules and patterns are for English."""
 
-    def quote(self, passage: ContractPassage) -> ContractQuote:
-        """A passage, with its place."""
-        start, page = passage.start, self.text.page(passage.start)
-        place = f"page {page}" if page else f"line {self.text.line(start)}"
-        ref = f"{self.text.name}#{passage.section}" if passage.section else self.text.ref(start)
-        return ContractQuote(text=passage.text, start=start, end=passage.end, ref=ref, place=place)
-
 
 def contract(path: str, name: str = "") -> Contract | str:
     """The contract in a file, called `name` in the report; or why it could not be read."""
@@ -185,7 +177,7 @@ def _contract(text: Text) -> Contract:
         kind = "nda"
     is_english = len(wording("english").findall(sample)) * 8 >= len(words(sample))
     problems = tuple(_problems(text, is_english=is_english))
-    return Contract(text, passages(text.text), kind, problems, is_english)
+    return Contract(text, passages(text), kind, problems, is_english)
 
 
 def _problems(text: Text, *, is_english: bool) -> Iterator[str]:

@@ -18,7 +18,7 @@ from pydantic import (
 
 from leadhand.errors import InputError
 from leadhand_teams.contracts.clauses import categories, clause, jurisdictions, limits, limits_of
-from leadhand_teams.contracts.documents import Contract
+from leadhand_teams.contracts.documents import Contract, ContractPassage
 from leadhand_teams.contracts.output import Clause, ContractQuote, RuleVerdict, Severity, Verdict
 from leadhand_teams.contracts.recognition import judged, statements
 from leadhand_teams.contracts.wording import packaged
@@ -91,6 +91,10 @@ class PlaybookRule(BaseModel):
     def category(self) -> str | None:
         """The category of clause that the rule is about."""
         return self.must or self.must_not or self.within
+
+    def is_worded(self, quote: str) -> bool:
+        """Whether a quote has the wording that the rule wants, if it wants any."""
+        return not self.wording or any(one.search(quote) for one in self.wording)
 
     def is_concern(self, verdict: Verdict, side: str) -> bool:
         """Whether a verdict is against a side."""
@@ -184,14 +188,14 @@ def _found(contract: Contract, rule: PlaybookRule) -> tuple[Verdict, Sequence[Co
         return "contradicted", against, ""
     if rule.category is None and rule.id in statements():
         verdict, passages = judged(contract.passages, rule.id)
-        return verdict, [*map(contract.quote, passages)], ""
+        return verdict, passages, ""
     if rule.category is None:
-        quotes = [contract.quote(o) for o in contract.passages if _any(rule.wording, o.text)]
+        quotes = [one for one in contract.passages if rule.is_worded(one.text)]
         return ("entailed" if quotes else "not_mentioned"), quotes, ""
     quotes = clause(contract, rule.category, None if rule.must_not else rule.words).quotes
     if not quotes:
         return "not_mentioned", (), f"no clause {rule.category} was found"
-    worded = [one for one in quotes if not rule.wording or _any(rule.wording, one.text)]
+    worded = [one for one in quotes if rule.is_worded(one.text)]
     if rule.must_not:
         return ("contradicted" if worded else "not_mentioned"), worded, ""
     if not worded:
@@ -220,23 +224,20 @@ def _within(
     return "not_mentioned", quotes, "the clause has no limit that could be compared"
 
 
-def _against(contract: Contract, rule: PlaybookRule) -> list[ContractQuote]:
+def _against(contract: Contract, rule: PlaybookRule) -> list[ContractPassage]:
     """The passages that contradict a rule; none if the rule works for both sides."""
-    found = [one for one in contract.passages if _any(rule.against, one.line)]
-    if found and rule.mutual and any(rule.mutual.search(one.line) for one in contract.passages):
+    every = contract.passages if rule.against else ()
+    found = [one for one in every if any(cue.search(one.line) for cue in rule.against)]
+    if found and rule.mutual and any(rule.mutual.search(one.line) for one in every):
         return []
-    return [contract.quote(o) for o in found if not (rule.unless and rule.unless.search(o.line))]
-
-
-def _any(patterns: Iterable[re.Pattern[str]], text: str) -> bool:
-    return any(one.search(text) for one in patterns)
+    return [one for one in found if not (rule.unless and rule.unless.search(one.line))]
 
 
 def rank(
     contract: Contract, checks: Sequence[RuleVerdict], roles: Mapping[str, str]
 ) -> list[RuleVerdict]:
     """The risks of a contract: terms against the reader, the playbook's concerns, what a lawyer
-    looks at anyway. What was said is not said again."""
+    looks at anyway; the most severe first. What was said is not said again."""
     side = roles.get("side", "")
     terms, general = (check(contract, ready_made(name, roles), side) for name in RISKS)
     found: list[RuleVerdict] = []
@@ -245,12 +246,12 @@ def rank(
         places = {one.quotes[0].start for one in found if one.ref}
         concerns = [one for one in group if one.concern and one.rule not in known]
         found += [o for o in concerns if not (o.ref and o.quotes[0].start in places)]
-    return by_severity(found)
+    return sorted(found, key=severity)
 
 
-def by_severity(risks: Iterable[RuleVerdict]) -> list[RuleVerdict]:
-    """The most severe first."""
-    return sorted(risks, key=lambda one: ("high", "medium", "low").index(one.severity))
+def severity(risk: RuleVerdict) -> int:
+    """The order of risks: 0 for the most severe."""
+    return ("high", "medium", "low").index(risk.severity)
 
 
 def contradictions(clauses: Iterable[Clause]) -> Iterator[RuleVerdict]:

@@ -37,50 +37,39 @@ def draft(handoff: Handoff) -> Result | Escalated:
             message = f"{name} is not in English, and the rules are for English"
             return Escalated(reason="out_of_scope", message=message)
         contracts.append(one)
-    review, summary = _PARTS[handoff.to_agent](job, contracts, handoff)
+    review, summary = _part(job, contracts, handoff)
     findings = (*review.clauses, *review.checks, *review.risks, *review.compared)
     refs = dict.fromkeys(quote.ref for one in findings for quote in one.quotes[:1])
     output = review.model_dump(mode="json", exclude_defaults=True)
     return Result(output=output, summary=f"{summary} in {job.names[-1]}", evidence=[*refs][:50])
 
 
-Part = tuple[ContractReview, str]
-"""A part of the review, and what it has."""
-
-
-def _clauses(job: Job, contracts: Sequence[Contract], handoff: Handoff) -> Part:
-    del handoff
-    listed = tuple(clause(contracts[0], name, ()) for name in job.categories)
-    listed = listed or tuple(clause(contracts[0], name) for name in categories())
-    count = sum(one.present for one in listed)
-    review = ContractReview(problems=contracts[0].problems, clauses=listed)
-    return review, f"{count} of {len(listed)} clauses found"
-
-
-def _compliance(job: Job, contracts: Sequence[Contract], handoff: Handoff) -> Part:
-    own = handoff.artifacts[len(job.names) :]
-    book = handed_in(own[0]) if own else ready_made(job.playbook)
+def _part(job: Job, contracts: Sequence[Contract], handoff: Handoff) -> tuple[ContractReview, str]:
+    """A worker's part of the review, and what it has."""
+    first, *others = contracts
     side = job.roles.get("side", "")
-    checks = tuple(check(contracts[0], book, side))
-    concerns = counted(sum(verdict.concern for verdict in checks), "concern")
-    review = ContractReview(playbook=book.name, side=side, checks=checks)
-    return review, f"{concerns} by the {len(checks)} rules of {book.name}"
-
-
-def _risk(job: Job, contracts: Sequence[Contract], handoff: Handoff) -> Part:
-    """The ranked risks of a contract, or of two versions what changed."""
-    if len(contracts) == 2:
-        changes = compare(*contracts)
+    if handoff.to_agent == "clauses":
+        listed = tuple(clause(first, name, ()) for name in job.categories)
+        listed = listed or tuple(clause(first, name) for name in categories())
+        count = sum(one.present for one in listed)
+        review = ContractReview(problems=first.problems, clauses=listed)
+        return review, f"{count} of {len(listed)} clauses found"
+    if handoff.to_agent == "compliance":
+        own = handoff.artifacts[len(job.names) :]
+        book = handed_in(own[0]) if own else ready_made(job.playbook)
+        checks = tuple(check(first, book, side))
+        concerns = counted(sum(verdict.concern for verdict in checks), "concern")
+        review = ContractReview(playbook=book.name, side=side, checks=checks)
+        return review, f"{concerns} by the {len(checks)} rules of {book.name}"
+    if others:
+        changes = compare(first, others[0])
         compared = tuple(one for one in changes if one.kind != "reworded")
         reworded = tuple(one for one in changes if one.kind == "reworded")
         review = ContractReview(compared=compared, reworded=reworded, versions=job.names)
         return review, f"{counted(len(changes), 'change')} since {job.names[0]}"
     checks = [one for output in handoff.inputs.values() for one in review_of(output).checks]
-    risks = rank(contracts[0], checks, job.roles)
-    return ContractReview(risks=tuple(risks)), counted(len(risks), "risk")
-
-
-_PARTS = {"clauses": _clauses, "compliance": _compliance, "risk": _risk}
+    risks = tuple(rank(first, checks, job.roles))
+    return ContractReview(risks=risks), counted(len(risks), "risk")
 
 
 def review_of(output: JsonValue) -> ContractReview:
