@@ -23,11 +23,10 @@ from typing import NamedTuple, cast
 from leadhand.routing.examples import Example
 from leadhand.routing.training import train
 from leadhand_teams.shared.search import Index as Bm25
-from leadhand_teams.support import retrieval
+from leadhand_teams.support import sections as retrieval
 from leadhand_teams.support.evidence import signs
-from leadhand_teams.support.retrieval import ANSWERS_FROM, PastTicket, SectionIndex
 from leadhand_teams.support.routing import routed
-from leadhand_teams.support.sections import DocSection
+from leadhand_teams.support.sections import ANSWERS_FROM, DocSection, PastTicket, SectionIndex
 
 DATA = Path(os.environ.get("LEADHAND_WORKLOADS", "../shared/workloads"), "teams")
 _FOLDS = 5
@@ -126,7 +125,7 @@ def _with_tickets(
 def _chosen(index: SectionIndex, questions: Sequence[Question]) -> list[list[str]]:
     """The ranking of each question by the setting that is best on the other folds."""
     names = ("PAIRS", "TITLE", "PROBLEM")
-    settings = [*product((0.0, 0.5, 1.0, 1.5), (0.0, 0.5, 1.0, 1.5), (0.0, 0.5, 1.0))]
+    settings = [*product((0.0, 1.0, 2.0, 3.0), (0.0, 0.67, 1.33, 2.0), (0.0, 1.0, 2.0))]
     ranked: dict[tuple[float, ...], list[list[str]]] = {}
     before = {name: getattr(retrieval, name) for name in names}
     for setting in settings:

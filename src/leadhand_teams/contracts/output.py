@@ -33,9 +33,9 @@ class ContractFinding(_Model):
     quotes: tuple[ContractQuote, ...] = ()
 
     @property
-    def places(self) -> tuple[str, ...]:
-        """Of its quotes."""
-        return tuple(dict.fromkeys(one.ref for one in self.quotes))
+    def where(self) -> str:
+        """The places of its quotes."""
+        return " and ".join(dict.fromkeys(one.ref for one in self.quotes))
 
 
 class Clause(ContractFinding):

@@ -16,8 +16,8 @@ _FOOTER = (
 )
 _RISK = ("severity", "title", "ref", "question")
 _CHECK = ("rule", "statement", "verdict", "concern", "ref", "why")
-_CLAUSE = ("category", "answer", "places")
-_CHANGE = ("kind", "category", "before", "after", "why", "places")
+_CLAUSE = ("category", "answer", "where")
+_CHANGE = ("kind", "category", "before", "after", "why", "where")
 _TIGHTENED = "Tightened: it binds more than before, for example by a shorter time or a lower limit."
 
 
@@ -83,7 +83,7 @@ def _lead(review: ContractReview) -> list[str]:
         lines.append(f"{concerns} for the {review.side} by the {rules}; {other}.")
     if not lines and review.clauses:
         present = [one for one in review.clauses if one.present]
-        told = "; ".join(f"{c.category}: {c.answer} ({c.places[0]})" for c in present[:6])
+        told = "; ".join(f"{c.category}: {c.answer} ({c.quotes[0].ref})" for c in present[:6])
         lines.append(f"{len(present)} of {len(review.clauses)} clauses were found. {told}")
     return lines or ["Nothing could be reviewed."]
 

@@ -1,31 +1,47 @@
 """The answer: one reply to the customer of what the workers found, and the ticket for a person."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
-
-from pydantic import BaseModel
+from dataclasses import dataclass
 
 from leadhand import Plan
 from leadhand.extension.roles import Conflict, Gap, Source, Synthesis, TaskResult
 from leadhand_teams.shared.reading import Text
 from leadhand_teams.shared.report import Block, CodeBlock, Items, Markdown, Report, Section
-from leadhand_teams.shared.statements import Added, Checked, check
+from leadhand_teams.shared.statements import Added, Checked, Statement, check
 from leadhand_teams.support.escalator import ticket
-from leadhand_teams.support.findings import Brief, Diagnosis, Documented, Escalation, output_as
-from leadhand_teams.support.library import library_of, signatures
-from leadhand_teams.support.output import Sign, SupportAnswer, Ticket, Triage
+from leadhand_teams.support.library import SupportLibrary, library_of, signatures
+from leadhand_teams.support.output import (
+    Brief,
+    Diagnosis,
+    Documented,
+    SupportAnswer,
+    T,
+    Ticket,
+    Triage,
+    output_as,
+)
 from leadhand_teams.support.report import document
-from leadhand_teams.support.retrieval import ANSWERS_FROM
 from leadhand_teams.support.routing import DESK_OF, rerouted
 from leadhand_teams.support.runbooks import to_yaml
-from leadhand_teams.support.sections import FENCE
-from leadhand_teams.support.signals import foreign
+from leadhand_teams.support.sections import ANSWERS_FROM, FENCE
 from leadhand_teams.support.troubleshooter import evidence_of
+from leadhand_teams.support.words import foreign
 
-T = TypeVar("T", bound=BaseModel)
 _STRANGE = "Only requests in English are understood word for word"
-NEAR, MAYBE = 1.0, 1.7
+NEAR, MAYBE = 1.2, 2.0
 """A section with this score may bridge the time until a wish is fulfilled, or may answer."""
+
+
+@dataclass(frozen=True)
+class _Case:
+    """What is known of a request when the workers are done."""
+
+    brief: Brief
+    diagnosis: Diagnosis
+    documented: Documented
+    strange: bool
+    """Whether it is in a language that is not understood, and has no known cause."""
+    made: Ticket | None
 
 
 def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
@@ -35,50 +51,54 @@ def answer(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     triage = _of(results, "triage", Triage, key="added")
     chosen = rerouted(brief, triage) if triage is not None else None
     brief = chosen or brief
+    library = library_of(next((one.artifacts for one in plan.tasks), ()))
     diagnosis = _of(results, "troubleshooter", Diagnosis) or Diagnosis()
-    documented = _of(results, "documenter", Documented) or Documented(answered=False, sections=())
-    escalation = _of(results, "escalator", Escalation)
-    checked = _added(brief, results)
+    documented = _of(results, "documenter", Documented) or Documented()
     strange = foreign(brief.request) and not diagnosis.cause
     if strange:
         documented = documented.model_copy(update={"answered": False})
-    paths = next((one.artifacts for one in plan.tasks), ())
-    evidence = evidence_of(brief.request, library_of(paths))
-    made = escalation.ticket if escalation else _ticket(brief, diagnosis, documented, evidence)
+    escalated = _of(results, "escalator", Ticket)
+    made = escalated or _ticket(brief, diagnosis, documented, library)
+    case = _Case(brief, diagnosis, documented, strange, made)
+    checked = _checked(case, results, library)
     solved = bool(diagnosis.cause) and brief.route.primary != "escalator"
-    answered = solved or documented.answered or bool(checked.kept)
-    reply = _reply(brief, diagnosis, documented, made, checked)
     output = SupportAnswer(
-        reply=reply,
+        reply=_reply(case, checked.kept),
         route=brief.route,
         kind=brief.kind,
         sections=documented.sections,
-        answered=answered,
+        answered=solved or documented.answered or bool(checked.kept),
         ticket=made,
         cause=diagnosis.cause,
         signs=diagnosis.signs,
         removed=len(checked.removed) + (triage is not None and chosen is None),
-        own_knowledge=diagnosis.own or documented.own,
+        own_knowledge=library.own,
     )
-    unread = {*diagnosis.unread, *documented.unread, *(escalation.unread if escalation else ())}
-    task = results[0].task.id if results else "documenter"
-    gaps = [Gap(task_id=task, why=f"not read: {one}") for one in sorted(unread)]
+    gaps = [f"not read: {one}" for one in sorted(library.unread)]
     if strange and not checked.kept:
-        gaps.append(Gap(task_id=task, why=_STRANGE))
-    elif not answered and not (escalation or diagnosis.ways):
-        gaps.append(Gap(task_id=task, why="neither documents nor runbooks answer this"))
+        gaps.append(_STRANGE)
+    elif not output.answered and not (escalated or diagnosis.ways):
+        gaps.append("neither documents nor runbooks answer this")
+    task = results[0].task.id if results else "documenter"
+    done = [(one.task.id, one.result) for one in results if one.result is not None]
     return Synthesis(
-        answer=f"{reply}\n{document(output).markdown(title=False)}",
+        answer=f"{output.reply}\n{document(output).markdown(title=False)}",
         output=output.model_dump(mode="json"),
-        sources=tuple(
-            Source(task_id=one.task.id, ref=ref)
-            for one in results
-            if one.result is not None
-            for ref in one.result.evidence
-        ),
-        gaps=tuple(gaps),
+        sources=tuple(Source(task_id=id, ref=ref) for id, one in done for ref in one.evidence),
+        gaps=tuple(Gap(task_id=task, why=why) for why in gaps),
         conflicts=_conflicts(documented),
     )
+
+
+def _of(results: Sequence[TaskResult], worker: str, kind: type[T], *, key: str = "") -> T | None:
+    """What a worker found, or the worker that did its task found, if it is of this type."""
+    found = (_part(one, kind, key) for one in results if one.worker == worker)
+    return next((one for one in found if one is not None), None)
+
+
+def _part(one: TaskResult, kind: type[T], key: str = "") -> T | None:
+    output = one.result.output if one.result is not None else None
+    return output_as(kind, output.get(key) if key and isinstance(output, dict) else output)
 
 
 def _conflicts(documented: Documented) -> tuple[Conflict, ...]:
@@ -98,35 +118,24 @@ def _conflicts(documented: Documented) -> tuple[Conflict, ...]:
     )
 
 
-def _of(results: Sequence[TaskResult], worker: str, kind: type[T], *, key: str = "") -> T | None:
-    """What a worker found, or the worker that did its task found, if it is of this type."""
-    found = (_part(one, kind, key) for one in results if one.worker == worker)
-    return next((one for one in found if one is not None), None)
-
-
-def _part(one: TaskResult, kind: type[T], key: str = "") -> T | None:
-    output = one.result.output if one.result is not None else None
-    return output_as(kind, output.get(key) if key and isinstance(output, dict) else output)
-
-
-def _added(brief: Brief, results: Sequence[TaskResult]) -> Checked:
+def _checked(case: _Case, results: Sequence[TaskResult], library: SupportLibrary) -> Checked:
     """What models added, and whether its citations hold."""
     added = [_part(one, Added, "added") for one in results]
     statements = [one for each in added if each is not None for one in each.statements]
     if not statements:
         return Checked((), ())
-    library = library_of(next((one.task.artifacts for one in results), ()))
-    texts = [Text("request", brief.request)]
-    texts += [Text(one.ref, one.text, id=one.ref, title=one.title) for one in library.sections]
-    texts += [Text(one.name, one.text) for one in library.logs]
-    texts += [
-        Text(one.ref, to_yaml([one]), id=one.ref) for one in (*library.runbooks, *signatures())
+    books = (*library.runbooks, *signatures())
+    texts = [
+        Text("request", case.brief.request),
+        *(Text(one.ref, one.text, id=one.ref, title=one.title) for one in library.sections),
+        *(Text(one.name, one.text) for one in library.logs),
+        *(Text(one.ref, to_yaml([one]), id=one.ref) for one in books),
     ]
     return check(statements, texts)
 
 
 def _ticket(
-    brief: Brief, diagnosis: Diagnosis, documented: Documented, evidence: Sequence[Sign]
+    brief: Brief, diagnosis: Diagnosis, documented: Documented, library: SupportLibrary
 ) -> Ticket | None:
     """A ticket if a person is needed after all, which says what was tried."""
     person = next((one.person for one in diagnosis.ways if one.person), "")
@@ -136,54 +145,43 @@ def _ticket(
     tried = [f"Runbook “{one.runbook}” [{one.ref}]" for one in diagnosis.ways]
     if documented.searched:
         tried.append(f"{documented.searched} sections of the documents were searched")
-    made = ticket(brief, evidence, tried=tried, why=person)
-    severe = next((one.severity for one in diagnosis.ways if one.severity), "")
-    return made.model_copy(update={"severity": "urgent"}) if severe == "urgent" else made
+    made = ticket(brief, evidence_of(brief.request, library), tried=tried, why=person)
+    urgent = any(one.severity == "urgent" for one in diagnosis.ways)
+    return made.model_copy(update={"severity": "urgent"}) if urgent else made
 
 
-def _reply(
-    brief: Brief,
-    diagnosis: Diagnosis,
-    documented: Documented,
-    made: Ticket | None,
-    checked: Checked,
-) -> str:
+def _reply(case: _Case, added: Sequence[Statement]) -> str:
     """The reply to the customer."""
-    first = [*_diagnosed(diagnosis)]
-    feature = brief.kind == "feature"
-    score = documented.sections[0].score if documented.sections else 0.0
-    nothing = not diagnosis.cause and brief.route.primary != "escalator"
-    near = NEAR if feature else 0.01 if foreign(brief.request) else MAYBE
-    maybe = score >= near and (feature or nothing)
-    before = "" if documented.answered else "Until then: " if feature else "Perhaps this helps: "
-    second = [*_documented(documented, before)] if documented.answered or maybe else []
-    shown = {documented.sections[0].ref} if second else set[str]()
-    least = ANSWERS_FROM if brief.route.primary == "escalator" else MAYBE
+    documented, primary = case.documented, case.brief.route.primary
+    feature = case.brief.kind == "feature"
+    nothing = not case.diagnosis.cause and primary != "escalator"
+    least = NEAR if feature else 0.01 if case.strange else MAYBE
+    shown: dict[str, list[Section]] = {}
+    if documented.answered or (documented.score >= least and (feature or nothing)):
+        before = "Until then: " if feature else "Perhaps this helps: "
+        shown[documented.sections[0].ref] = [*_documented(documented, before)]
     for one in documented.also:
-        best = one.sections[0]
-        if best.ref not in shown and best.score >= least:
-            shown.add(best.ref)
-            second += _documented(one, "" if one.answered else "Perhaps this helps: ")
-    parts = second + first if brief.route.primary == "documenter" else first + second
-    if checked.kept:
-        lines = [f"{one.text} (`{one.ref}`)" for one in checked.kept]
-        parts.insert(0, Section("", [Items(lines)]))
-    if made is not None and made.missing and not diagnosis.cause:
+        if one.score >= (ANSWERS_FROM if primary == "escalator" else MAYBE):
+            shown.setdefault(one.sections[0].ref, [*_documented(one, "Perhaps this helps: ")])
+    found = [*_diagnosed(case.diagnosis)]
+    explained = [section for each in shown.values() for section in each]
+    parts = explained + found if primary == "documenter" else found + explained
+    if added:
+        parts.insert(0, Section("", [Items([f"{one.text} (`{one.ref}`)" for one in added])]))
+    if case.made is not None and case.made.missing and not case.diagnosis.cause:
         lead = "Please answer what you can of this, so that we need not ask again:"
-        parts.append(Section("Please send us", [lead, Items(made.missing)]))
-    lead = _lead(brief, diagnosis, documented, made)
-    return Report(title="", lead=lead, sections=parts).markdown(title=False)
+        parts.append(Section("Please send us", [lead, Items(case.made.missing)]))
+    return Report(title="", lead=_lead(case), sections=parts).markdown(title=False)
 
 
-def _lead(
-    brief: Brief, diagnosis: Diagnosis, documented: Documented, made: Ticket | None
-) -> list[str]:
+def _lead(case: _Case) -> list[str]:
     """The direct answer, in one or two sentences."""
+    brief, diagnosis, documented, made = case.brief, case.diagnosis, case.documented, case.made
     title = documented.sections[0].title if documented.sections else ""
     if made is not None and "escalator" in (brief.route.primary, DESK_OF[brief.kind]):
         there = f" What there is already is in “{title}”, below." if documented.answered else ""
         return [f"This needs a person. {made.why_a_person}{there}"]
-    if foreign(brief.request) and not diagnosis.cause:
+    if case.strange:
         near = " What comes nearest to yours is below." if title else ""
         return [f"{_STRANGE}.{near} A person has to look at it."]
     if documented.answered and (brief.route.primary == "documenter" or not diagnosis.cause):
@@ -206,32 +204,39 @@ def _diagnosed(found: Diagnosis) -> Iterator[Section]:
     if found.asking is not None:
         question, branches = found.asking.question, found.asking.branches
         yield Section("Which of these is it?", [question, _listed(branches)])
-    pitfalls = dict.fromkeys(one for way in found.ways for one in way.pitfalls)
-    if pitfalls:
+    if pitfalls := dict.fromkeys(one for way in found.ways for one in way.pitfalls):
         yield Section("Watch out", [_listed(pitfalls)])
 
 
 def _listed(lines: Iterable[str], *, numbered: bool = False) -> Markdown:
     """Lines of a runbook, which are Markdown, as a list."""
-    plain = [" ".join(one.split()) for one in lines]
-    marks = [f"{n}." if numbered else "-" for n in range(1, len(plain) + 1)]
-    shown = (f"{mark} {one[:1].upper()}{one[1:]}" for mark, one in zip(marks, plain, strict=True))
+    plain = (" ".join(one.split()) for one in lines)
+    shown = (
+        f"{f'{n}.' if numbered else '-'} {one[:1].upper()}{one[1:]}"
+        for n, one in enumerate(plain, 1)
+    )
     return Markdown("\n".join(shown))
 
 
 def _documented(found: Documented, before: str) -> Iterator[Section]:
     best = found.sections[0]
-    blocks: list[Block] = [*_blocks(found.text), *(CodeBlock(one) for one in found.code)]
+    blocks: list[Block] = [*_blocks(found.text), *map(CodeBlock, found.code)]
+    for one in found.contradictions:
+        (first, second), (ref, other) = one.texts, one.refs
+        say, ask = (
+            ("say two things", "before you rely on either")
+            if one.certain
+            else ("give two times", "which is meant")
+        )
+        blocks.append(
+            f"Our documents {say} here: “{first}” (`{ref}`) and “{second}” (`{other}`). "
+            f"Please ask {ask}."
+        )
     links = [f"[{label}]({address})" for label, address in found.links if address not in found.text]
-    blocks += [
-        f"Our documents {'say two things' if one.certain else 'give two times'} here: "
-        f"“{one.texts[0]}” (`{one.refs[0]}`) and “{one.texts[1]}” (`{one.refs[1]}`). "
-        f"Please ask {'before you rely on either' if one.certain else 'which is meant'}."
-        for one in found.contradictions
-    ]
     blocks += [Markdown("See also: " + ", ".join(links))] if links else []
     where = " › ".join((*found.path, best.title))
-    yield Section(before + best.title, [*blocks, f"From {where} (`{best.ref}`)."])
+    title = best.title if found.answered else before + best.title
+    yield Section(title, [*blocks, f"From {where} (`{best.ref}`)."])
 
 
 def _blocks(text: str) -> Iterator[Block]:

@@ -6,20 +6,15 @@ from itertools import combinations
 from typing import Final
 
 from leadhand import Handoff, Result
-from leadhand_teams.support.findings import Documented, SectionClash, brief_of
 from leadhand_teams.support.library import SupportLibrary, library_of
-from leadhand_teams.support.output import FoundSection
-from leadhand_teams.support.retrieval import ANSWERS_FROM
-from leadhand_teams.support.sections import DocSection
-from leadhand_teams.support.signals import pattern
-from leadhand_teams.support.words import stems
+from leadhand_teams.support.output import Documented, FoundSection, SectionClash, brief_of
+from leadhand_teams.support.sections import ANSWERS_FROM, DocSection
+from leadhand_teams.support.words import pattern, stems
 
 _WHOLE: Final = 2_000
 """A section of at most so many characters is shown whole."""
 _PART: Final = 900
-_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
-_FITS, _MAY_FIT, _ALIKE, _MOST_SENTENCES = 0.6, 0.5, 0.7, 100
-_MOST_QUESTIONS: Final = 4
+_FITS, _ALIKE, _MOST_SENTENCES, _MOST_QUESTIONS = 0.5, 0.7, 100, 4
 _BLOCK: Final = re.compile(
     r"^[ ]{0,3}(```+|~~~+).*?^[ ]{0,3}\1[ \t]*$|[^\n.!?]+(?:[.!?](?=\S)[^\n.!?]*)*[.!?\n]*\s*",
     re.MULTILINE | re.DOTALL,
@@ -27,10 +22,10 @@ _BLOCK: Final = re.compile(
 """A code example, a line or a sentence."""
 _QUESTION: Final = re.compile(r"(?<![^.!?\n])[^.!?\n]+\?")
 _HOW_MUCH: Final = re.compile(r"\b(?:how (?:long|many|much|soon|often)|when)\b", re.IGNORECASE)
-_TIME: Final = re.compile(
-    r"(\d+)(?: ?(?:to|-|–|or) ?(\d+))?[ -]((?:business |working )?(?:minute|hour|day|week|month))",
-    re.IGNORECASE,
+_AMOUNT: Final = re.compile(
+    r"(\d+(?:[.,]\d+)*)(?: ?(?:to|-|–|or) ?(\d+))?[ -]?((?:business |working )?[^\W\d_]*)"
 )
+"""Numbers and the word behind them."""
 
 
 def explain(handoff: Handoff) -> Result:
@@ -56,55 +51,44 @@ def documented(request: str, library: SupportLibrary) -> Documented:
 def _documented(request: str, library: SupportLibrary) -> Documented:
     """The sections that fit best, and the part of the best that says most about the request."""
     ranked = library.index.ranked(request)
-    found = Documented(
-        answered=bool(ranked) and ranked[0].score >= ANSWERS_FROM,
+    if not ranked:
+        return Documented(searched=len(library.sections))
+    best, words = ranked[0].section, set(library.index.words(request))
+    shown = part_of(best.text, words)
+    fitting = [one.section for one in ranked if one.score >= _FITS * ranked[0].score]
+    asked = words if _HOW_MUCH.search(request) else set[str]()
+    return Documented(
+        answered=ranked[0].score >= ANSWERS_FROM,
         sections=tuple(
             FoundSection(ref=one.section.ref, title=one.section.title, score=one.score)
             for one in ranked
         ),
+        path=best.path,
+        text=shown,
+        code=tuple(one for one in best.code[:3] if one not in shown),
+        links=best.links[:5],
+        contradictions=tuple(contradictions(fitting, asked)),
         searched=len(library.sections),
-        unread=tuple(library.unread),
-        own=library.own,
     )
-    if not ranked:
-        return found
-    how_much = _HOW_MUCH.search(request) is not None
-    least = (_MAY_FIT if how_much else _FITS) * ranked[0].score
-    fitting = [one.section for one in ranked if one.score >= least]
-    best = ranked[0].section
-    words = set(library.index.words(request))
-    shown = part_of(best.text, words)
-    code = tuple(one for one in best.code[:3] if one not in shown)
-    clashes = tuple(contradictions(fitting, words if how_much else ()))
-    more = {"path": best.path, "text": shown, "code": code, "links": best.links[:5]}
-    return found.model_copy(update={**more, "contradictions": clashes})
 
 
 def contradictions(
     sections: Sequence[DocSection], asked: Collection[str] = ()
 ) -> Iterator[SectionClash]:
-    """Sentences of two sections with nearly the same words and other numbers, or that give other
-    times for what was asked."""
+    """Sentences of two sections that have the same words and other numbers of the same; also of
+    other words, if they give an amount that was asked for."""
     said = [
-        (one, sentence, frozenset(_NUMBER.sub("", sentence.casefold()).split()))
+        (one.ref, sentence.strip(), amount, frozenset(stems(sentence.replace(amount[0], ""))))
         for one in sections
         for sentence in re.split(r"(?<=[.!?])\s+|\n+", one.text)
-        if _NUMBER.search(sentence)
+        if (amount := _AMOUNT.search(sentence))
     ]
-    for (one, first, words), (other, second, others) in combinations(said[:_MOST_SENTENCES], 2):
+    for one, other in combinations(said[:_MOST_SENTENCES], 2):
+        (ref, text, amount, words), (other_ref, other_text, other_amount, others) = one, other
         alike = len(words & others) >= _ALIKE * len(words | others) and len(words) >= 4
-        clash = alike and _NUMBER.findall(first) != _NUMBER.findall(second)
-        if one.ref != other.ref and (clash or _other_times(first, second, asked)):
-            texts = (first.strip(), second.strip())
-            yield SectionClash(refs=(one.ref, other.ref), texts=texts, certain=clash)
-
-
-def _other_times(first: str, second: str, asked: Collection[str]) -> bool:
-    """Whether two sentences with a word that was asked for give other times in the same unit."""
-    times, others = _TIME.search(first), _TIME.search(second)
-    if times is None or others is None or not {*stems(first)} & {*stems(second)} & {*asked}:
-        return False
-    return times[3].casefold() == others[3].casefold() and times.groups() != others.groups()
+        differ = amount.groups() != other_amount.groups() and amount[3] == other_amount[3]
+        if ref != other_ref and differ and (alike or words & others & {*asked}):
+            yield SectionClash(refs=(ref, other_ref), texts=(text, other_text), certain=alike)
 
 
 def part_of(text: str, words: set[str]) -> str:

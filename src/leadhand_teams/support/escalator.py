@@ -6,11 +6,10 @@ from typing import Final, cast
 
 from leadhand import Handoff, Result
 from leadhand_teams.support.evidence import environment
-from leadhand_teams.support.findings import Brief, Escalation, brief_of
 from leadhand_teams.support.library import library_of
-from leadhand_teams.support.output import Sign, Ticket
-from leadhand_teams.support.signals import DATA, compiled, lines, pattern
+from leadhand_teams.support.output import Brief, Kind, Sign, Ticket, brief_of
 from leadhand_teams.support.troubleshooter import evidence_of
+from leadhand_teams.support.words import DATA, compiled, lines, pattern
 
 _SENTENCE: Final = re.compile(r"(?:[^.!?\n]|[.!?](?=\w))+(?:[.!?]+|(?=\n)|$)")
 _GREETING: Final = re.compile(
@@ -30,7 +29,7 @@ def escalate(handoff: Handoff) -> Result:
     log = "\n".join(one.text[:20_000] for one in library.logs)
     made = ticket(brief, evidence_of(brief.request, library), log=log)
     return Result(
-        output=Escalation(ticket=made, unread=tuple(library.unread)).model_dump(mode="json"),
+        output=made.model_dump(mode="json"),
         summary=f"Ticket: {made.title}. {made.why_a_person}",
         confidence=70,
         evidence=["request"],
@@ -109,3 +108,8 @@ def missing_from(
         for question, by in asked.items()
         if not (known[by] if by in known else compiled(by).search(text))
     )
+
+
+def open_questions(text: str, kind: Kind) -> list[str]:
+    """What an engineer will ask about a request and its text does not say."""
+    return [*missing_from(text, kind)]

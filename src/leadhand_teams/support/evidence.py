@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, cast
 
 from leadhand_teams.support.output import Sign
-from leadhand_teams.support.signals import DATA, compiled, foreign, pattern
-from leadhand_teams.support.words import carrying, stems
+from leadhand_teams.support.words import DATA, carrying, compiled, foreign, pattern, stems
 
 _PYTHON: Final = re.compile(r"^Traceback \(most recent call last\):[ \t]*\r?\n", re.MULTILINE)
 _FRAME: Final = re.compile(r'^\s*File "([^"\n]+)", line (\d+)(?:, in (\S+))?', re.MULTILINE)

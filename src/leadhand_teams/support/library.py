@@ -3,21 +3,22 @@
 Read once a process: files that did not change are not read again, and requests share an index.
 """
 
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from leadhand.tools.files import HIDDEN, Document, Documents, Inputs
 from leadhand_teams.shared.reading import stamps
 from leadhand_teams.support.lists import runbooks_of
-from leadhand_teams.support.retrieval import PastTicket, SectionIndex
 from leadhand_teams.support.runbooks import Runbook, Unusable, read_runbooks
-from leadhand_teams.support.sections import DocSection, sections_of
+from leadhand_teams.support.sections import DocSection, PastTicket, SectionIndex, sections_of
 
 OWN: Final = "leadhand-support"
 """Begins the references of the knowledge that comes with the team."""
@@ -27,8 +28,18 @@ _ERRORS: Final = re.compile(
     r"^(?:.{0,80}\b(?:ERROR|FATAL|CRITICAL|WARN(?:ING)?)\b|Traceback \()", re.M
 )
 _WHEN: Final = re.compile(r"^\**when\**\s*:", re.IGNORECASE | re.MULTILINE)
-_HEADING: Final = 120
-"""A row of a manual with less text is a heading of those that follow."""
+
+
+class _Row(BaseModel):
+    """A section of a manual, or a past ticket."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    id: str = ""
+    title: str = ""
+    path: str = ""
+    text: str = Field(default="", validation_alias=AliasChoices("text", "body", "question"))
+    sections: tuple[str, ...] = Field(default=(), validation_alias=AliasChoices("sections", "gold"))
 
 
 @dataclass
@@ -43,7 +54,6 @@ class SupportLibrary:
     """What could not be read, a line each."""
     own: bool = False
     """Whether sections and runbooks are those that come with the team."""
-    _chars: int = 0
 
     @property
     def index(self) -> SectionIndex:
@@ -55,7 +65,7 @@ class SupportLibrary:
         if document.cut:
             self.unread.append(f"{name}: {document.cut}")
         if suffix in (".jsonl", ".ndjson", ".json"):
-            self._take_rows(_rows(text), name)
+            self._take_rows([*_rows(text)], name)
         elif suffix in (".yaml", ".yml"):
             try:
                 self.runbooks += read_runbooks(text, name)
@@ -72,22 +82,24 @@ class SupportLibrary:
         else:
             self._add(sections_of(document, name), name)
 
-    def _take_rows(self, rows: Sequence[Mapping[str, object]], name: str) -> None:
+    def _take_rows(self, rows: Sequence[_Row], name: str) -> None:
         if "ticket" in Path(name).stem.casefold():
-            self.tickets += [
-                PastTicket(_text(row, "question", "text", "request", "title"), refs)
-                for row in rows
-                if (refs := _refs(row))
-            ]
-        elif found := _row_sections(rows, name):
-            self._add(found, name)
-        else:
-            self.unread.append(f"{name}: its rows have no `title` and `text`")
+            known = [one for one in rows if one.sections]
+            self.tickets += [PastTicket(one.text or one.title, one.sections) for one in known]
+            return
+        found: list[DocSection] = []
+        for n, row in enumerate(rows, 1):
+            if row.title or row.text:
+                path = tuple(re.split(r"\s*>\s*", row.path)[:-1])
+                found.append(DocSection(row.id or f"{name}:{n}", row.title, path, row.text))
+        self._add(found, name)
+        self.unread += [] if found else [f"{name}: its rows have no `title` and `text`"]
 
     def _add(self, found: Sequence[DocSection], name: str) -> None:
+        chars = sum(len(one.text) for one in self.sections)
         for section in found:
-            self._chars += len(section.text)
-            if self._chars > MAX_CHARS:
+            chars += len(section.text)
+            if chars > MAX_CHARS:
                 self.unread.append(f"{name}: not searched from “{section.title}” on, for its size")
                 return
             self.sections.append(section)
@@ -110,8 +122,7 @@ def _index(sections: tuple[DocSection, ...], tickets: tuple[PastTicket, ...]) ->
 def own_library() -> SupportLibrary:
     """The documents and runbooks that come with the team."""
     with as_file(files("leadhand_teams.support") / "knowledge") as folder:
-        found = _read((str(folder),), None, OWN)
-    return SupportLibrary(found.sections, found.runbooks, own=True)
+        return replace(_read((str(folder),), None, OWN), own=True)
 
 
 @lru_cache(1)
@@ -134,41 +145,11 @@ def _read(paths: tuple[str, ...], _: object, prefix: str = "") -> SupportLibrary
     return found
 
 
-def _rows(text: str) -> list[Mapping[str, object]]:
-    """The objects of JSONL, or of a JSON list; what is neither is left out."""
-    found: list[object] = []
-    try:
-        whole: object = json.loads(text)
-        found = cast("list[object]", whole) if isinstance(whole, list) else [whole]
-    except (ValueError, RecursionError):
-        for line in text.splitlines():
-            try:
-                found.append(json.loads(line))
-            except (ValueError, RecursionError):
-                continue
-    return [cast("dict[str, object]", one) for one in found if isinstance(one, dict)]
-
-
-def _text(row: Mapping[str, object], *keys: str) -> str:
-    return next((value for key in keys if isinstance(value := row.get(key), str)), "")
-
-
-def _refs(row: Mapping[str, object]) -> tuple[str, ...]:
-    value = next((row[key] for key in ("sections", "gold", "section", "ref") if key in row), ())
-    found = cast("list[object]", value) if isinstance(value, list) else [value]
-    return tuple(one for one in found if isinstance(one, str))
-
-
-def _row_sections(rows: Sequence[Mapping[str, object]], name: str) -> list[DocSection]:
-    """A section a row: `title` and `text`, with `id` as its reference, and `path`."""
-    found: list[DocSection] = []
-    above = ""
-    for number, row in enumerate(rows, 1):
-        title, text = _text(row, "title"), _text(row, "text", "body")
-        path, id = _text(row, "path"), _text(row, "id")
-        way = tuple(part.strip() for part in path.split(">"))[:-1]
-        above = title if len(text) < _HEADING and not path else above
-        if title or text:
-            way = way or ((above,) if above not in ("", title) else ())
-            found.append(DocSection(id or f"{name}:{number}", title, way, text))
-    return found
+def _rows(text: str) -> Iterator[_Row]:
+    """The rows of JSONL, or of a JSON list; what is neither is left out."""
+    with suppress(ValidationError):
+        yield from TypeAdapter(list[_Row]).validate_json(text)
+        return
+    for line in text.splitlines():
+        with suppress(ValidationError):
+            yield _Row.model_validate_json(line)

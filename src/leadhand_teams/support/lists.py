@@ -9,73 +9,65 @@ lead there in brackets: `docs/teams/support.md`.
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
 
 from leadhand_teams.support.runbooks import Runbook, placed, to_yaml
 from leadhand_teams.support.words import content
 
-_LINE: Final = re.compile(
-    r"(?P<head>#{1,6})?(?P<indent>[ \t]*)(?P<mark>[-*+]|\d+[.)])?[ \t]*(?P<text>.*)"
-)
 _KEY: Final = re.compile(r"\**(when|cause|person|severity)\**\s*:\**\s*(.+)", re.IGNORECASE)
 _BRANCH: Final = re.compile(r"(?:if\s+)?([^:(]+?)\s*(?:\(([^)]*)\))?\s*(?::\s*(.*))?$", re.I | re.S)
 _PITFALLS: Final = re.compile(r"pitfall|caution|warning|avoid|beware", re.IGNORECASE)
 _OTHERWISE: Final = ("else", "otherwise", "other", "anything else")
 
 
-@dataclass
-class _Item:
-    indent: int
+class _Item(NamedTuple):
     text: str
-    below: list["_Item"] = field(default_factory=list["_Item"])
+    below: Sequence["_Item"] = ()
 
 
 def runbooks_of(markdown: str, ref: str) -> tuple[Runbook, ...]:
     """A runbook for each heading of level 1 that has a list."""
-    parts = re.split(r"^# (?=\S)", markdown, flags=re.MULTILINE)[1:]
-    return placed([one for part in parts if (one := _runbook(part)) is not None], ref)
+    parts: list[tuple[str, list[tuple[str, list[_Item]]]]] = []
+    heading = ""
+    for node in SyntaxTreeNode(MarkdownIt("commonmark").parse(markdown)).children:
+        if node.type == "heading":
+            heading = node.children[0].content
+            if node.tag == "h1":
+                parts.append((heading.strip(), []))
+        elif parts:
+            parts[-1][1].append((heading, [*_items(node)]))
+    return placed([one for part in parts if (one := _runbook(*part)) is not None], ref)
 
 
-def _runbook(part: str) -> Runbook | None:
-    title, _, body = part.partition("\n")
+def _items(node: SyntaxTreeNode) -> Iterator[_Item]:
+    """The items of a list; of a paragraph the lines that name something."""
+    if node.type == "paragraph":
+        lines = node.children[0].content.splitlines()
+        yield from (_Item(line.strip()) for line in lines if _KEY.match(line.strip()))
+    for item in node.children if node.type.endswith("_list") else ():
+        texts = [one.children[0].content for one in item.children if one.type == "paragraph"]
+        lists = [one for one in item.children if one.type.endswith("_list")]
+        below = [two for one in lists for two in _items(one)]
+        yield _Item(" ".join(" ".join(texts).split()), below)
+
+
+def _runbook(title: str, lists: Sequence[tuple[str, Sequence[_Item]]]) -> Runbook | None:
     facts: dict[str, str] = {}
     nodes: dict[str, dict[str, object]] = {"start": {}}
-    for heading, items in _lists(body):
+    for heading, items in lists:
         if _PITFALLS.search(heading):
             nodes["start"]["pitfalls"] = [one.text for one in items]
         else:
             _read(items, nodes, "start", facts)
     if not any(nodes.values()):
         return None
-    when = _parts(facts.get("when")) or [title.strip().casefold(), *content(title)]
-    data = {"title": title.strip(), "when": when, "severity": facts.get("severity", "")}
+    when = _parts(facts.get("when")) or [title.casefold(), *content(title)]
+    data = {"title": title, "when": when, "severity": facts.get("severity", "")}
     return Runbook.model_validate({**data, "nodes": nodes})
-
-
-def _lists(body: str) -> Iterator[tuple[str, list[_Item]]]:
-    """Each heading with the items below it; lines of text are items without a mark."""
-    heading = ""
-    root = _Item(-1, "")
-    open_items = [root]
-    for line in body.splitlines():
-        found = _LINE.match(line)
-        if found is None or not found["text"].strip():
-            continue
-        text, indent = found["text"].strip(), len(found["indent"].expandtabs(4))
-        if found["head"]:
-            yield heading, root.below
-            heading, root = text, _Item(-1, "")
-            open_items = [root]
-        elif found["mark"] or _KEY.match(text):
-            while open_items[-1].indent >= indent:
-                open_items.pop()
-            open_items[-1].below.append(_Item(indent, text))
-            open_items.append(open_items[-1].below[-1])
-        elif open_items[-1] is not root:
-            open_items[-1].text += f" {text}"
-    yield heading, root.below
 
 
 def _read(
@@ -107,7 +99,7 @@ def _choice(
     found = _BRANCH.match(item.text)
     label, words, rest = found.groups() if found else (item.text, None, None)
     nodes[name] = {}
-    first = [_Item(0, rest)] if rest else []
+    first = [_Item(rest)] if rest else []
     _read([*first, *item.below], nodes, name, facts)
     leads = [] if label.casefold() in _OTHERWISE else _parts(words) or content(label)
     return {"if": leads, "label": label, "then": name}

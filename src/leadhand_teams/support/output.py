@@ -1,9 +1,12 @@
-"""The typed answer of the support team."""
+"""The typed answer of the support team, and what its workers hand to each other."""
 
-from typing import Literal
+from typing import Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from leadhand import Handoff
+
+T = TypeVar("T", bound=BaseModel)
 Kind = Literal["bug", "feature", "question"]
 
 
@@ -83,3 +86,98 @@ class SupportAnswer(Data):
     """Statements of a model whose citation did not hold, and a kind for which nothing speaks."""
     own_knowledge: bool = False
     """Whether only the documents that come with the team were searched."""
+
+
+class Walk(Data):
+    """The way through a runbook."""
+
+    runbook: str
+    ref: str
+    severity: str = ""
+    cause: str = ""
+    steps: tuple[str, ...] = ()
+    pitfalls: tuple[str, ...] = ()
+    person: str = ""
+    question: str = ""
+    """What decides between the branches, if nothing that is known does."""
+    branches: tuple[str, ...] = ()
+
+
+class Brief(Data):
+    """The payload of every task: the request, and how it was routed."""
+
+    request: str
+    kind: Kind = "question"
+    route: DeskRoute = DeskRoute()
+
+
+class Diagnosis(Data):
+    """Of the troubleshooter."""
+
+    ways: tuple[Walk, ...] = ()
+    """Through the runbooks that fit, the best first."""
+    signs: tuple[Sign, ...] = ()
+
+    @property
+    def cause(self) -> str:
+        """The likeliest; empty: not known."""
+        return next((one.cause for one in self.ways if one.cause), "")
+
+    @property
+    def steps(self) -> dict[str, str]:
+        """What to do, in order, and the runbook that says so."""
+        return {step: way.ref for way in reversed(self.ways) for step in way.steps}
+
+    @property
+    def asking(self) -> Walk | None:
+        """The way on which a question is open."""
+        return next((one for one in self.ways if one.question), None)
+
+
+class SectionClash(Data):
+    """What two sections say otherwise."""
+
+    refs: tuple[str, str]
+    texts: tuple[str, str]
+    certain: bool = True
+    """Whether they are about the same; times of different words may be of different things."""
+
+
+class Documented(Data):
+    """Of the documenter."""
+
+    answered: bool = False
+    sections: tuple[FoundSection, ...] = ()
+    """Best first; what follows is about the first."""
+    path: tuple[str, ...] = ()
+    """The titles above it."""
+    text: str = ""
+    """What it says, word for word, or the part that says most about the request."""
+    code: tuple[str, ...] = ()
+    """Code examples of the section that are not in `text`."""
+    links: tuple[tuple[str, str], ...] = ()
+    """What its addresses are called, and the addresses."""
+    contradictions: tuple[SectionClash, ...] = ()
+    also: tuple["Documented", ...] = ()
+    """What was found for each question in the request, if it is more than one question."""
+
+    searched: int = 0
+    """Sections."""
+
+    @property
+    def score(self) -> float:
+        """Of the best section."""
+        return self.sections[0].score if self.sections else 0.0
+
+
+def brief_of(handoff: Handoff) -> Brief:
+    """The brief of a task; of a plan that a person wrote, its intent."""
+    return output_as(Brief, handoff.payload) or Brief(request=handoff.intent)
+
+
+def output_as(kind: type[T], output: object) -> T | None:
+    """A worker's output as its type; `None`: it is another's."""
+    try:
+        return kind.model_validate(output)
+    except ValidationError:
+        return None

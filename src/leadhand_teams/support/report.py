@@ -6,7 +6,7 @@ from dataclasses import replace
 from leadhand import Answer
 from leadhand_teams.shared.report import Items, Markdown, Report, Section, TableBlock, saved
 from leadhand_teams.support.output import SupportAnswer, Ticket
-from leadhand_teams.support.retrieval import ANSWERS_FROM
+from leadhand_teams.support.sections import ANSWERS_FROM
 
 
 def files(answer: Answer) -> Mapping[str, str | bytes]:
@@ -55,18 +55,15 @@ def document(found: SupportAnswer) -> Report:
 
 
 def _ticket(made: Ticket) -> Iterator[TableBlock | Items | str]:
-    yield TableBlock(
-        ("", ""),
-        [
-            ("Title", made.title),
-            ("Kind and severity", f"{made.kind}, {made.severity}"),
-            ("Need", made.need),
-            ("Environment", ", ".join(made.environment) or "not stated"),
-            ("Steps and evidence", "; ".join(made.steps) or "not stated"),
-            ("Tried", "; ".join(made.tried) or "not stated"),
-            ("Why a person", made.why_a_person),
-        ],
-    )
-    if made.missing:
-        yield "To be asked:"
-        yield Items(made.missing)
+    rows = {
+        "Title": made.title,
+        "Kind and severity": f"{made.kind}, {made.severity}",
+        "Need": made.need,
+        "Environment": ", ".join(made.environment),
+        "Steps and evidence": "; ".join(made.steps),
+        "Tried": "; ".join(made.tried),
+        "Why a person": made.why_a_person,
+    }
+    yield TableBlock(("", ""), [(name, text or "not stated") for name, text in rows.items()])
+    yield "To be asked:" if made.missing else ""
+    yield Items(made.missing)

@@ -1,4 +1,4 @@
-"""Who a request is for: its label, then the trained router, then the rules. Pure.
+"""Plans who works on a request: by its label, then the trained router, then the rules.
 
 The trained router is the team's own (`leadhand router train DIR --examples FILE`); its labels are
 workers or kinds.
@@ -6,14 +6,18 @@ workers or kinds.
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Final, Protocol, cast, runtime_checkable
 
-from leadhand import Handoff
+from leadhand import Handoff, Plan, Task, Team
 from leadhand.contracts.role import Classifier
+from leadhand.extension.roles import PlanRequest
 from leadhand_teams.support.escalator import needs_person
-from leadhand_teams.support.findings import Brief, brief_of
-from leadhand_teams.support.output import DeskRoute, Kind, Sign, Triage
-from leadhand_teams.support.signals import DATA, compiled, foreign, pattern
+from leadhand_teams.support.evidence import concerned
+from leadhand_teams.support.library import library_of
+from leadhand_teams.support.output import Brief, DeskRoute, Kind, Sign, Triage, brief_of
+from leadhand_teams.support.troubleshooter import evidence_of
+from leadhand_teams.support.words import DATA, compiled, foreign, pattern
 
 DESK_OF: Final[dict[Kind, str]] = {
     "bug": "troubleshooter",
@@ -27,6 +31,14 @@ _KIND_OF: Final[dict[str, Kind]] = {
     "incident": "bug",
     "enhancement": "feature",
 }
+SURE = 0.75
+"""From this confidence on no model is asked about the kind."""
+_INTENTS = {
+    "troubleshooter": "Find the cause of this, the steps that remove it, and the pitfalls: ",
+    "documenter": "Find the section of the documents that answers this, and explain it: ",
+    "escalator": "Write the ticket with which a person can act on this: ",
+    "triage": "Say what kind of request this is, and who should answer it: ",
+}
 _READ: Final = 2_000
 _RULES_SHARE: Final = 0.3
 """What the logarithm of the rules' points counts beside a router's score; cross-validated."""
@@ -39,6 +51,30 @@ class KindScores(Protocol):
     def candidates(self, text: str, most: int = 3) -> list[tuple[str | None, float]]:
         """The labels with the highest scores."""
         ...
+
+
+def plan(request: PlanRequest, team: Team) -> Plan:
+    """A task for the primary worker, one for the secondary, and for `triage` where a model can
+    settle what the rules doubt."""
+    batches = request.batches.get("inputs", ())
+    paths = tuple(dict.fromkeys(chain.from_iterable(one.artifacts for one in batches)))
+    text = request.text
+    evidence = evidence_of(text, library_of(paths))
+    brief = routed(text, concerned(text, evidence), team.trained_router)
+    workers = [brief.route.primary, *filter(None, [brief.route.secondary])]
+    if team.tiers and brief.route.confidence < SURE:
+        workers += [*({"troubleshooter", "documenter"} - {*workers}), "triage"]
+    tasks = [
+        Task(
+            id=worker,
+            worker=worker,
+            intent=_INTENTS[worker] + text,
+            payload=brief.model_dump(mode="json"),
+            artifacts=paths,
+        )
+        for worker in workers
+    ]
+    return Plan(goal=text, tasks=tasks)
 
 
 def routed(text: str, signs: Sequence[Sign], router: Classifier | None = None) -> Brief:

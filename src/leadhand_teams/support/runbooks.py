@@ -12,7 +12,7 @@ from typing import Annotated, Final, cast
 import yaml
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
-from leadhand_teams.support.output import Data
+from leadhand_teams.support.output import Data, Walk
 from leadhand_teams.support.words import stems
 
 _MOST_NODES: Final = 30
@@ -82,21 +82,6 @@ class Symptoms:
         """The runbook that fits best; `None`: none does."""
         found = max(runbooks, key=self.fit, default=None)
         return found if found is not None and self.fit(found) else None
-
-
-class Walk(Data):
-    """The way through a runbook."""
-
-    runbook: str
-    ref: str
-    severity: str = ""
-    cause: str = ""
-    steps: tuple[str, ...] = ()
-    pitfalls: tuple[str, ...] = ()
-    person: str = ""
-    question: str = ""
-    """What decides between the branches, if nothing that is known does."""
-    branches: tuple[str, ...] = ()
 
 
 def walk(runbook: Runbook, symptoms: Symptoms) -> Walk:

@@ -2,10 +2,9 @@
 
 from leadhand import Escalated, Handoff, Result
 from leadhand_teams.support.evidence import concerned, signs
-from leadhand_teams.support.findings import Diagnosis, brief_of
 from leadhand_teams.support.library import SupportLibrary, library_of, signatures
-from leadhand_teams.support.output import Sign
-from leadhand_teams.support.runbooks import Symptoms, walk
+from leadhand_teams.support.output import Diagnosis, Sign, brief_of
+from leadhand_teams.support.runbooks import Symptoms, to_yaml, walk
 from leadhand_teams.support.words import carrying, stems
 
 UNCLEAR = "the request does not say what happens, in which program and when"
@@ -41,13 +40,15 @@ def diagnosis(request: str, library: SupportLibrary) -> Diagnosis:
     books = [symptoms.best(library.runbooks), *known]
     books += [symptoms.best(signatures())] if not evidence else []
     fitting = {one.title: one for one in books if one is not None}
-    meanings = [one.title if one is not None else "" for one in known]
-    return Diagnosis(
-        ways=tuple(walk(one, symptoms) for one in fitting.values()),
-        signs=tuple(
-            one.model_copy(update={"meaning": meaning})
-            for one, meaning in zip(evidence, meanings, strict=True)
-        ),
-        unread=tuple(library.unread),
-        own=library.own,
-    )
+    meant = [
+        sign.model_copy(update={"meaning": one.title if one is not None else ""})
+        for sign, one in zip(evidence, known, strict=True)
+    ]
+    ways = tuple(walk(one, symptoms) for one in fitting.values())
+    return Diagnosis(ways=ways, signs=tuple(meant))
+
+
+def known_error(text: str) -> str:
+    """What a well-known error, exit code or HTTP status means, as a runbook in YAML."""
+    found = Symptoms(text).best(signatures())
+    return to_yaml([found]) if found is not None else "Not among the well-known errors."

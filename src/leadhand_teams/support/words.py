@@ -1,15 +1,42 @@
-"""Words of requests and documents: stems, the words that carry a question, spelling. Pure."""
+"""Words of requests and documents: stems, spelling, and what `signals.yaml` recognises. Pure."""
 
 import re
-from collections.abc import Collection, Sequence
-from typing import Final
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
+from importlib.resources import files
+from typing import Final, cast
 
+import yaml
 from rapidfuzz.distance import OSA
 
 from leadhand_teams.shared.search import stem
-from leadhand_teams.support.signals import DATA, lines
 
+DATA: Final = cast(
+    "Mapping[str, object]",
+    yaml.safe_load((files("leadhand_teams.support") / "signals.yaml").read_text("utf-8")),
+)
 _WORD: Final = re.compile(r"[^\W_]+(?:[.'’+#][^\W_]+)*\+*")
+
+
+@lru_cache(200)
+def compiled(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE | re.MULTILINE)
+
+
+def pattern(name: str) -> re.Pattern[str]:
+    """The expression of this name."""
+    return compiled(str(DATA[name]))
+
+
+def lines(name: str) -> Mapping[str, str]:
+    """A table of lines by name."""
+    return cast("Mapping[str, str]", DATA[name])
+
+
+def foreign(text: str) -> bool:
+    """Whether a text is in another language than English, by its small words and letters."""
+    english = {*str(DATA["stops"]).split()}.intersection(re.findall(r"[a-z']+", text.casefold()))
+    return len(pattern("foreign").findall(text)) > max(1, len(english))
 
 
 def stems(text: str) -> list[str]:
@@ -46,10 +73,7 @@ def _nearest(word: str, known: Collection[str]) -> str:
     if (same := _SAME.get(word, "")) in known:
         return same
     most = 0 if len(word) < 5 or not word.isalpha() else 1 if len(word) < 8 else 2
-    close = [
-        (OSA.distance(word, one, score_cutoff=most), one)
-        for one in known
-        if one[:1] == word[:1] and abs(len(one) - len(word)) <= most
-    ]
+    alike = [one for one in known if one[:1] == word[:1] and abs(len(one) - len(word)) <= most]
+    close = [(OSA.distance(word, one, score_cutoff=most), one) for one in alike]
     distance, nearest = min(close, default=(most + 1, word))
     return nearest if distance <= most else word

@@ -53,7 +53,7 @@ def test_changes_between_versions_have_a_direction_and_a_reason() -> None:
     assert found["Cap On Liability", "tightened"].why.startswith("£500,000 became £150,000")
     assert found["Services", "loosened"].why == "4 hours became 8 hours"
     assert found["Exclusivity", "added"].before is None
-    assert found["Audit Rights", "dropped"].places == ("services-v1.md#6.2",)
+    assert found["Audit Rights", "dropped"].where == "services-v1.md#6.2"
     assert not any("entire agreement" in (one.after or "") for one in review.compared)
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from leadhand_teams.support.retrieval import ANSWERS_FROM, PastTicket, SectionIndex
-from leadhand_teams.support.sections import DocSection
+from leadhand_teams.support.sections import ANSWERS_FROM, DocSection, PastTicket, SectionIndex
 
 SECTIONS = [
     DocSection(
