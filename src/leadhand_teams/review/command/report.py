@@ -105,9 +105,10 @@ def exit_status(review: Review, fail_on: FailOn, *, fail_on_look: bool = False) 
 
 def every(review: Review) -> Iterator[tuple[Finding, Section]]:
     """Each finding with its section."""
-    yield from ((one, "findings") for one in review.findings)
-    yield from ((one, "look") for one in review.look)
-    yield from ((one, "suppressed") for one in review.suppressed)
+    sections: tuple[tuple[Section, tuple[Finding, ...]], ...] = (
+        ("findings", review.findings), ("look", review.look), ("suppressed", review.suppressed)
+    )  # fmt: skip
+    return ((one, section) for section, found in sections for one in found)
 
 
 def shown_look(review: Review) -> tuple[Finding, ...]:
