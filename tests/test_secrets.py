@@ -9,7 +9,7 @@ from leadhand.contracts.events import dump
 from leadhand.contracts.outcome import PausedAttempt
 from leadhand.contracts.people import Question, ToolCall
 from leadhand.journal import open_store
-from leadhand.serve.stored_page import stored_page
+from leadhand.serve.task_documents import stored_page
 from leadhand.state.run_events import MAX_SHOWN_CHARS
 
 BODY = "aZ3kQ9xW2mB7nR5tY8uL1cV6eD4fG0hJsKpQ"

@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup, Tag
 from pydantic import JsonValue
 
 from leadhand.contracts.events import Event
-from leadhand.serve.stored_page import MAX_TASKS, stored_page
+from leadhand.serve.task_documents import MAX_TASKS, stored_page
 
 
 def parsed(events: Sequence[Event], *, held: bool = False, most: int = MAX_TASKS) -> BeautifulSoup:

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from leadhand import Handoff, Plan, Task, Team, Worker
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import Event
-from leadhand.serve.stored_page import stored_page
+from leadhand.serve.task_documents import stored_page
 from leadhand.untrusted.terminal import inert_html
 from tests.page.browser import opened_page, started_browser, violations
 from tests.page.office import EVIL

@@ -48,10 +48,6 @@ def half(handoff: Handoff) -> str:
     return handoff.intent
 
 
-def read(handoff: Handoff) -> str:
-    return "".join(f"{Path(one).name}: {Path(one).read_text()}" for one in handoff.artifacts)
-
-
 def one_worker(name: str, worker: Worker, **more: Any) -> Team:
     return Team(
         name, workers=[worker], template=[TaskTemplate("t1", worker.name, "{request}")], **more
@@ -80,11 +76,6 @@ def more_supervisors(home: Path, gate: Gate) -> list[Supervisor[Any, object]]:
         one_worker("letters", Worker("clerk", "Writes letters", run=letter), output=Letter),
         one_worker("library", Worker("reader", "Reads", run=cited)),
         one_worker("memory", Worker("listener", "Listens", run=earlier)),
-        Team(
-            "files",
-            workers=[Worker("opener", "Opens files", run=read)],
-            template=[TaskTemplate("t1", "opener", "{request}", for_each="inputs")],
-        ),
         writers(),
     ]
     journal = known[0].journal

@@ -61,30 +61,39 @@ def test_a_named_token_counts_from_the_moment_it_is_added_until_it_is_revoked(
 ) -> None:
     tokens = NamedTokens(home / NAMED_FILE)
     now = dt.datetime.now(dt.UTC)
-    headers = bearer(tokens.add("ci", tenant="acme", role="requester", now=now))
+    headers = bearer(tokens.add("ci", tenant="acme", role="requester"))
     assert browser.get(ME, headers=headers).json()["tenant"] == "acme"
     assert browser.post(SESSION, headers=headers).status_code == 204
     assert browser.get(ME).json()["name"] == "ci"
     tokens.revoke("ci")
     assert browser.get(ME, headers=headers).status_code == 401
     assert browser.get(ME).status_code == 401
-    old = tokens.add("old", tenant="acme", role="requester", now=now, expires_at=now)
+    old = tokens.add("old", tenant="acme", role="requester", expires_at=now)
     assert browser.get(ME, headers=bearer(old)).status_code == 401
 
 
 def test_the_streams_of_a_token_end_when_it_is_revoked(home: Path) -> None:
-    tokens, now = NamedTokens(home / NAMED_FILE), dt.datetime.now(dt.UTC)
+    tokens = NamedTokens(home / NAMED_FILE)
     settings = ServiceSettings(grace_s=0, heartbeat_s=0.05)
     with serving_desk(home, auth=None, settings=settings) as desk:
-        headers = bearer(tokens.add("eve", tenant="acme", role="requester", now=now))
+        headers = bearer(tokens.add("eve", tenant="acme", role="requester"))
         client, given = desk.client(""), {"team": "gate", "request": "hello"}
         run_id = client.post(RUNS, json=given, headers=headers).json()["run_id"]
-        for url in ("/api/v1/events", f"{RUNS}/{run_id}/events"):
-            headers = bearer(tokens.add(f"eve.{len(url)}", tenant="acme", role="operator", now=now))
-            with client.stream("GET", url, headers=headers) as response:
+        chat = {"model": "gate", "messages": [{"role": "user", "content": "x"}], "stream": True}
+        for number, (method, url, body) in enumerate(
+            (
+                ("GET", "/api/v1/events", None),
+                ("GET", f"{RUNS}/{run_id}/events", None),
+                ("GET", f"/v1/responses/resp_{run_id}?stream=true", None),
+                ("POST", "/v1/chat/completions", chat),
+            )
+        ):
+            name = f"eve.{number}"
+            headers = bearer(tokens.add(name, tenant="acme", role="operator"))
+            with client.stream(method, url, headers=headers, json=body) as response:
                 lines = response.iter_lines()
                 assert any(line == ": heartbeat" for line in lines)
-                tokens.revoke(f"eve.{len(url)}")
+                tokens.revoke(name)
                 assert [*lines][-1] == ""
 
 

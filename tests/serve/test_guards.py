@@ -20,6 +20,7 @@ ME = "/api/v1/me"
         ("127.0.0.1.evil.example", 403),
         ("localhost.evil.example:80", 403),
         ("127.0.0.2", 403),
+        ("127.0.0.1:8765.evil.example", 403),
         ("", 403),
         ("[::1", 403),
         ("localhost", 200),

@@ -207,16 +207,8 @@ async def test_arguments_that_are_wrong_are_named_in_one_line(desk: OpenAIDesk) 
         assert await refused(client, "start", team="desk") == "start: `request` is missing"
         empty = await refused(client, "start", team="desk", request=" ")
         assert empty.startswith("start: `request`")
-
-
-@pytest.mark.wall_clock
-async def test_a_run_that_is_not_to_be_stored_is_erased_after_its_result(desk: OpenAIDesk) -> None:
-    async with connected(desk) as client:
-        begun = await called(client, "start", team="desk", request="hello", store=False)
-        given = {"run_id": begun["run_id"]}
-        assert (await called(client, "result", **given))["status"] == "complete"
-        assert (await called(client, "status", **given))["status"] == "complete", "for a moment"
-    assert desk.app.state.service.erasing
+        given = {"team": "desk", "request": "hello", "deadline": 5}
+        assert await refused(client, "start", **given) == "start: there is no `deadline`"
 
 
 # Callers

@@ -1,6 +1,5 @@
 """`/v1/chat/completions` and `/v1/models`, with OpenAI's own SDK and a real server."""
 
-import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from leadhand.run.stored import MAX_RUNS
 from tests.patience import wait_until
 from tests.serve.openai_desk import FILE, PAGE, WORDS, Letter, OpenAIDesk, serving_openai, started
 
+NAMED = {"type": "file", "file": {"file_data": "AA==", "filename": "a.txt"}}
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
 HELLO: Any = [{"role": "user", "content": "hello"}]
 
@@ -226,56 +226,6 @@ def test_a_client_that_leaves_stops_the_run(desk: OpenAIDesk) -> None:
     wait_until(lambda: client.responses.retrieve(response).status == "cancelled")
 
 
-def test_a_client_with_a_key_may_leave_and_come_back(desk: OpenAIDesk) -> None:
-    client = desk.openai()
-    key = {"Idempotency-Key": "coming-back"}
-    stream = client.chat.completions.create(
-        model="gate", messages=HELLO, stream=True, extra_headers=key
-    )
-    first = next(stream)
-    stream.close()
-    desk.gate.open()
-    again = client.chat.completions.create(model="gate", messages=HELLO, extra_headers=key)
-    assert again.id == first.id
-    assert again.choices[0].message.content == "hello"
-    other: Any = [{"role": "user", "content": "something else"}]
-    with pytest.raises(openai.BadRequestError, match="Idempotency-Key"):
-        client.chat.completions.create(model="gate", messages=other, extra_headers=key)
-
-
-# Files
-
-
-def test_a_file_is_handed_in(desk: OpenAIDesk) -> None:
-    data = base64.b64encode(b"5 cars").decode()
-    file = {"file_data": f"data:text/plain;base64,{data}", "filename": "april.txt"}
-    parts = [{"type": "text", "text": "Read it"}, {"type": "file", "file": file}]
-    messages: Any = [{"role": "user", "content": parts}]
-    completion = completed(desk, model="files", messages=messages)
-    assert completion.choices[0].message.content == "april.txt: 5 cars"
-    image = {"role": "user", "content": [IMAGE, {"type": "text", "text": "Look"}]}
-    later = [image, *messages, {"role": "assistant", "content": "5"}, *HELLO]
-    again = completed(desk, model="files", messages=later)
-    assert again.choices[0].message.content == "april.txt: 5 cars", "those of before, too"
-
-
-@pytest.mark.parametrize(
-    ("file", "why"),
-    [
-        ({"file_data": "AA==", "filename": ""}, "needs a filename"),
-        ({"file_data": "what?", "filename": "a.txt"}, "not base64"),
-        ({"file_id": "file-1"}, "can't be read"),
-        ({"file_data": "AA==", "filename": "../../a.txt"}, "a.txt"),
-    ],
-)
-def test_a_file_that_can_t_be_handed_in_is_refused(
-    file: dict[str, str], why: str, desk: OpenAIDesk
-) -> None:
-    parts = [{"type": "text", "text": "Read it"}, {"type": "file", "file": file}]
-    with pytest.raises(openai.BadRequestError, match=why):
-        completed(desk, model="files", messages=[{"role": "user", "content": parts}])
-
-
 # What is refused
 
 
@@ -294,6 +244,7 @@ def test_a_file_that_can_t_be_handed_in_is_refused(
         ("messages", {"messages": []}),
         ("messages.0.role", {"messages": [{"role": "king", "content": "hi"}]}),
         ("messages[0].content[0]", {"messages": [{"role": "user", "content": [IMAGE]}]}),
+        ("messages[0].content[0]", {"messages": [{"role": "user", "content": [NAMED]}]}),
     ],
 )
 def test_what_a_team_does_not_support_is_named(

@@ -1,6 +1,5 @@
 """`/v1/responses`, with OpenAI's own SDK and a real server."""
 
-import base64
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -56,20 +55,6 @@ def test_a_response_that_follows_another_one_is_a_follow_up(desk: OpenAIDesk, ho
     after = started(home, run_id_of(second.id)).after
     assert [one.run_id for one in after] == [run_id_of(first.id), ""]
     assert after[1].answer == "Be brief"
-
-
-def test_the_files_of_a_response_are_there_for_those_that_follow(desk: OpenAIDesk) -> None:
-    client = desk.openai()
-    data = base64.b64encode(b"5 cars").decode()
-    said: Any = [
-        {"type": "input_text", "text": "Read it"},
-        {"type": "input_file", "filename": "april.txt", "file_data": data},
-    ]
-    first = client.responses.create(model="files", input=[{"role": "user", "content": said}])
-    second = client.responses.create(
-        model="files", input="Read it again", previous_response_id=first.id
-    )
-    assert first.output_text == second.output_text == "april.txt: 5 cars"
 
 
 def test_messages_of_the_input_are_what_was_said_before(desk: OpenAIDesk) -> None:
@@ -128,6 +113,13 @@ def test_text_comes_while_a_model_writes_it(desk: OpenAIDesk) -> None:
     assert "".join(deltas) == final.output_text == WORDS
     assert final.usage is not None
     assert final.usage.output_tokens > 0
+
+
+def test_progress_is_streamed_where_it_is_asked_for(desk: OpenAIDesk) -> None:
+    found = events(desk, "desk", "hello", extra_body={"progress": True})
+    assert "t1 is done." in [getattr(one, "progress", None) for one in found]
+    assert [one.sequence_number for one in found] == [*range(len(found))]
+    assert not any(hasattr(one, "progress") for one in events(desk, "desk", "hello"))
 
 
 def test_a_stored_response_is_streamed_again(desk: OpenAIDesk) -> None:
@@ -245,6 +237,7 @@ def test_a_response_of_another_principal_is_not_found(call: str, desk: OpenAIDes
         ("max_tool_calls", {"max_tool_calls": 3}),
         ("input", {"input": []}),
         ("input[0]", {"input": [{"type": "item_reference", "id": "msg_1"}]}),
+        ("input[0]", {"input": [{"role": "user", "content": [1]}]}),
         (
             "input[0].content[0]",
             {"input": [{"role": "user", "content": [{"type": "input_image"}]}]},

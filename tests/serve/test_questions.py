@@ -79,6 +79,8 @@ def test_a_batch_of_replies_is_taken_whole_or_not_at_all(desk: Desk) -> None:
     assert send(*replies[:2], {**replies[2], "seen": 2}) == 409
     assert send(*replies[:2], {**replies[2], "question": "1"}) == 422
     assert send(*replies[:2], {**replies[2], "run_id": "run-none"}) == 404
+    assert send(*replies, {**replies[2], "text": "red"}) == 422, "two replies that differ"
+    assert send(*replies[:2], {**replies[2], "text": " "}) == 422
     assert len(inbox(desk, "cleo")) == 3
     assert send(*replies) == 202
     for run_id in ids:
@@ -101,29 +103,36 @@ def test_a_plan_is_approved_as_it_was_changed_and_a_wrong_one_is_refused_at_once
         return desk.client("cleo").post(f"{RUNS}/{run_id}/replies", json=given).json()
 
     (problem,) = send(worker="nobody")["problems"]
-    assert (problem["task_id"], problem["field"]) == ("t1", "worker")
+    assert (problem["task_id"], problem["code"]) == ("t1", "unknown_worker")
     # Workers read what a plan names: no other file than those of the run.
     for path in (__file__, "~/.netrc", "../secret", os.path.relpath(__file__)):
         (problem,) = send(artifacts=[path])["problems"]
-        assert (problem["task_id"], problem["field"]) == ("t1", "artifacts")
-    assert send()["run_id"] == run_id
+        assert (problem["task_id"], problem["code"]) == ("t1", "unknown_artifact")
+    # Nor in its payload, at any depth.
+    for payload in (__file__, {"read": ["~/.netrc"]}, [{"../secret": 1}], "file:///etc/passwd"):
+        (problem,) = send(payload=payload)["problems"]
+        assert (problem["task_id"], problem["code"]) == ("t1", "unknown_artifact")
+    assert send(payload={"colour": "blue"})["run_id"] == run_id
     desk.client().get(f"{RUNS}/{run_id}/events")
     assert desk.client().get(f"{RUNS}/{run_id}").json()["answer"]["output"] == "say two"
 
 
-def test_a_plan_is_checked_as_it_is_typed_by_task_and_field(desk: Desk) -> None:
+def test_a_plan_is_checked_as_it_is_typed_by_task(desk: Desk) -> None:
     def problems(*tasks: object, name: str = "cleo") -> list[tuple[object, object]]:
         given = {"team": "desk", "plan": {"goal": "g", "tasks": tasks}}
         found = desk.client(name).post("/api/v1/plans/check", json=given)
         assert found.status_code == 200, found.text
-        return [(one["task_id"], one["field"]) for one in found.json()["problems"]]
+        return [(one["task_id"], one["code"]) for one in found.json()["problems"]]
 
     good = {"id": "a", "worker": "clerk", "intent": "say one"}
     assert problems(good) == []
-    assert problems(good, {"id": "b", "worker": "clerk"}) == [("b", "intent")]
-    assert problems({**good, "depends_on": ["z"]}) == [("a", "depends_on")]
-    assert problems(good, {**good, "worker": "nobody"}) == [("a", "id"), ("a", "worker")]
-    assert problems(good, 7) == [("task 2", None)]
+    assert problems(good, {"id": "b", "worker": "clerk"}) == [(None, "invalid")]
+    assert problems({**good, "depends_on": ["z"]}) == [("a", "unknown_dependency")]
+    assert problems(good, {**good, "worker": "nobody"}) == [
+        ("a", "duplicate_id"),
+        ("a", "unknown_worker"),
+    ]
+    assert problems(good, 7) == [(None, "invalid")]
     given: dict[str, object] = {"team": "desk", "plan": {}}
     assert desk.client("ann").post("/api/v1/plans/check", json=given).status_code == 403
     assert desk.client("ann").post("/api/v1/plans", json={}).status_code == 403
@@ -132,9 +141,7 @@ def test_a_plan_is_checked_as_it_is_typed_by_task_and_field(desk: Desk) -> None:
 def test_a_plan_is_shown_before_anything_is_done(desk: Desk) -> None:
     given = {"team": "desk", "request": "say one"}
     shown = desk.client("olga").post("/api/v1/plans", json=given).json()
-    assert [one["intent"] for one in shown["plan"]["tasks"]] == ["say one"]
-    assert shown["graph"] == {"order": ["t1"], "edges": []}
-    assert shown["forecast"]["tasks"] == 1
+    assert [one["intent"] for one in shown["tasks"]] == ["say one"]
     assert desk.client("olga").get(RUNS).json()["runs"] == []
 
 

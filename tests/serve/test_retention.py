@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from leadhand import Handoff, Supervisor, Team, Worker
-from leadhand.serve.retention import prune
+from leadhand.serve.lifespan import prune
 from leadhand.serve.service import Service, ServiceSettings
 
 OWNED = {"tenant": "acme", "principal": "ann"}

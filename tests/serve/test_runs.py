@@ -7,7 +7,7 @@ from fastapi import FastAPI
 
 from leadhand import Budget, Supervisor
 from leadhand.serve import app
-from leadhand.serve.run_views import RunDocument, RunList
+from leadhand.serve.documents import RunDocument, RunList
 from tests.serve.desk import Desk, Gate, authenticate, served, supervisors_of
 
 RUNS = "/api/v1/runs"
@@ -184,7 +184,7 @@ def test_requesters_see_how_a_run_ended_and_operators_why(desk: Desk) -> None:
     (task,) = own.json()["tasks"]
     assert (task["status"], task["attempts"][0]["kind"]) == ("failed", "error")
     assert (task["error"], task["intent"], own.json()["gaps"]) == (None, None, [])
-    assert own.json()["answer"]["gaps"] == [{"task_id": "t1"}]
+    assert [one["task_id"] for one in own.json()["answer"]["gaps"]] == ["t1"]
     assert "the request says so" not in own.text
     assert own.json()["elapsed_s"] > 0
     every = desk.client("olga").get(f"{RUNS}/{run_id}")
@@ -195,25 +195,19 @@ def test_requesters_see_how_a_run_ended_and_operators_why(desk: Desk) -> None:
     assert "the request says so" in every.json()["gaps"][0]["why"]
 
 
-def test_an_unchanged_run_is_not_sent_again_and_a_changed_one_by_its_changed_tasks(
-    desk: Desk,
-) -> None:
+def test_a_changed_run_is_sent_by_its_changed_tasks(desk: Desk) -> None:
     run_id = started(desk, team="gate")
     assert desk.gate.arrived.wait(30)
     url, client = f"{RUNS}/{run_id}", desk.client()
-    first = client.get(url)
-    tag = {"If-None-Match": first.headers["etag"]}
-    again = client.get(url, headers=tag)
-    assert (again.status_code, again.content) == (304, b"")
+    seq = client.get(url).json()["seq"]
     desk.gate.open()
     client.get(f"{url}/events")
-    seq = first.json()["seq"]
-    changed = client.get(url, headers=tag, params={"since_seq": seq})
-    assert (changed.status_code, changed.json()["partial"]) == (200, True)
-    assert [one["status"] for one in changed.json()["tasks"]] == ["completed"]
-    last = client.get(url, params={"since_seq": changed.json()["seq"]}).json()
+    changed = client.get(url, params={"since_seq": seq}).json()
+    assert changed["partial"]
+    assert [one["status"] for one in changed["tasks"]] == ["completed"]
+    last = client.get(url, params={"since_seq": changed["seq"]}).json()
     assert (last["partial"], last["tasks"]) == (True, [])
-    assert client.get(url).json()["tasks"] == changed.json()["tasks"]
+    assert client.get(url).json()["tasks"] == changed["tasks"]
 
 
 def test_markup_in_an_answer_is_shown_and_not_carried_out(desk: Desk) -> None:

@@ -30,6 +30,13 @@ MAX_EVENTS = 1_000
 """Events that wait for a slow reader; if there are more, it reads them from the journal."""
 
 
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """That of this thread; None without one."""
+    with contextlib.suppress(RuntimeError):
+        return asyncio.get_running_loop()
+    return None
+
+
 class News:
     """The new events of one run of this process, for one reader. Any thread may add to it."""
 
@@ -63,6 +70,9 @@ class News:
             yield self._texts.popleft()
 
     def wake(self) -> None:
+        if self._loop is running_loop():  # a turn of a busy loop sooner, and without its pipe
+            self._arrived.set()
+            return
         with contextlib.suppress(RuntimeError):  # the reader's loop has ended
             self._loop.call_soon_threadsafe(self._arrived.set)
 
@@ -126,7 +136,7 @@ class Readers:
         with self._follow(run_id, deltas=deltas) as news:
             if work is not None and not work.done():
                 work.add_done_callback(lambda _: news.wake())
-            seq = min(after_seq, await self._journal.last_seq(run_id))
+            seq = min(after_seq, await self._journal.last_seq(run_id)) if after_seq else 0
             finished = False
             # The event before is read too: it may be the end.
             found = await self._journal.events(run_id, after_seq=max(seq - 1, 0))

@@ -17,13 +17,11 @@ from leadhand.page import routes as page
 from leadhand.plans.payloads import DeclaredType
 from leadhand.serve import (
     authentication,
-    chat,
+    events,
     figures,
     mcp,
-    plans,
+    openai_api,
     questions,
-    responses,
-    run_events,
     runs,
     teams,
 )
@@ -34,7 +32,7 @@ from leadhand.serve.principals import Authenticate, Current
 from leadhand.serve.problems import add_problem_handlers
 from leadhand.serve.service import AnySupervisor, Service, ServiceSettings, service_of
 
-PARTS = (authentication, figures, runs, teams, run_events, questions, plans, page, chat, responses)
+PARTS = (authentication, figures, runs, teams, events, questions, page, openai_api)
 """Every module of routes has a router."""
 
 
@@ -67,7 +65,7 @@ def app(
     tools = mcp.Endpoint(service)
     api.router.routes.append(Route("/mcp", tools))
     api.state.service, api.state.auth = service, auth
-    api.state.metrics = figures.ServiceMetrics(service)
+    api.state.metrics, api.state.feed = figures.ServiceMetrics(service), events.Feed(service)
     api.add_middleware(Guards, allow_hosts=allow_hosts, service=service)
     add_problem_handlers(api)
     for part in PARTS:

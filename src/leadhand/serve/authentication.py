@@ -4,7 +4,6 @@ A browser exchanges a one-time code or a token for a cookie, which is signed and
 every process with the key knows it. That its user has ended it is stored beside the key.
 """
 
-import datetime as dt
 import hmac
 import ipaddress
 import secrets
@@ -19,7 +18,7 @@ from leadhand import __version__
 from leadhand.errors import InputError
 from leadhand.serve.principals import EVERY_TENANT, Current, Principal, UserRole
 from leadhand.serve.problems import HttpProblem
-from leadhand.serve.service import Serving
+from leadhand.serve.service import Calling
 from leadhand.serve.tokens import NAMED_FILE, NamedTokens, digest_of, operator_token
 
 OPERATOR = Principal("operator", EVERY_TENANT, frozenset(("operator",)))
@@ -40,7 +39,8 @@ class BrowserSession(NamedTuple):
     holder: str
     """Whose session it is: the digest of the token that was exchanged."""
     expires_s: float
-    nonce: str
+    csrf: str
+    """Random; no other site can read it, so that it also proves where a request comes from."""
 
 
 class TokenAuthentication:
@@ -59,7 +59,7 @@ class TokenAuthentication:
         if session is None:
             return None
         given = request.headers.get(CSRF_HEADER, "").encode()
-        is_csrf = hmac.compare_digest(given, self.csrf_of(session).encode())
+        is_csrf = hmac.compare_digest(given, session.csrf.encode())
         if request.method not in _SAFE and not is_csrf:
             raise HttpProblem(403, f"send the header {CSRF_HEADER} with the `csrf` of /api/v1/me")
         return self.principal_of(session.holder, request)
@@ -68,8 +68,7 @@ class TokenAuthentication:
         """Whose token it is, while it counts."""
         if self._operator and secrets.compare_digest(digest, self._operator):
             return OPERATOR if _is_loopback(request) else None
-        named, now = self._named.of_digest(digest), dt.datetime.now(dt.UTC)
-        return named.principal if named is not None and named.is_valid(now) else None
+        return self._named.principal_of(digest)
 
     def new_code(self) -> str | None:
         """A one-time code of the operator, which one browser can exchange for a cookie, soon; None
@@ -91,32 +90,29 @@ class TokenAuthentication:
         if holder is None or self.principal_of(holder, request) is None:
             return None
         said = f"{holder}.{int(time.time()) + LASTS_S}.{secrets.token_hex(16)}"
-        return f"{said}.{self._signature('session', said)}"
+        return f"{said}.{self._signature(said)}"
 
     def session_of(self, request: Request) -> BrowserSession | None:
         """None if the cookie was not signed here, has expired or was ended."""
         if not (cookie := request.cookies.get(COOKIE)):
             return None
         said, _, signature = cookie.rpartition(".")
-        if not hmac.compare_digest(signature.encode(), self._signature("session", said).encode()):
+        if not hmac.compare_digest(signature.encode(), self._signature(said).encode()):
             return None
-        holder, expires_s, nonce = said.split(".")
-        expired = time.time() >= int(expires_s) or nonce in self._named.ended_sessions
-        return None if expired else BrowserSession(holder, int(expires_s), nonce)
-
-    def csrf_of(self, session: BrowserSession) -> str:
-        return self._signature("csrf", session.nonce)
+        holder, expires_s, csrf = said.split(".")
+        expired = time.time() >= int(expires_s) or csrf in self._named.content.ended
+        return None if expired else BrowserSession(holder, int(expires_s), csrf)
 
     def end(self, session: BrowserSession) -> None:
         """Raises `HttpProblem` if that can't be stored."""
         try:
-            self._named.end_session(session.nonce, until_s=session.expires_s)
+            self._named.end_session(session.csrf, until_s=session.expires_s)
         except OSError:
             why = "this service can't write its file of tokens: revoke the token of the session"
             raise HttpProblem(409, why) from None
 
-    def _signature(self, purpose: str, text: str) -> str:
-        return hmac.digest(self._named.key, f"{purpose}:{text}".encode(), "sha256").hex()
+    def _signature(self, text: str) -> str:
+        return hmac.digest(self._named.key, text.encode(), "sha256").hex()
 
 
 def token_authentication(home: str | Path | None) -> TokenAuthentication:
@@ -148,16 +144,16 @@ class NewSession(BaseModel):
 
 
 @router.get("/me")
-async def read_me(request: Request, principal: Current, service: Serving) -> Me:
-    tokens = _tokens_of(request)
+async def read_me(request: Request, caller: Calling) -> Me:
+    tokens, principal = _tokens_of(request), caller.principal
     session = None if tokens is None or bearer_of(request) else tokens.session_of(request)
     return Me(
         name=principal.name,
         tenant=principal.tenant,
         roles=sorted(principal.roles),
-        csrf=tokens.csrf_of(session) if tokens and session else None,
+        csrf=session and session.csrf,
         version=__version__,
-        teams=sorted(service.supervisors),
+        teams=sorted(caller.service.supervisors),
     )
 
 

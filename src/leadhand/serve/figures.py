@@ -7,7 +7,7 @@ tenant. They are about all tenants, so only an operator of all of them gets them
 import datetime as dt
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -19,10 +19,10 @@ from prometheus_client.registry import Collector
 from pydantic import AwareDatetime, BaseModel
 
 from leadhand.contracts.events import Event, ModelCalled, RunFinished
-from leadhand.contracts.summary import RunSummary
-from leadhand.serve.principals import check_every_tenant, may_see
+from leadhand.contracts.summary import RunSummary, WorkerHealth
+from leadhand.run.queue import RunQueue
 from leadhand.serve.problems import HttpProblem, stopping
-from leadhand.serve.service import Calling, Operating, Service
+from leadhand.serve.service import Calling, Service
 
 COUNTED_RUNS = 10_000
 """The latest runs of the journal, whose states are counted."""
@@ -108,51 +108,51 @@ class ServiceMetrics(Collector):
     def collect(self) -> Iterable[GaugeMetricFamily]:
         """The gauges; those of the queues of runs are of this process, which may share them."""
         every, now = self._service.supervisors, dt.datetime.now(dt.UTC)
-        states = Counter((run.team, run.status) for run in self._counted).items()
+        states = Counter((run.team, run.status) for run in self._counted)
         yield _gauge("runs", "The latest stored runs, by state", states, "team", "state")
         oldest = dict.fromkeys(((team,) for team in every), 0.0)
         for run in self._counted:
             waited_s = (now - (run.asked_at or now)).total_seconds()
             oldest[(run.team,)] = max(oldest[(run.team,)], waited_s)
-        says = "How long the oldest question waits"
-        yield _gauge("question_wait_seconds", says, oldest.items(), "team")
-        running, waiting, breakers = (
-            GaugeMetricFamily(f"leadhand_{name}", says, labels=("team", "worker"))
-            for name, says in (
-                ("tasks_running", "Attempts under way"),
-                ("tasks_waiting", "Tasks in a worker's queue"),
-                ("breaker_open", "1: it gets no tasks"),
-            )
-        )
-        for team, supervisor in every.items():
-            for one in supervisor.health().workers:
-                running.add_metric((team, one.worker), one.running)
-                waiting.add_metric((team, one.worker), one.waiting)
-                breakers.add_metric((team, one.worker), one.breaker != "closed")
-        yield from (running, waiting, breakers)
+        yield _gauge("question_wait_seconds", "How long the oldest question waits", oldest, "team")
+        workers = [(team, one) for team, of in every.items() for one in of.health().workers]
+        for name, says, value in _OF_WORKERS:
+            found = {(team, one.worker): value(one) for team, one in workers}
+            yield _gauge(name, says, found, "team", "worker")
         queues = {one.queue for one in every.values() if one.queue is not None}
-        total = sum(one.running for one in queues)
-        yield _gauge("queue_running", "Runs that work", [((), total)])
-        total = sum(one.waiting for one in queues)
-        yield _gauge("queue_waiting", "Runs that wait for their turn", [((), total)])
-        most_s = max((one.oldest_wait_s for one in queues), default=0.0)
-        says = "How long the run waits that has waited longest"
-        yield _gauge("queue_oldest_wait_seconds", says, [((), most_s)])
+        for name, says, number in _OF_QUEUES:
+            yield _gauge(name, says, {(): number(queues)})
+
+
+_OF_WORKERS: Sequence[tuple[str, str, Callable[[WorkerHealth], float]]] = (
+    ("tasks_running", "Attempts under way", lambda one: one.running),
+    ("tasks_waiting", "Tasks in a worker's queue", lambda one: one.waiting),
+    ("breaker_open", "1: it gets no tasks", lambda one: one.breaker != "closed"),
+)
+_OF_QUEUES: Sequence[tuple[str, str, Callable[[Collection[RunQueue]], float]]] = (
+    ("queue_running", "Runs that work", lambda of: sum(one.running for one in of)),
+    ("queue_waiting", "Runs that wait for their turn", lambda of: sum(one.waiting for one in of)),
+    (
+        "queue_oldest_wait_seconds",
+        "How long the run waits that has waited longest",
+        lambda of: max((one.oldest_wait_s for one in of), default=0.0),
+    ),
+)
 
 
 def _gauge(
-    name: str, says: str, values: Iterable[tuple[Sequence[str], float]], *labels: str
+    name: str, says: str, values: Mapping[tuple[str, ...], float], *labels: str
 ) -> GaugeMetricFamily:
     family = GaugeMetricFamily(f"leadhand_{name}", says, labels=labels)
-    for of, value in values:
+    for of, value in values.items():
         family.add_metric(of, value)
     return family
 
 
 @router.get("/metrics", tags=["health"])
-async def read_metrics(request: Request, caller: Operating) -> Response:
+async def read_metrics(request: Request, caller: Calling) -> Response:
     """Figures for Prometheus, for operators of all tenants."""
-    check_every_tenant(caller.principal)
+    caller.check_role("operator", everywhere=True)
     metrics: ServiceMetrics = request.app.state.metrics
     return Response(await metrics.text(), media_type=prometheus_client.CONTENT_TYPE_LATEST)
 
@@ -172,14 +172,6 @@ class UsageRow(BaseModel):
     """Of the runs whose cost is known."""
     unpriced: int = 0
     """Runs that used tokens of a model whose price is not known."""
-
-    def add(self, run: RunSummary) -> None:
-        self.runs += 1
-        self.complete += run.status == "complete"
-        self.input_tokens += run.input_tokens
-        self.output_tokens += run.output_tokens
-        self.cost_usd += run.cost_usd or 0.0
-        self.unpriced += run.cost_usd is None and run.input_tokens > 0
 
 
 class UsageReport(BaseModel):
@@ -201,10 +193,16 @@ async def read_usage(
     def count(run: RunSummary) -> bool:
         at = run.started_at
         in_time = (since is None or at >= since) and (until is None or at < until)
-        if in_time and may_see(caller.principal, run.origin):
+        if in_time and caller.principal.may_see(run.origin):
             day = at.astimezone(dt.UTC).date().isoformat()
             key = {"team": run.team, "day": day}.get(by) or str(run.origin.get(by, ""))
-            rows.setdefault(key, UsageRow(key=key)).add(run)
+            row = rows.setdefault(key, UsageRow(key=key))
+            row.runs += 1
+            row.complete += run.status == "complete"
+            row.input_tokens += run.input_tokens
+            row.output_tokens += run.output_tokens
+            row.cost_usd += run.cost_usd or 0.0
+            row.unpriced += run.cost_usd is None and run.input_tokens > 0
         return False  # none is kept: there may be many
 
     await caller.service.journal.runs(where=count)

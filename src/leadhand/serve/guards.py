@@ -4,6 +4,7 @@ responses."""
 import asyncio
 import ipaddress
 import logging
+import re
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
@@ -43,13 +44,7 @@ _log = logging.getLogger("leadhand")
 class Guards:
     """Middleware: what it refuses reaches no route, and what fails is a problem too."""
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        allow_hosts: Collection[str],
-        service: Service,
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, allow_hosts: Collection[str], service: Service) -> None:
         self._app = app
         self._allowed = frozenset(one.lower() for one in allow_hosts)
         self._service, self._settings = service, service.settings
@@ -72,11 +67,8 @@ class Guards:
 
         headers, path = Headers(scope=scope), _path_of(scope)
         limit = self._limit(path, headers)
-        refusal = self._refusal(scope, headers, limit)
-        if refusal is not None:
-            await problem_response(Request(scope), refusal)(scope, receive, send_guarded)
-            return
         try:
+            self._check(scope, headers, limit)
             if scope["method"] not in ("GET", "HEAD", "OPTIONS") and path != FOR_ALL:
                 # Before the body is read, which a route does before it asks who calls.
                 scope[CALLER] = await authenticated(Request(scope))
@@ -88,27 +80,25 @@ class Guards:
             if not started:
                 await problem_response(Request(scope), error)(scope, receive, send_guarded)
 
-    def _refusal(self, scope: Scope, headers: Headers, limit: int) -> HttpProblem | None:
-        host, origin = headers.get("host", ""), headers.get("origin")
+    def _check(self, scope: Scope, headers: Headers, limit: int) -> None:
+        """Raises `HttpProblem`."""
+        host, origin = headers.get("host", "").lower(), headers.get("origin")
         if not self._is_own(host, scope):
             why = f"host {host!r:.200} is not served here; --allow-host allows another one"
-            return HttpProblem(403, why)
+            raise HttpProblem(403, why)
         if origin is not None and not self._is_same(origin, host):
-            return HttpProblem(403, f"requests from pages of {origin!r:.200} are refused")
+            raise HttpProblem(403, f"requests from pages of {origin!r:.200} are refused")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > limit:
-            return HttpProblem(413, f"the body is over {limit:,} bytes")
-        return None
+            raise HttpProblem(413, f"the body is over {limit:,} bytes")
 
     def _is_own(self, host: str, scope: Scope) -> bool:
         """Whether it names the listener: its address, a name of this machine alone if it is on
         loopback, or an allowed one. Any other name may lead here by a foreign DNS entry."""
-        host = host.lower()
-        name = host.rpartition(":")[0] if not host.endswith("]") and ":" in host else host
+        name = re.sub(r":[0-9]*\Z", "", host)
         if host in self._allowed or name in self._allowed:
             return True
-        server = scope.get("server")
-        own = str(server[0]) if server else ""
+        own = str((scope.get("server") or ("",))[0])
         try:
             address = ipaddress.ip_address(own)
         except ValueError:
@@ -123,9 +113,7 @@ class Guards:
         except ValueError:
             return False
         return bool(parts.netloc) and (
-            parts.netloc == host.lower()
-            or parts.netloc in self._allowed
-            or parts.hostname in self._allowed
+            parts.netloc == host or parts.netloc in self._allowed or parts.hostname in self._allowed
         )
 
     def _limit(self, path: str, headers: Headers) -> int:

@@ -1,4 +1,4 @@
-"""The life of a service: ready, taking over runs, and draining on a signal."""
+"""The life of a service: taking over runs, deleting old ones, and draining on a signal."""
 
 import asyncio
 import datetime as dt
@@ -11,9 +11,14 @@ from types import FrameType
 
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import LeadhandError
-from leadhand.serve.retention import prune
-from leadhand.serve.service import DRAINING_S, Service
+from leadhand.run.erasing import erase
+from leadhand.serve.service import DRAINING_S, UNKEPT, Service
 
+FINISHED = ("complete", "partial", "failed", "cancelled")
+UNKEPT_BY = "store: false"
+"""On whose behalf a run is erased that was not to be stored."""
+_HELD_S = (0.02,) * 250
+"""How often it is looked whether a process still holds a run whose answer was given."""
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 _log = logging.getLogger("leadhand")
@@ -23,25 +28,21 @@ _log = logging.getLogger("leadhand")
 async def serving(service: Service) -> AsyncGenerator[None]:
     """Raises what `Supervisor.ready` raises."""
     await asyncio.gather(*(one.ready() for one in service.supervisors.values()))
-    taking_over = asyncio.create_task(_take_over(service))
-    drained = set[asyncio.Task[None]]()
+    repeating = asyncio.create_task(_take_over(service))
+    draining: list[asyncio.Task[None]] = []
 
     def begin() -> asyncio.Task[None]:
-        if not drained:
-            drained.add(asyncio.create_task(drain(service)))
-        return next(iter(drained))
+        if not draining:
+            draining.append(asyncio.create_task(drain(service)))
+        return draining[0]
 
     try:
         with _on_signals(begin):
             yield
     finally:
-        taking_over.cancel()
-        await asyncio.wait([taking_over])
+        repeating.cancel()
+        await asyncio.wait([repeating])
         await begin()
-        erasing = [*service.erasing]
-        for task in erasing:
-            task.cancel()
-        await asyncio.gather(*erasing, return_exceptions=True)
         for supervisor in service.supervisors.values():
             await supervisor.close()
 
@@ -60,10 +61,15 @@ async def drain(service: Service) -> None:
 async def _take_over(service: Service) -> None:
     """Resume, now and again later, the service's runs that other processes left behind, and delete
     those that are too old."""
+
+    def is_of_a_service(run: RunSummary) -> bool:
+        """Not one that the command line or a program has started, with a setup of its own."""
+        return {*run.origin} >= {"tenant", "principal"}
+
     while True:
         for supervisor in service.supervisors.values():
             try:
-                await supervisor.resume_interrupted(where=_is_of_a_service)
+                await supervisor.resume_interrupted(where=is_of_a_service)
             except LeadhandError as error:  # the journal may be back the next time
                 _log.warning("taking over runs: %s", error)
         try:
@@ -73,9 +79,50 @@ async def _take_over(service: Service) -> None:
         await asyncio.sleep(service.settings.take_over_s)
 
 
-def _is_of_a_service(run: RunSummary) -> bool:
-    """Not one that the command line or a program has started, with a setup of its own."""
-    return "tenant" in run.origin and "principal" in run.origin
+async def prune(service: Service, now: dt.datetime) -> list[str]:
+    """Delete finished runs that a principal started: those whose last event is older than
+    `retain_s`, and those that were not to be stored and are older than `unread_s`; their ids.
+    Raises `JournalError`."""
+    retain_s, unread_s = service.settings.retain_s, service.settings.unread_s
+
+    def is_old(run: RunSummary, age_s: float | None, field: str) -> bool:
+        return (
+            age_s is not None
+            and run.status in FINISHED
+            and run.updated_at < now - dt.timedelta(seconds=age_s)
+            and {*run.origin} >= {"tenant", "principal", field}
+        )
+
+    old = await service.journal.runs(where=lambda run: is_old(run, retain_s, "principal"))
+    gone = await _erase(service, [run.run_id for run in old], by="retention")
+    old = await service.journal.runs(where=lambda run: is_old(run, unread_s, UNKEPT))
+    return gone + await _erase(service, [run.run_id for run in old], by=UNKEPT_BY)
+
+
+async def erase_unkept(service: Service, run_id: str) -> None:
+    """Erase a run that was not to be stored, as its answer was given, unless it waits for a person.
+    What fails is left to `prune`."""
+    try:
+        known = await service.stored(run_id)
+        if known is None or UNKEPT not in known.origin:
+            return
+        record = await service.records.read(run_id)
+        if record is None or record.history.state.answer is None:
+            return
+        for pause_s in _HELD_S:
+            if await service.journal.holder(run_id) is None:
+                await _erase(service, [run_id], by=UNKEPT_BY)
+                return
+            await asyncio.sleep(pause_s)
+    except LeadhandError as error:
+        _log.warning("erasing run %s: %s", run_id, error)
+
+
+async def _erase(service: Service, run_ids: list[str], *, by: str) -> list[str]:
+    gone = await erase(service.journal, run_ids, by=by, at=dt.datetime.now(dt.UTC))
+    for run_id in gone:
+        service.records.forget(run_id)
+    return gone
 
 
 @contextmanager

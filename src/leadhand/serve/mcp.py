@@ -32,11 +32,10 @@ from leadhand.contracts.summary import RunView
 from leadhand.contracts.task import Plan
 from leadhand.errors import LeadhandError
 from leadhand.run.handle import Run
+from leadhand.serve.documents import seen_answer
 from leadhand.serve.new_runs import NewRun, RequestText, start
-from leadhand.serve.principals import Principal, authenticated, check_role
+from leadhand.serve.principals import Principal, authenticated
 from leadhand.serve.problems import problem_of
-from leadhand.serve.retention import erase_soon
-from leadhand.serve.run_views import public_answer
 from leadhand.serve.service import Service, ServiceCaller
 from leadhand.serve.turns import ClientTurn, ProgressLine
 
@@ -63,9 +62,6 @@ class RunStatus(BaseModel):
     completed: int = 0
     questions: list[str] = []
     """What the run waits for, one for each `reply`."""
-
-
-class RunResult(RunStatus):
     answer: str = ""
     """Markdown; empty while there is none."""
     output: JsonValue = None
@@ -95,9 +91,9 @@ class Opened:
 
     @property
     def status(self) -> RunStatus:
-        view = self.view
+        view, answer = self.view, self.view.answer
         hidden = "a person of the service has to answer"
-        return RunStatus(
+        found = RunStatus(
             run_id=view.run_id,
             team=view.team,
             status=view.status,
@@ -105,6 +101,11 @@ class Opened:
             completed=sum(task.status == "completed" for task in view.tasks),
             questions=[_words(one) if self.may_reply else hidden for one in view.questions],
         )
+        if answer is not None and view.status not in ("running", "waiting", "interrupted"):
+            shown = seen_answer(answer, operator=self.caller.is_operator)
+            found.answer, found.output = shown.answer, shown.output
+            found.sources = [one.ref for one in answer.sources if one.ref in found.answer]
+        return found
 
 
 def _caller(ctx: Call) -> ServiceCaller:
@@ -150,13 +151,13 @@ async def begin(
 
 
 async def status(run_id: str, ctx: Call) -> RunStatus:
-    """How far a run is, and what it waits for."""
+    """How far a run is, what it waits for, and its answer if it has ended."""
     return (await _opened(run_id, ctx)).status
 
 
 async def result(
     run_id: str, ctx: Call, wait_s: Annotated[float, Field(ge=0, le=MAX_WAIT_S)] = 60.0
-) -> RunResult:
+) -> RunStatus:
     """The answer of a run once it has ended or waits for a person, or what is known after `wait_s`
     seconds. Meanwhile it reports progress."""
     opened, lines = await _opened(run_id, ctx), 0
@@ -167,14 +168,7 @@ async def result(
                 if isinstance(part, ProgressLine):
                     lines += 1
                     await ctx.report_progress(lines, message=part.line)
-    opened = await _opened(run_id, ctx)
-    found, answer = RunResult(**opened.status.model_dump()), opened.view.answer
-    if answer is not None and found.status not in ("running", "waiting", "interrupted"):
-        shown = answer if opened.caller.is_operator else public_answer(answer)
-        found.answer, found.output = shown.answer, shown.output
-        found.sources = [one.ref for one in answer.sources if one.ref in found.answer]
-        erase_soon(opened.caller, run_id)
-    return found
+    return await status(run_id, ctx)
 
 
 async def _decision(
@@ -228,7 +222,7 @@ async def cancel(run_id: str, ctx: Call, reason: str = "cancelled") -> RunStatus
 async def plan(team: str, request: RequestText, ctx: Call) -> Plan:
     """The plan that a team would follow for a request; no work is done. For operators."""
     caller = _caller(ctx)
-    check_role(caller.principal, "operator")
+    caller.check_role("operator")
     return await caller.service.supervisor(team).plan(request)
 
 
@@ -239,6 +233,9 @@ class Server(MCPServer[ServiceCaller | None]):
         arguments: dict[str, Any],
         context: Context[ServiceCaller | None, Any] | None = None,
     ) -> CallToolResult | InputRequiredResult:
+        schemas = {one.name: one.input_schema for one in await self.list_tools()}
+        if unknown := arguments.keys() - schemas.get(name, {}).get("properties", arguments).keys():
+            raise ToolError(f"{name}: there is no {', '.join(f'`{one}`' for one in unknown)}")
         try:
             return await super().call_tool(name, arguments, context)
         except UnexpectedToolError as error:

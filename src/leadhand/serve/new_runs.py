@@ -10,38 +10,36 @@ from typing import Annotated, Any
 from fastapi import Header, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field, FiniteFloat, JsonValue, ValidationError
-from starlette.datastructures import FormData, UploadFile
+from starlette.datastructures import UploadFile
 
 from leadhand.contracts.budget import Budget, budgets_of
 from leadhand.contracts.people import Occasion
-from leadhand.contracts.task import EarlierRun, Plan, PlanRequest
+from leadhand.contracts.task import EarlierRun, Plan, PlanRequest, Task
 from leadhand.errors import PlanError, RunExists
 from leadhand.plans.checks import Problem
 from leadhand.run.admission import check_own_plan
 from leadhand.run.handle import Run
 from leadhand.run.settings import digest_of
-from leadhand.run.stored import StoredRun, earlier_runs
+from leadhand.run.stored import earlier_runs
 from leadhand.run.uploads import kept_files
+from leadhand.serve.documents import RunBudget
 from leadhand.serve.principals import EVERY_TENANT, Principal, origin_of
 from leadhand.serve.problems import HttpProblem
-from leadhand.serve.run_views import RunBudget
 from leadhand.serve.service import (
     UNKEPT,
     AnySupervisor,
+    KnownRun,
     Service,
     ServiceCaller,
     ServiceSettings,
-    VisibleRun,
 )
 from leadhand.state.fold import RunState
 
 MAX_DEADLINE_S = 86_400.0
 MAX_REQUEST_CHARS = 1_000_000
 RequestText = Annotated[str, Field(max_length=MAX_REQUEST_CHARS, pattern=r"\S")]
-STORED_S = 10.0
-"""How long another request with the same key may take to store its run."""
-_LOOK_S = 0.05
-
+_STORED_S = (0.05,) * 200
+"""How often it is looked whether another request with the same key has stored its run."""
 
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
 Deadline = Annotated[FiniteFloat, Field(gt=0, le=MAX_DEADLINE_S)]
@@ -69,18 +67,19 @@ class NewRun(BaseModel, extra="forbid"):
 
 _PLACE = "#/paths/~1api~1v1~1runs/post/requestBody/content/application~1json/schema/$defs/{model}"
 _FIELD, _FILES = "run", "files"
+_FORM = {
+    _FIELD: {"type": "string", "contentMediaType": "application/json"},
+    _FILES: {"type": "array", "items": {"type": "string", "format": "binary"}},
+}
+_BODIES = {
+    "application/json": NewRun.model_json_schema(ref_template=_PLACE),
+    "multipart/form-data": {"type": "object", "required": [_FIELD], "properties": _FORM},
+}
 BODY = {
-    "application/json": {"schema": NewRun.model_json_schema(ref_template=_PLACE)},
-    "multipart/form-data": {
-        "schema": {
-            "type": "object",
-            "required": [_FIELD],
-            "properties": {
-                _FIELD: {"type": "string", "contentMediaType": "application/json"},
-                _FILES: {"type": "array", "items": {"type": "string", "format": "binary"}},
-            },
-        }
-    },
+    "requestBody": {
+        "required": True,
+        "content": {kind: {"schema": schema} for kind, schema in _BODIES.items()},
+    }
 }
 """How OpenAPI describes the body, which may be either."""
 
@@ -118,10 +117,12 @@ async def start(
     """
     principal, service = caller.principal, caller.service
     supervisor = service.supervisor(new.team)
-    await _check_plan(caller, new)
+    before = None if new.after is None else await caller.visible(new.after)
+    if new.plan is not None:
+        await _check_plan(caller, new.plan, new)
     files = dict(uploads or {})
-    if new.after is not None and (await caller.visible(new.after)).uploads:
-        files = await kept_files(service.journal, new.after) | files
+    if before is not None and before.uploads:
+        files = await kept_files(service.journal, before.run_id) | files
     origin, digest, run_id = {**(kept or {}), **origin_of(principal)}, "", None
     if not new.store:
         origin[UNKEPT] = True
@@ -136,7 +137,7 @@ async def start(
     if approve is not None and not caller.is_operator:
         approve = (*approve, *supervisor.approve)  # others only add to what the service asks
     try:
-        return await supervisor.start(
+        run = await supervisor.start(
             new.request,
             run_id=run_id,
             plan=new.plan,
@@ -150,30 +151,36 @@ async def start(
             origin=origin,
             context=principal.context,
         )
+        service.remember(KnownRun(run.id, new.team, origin, tuple(files)))
+        return run
     except RunExists:
         if run_id is None:
             raise
-        known = await _started(service, run_id)
-        if known is None or known.origin.get("idempotency") != digest:
-            why = "this Idempotency-Key was sent with another request"
-            raise HttpProblem(422, why) from None
-        return service.handle(known)
+        return await _started_before(service, run_id, digest)
 
 
-async def _check_plan(caller: ServiceCaller, new: NewRun) -> None:
+async def _started_before(service: Service, run_id: str, digest: str) -> Run[Any, object]:
+    """The run that another request with the same key has started, or is starting. Raises
+    `HttpProblem`."""
+    for pause_s in _STORED_S:
+        if (known := await service.stored(run_id)) is not None:
+            if known.origin.get("idempotency") == digest:
+                return service.handle(known)
+            break
+        await asyncio.sleep(pause_s)
+    raise HttpProblem(422, "this Idempotency-Key was sent with another request")
+
+
+async def _check_plan(caller: ServiceCaller, plan: Plan, new: NewRun) -> None:
     """Before a run is stored, which a restart would resume. Raises `PlanError`, `HttpProblem`."""
-    if new.plan is None:
-        return
     if not caller.is_operator:
         raise HttpProblem(403, "a plan of your own is for the role operator")
     before: tuple[EarlierRun, ...] = ()
     if new.after is not None:
-        await caller.visible(new.after)
-        log = await caller.service.journal.events(new.after)
-        before = earlier_runs(StoredRun.of(new.after, log).state)
+        before = earlier_runs((await caller.record(new.after)).history.state)
     team = caller.service.supervisor(new.team).team
-    check_own_plan(new.plan, team, PlanRequest(new.request, after=before))
-    if foreign := [*foreign_files(new.plan, caller.principal, RunState())]:
+    check_own_plan(plan, team, PlanRequest(new.request, after=before))
+    if foreign := [*foreign_files(plan, caller.principal, RunState())]:
         raise PlanError(foreign)
 
 
@@ -185,26 +192,34 @@ def foreign_files(plan: Plan, principal: Principal, state: RunState) -> Iterator
     if principal.tenant == EVERY_TENANT and principal.has("operator"):
         return
     asked = [one for one in (state.plan, state.proposed) if one is not None]
-    own = {name for one in asked for task in one.tasks for name in task.artifacts}
+    own = {text for one in asked for task in one.tasks for text in _references(task)}
     for task in plan.tasks:
-        for name in task.artifacts:
-            if name not in own and _may_be_file(name):
-                why = f"task {task.id!r} is to work on {name!r:.200}, which is no file of the run"
+        for text in _references(task):
+            if text not in own and _may_be_file(text):
+                why = f"task {task.id!r} is to work on {text!r:.200}, which is no file of the run"
                 yield Problem("unknown_artifact", why, task.id)
 
 
+def _references(task: Task) -> Iterator[str]:
+    """What a worker may take for names of files: its artifacts, and all texts in its payload."""
+    todo: list[JsonValue] = [*task.artifacts, task.payload]
+    while todo:
+        match todo.pop():
+            case str() as text:
+                yield text
+            case list() as parts:
+                todo += parts
+            case dict() as parts:
+                todo += [*parts, *parts.values()]
+            case _:
+                pass
+
+
 def _may_be_file(name: str) -> bool:
-    outside = name.startswith(("/", "~")) or ".." in PurePath(name).parts
+    outside = (
+        name.lstrip().lower().startswith(("/", "~", "file:", "\\")) or ".." in PurePath(name).parts
+    )
     return outside or os.path.exists(name)
-
-
-async def _started(service: Service, run_id: str) -> VisibleRun | None:
-    """A run that another request is starting, once it is stored."""
-    for _ in range(round(STORED_S / _LOOK_S)):
-        if (known := await service.stored(run_id)) is not None:
-            return known
-        await asyncio.sleep(_LOOK_S)
-    return None
 
 
 def _budget(
@@ -233,33 +248,18 @@ async def read_body(request: Request, settings: ServiceSettings) -> tuple[NewRun
         if media_type not in ("", "application/json"):
             raise HttpProblem(415, "the body is JSON, or multipart/form-data with files")
         return _valid(await request.body()), {}
-    limit = settings.max_body_bytes
-    async with request.form(
-        max_files=settings.max_uploads + 1, max_fields=1, max_part_size=limit
-    ) as form:
-        given = form.get(_FIELD)
-        if isinstance(given, UploadFile):
-            if (given.size or 0) > limit:
-                raise HttpProblem(413, f"the field {_FIELD!r} may have {limit:,} bytes")
-            given = (await given.read()).decode("utf-8", "replace")
-        if given is None or {*form} - {_FIELD, _FILES}:
+    limits = {"max_files": settings.max_uploads, "max_part_size": settings.max_body_bytes}
+    async with request.form(**limits, max_fields=1) as form:
+        given, files = form.get(_FIELD), dict[str, bytes]()
+        if not isinstance(given, str) or {*form} - {_FIELD, _FILES}:
             raise HttpProblem(422, f"give the run as {_FIELD!r}, and each file as {_FILES!r}")
-        return _valid(given.encode()), await _files(form, settings)
-
-
-async def _files(form: FormData, settings: ServiceSettings) -> dict[str, bytes]:
-    files: dict[str, bytes] = {}
-    for one in form.getlist(_FILES):
-        if not isinstance(one, UploadFile) or not one.filename:
-            raise HttpProblem(422, f"{_FILES!r} has a part without a filename")
-        if one.filename in files:
-            raise HttpProblem(422, f"two files have the name {one.filename!r:.200}")
-        files[one.filename] = await one.read()
-    if len(files) > settings.max_uploads:
-        raise HttpProblem(413, f"a run may have {settings.max_uploads} files")
-    if sum(map(len, files.values())) > settings.max_upload_bytes:
-        raise HttpProblem(413, f"its files may have {settings.max_upload_bytes:,} bytes together")
-    return files
+        for one in form.getlist(_FILES):
+            if not isinstance(one, UploadFile) or not one.filename:
+                raise HttpProblem(422, f"{_FILES!r} has a part without a filename")
+            if one.filename in files:
+                raise HttpProblem(422, f"two files have the name {one.filename!r:.200}")
+            files[one.filename] = await one.read()
+        return _valid(given.encode()), files
 
 
 def _valid(text: bytes) -> NewRun:

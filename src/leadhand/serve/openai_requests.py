@@ -1,11 +1,7 @@
-"""What clients of OpenAI's protocols ask for: a request, what was said before it, and files."""
+"""What clients of OpenAI's protocols ask for: a request, and what was said before it."""
 
-import base64
-import binascii
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from typing import Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from pydantic import BaseModel, Field, JsonValue
 
@@ -18,7 +14,6 @@ from leadhand.serve.problems import HttpProblem
 from leadhand.serve.service import Service, ServiceCaller
 from leadhand.serve.turns import ClientTurn
 
-Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 ORIGIN = "openai"
 """Where the origin of a run has what a response says of its request."""
 TEXTS = ("text", "input_text", "output_text")
@@ -42,17 +37,18 @@ _NEUTRAL: Mapping[str, Sequence[JsonValue]] = {
 class ClientMessage(BaseModel):
     """A message of a chat, or of a response's input."""
 
-    role: Role
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[dict[str, JsonValue]] | None = None
 
-
-class GivenRequest(NamedTuple):
-    request: str
-    """The last message, which is the user's."""
-    earlier: tuple[EarlierRun, ...]
-    """What was said before it, the latest exchange first."""
-    files: dict[str, bytes]
-    """Of all messages, by their names; of two with the same name the later one."""
+    @property
+    def text(self) -> str:
+        """Raises `UnicodeEncodeError` for half a character."""
+        text = self.content or ""
+        if not isinstance(text, str):
+            texts = [part.get("text") for part in text if part.get("type") in TEXTS]
+            text = "\n\n".join(one for one in texts if isinstance(one, str))
+        text.encode()
+        return text
 
 
 class Format(BaseModel):
@@ -64,7 +60,8 @@ class Format(BaseModel):
 
 
 class ClientRequest(BaseModel, extra="allow"):
-    """What requests for a chat and for a response have in common."""
+    """What requests for a chat and for a response have in common. Other parameters are refused, or
+    listed as ignored."""
 
     model: str
     """The name of a team."""
@@ -72,40 +69,90 @@ class ClientRequest(BaseModel, extra="allow"):
     store: bool | None = None
     """False: the run is erased once its answer was given, whole."""
     metadata: dict[str, str] | None = Field(default=None, max_length=16)
+    progress: bool = False
+    """Whether a stream says how far the run is. Not of OpenAI."""
 
-    async def begin(
-        self,
-        caller: ServiceCaller,
-        messages: Sequence[ClientMessage],
-        format: Format | None,
-        *,
-        parameters: tuple[str, str],
-        key: str | None,
-        background: bool = False,
-        after: str | None = None,
-    ) -> ClientTurn:
-        """Start the run; `parameters` have the messages and the format. Raises `HttpProblem` for
-        what a team can't do, unless it changes nothing, and what `start` raises."""
-        for name, value in (self.model_extra or {}).items():
-            ignored = name in IGNORED or value in _NEUTRAL.get(name, ())
-            if value not in (None, False, [], {}) and not ignored:
-                raise unsupported(f"{name:.80}", "a team does not support it; leave it out")
-        team = team_named(caller.service, self.model)
-        asked = asked_in(messages, team.name, parameter=parameters[0])
-        as_output = wants_output(format, team, parameter=parameters[1])
-        said: dict[str, JsonValue] = {"as_output": as_output, "background": background}
-        said |= {"metadata": {**(self.metadata or {})}}
-        stored = self.store is not False
-        run = await start(
-            caller,
-            NewRun(team=team.name, request=asked.request, after=after, store=stored),
-            uploads=asked.files,
-            key=key,
-            earlier=asked.earlier,
-            kept={ORIGIN: {name: value for name, value in said.items() if value}},
-        )
-        stays = background or key is not None
-        return ClientTurn(caller, run, as_output, stays=stays, waits=background)
+
+class StreamOptions(BaseModel):
+    include_usage: bool = False
+
+
+class ChatRequest(ClientRequest):
+    """`POST /v1/chat/completions`."""
+
+    messages: list[ClientMessage] = Field(min_length=1, max_length=10_000)
+    """The last one is the request; those before it are context, as data."""
+    stream_options: StreamOptions | None = None
+    response_format: Format | None = None
+    """The team's own type, or text."""
+
+
+class TextOptions(BaseModel):
+    format: Format | None = None
+
+
+class ResponseRequest(ClientRequest):
+    """`POST /v1/responses`."""
+
+    input: str | list[dict[str, JsonValue]] = Field(max_length=10_000_000)
+    """The request; of messages the last one, and those before it are context, as data."""
+    instructions: str | None = None
+    """Context, as data: a team follows its own instructions."""
+    background: bool = False
+    previous_response_id: str | None = None
+    text: TextOptions | None = None
+    """`format` is the team's own type, or text."""
+
+    @property
+    def messages(self) -> list[ClientMessage]:
+        """Raises `HttpProblem`."""
+        given: list[ClientMessage] = []
+        if self.instructions:
+            given.append(ClientMessage(role="system", content=self.instructions))
+        if isinstance(self.input, str):
+            return [*given, ClientMessage(role="user", content=self.input)]
+        for place, item in enumerate(self.input):
+            if item.get("type") == "reasoning":
+                continue
+            try:
+                if item.get("type", "message") != "message":
+                    raise ValueError
+                given.append(ClientMessage.model_validate(item))
+            except ValueError:
+                why = f"an item {str(item.get('type'))!r:.80} can't be read: send messages"
+                raise unsupported(f"input[{place}]", why) from None
+        return given
+
+
+async def begin(
+    caller: ServiceCaller, body: ChatRequest | ResponseRequest, *, after: str | None = None
+) -> ClientTurn:
+    """Start the run. Raises `HttpProblem` for what a team can't do, unless it changes nothing, and
+    what `start` raises."""
+    for name, value in (body.model_extra or {}).items():
+        ignored = name in IGNORED or value in _NEUTRAL.get(name, ())
+        if value not in (None, False, [], {}) and not ignored:
+            raise unsupported(f"{name:.80}", "a team does not support it; leave it out")
+    team, messages, background = team_named(caller.service, body.model), body.messages, False
+    if isinstance(body, ChatRequest):
+        if body.stream_options is not None and not body.stream:
+            raise unsupported("stream_options", "it is for streams")
+        request = _request(messages, "messages")
+        as_output = _wants_output(body.response_format, team, "response_format")
+    else:
+        if after is not None and len(messages) - bool(body.instructions) > 1:
+            raise unsupported("input", "give the new message alone: what was said before is known")
+        request, background = _request(messages, "input"), body.background
+        as_output = _wants_output(body.text and body.text.format, team, "text.format")
+    said: dict[str, JsonValue] = {"as_output": as_output, "background": background}
+    said |= {"metadata": {**(body.metadata or {})}}
+    run = await start(
+        caller,
+        NewRun(team=team.name, request=request, after=after, store=body.store is not False),
+        earlier=_earlier(messages[:-1], team.name),
+        kept={ORIGIN: {name: value for name, value in said.items() if value}},
+    )
+    return ClientTurn(caller, run, as_output, background=background)
 
 
 def team_named(service: Service, model: str) -> Team:
@@ -123,35 +170,31 @@ def unsupported(parameter: str, why: str) -> HttpProblem:
     )
 
 
-def asked_in(messages: Sequence[ClientMessage], team: str, *, parameter: str) -> GivenRequest:
-    """Raises `HttpProblem` for messages that ask nothing, or for parts that no team can read."""
+def _request(messages: Sequence[ClientMessage], parameter: str) -> str:
+    """The last message. Raises `HttpProblem` if it asks nothing, or has what no team can read."""
     if not messages or messages[-1].role != "user":
         raise unsupported(parameter, "the last message has to be the user's request")
-    last = f"{parameter}[{len(messages) - 1}]"
-    files = dict[str, bytes]()
-    for place, message in enumerate(messages):
-        # What can't be read was refused, or is another team's, when it was the last.
-        with suppress(*(() if message is messages[-1] else (HttpProblem,))):
-            files |= _files(message, f"{parameter}[{place}]")
-    request = _text(messages[-1])
-    if not request.strip():
-        raise unsupported(last, "the request has no text")
-    if len(request) > MAX_REQUEST_CHARS:
-        raise unsupported(last, f"the request has more than {MAX_REQUEST_CHARS:,} characters")
-    return GivenRequest(request, _earlier(messages[:-1], team), files)
+    place, last = f"{parameter}[{len(messages) - 1}]", messages[-1]
+    for number, part in enumerate(last.content if isinstance(last.content, list) else ()):
+        if part.get("type") not in TEXTS:
+            why = "only text can be read; files are for /api/v1/runs"
+            raise unsupported(f"{place}.content[{number}]", why)
+    if not last.text.strip():
+        raise unsupported(place, "the request has no text")
+    if len(last.text) > MAX_REQUEST_CHARS:
+        raise unsupported(place, f"the request has more than {MAX_REQUEST_CHARS:,} characters")
+    return last.text
 
 
 def _earlier(messages: Sequence[ClientMessage], team: str) -> tuple[EarlierRun, ...]:
     """The latest exchanges, and before them what the client's application says, all as data."""
-    said = [
-        text for one in messages if one.role in ("system", "developer") and (text := _text(one))
-    ]
+    said = [one.text for one in messages if one.role in ("system", "developer") and one.text]
     exchanges: list[tuple[str, list[str]]] = []
     for one in messages:
         if one.role == "user":
-            exchanges.append((_text(one), []))
-        elif one.role == "assistant" and exchanges and (text := _text(one)):
-            exchanges[-1][1].append(text)
+            exchanges.append((one.text, []))
+        elif one.role == "assistant" and exchanges and one.text:
+            exchanges[-1][1].append(one.text)
     latest = [
         EarlierRun(team=team, request=request, answer="\n\n".join(answers))
         for request, answers in reversed(exchanges[-(MAX_RUNS - bool(said)) :])
@@ -161,76 +204,33 @@ def _earlier(messages: Sequence[ClientMessage], team: str) -> tuple[EarlierRun, 
     return tuple(latest)
 
 
-def _text(message: ClientMessage) -> str:
-    """Raises `UnicodeEncodeError` for half a character."""
-    if isinstance(message.content, list):
-        texts = [part.get("text") for part in message.content if part.get("type") in TEXTS]
-        text = "\n\n".join(text for text in texts if isinstance(text, str))
-    else:
-        text = message.content or ""
-    text.encode()
-    return text
-
-
-def _files(message: ClientMessage, parameter: str) -> Iterator[tuple[str, bytes]]:
-    parts = message.content if isinstance(message.content, list) else []
-    for place, part in enumerate(parts):
-        match part:
-            case {"type": "file", "file": {"file_data": str(data), **named}}:
-                yield _file(data, named.get("filename"), f"{parameter}.content[{place}]")
-            case {"type": "input_file", "file_data": str(data)}:
-                yield _file(data, part.get("filename"), f"{parameter}.content[{place}]")
-            case {"type": str(kind)} if kind in TEXTS:
-                pass
-            case _:
-                kind = str(part.get("type"))
-                raise unsupported(
-                    f"{parameter}.content[{place}]",
-                    f"a part of type {kind!r:.80} can't be read: send text, or a file as base64 "
-                    "in file_data",
-                )
-
-
-def _file(data: str, name: object, parameter: str) -> tuple[str, bytes]:
-    if not isinstance(name, str) or not name:
-        raise unsupported(parameter, "the file needs a filename, whose ending says what it is")
-    try:
-        return (name, base64.b64decode(re.sub(r"\Adata:[^,]*,", "", data), validate=True))
-    except (ValueError, binascii.Error):
-        raise unsupported(parameter, "file_data is not base64") from None
-
-
-def wants_output(format: Format | None, team: Team, *, parameter: str) -> bool:
+def _wants_output(format: Format | None, team: Team, parameter: str) -> bool:
     """Whether the answer is to be the team's typed output. Raises `HttpProblem` for a type that is
     not the team's."""
     if format is None or format.type == "text":
         return False
     if team.output is None:
-        raise unsupported(
-            parameter, f"the team {team.name!r} answers in text: its output has no type"
-        )
+        why = f"the team {team.name!r} answers in text: its output has no type"
+        raise unsupported(parameter, why)
     declared = DeclaredType(team.output)
     asked = format.json_schema.get("schema") or format.schema_
     if format.type == "json_schema" and _properties(asked) != _properties(dict(declared.schema)):
-        raise unsupported(
-            parameter,
+        why = (
             f"the team {team.name!r} answers with its own type, {declared.name}; for its JSON give "
-            'that schema, or {"type": "json_object"}',
+            'that schema, or {"type": "json_object"}'
         )
+        raise unsupported(parameter, why)
     return True
 
 
 def _properties(schema: JsonValue) -> set[str]:
     """The names of all properties: what the ways in which clients write a schema leave as it is."""
-    found, todo = set[str](), [schema]
-    while todo:
-        match todo.pop():
-            case dict() as one:
-                properties = one.get("properties")
-                found |= properties.keys() if isinstance(properties, dict) else set()
-                todo += one.values()
-            case list() as many:
-                todo += many
-            case _:
-                pass
-    return found
+    match schema:
+        case dict():
+            own = schema.get("properties")
+            found = set(own) if isinstance(own, dict) else set[str]()
+            return found.union(*map(_properties, schema.values()))
+        case list():
+            return set[str]().union(*map(_properties, schema))
+        case _:
+            return set()

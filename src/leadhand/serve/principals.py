@@ -46,8 +46,18 @@ class Principal:
         rank = _RANKS.index(role)
         return any(_RANKS.index(one) >= rank for one in self.roles)
 
+    def owns(self, origin: Mapping[str, JsonValue]) -> bool:
+        """Whether a run with that origin is its own."""
+        return (origin.get("tenant"), origin.get("principal")) == (self.tenant, self.name)
 
-StillCounts = Callable[[], Awaitable[bool]]
+    def rules(self, origin: Mapping[str, JsonValue], role: UserRole) -> bool:
+        """Whether it has the role for a run with that origin, by the tenant."""
+        return self.has(role) and self.tenant in (EVERY_TENANT, origin.get("tenant"))
+
+    def may_see(self, origin: Mapping[str, JsonValue]) -> bool:
+        """Whether it may see a run with that origin. What it may not see is a 404."""
+        return self.owns(origin) or self.rules(origin, "operator")
+
 
 Authenticate = Callable[[Request], Principal | Awaitable[Principal | None] | None]
 """Who sends a request; None, or a raised `HttpProblem`, if that is unknown."""
@@ -56,40 +66,6 @@ Authenticate = Callable[[Request], Principal | Awaitable[Principal | None] | Non
 def origin_of(principal: Principal) -> dict[str, JsonValue]:
     """What is stored with a run of the principal."""
     return {**principal.origin, "tenant": principal.tenant, "principal": principal.name}
-
-
-def is_own(principal: Principal, origin: Mapping[str, JsonValue]) -> bool:
-    """Whether a run with that origin is the principal's."""
-    named = (origin.get("tenant"), origin.get("principal"))
-    return named == (principal.tenant, principal.name)
-
-
-def in_tenant(principal: Principal, origin: Mapping[str, JsonValue]) -> bool:
-    return principal.tenant in (EVERY_TENANT, origin.get("tenant"))
-
-
-def may_see(principal: Principal, origin: Mapping[str, JsonValue]) -> bool:
-    """Whether the principal may see a run with that origin. What it may not see is a 404."""
-    if is_own(principal, origin):
-        return True
-    return "operator" in principal.roles and in_tenant(principal, origin)
-
-
-def may_answer(principal: Principal, origin: Mapping[str, JsonValue]) -> bool:
-    """Whether the principal may see and answer the questions of a run with that origin."""
-    return principal.has("approver") and in_tenant(principal, origin)
-
-
-def check_role(principal: Principal, role: UserRole) -> None:
-    """Raises `HttpProblem` 403."""
-    if not principal.has(role):
-        raise HttpProblem(403, f"this is for the role {role}")
-
-
-def check_every_tenant(principal: Principal) -> None:
-    """Raises `HttpProblem` 403."""
-    if principal.tenant != EVERY_TENANT:
-        raise HttpProblem(403, f"this is for operators of the tenant {EVERY_TENANT}")
 
 
 async def authenticated(request: Request) -> Principal:
@@ -107,19 +83,3 @@ async def authenticated(request: Request) -> Principal:
 
 Current = Annotated[Principal, Depends(authenticated)]
 """The caller, for routes; a request without one is 401."""
-
-
-async def _still(request: Request, principal: Current) -> StillCounts:
-    async def counts() -> bool:
-        try:
-            now = await authenticated(request)
-        except HttpProblem:
-            return False
-        before = (principal.name, principal.tenant, principal.roles)
-        return (now.name, now.tenant, now.roles) == before
-
-    return counts
-
-
-Still = Annotated[StillCounts, Depends(_still)]
-"""For a response that goes on for long: whether the caller may still see it."""

@@ -1,31 +1,35 @@
-"""Questions to people over HTTP: what waits for whom, and the replies."""
+"""Questions to people over HTTP: what waits for whom, the replies, and plans that people edit."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
+from leadhand.contracts.data import in_one_line
 from leadhand.contracts.events import ApprovalRequested
 from leadhand.contracts.people import CallReply, Reply, Verdict
 from leadhand.contracts.task import Plan
+from leadhand.contracts.team import Team
 from leadhand.errors import InputError
+from leadhand.plans.checks import Problem, check, errors_in
+from leadhand.plans.planned_workers import with_chosen_tools
 from leadhand.run.questions import messages_of, open_questions
 from leadhand.run.stored import StoredRun
-from leadhand.serve.new_runs import AcceptedRun, accepted
-from leadhand.serve.plans import check_sound
-from leadhand.serve.principals import may_answer, may_see
+from leadhand.serve.documents import OpenQuestion, run_questions
+from leadhand.serve.new_runs import AcceptedRun, RequestText, accepted, foreign_files
+from leadhand.serve.principals import Principal
 from leadhand.serve.problems import HttpProblem
-from leadhand.serve.question_views import OpenQuestion, run_questions
-from leadhand.serve.service import Calling, ServiceCaller, no_such_run
+from leadhand.serve.service import Calling, Operating, ServiceCaller, no_such_run
+from leadhand.state.fold import RunState
 
 router = APIRouter(prefix="/api/v1", tags=["questions"])
 
 MAX_RUNS = 500
 """Of which questions are shown at once: the latest that wait."""
 MAX_REPLIES = 200
-_Seen = Field(ge=1, description="The `seq` of the run as the person saw it.")
 
 
 class GivenReply(BaseModel, extra="forbid"):
@@ -43,12 +47,12 @@ class RunReplies(BaseModel, extra="forbid"):
     """Replies to questions of one run; all are taken, or none."""
 
     replies: list[GivenReply] = Field(min_length=1, max_length=MAX_REPLIES)
-    seen: int = _Seen
+    seen: int = Field(ge=1, description="The `seq` of the run as the person saw it.")
 
 
 class RunReply(GivenReply):
     run_id: str
-    seen: int = _Seen
+    seen: int = Field(ge=1, description="The `seq` of the run as the person saw it.")
 
 
 class Replies(BaseModel, extra="forbid"):
@@ -120,7 +124,7 @@ async def _reply(
         try:
             await caller.service.supervisor(team).handle(run_id).reply(*replies, seen=seen)
         except InputError as error:  # another person was faster, by a moment
-            left = [one for one in checked if one not in [other.run_id for other in done]]
+            left = [*checked][len(done) :]
             raise HttpProblem(409, str(error), extra={"not_replied": [*left]}) from None
         done.append(accepted(run_id, team))
     return done
@@ -133,7 +137,7 @@ async def _replies_to(
     principal, service = caller.principal, caller.service
     known = await service.stored(run_id)
     if known is None or not (
-        may_see(principal, known.origin) or may_answer(principal, known.origin)
+        principal.may_see(known.origin) or principal.rules(known.origin, "approver")
     ):
         raise no_such_run(run_id)
     team = service.supervisor(known.team).team
@@ -145,15 +149,19 @@ async def _replies_to(
     at, last = dt.datetime.now(dt.UTC), {task_id: id for id, task_id in places.items()}
     still = [one.task_id for one in open_questions(state) if not one.has_expired(at)]
     now = {task_id: last.get(task_id) for task_id in still}
-    replies: list[Reply] = []
+    replies: dict[str, Reply] = {}
     for one in given:
         if one.question not in places:
-            if not now and not may_see(principal, known.origin):
+            if not now and not principal.may_see(known.origin):
                 raise no_such_run(run_id)
             raise HttpProblem(422, f"run {run_id!r} has no question {one.question!r:.50}")
+        if one.verdict == "answered" and not one.text.strip() and not one.calls:
+            raise HttpProblem(422, f"the answer to question {one.question} has no text")
         task_id = places[one.question]
         fields = one.model_dump(include={"verdict", "text", "calls"})
         reply = Reply(task_id=task_id, plan=one.plan, by=principal.name, **fields)
+        if replies.setdefault(one.question, reply) != reply:
+            raise HttpProblem(422, f"there are two replies to question {one.question}")
         closed = int(one.question) > seen or now.get(task_id) not in (None, one.question)
         try:
             messages_of(log, state, [reply], now=at, seen=seen)
@@ -164,5 +172,57 @@ async def _replies_to(
             raise HttpProblem(409, f"run {run_id!r} has a newer question: read it first")
         if one.plan is not None:
             check_sound(one.plan, team, state, principal)
-        replies.append(reply)
-    return known.team, replies
+    return known.team, [*replies.values()]
+
+
+# Plans
+
+
+class WantedPlan(BaseModel, extra="forbid"):
+    team: str
+    request: RequestText
+    after: str | None = None
+
+
+class GivenPlan(BaseModel, extra="forbid"):
+    team: str
+    plan: dict[str, Any]
+    """As far as it is written."""
+
+
+class PlanProblems(BaseModel):
+    problems: list[Problem]
+
+
+@router.post("/plans")
+async def plan_request(body: WantedPlan, caller: Operating) -> Plan:
+    """The plan for a request. No work is done; the planner may ask its model."""
+    if body.after is not None:
+        await caller.visible(body.after)
+    return await caller.service.supervisor(body.team).plan(body.request, after=body.after)
+
+
+@router.post("/plans/check")
+async def check_plan(body: GivenPlan, caller: Calling) -> PlanProblems:
+    """What is wrong with a plan, while it is edited. No model is asked."""
+    caller.check_role("approver")
+    team = caller.service.supervisor(body.team).team
+    try:
+        plan = Plan.model_validate(body.plan)
+    except ValidationError as error:
+        return PlanProblems(problems=[Problem("invalid", in_one_line(error))])
+    return PlanProblems(problems=[*_problems(plan, team, RunState())])
+
+
+def check_sound(plan: Plan, team: Team, state: RunState, principal: Principal) -> None:
+    """Raises `HttpProblem` with all errors of a plan that a person sends for a run."""
+    errors = [*errors_in(_problems(plan, team, state)), *foreign_files(plan, principal, state)]
+    if errors:
+        found = [asdict(one) for one in errors]
+        raise HttpProblem(422, "the plan can't be carried out", extra={"problems": [*found]})
+
+
+def _problems(plan: Plan, team: Team, state: RunState) -> Sequence[Problem]:
+    return check(
+        with_chosen_tools(plan, team), team, request=state.request or None, earlier=state.earlier
+    )

@@ -3,16 +3,21 @@
 import asyncio
 import datetime as dt
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from leadhand.contracts import events
 from leadhand.contracts.events import Event
 from leadhand.ports import Journal
 from leadhand.trace.run_history import RunHistory
 
+R = TypeVar("R")
+
 MAX_KEPT_EVENTS = 60_000
 """Of all runs together; the run that was read last is kept whatever its size."""
+MAX_INLINE = 200
+"""Events of a run that is read and shown at once; of a larger one, in a thread."""
 _REPLANS = (
     events.PlanAccepted,
     events.PlanAmended,
@@ -23,6 +28,13 @@ _REPLANS = (
     events.TaskPlanned,
     events.TaskSplit,
 )
+
+
+async def within(function: Callable[..., R], *args: object, size: int) -> R:
+    """Calls it, in a thread if what it works on is so large that others would wait."""
+    if size < MAX_INLINE:
+        return function(*args)
+    return await asyncio.to_thread(function, *args)
 
 
 @dataclass(slots=True, eq=False)
@@ -74,7 +86,7 @@ class RunRecords:
                 # It was deleted, and there may be another one by its id.
                 self.forget(run_id)
                 return await self.read(run_id) if new or record.seq else None
-            await asyncio.to_thread(record.add, new[1:] if record.seq else new)
+            await within(record.add, new[1:] if record.seq else new, size=len(new))
         self._keep(run_id, record)
         return record
 

@@ -1,19 +1,36 @@
 """Runs over HTTP: start, list, show, cancel, resume, follow up and delete them; their parts."""
 
 import asyncio
-import datetime as dt
+import json
 import mimetypes
 import re
+import time
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
+from urllib.parse import quote, unquote
 
 from fastapi import APIRouter, Header, Query, Request, Response
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import AwareDatetime, BaseModel, Field, JsonValue
 from pydantic_core import to_json
 
+from leadhand.contracts import events
+from leadhand.contracts.events import Event
+from leadhand.contracts.summary import RunFilter, RunStatus, RunSummary
 from leadhand.errors import InputError, RunInterrupted
+from leadhand.evals.trials import ORIGIN
+from leadhand.events import public
 from leadhand.page.report import REPORT, report_files
-from leadhand.run.erasing import DELETED
-from leadhand.run.stored import StoredRun
+from leadhand.run.handle import Run
+from leadhand.serve.documents import (
+    RunDocument,
+    RunEntry,
+    RunList,
+    TaskEntry,
+    run_document,
+    run_entry,
+    seen_answer,
+)
+from leadhand.serve.lifespan import erase_unkept
 from leadhand.serve.new_runs import (
     BODY,
     AcceptedRun,
@@ -25,20 +42,10 @@ from leadhand.serve.new_runs import (
     read_body,
     start,
 )
-from leadhand.serve.principals import check_every_tenant, check_role, is_own
 from leadhand.serve.problems import HttpProblem
-from leadhand.serve.retention import erase_soon, erase_unkept
-from leadhand.serve.run_list import MAX_LISTED, WantedRuns, listed
-from leadhand.serve.run_views import RunDocument, RunList, TaskEntry, public_answer, run_document
-from leadhand.serve.service import (
-    UNKEPT,
-    Calling,
-    Operating,
-    ServiceCaller,
-    VisibleRun,
-    no_such_run,
-)
-from leadhand.serve.task_views import blob_place, shortened, task_document, value_at
+from leadhand.serve.run_records import within
+from leadhand.serve.service import Calling, ServiceCaller
+from leadhand.serve.task_documents import shortened, task_document, value_at
 
 router = APIRouter(prefix="/api/v1", tags=["runs"])
 
@@ -50,9 +57,35 @@ STARTS: dict[str, Any] = {
     "responses": {200: {"model": RunDocument, "description": "It ended within the time to wait."}},
 }
 """Of routes that start a run."""
-_BODY = {"requestBody": {"required": True, "content": BODY}}
+MAX_LISTED = 200
+MAX_SEARCHED = 2_000
+SEARCH_S = 3.0
+"""How many runs one request searches at most, and how long."""
+_PAGE = 50
 _SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """A report is a file of its own: it has no part in the service's origin."""
+
+
+class WantedRuns(BaseModel):
+    """Which runs a list has."""
+
+    status: RunStatus | None = None
+    team: str | None = None
+    after: str | None = Field(None, description="Runs that follow this one.")
+    q: str = Field("", max_length=200, description="Words of request, answer or error.")
+    since: AwareDatetime | None = None
+    until: AwareDatetime | None = None
+    limit: int = Field(50, ge=1, le=MAX_LISTED)
+    cursor: str | None = None
+
+    def fits(self, run: RunSummary) -> bool:
+        return (
+            self.status in (None, run.status)
+            and self.team in (None, run.team)
+            and self.after in (None, run.after)
+            and (self.since is None or run.started_at >= self.since)
+            and (self.until is None or run.started_at < self.until)
+        )
 
 
 class CancelledRun(BaseModel, extra="forbid"):
@@ -69,28 +102,17 @@ class ResumedRun(BaseModel, extra="forbid"):
 class RequestAlone(BaseModel, extra="forbid"):
     request: RequestText
     store: bool = True
-    """False: the run is erased once its answer was read."""
+    """False: the run is erased once its answer was given."""
 
 
-class DeletedRun(BaseModel):
-    """What stays of a run, for audits."""
-
-    run_id: str
-    team: str
-    status: str
-    at: dt.datetime
-    by: str
-    """The principal, or `retention`, `store: false`, `runs prune`."""
-
-
-@router.post("/runs", **STARTS, openapi_extra=_BODY)
+@router.post("/runs", **STARTS, openapi_extra=BODY)
 async def start_run(
     request: Request, caller: Calling, key: Key = None, prefer: Prefer = None
 ) -> Response:
     """Start a run. 202 once it is stored: it goes on, whether its client stays or not."""
     new, uploads = await read_body(request, caller.service.settings)
     run = await start(caller, new, uploads=uploads, key=key)
-    return await started(caller, run.id, new.team, prefer)
+    return await started(caller, run, new.team, prefer)
 
 
 @router.post("/runs/{run_id}/followups", **STARTS)
@@ -98,28 +120,28 @@ async def follow_up(
     run_id: str, body: RequestAlone, caller: Calling, key: Key = None, prefer: Prefer = None
 ) -> Response:
     """Start a run that follows another one, which has an answer: it may use what that one found."""
-    known = await caller.visible(run_id)
-    new = NewRun(team=known.team, after=run_id, **body.model_dump())
-    run = await start(caller, new, key=key)
-    return await started(caller, run.id, known.team, prefer)
+    team = (await caller.visible(run_id)).team
+    run = await start(caller, NewRun(team=team, after=run_id, **body.model_dump()), key=key)
+    return await started(caller, run, team, prefer)
 
 
-async def started(caller: ServiceCaller, run_id: str, team: str, prefer: str | None) -> Response:
+async def started(caller: ServiceCaller, run: Run, team: str, prefer: str | None) -> Response:
     """The response to a request that has started a run: its answer, if the client waits for it."""
     wait = re.search(r"(?:^|[,;\s])wait=(\d{1,9})(?!\d)", prefer or "")
-    headers = {"location": f"/api/v1/runs/{run_id}"}
+    headers = {"location": f"/api/v1/runs/{run.id}"}
     if wait is not None:
-        headers["preference-applied"] = wait[0].strip(" ,;")
+        headers["preference-applied"] = f"wait={wait[1]}"
         try:
             async with asyncio.timeout(min(int(wait[1]), MAX_WAIT_S)):
-                await caller.service.supervisor(team).handle(run_id).answer()
-            response = await _shown(caller, run_id)
+                await run.answer()
+            response = await read_run(run.id, caller)
             response.headers.update(headers)
-            await erase_unkept(caller.service, run_id)
+            await erase_unkept(caller.service, run.id)
             return response
         except (TimeoutError, RunInterrupted):
             pass  # it goes on, here or in another process
-    return json_response(accepted(run_id, team), status=202, headers=headers)
+    content = accepted(run.id, team).model_dump_json()
+    return Response(content, 202, headers, media_type="application/json")
 
 
 @router.get("/runs")
@@ -129,48 +151,86 @@ async def list_runs(caller: Calling, wanted: Annotated[WantedRuns, Query()]) -> 
     A search looks at a limited number of runs; `searched` says at how many, and `complete` whether
     there may be more on the `next` page.
     """
-    return await listed(caller, wanted)
+    if wanted.cursor is not None:
+        await caller.visible(wanted.cursor)
+
+    def where(run: RunSummary) -> bool:
+        # An operator finds what the command line did in the same home, too, but no trials.
+        served = run.team in caller.service.supervisors or caller.is_operator
+        shown = served and run.origin.get("command") != ORIGIN["command"]
+        return shown and caller.principal.may_see(run.origin) and wanted.fits(run)
+
+    if words := wanted.q.lower().split():
+        return await _searched(caller, wanted, words, where)
+    limit, journal = wanted.limit, caller.service.journal
+    found = await journal.runs(limit=limit + 1, cursor=wanted.cursor, where=where)
+    page = tuple(run_entry(run, operator=caller.is_operator) for run in found[:limit])
+    return RunList(runs=page, next=page[-1].run_id if len(found) > limit else None)
 
 
-@router.get("/runs/{run_id}", response_model=RunDocument, responses={304: {}})
+async def _searched(
+    caller: ServiceCaller, wanted: WantedRuns, words: Sequence[str], where: RunFilter
+) -> RunList:
+    journal, found, operator = caller.service.journal, list[RunEntry](), caller.is_operator
+    searched, cursor, ends_s = 0, wanted.cursor, time.monotonic() + SEARCH_S
+    while True:
+        page = await journal.runs(limit=_PAGE, cursor=cursor, where=where)
+        for run in page:
+            cut_off = searched >= MAX_SEARCHED or time.monotonic() > ends_s
+            if cut_off or len(found) == wanted.limit:
+                return RunList(
+                    runs=tuple(found), next=cursor, searched=searched, complete=not cut_off
+                )
+            searched, cursor = searched + 1, run.run_id
+            if place := place_of(words, await journal.events(run.run_id), operator=operator):
+                found.append(run_entry(run, operator=operator, found_in=place))
+        if len(page) < _PAGE:
+            return RunList(runs=tuple(found), next=None, searched=searched)
+
+
+def place_of(words: Sequence[str], log: Sequence[Event], *, operator: bool) -> str | None:
+    """Where the first of `words`, in lower case, is, if all of them are in the run; pure."""
+    texts = {"request": "", "answer": "", "error": ""}
+    for event in log:
+        match event:
+            case events.RunStarted(within=()):
+                texts["request"] = event.request.lower()
+            case (
+                events.RunFinished(within=(), answer=answer)
+                | events.RunWaiting(within=(), answer=answer)
+            ):
+                shown = [answer.answer, answer.output] if operator else public(event)["answer"]
+                texts["answer"] = json.dumps(shown, ensure_ascii=False).lower()
+            case events.TaskFailed(within=()) | events.TaskEscalated(within=()) if operator:
+                texts["error"] += f"{event.message.lower()}\n"
+            case _:
+                pass
+    if not all(any(word in text for text in texts.values()) for word in words):
+        return None
+    return next(place for place, text in texts.items() if words[0] in text)
+
+
+@router.get("/runs/{run_id}", response_model=RunDocument)
 async def read_run(
     run_id: str,
     caller: Calling,
     since_seq: Annotated[
         int, Query(ge=0, description="Only tasks with a later event; `partial` is then true.")
     ] = 0,
-    if_none_match: Annotated[str | None, Header()] = None,
 ) -> Response:
-    """A run with its tasks, its questions and its answer. An unchanged `ETag` is a 304."""
-    known = await caller.visible(run_id)
-    response = await _shown(caller, run_id, since_seq, if_none_match)
-    if UNKEPT in known.origin:
-        erase_soon(caller, run_id)
-    return response
-
-
-async def _shown(
-    caller: ServiceCaller, run_id: str, since_seq: int = 0, if_none_match: str | None = None
-) -> Response:
-    service, operator = caller.service, caller.is_operator
-    held = await service.journal.holder(run_id) is not None
-    last = await service.journal.last_seq(run_id)
-    etag = f'W/"{last}-{int(held)}{int(operator)}-{since_seq}"'
-    headers = {"etag": etag, "cache-control": "private, no-cache"}
-    if if_none_match is not None and etag in if_none_match.split(", "):
-        return Response(status_code=304, headers=headers)
-    record, known = await service.records.read(run_id), await service.stored(run_id)
-    if record is None or known is None:
-        raise no_such_run(run_id)
-    replies = caller.may_reply(known)
+    """A run with its tasks, its questions and its answer."""
+    known, record = await caller.visible(run_id), await caller.record(run_id)
+    held = record.history.state.answer is None
+    held = held and await caller.service.journal.holder(run_id) is not None
 
     def body() -> bytes:
+        replies, operator = caller.may_reply(known), caller.is_operator
         return to_json(
             run_document(record, held=held, operator=operator, replies=replies, since_seq=since_seq)
         )
 
     async with record.reading:  # events that come meanwhile are for the next request
-        return json_response(await asyncio.to_thread(body), headers=headers)
+        return Response(await within(body, size=record.seq), media_type="application/json")
 
 
 @router.post("/runs/{run_id}/cancel", status_code=202)
@@ -188,7 +248,7 @@ async def cancel_run(run_id: str, caller: Calling, body: CancelledRun | None = N
 async def resume_run(run_id: str, caller: Calling, body: ResumedRun | None = None) -> AcceptedRun:
     """Continue a run that was stopped, or do a task of it and what depends on it again."""
     known, given = await caller.visible(run_id), body or ResumedRun()
-    own = is_own(caller.principal, known.origin)
+    own = caller.principal.owns(known.origin)
     await caller.service.handle(known).resume(
         from_task=given.from_task,
         deadline_s=given.deadline_s,
@@ -206,41 +266,29 @@ async def delete_run(run_id: str, caller: Calling) -> Response:
     return Response(status_code=204)
 
 
-@router.get("/deleted")
-async def list_deleted(
-    caller: Operating, limit: Annotated[int, Query(ge=1, le=MAX_LISTED)] = 50
-) -> list[DeletedRun]:
-    """The runs that were deleted, the latest first, for operators of all tenants."""
-    check_every_tenant(caller.principal)
-    notes = await caller.service.journal.notes(DELETED)
-    return [DeletedRun.model_validate_json(notes[key]) for key in sorted(notes)[: -limit - 1 : -1]]
-
-
 @router.get("/runs/{run_id}/tasks/{path:path}", response_model=TaskEntry)
 async def read_task(run_id: str, path: str, caller: Calling) -> Response:
     """A task by its path. Operators also get its result, why each step was taken, and for each
     attempt what it was given and called; of long texts the beginning and the id of a blob."""
-    document = await _task(caller, await caller.visible(run_id), path)
-    return json_response(await asyncio.to_thread(shortened, document, path))
+    document = shortened(await _task(caller, run_id, path), quote(path, safe=""))
+    return Response(to_json(document), media_type="application/json")
 
 
-@router.get("/runs/{run_id}/blobs/{blob_id}", response_class=Response)
+@router.get("/runs/{run_id}/blobs/{blob_id:path}", response_class=Response)
 async def read_blob(run_id: str, blob_id: str, caller: Calling) -> Response:
     """A long text of a task, whole; for operators."""
-    known = await caller.visible(run_id)
-    check_role(caller.principal, "operator")
-    path, place = blob_place(blob_id)
-    found = value_at(await _task(caller, known, path), place)
+    await caller.visible(run_id)
+    caller.check_role("operator")
+    path, _, place = blob_id.partition("/")
+    found = value_at(await _task(caller, run_id, unquote(path)), place)
     if not isinstance(found, str):
         raise HttpProblem(404, "there is no such text")
     return Response(found, media_type="text/plain; charset=utf-8")
 
 
-async def _task(caller: ServiceCaller, known: VisibleRun, path: str) -> JsonValue:
-    service, run_id = caller.service, known.run_id
-    record, log = await service.records.read(run_id), await service.journal.events(run_id)
-    if record is None:
-        raise no_such_run(run_id)
+async def _task(caller: ServiceCaller, run_id: str, path: str) -> JsonValue:
+    known, service = await caller.visible(run_id), caller.service
+    record, log = await caller.record(run_id), await service.journal.events(run_id)
     supervisor = service.supervisors.get(known.team)
     team = None if supervisor is None else supervisor.team
     async with record.reading:
@@ -260,14 +308,13 @@ async def read_report(
     file: Annotated[str | None, Query(description="Another file of the team's report.")] = None,
 ) -> Response:
     """The report that the team makes of the answer, or the answer as a page."""
-    known = await caller.visible(run_id)
-    log = await caller.service.journal.events(run_id)
-    if (answer := StoredRun.of(run_id, log).state.answer) is None:
+    known, record = await caller.visible(run_id), await caller.record(run_id)
+    if (answer := record.history.state.answer) is None:
         raise HttpProblem(409, f"run {run_id!r} has no answer yet")
     team = caller.service.supervisor(known.team).team
-    if not caller.is_operator:
-        answer = public_answer(answer)
-    files = await asyncio.to_thread(report_files, answer, team, answer.answer)
+    shown = seen_answer(answer, operator=caller.is_operator)
+    text = shown.answer or f"There is no answer: the run is {answer.status}."
+    files = await asyncio.to_thread(report_files, shown, team, text)
     name = file or (REPORT if format == "html" else "report.md")
     if name not in files:
         raise HttpProblem(404, f"there is no {name!r:.200}", extra={"files": [*files]})
@@ -277,11 +324,3 @@ async def read_report(
     if file is not None:
         headers["content-disposition"] = "attachment"
     return Response(files[name], media_type=kind, headers=headers)
-
-
-def json_response(
-    content: object, *, status: int = 200, headers: dict[str, str] | None = None
-) -> Response:
-    """A response of JSON data, or of bytes that are JSON."""
-    body = content if isinstance(content, bytes) else to_json(content)
-    return Response(body, status, headers, media_type="application/json")

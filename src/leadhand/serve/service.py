@@ -1,7 +1,7 @@
-"""What the routes share: the supervisors of a service, its journal and its limits."""
+"""What the routes share: the supervisors of a service, its journal and limits, and who calls."""
 
 import asyncio
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,15 +12,14 @@ from pydantic import JsonValue
 
 from leadhand.contracts.events import RunStarted
 from leadhand.contracts.summary import RunSummary
-from leadhand.errors import InputError, JournalError
+from leadhand.errors import InputError
 from leadhand.journal import MemoryJournal
 from leadhand.ports import Journal
 from leadhand.run.handle import Run
-from leadhand.run.stored import check_known_id
-from leadhand.serve.feed import Feed
-from leadhand.serve.principals import Current, check_role, is_own, may_answer, may_see
+from leadhand.run.stored import RUN_ID
+from leadhand.serve.principals import EVERY_TENANT, Current, Principal, UserRole, authenticated
 from leadhand.serve.problems import RETRY_S, HttpProblem
-from leadhand.serve.run_records import RunRecords
+from leadhand.serve.run_records import RunRecord, RunRecords
 from leadhand.supervisor import Supervisor
 
 AnySupervisor = Supervisor[Any, object]
@@ -29,7 +28,7 @@ MAX_KNOWN_RUNS = 10_000
 DRAINING_S = 1.0
 """How long a service that stops waits for the next part of a body."""
 UNKEPT = "unkept"
-"""In the origin of a run: it is erased once its answer was read."""
+"""In the origin of a run: it is erased once its answer was given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +41,8 @@ class ServiceSettings:
     """How often interrupted runs of processes that died are taken over."""
     retain_s: float | None = None
     """How long finished runs are kept after their last event; None: until they are deleted."""
-    reread_s: float = 5.0
-    """How long a run with `store: false` stays once its answer was read, to be read again."""
-    unread_s: float = 600.0
-    """How long it stays after its last event if nothing reads its answer."""
+    unread_s: float = 60.0
+    """How long a run with `store: false` stays after its end, unless a response had its answer."""
     heartbeat_s: float = 15.0
     """The longest silence of a stream."""
     max_body_bytes: int = 4_000_000
@@ -55,7 +52,7 @@ class ServiceSettings:
     max_uploads: int = 200
     """Files of one request."""
     max_streams: int = 100
-    """Of events, that one principal has open at once."""
+    """That one principal has open at once."""
     max_connections: int = 1_000
     """At once; more are answered 503. For the server that `leadhand serve` starts."""
     body_s: float = 60.0
@@ -63,8 +60,8 @@ class ServiceSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class VisibleRun:
-    """A stored run that the caller may see."""
+class KnownRun:
+    """A stored run, by its first event."""
 
     run_id: str
     team: str
@@ -85,53 +82,45 @@ class Service:
     reading: set[asyncio.Timeout] = field(default_factory=set[asyncio.Timeout])
     """Of requests whose bodies are still to come."""
     streams: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
-    """Of events that are open, by the tenant and name of their reader."""
+    """That are open, by the tenant and name of their reader."""
     drained: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once every run has ended or is interrupted."""
     records: RunRecords = field(init=False)
     """The runs that were shown last."""
-    feed: Feed = field(init=False)
-    """What happens in all runs."""
-    erasing: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
-    """Of runs that are about to be erased, as their answers were read."""
-    _known: OrderedDict[str, VisibleRun] = field(default_factory=OrderedDict[str, VisibleRun])
-    """The last runs that were looked at: their first event never changes."""
+    _known: dict[str, KnownRun] = field(default_factory=dict[str, KnownRun])
+    """Runs that were looked at: their first event never changes."""
 
     def __post_init__(self) -> None:
         self.records = RunRecords(self.journal)
-        self.feed = Feed(self.supervisors, self.journal, self.draining)
 
     def supervisor(self, team: str) -> AnySupervisor:
         """Raises `HttpProblem` 404 that names the teams."""
-        try:
-            return self.supervisors[team]
-        except KeyError:
+        if team not in self.supervisors:
             names = ", ".join(self.supervisors)
-            raise HttpProblem(404, f"there is no team {team!r:.80} here: {names}") from None
+            raise HttpProblem(404, f"there is no team {team!r:.80} here: {names}")
+        return self.supervisors[team]
 
-    def handle(self, run: VisibleRun) -> Run[Any, object]:
+    def handle(self, run: KnownRun) -> Run[Any, object]:
         """Raises `HttpProblem` if its team is not served here."""
         return self.supervisor(run.team).handle(run.run_id)
 
-    async def stored(self, run_id: str) -> VisibleRun | None:
+    async def stored(self, run_id: str) -> KnownRun | None:
         """Any run of the journal; None if there is none. For callers that check who asks."""
-        try:
-            check_known_id(run_id)
-        except InputError:
-            return None
-        if not await self.journal.last_seq(run_id):
+        if not RUN_ID.fullmatch(run_id) or not await self.journal.last_seq(run_id):
             self._known.pop(run_id, None)
             return None
-        known = self._known.get(run_id)
-        if known is None:
-            started = next(iter(await self.journal.events(run_id)), None)
-            if not isinstance(started, RunStarted):
-                raise JournalError(f"run {run_id!r} does not begin with run_started")
-            known = VisibleRun(run_id, started.team, started.origin, started.uploads)
-            self._known[run_id] = known
-            while len(self._known) > MAX_KNOWN_RUNS:
-                self._known.popitem(last=False)
-        return known
+        if run_id not in self._known:
+            match await self.journal.events(run_id):
+                case [RunStarted() as first, *_]:
+                    self.remember(KnownRun(run_id, first.team, first.origin, first.uploads))
+                case _:
+                    return None
+        return self._known[run_id]
+
+    def remember(self, run: KnownRun) -> None:
+        if len(self._known) >= MAX_KNOWN_RUNS:
+            self._known.clear()
+        self._known[run.run_id] = run
 
 
 def no_such_run(run_id: str) -> HttpProblem:
@@ -160,35 +149,52 @@ def service_of(
     return Service(supervisors=by_team, journal=journal, settings=settings)
 
 
-async def _serving(request: Request) -> Service:
-    service: Service = request.app.state.service
-    return service
-
-
-Serving = Annotated[Service, Depends(_serving)]
-"""The service, for routes."""
-
-
 @dataclass(frozen=True, slots=True)
 class ServiceCaller:
     """A principal at the service."""
 
-    principal: Current
-    service: Serving
+    principal: Principal
+    service: Service
+    request: Request | None = None
+    """None over stdio."""
 
     @property
     def is_operator(self) -> bool:
         return self.principal.has("operator")
 
-    async def visible(self, run_id: str) -> VisibleRun:
+    def check_role(self, role: UserRole, *, everywhere: bool = False) -> None:
+        """Raises `HttpProblem` 403. `everywhere`: in all tenants."""
+        if not self.principal.has(role):
+            raise HttpProblem(403, f"this is for the role {role}")
+        if everywhere and self.principal.tenant != EVERY_TENANT:
+            raise HttpProblem(403, f"this is for operators of the tenant {EVERY_TENANT}")
+
+    async def visible(self, run_id: str) -> KnownRun:
         """The run, if the caller may see it. Raises `HttpProblem` 404."""
         run = await self.service.stored(run_id)
-        if run is None or not may_see(self.principal, run.origin):
+        if run is None or not self.principal.may_see(run.origin):
             raise no_such_run(run_id)
         return run
 
+    async def record(self, run_id: str) -> RunRecord:
+        """All of a run, if there is one. Raises `HttpProblem` 404."""
+        record = await self.service.records.read(run_id)
+        if record is None:
+            raise no_such_run(run_id)
+        return record
+
+    def may_reply(self, run: KnownRun | RunSummary) -> bool:
+        """Whether the caller may answer its questions: an operator, or an approver of the tenant,
+        who needs the team's leave for a run of their own; a requester has no more than that."""
+        supervisor, principal = self.service.supervisors.get(run.team), self.principal
+        if supervisor is None:
+            return False
+        if principal.owns(run.origin) and not self.is_operator:
+            return supervisor.team.requester_approves
+        return principal.rules(run.origin, "approver")
+
     def check_streams(self) -> None:
-        """Raises `HttpProblem` 429 if the caller may open no further stream of events."""
+        """Raises `HttpProblem` 429 if the caller may open no further stream."""
         most = self.service.settings.max_streams
         if self.service.streams[self._name] >= most:
             why = f"you follow {most} streams already: close one, or follow /api/v1/events"
@@ -208,23 +214,28 @@ class ServiceCaller:
     def _name(self) -> tuple[str, str]:
         return self.principal.tenant, self.principal.name
 
-    def may_reply(self, run: VisibleRun | RunSummary) -> bool:
-        """Whether the caller may answer its questions: an operator, or an approver of the tenant,
-        who needs the team's leave for a run of their own; a requester has no more than that."""
-        supervisor, principal = self.service.supervisors.get(run.team), self.principal
-        if supervisor is None:
+    async def still_counts(self) -> bool:
+        """Whether the caller is still who it was when the request began: tokens are revoked."""
+        if self.request is None:
+            return True
+        try:
+            now = await authenticated(self.request)
+        except HttpProblem:
             return False
-        if is_own(principal, run.origin) and "operator" not in principal.roles:
-            return supervisor.team.requester_approves
-        return may_answer(principal, run.origin)
+        before = self.principal
+        return (now.name, now.tenant, now.roles) == (before.name, before.tenant, before.roles)
 
 
-Calling = Annotated[ServiceCaller, Depends(ServiceCaller)]
+async def _calling(request: Request, principal: Current) -> ServiceCaller:
+    return ServiceCaller(principal, request.app.state.service, request)
+
+
+Calling = Annotated[ServiceCaller, Depends(_calling)]
 """The caller, for routes; a request without one is 401."""
 
 
 async def _operating(caller: Calling) -> ServiceCaller:
-    check_role(caller.principal, "operator")
+    caller.check_role("operator")
     return caller
 
 

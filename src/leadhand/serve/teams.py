@@ -17,10 +17,9 @@ from leadhand.errors import InputError
 from leadhand.evals.trials import ORIGIN
 from leadhand.models.choice import models_by_role
 from leadhand.plans.payloads import DeclaredType
+from leadhand.serve.documents import RunEntry, run_entry
 from leadhand.serve.new_runs import AcceptedRun, NewRun, start
-from leadhand.serve.principals import may_see
 from leadhand.serve.problems import HttpProblem
-from leadhand.serve.run_views import RunEntry, run_entry
 from leadhand.serve.runs import STARTS, Prefer, RequestAlone, started
 from leadhand.serve.service import Calling, Operating
 from leadhand.supervisor import Supervisor
@@ -46,35 +45,6 @@ def _facts(routes: Sequence[Route]) -> list[dict[str, Any]]:
     return [{key: one for key, one in dataclasses.asdict(route).items() if one} for route in routes]
 
 
-class TeamFacts(BaseModel):
-    name: str
-    description: str
-    needs: str
-    """What has to be handed in."""
-    gives: str
-    """What the answer has."""
-    confidential: bool
-    model: str | None = None
-    """What it asks; None: it works without a model."""
-    samples: list[str] = []
-    approve: list[Occasion] = []
-    """When the service asks a person in its runs."""
-
-    @classmethod
-    def of(cls, supervisor: Supervisor[Any, object]) -> Self:
-        team = supervisor.team
-        facts = {name: getattr(team, name) for name in cls.model_fields if hasattr(team, name)}
-        facts["model"] = ", ".join(dict.fromkeys(models_by_role(team).values())) or None
-        folder = ready_made().get(team.name)
-        facts["approve"] = [*supervisor.approve]
-        facts["samples"] = [] if folder is None else sample_names(folder)
-        return cls.model_validate(facts)
-
-
-class TeamEntry(TeamFacts):
-    workers: Annotated[int, BeforeValidator(len)]
-
-
 class WorkerEntry(BaseModel, from_attributes=True):
     name: str
     description: str
@@ -96,15 +66,36 @@ class EvaluationEntry(BaseModel):
     """How many of the runs ended `complete`; that is no score."""
 
 
-class TeamDocument(TeamFacts):
+class TeamDocument(BaseModel):
+    name: str
+    description: str
+    needs: str
+    """What has to be handed in."""
+    gives: str
+    """What the answer has."""
+    confidential: bool
     workers: list[WorkerEntry]
     routes: Annotated[list[dict[str, Any]], BeforeValidator(_facts)]
     """Which words of a request lead to which worker."""
     output: Annotated[dict[str, Any] | None, BeforeValidator(_schema)]
     """The JSON Schema of the answer's output; None: any."""
+    model: str | None = None
+    """What it asks; None: it works without a model."""
+    samples: list[str] = []
+    approve: list[Occasion] = []
+    """When the service asks a person in its runs."""
     runs: list[RunEntry] = []
-    """The latest that the caller may see, without those of evaluations."""
+    """The latest that the caller may see, without those of evaluations; only of one team."""
     evaluation: EvaluationEntry | None = None
+
+    @classmethod
+    def of(cls, supervisor: Supervisor[Any, object]) -> Self:
+        team, folder = supervisor.team, ready_made().get(supervisor.team.name)
+        facts = {name: getattr(team, name) for name in cls.model_fields if hasattr(team, name)}
+        facts["model"] = ", ".join(dict.fromkeys(models_by_role(team).values())) or None
+        facts["approve"] = [*supervisor.approve]
+        facts["samples"] = [] if folder is None else sample_names(folder)
+        return cls.model_validate(facts)
 
 
 class WantedSample(BaseModel, extra="forbid"):
@@ -112,9 +103,9 @@ class WantedSample(BaseModel, extra="forbid"):
 
 
 @router.get("/teams")
-async def list_teams(caller: Calling) -> list[TeamEntry]:
+async def list_teams(caller: Calling) -> list[TeamDocument]:
     """The teams that can be asked here."""
-    return [TeamEntry.of(one) for one in caller.service.supervisors.values()]
+    return [TeamDocument.of(one) for one in caller.service.supervisors.values()]
 
 
 @router.get("/teams/{name}")
@@ -128,7 +119,7 @@ async def read_team(name: str, caller: Calling) -> TeamDocument:
 
     def seen(run: RunSummary, *, trial: bool) -> bool:
         is_trial = run.origin.get("command") == ORIGIN["command"]
-        return run.team == name and is_trial == trial and may_see(caller.principal, run.origin)
+        return run.team == name and is_trial == trial and caller.principal.may_see(run.origin)
 
     runs = await journal.runs(limit=_RUNS, where=lambda run: seen(run, trial=False))
     shown.runs = [run_entry(run, operator=caller.is_operator) for run in runs]
@@ -152,7 +143,7 @@ async def run_sample(
     except InputError as error:
         raise HttpProblem(404, str(error)) from None
     run = await start(caller, NewRun(team=name, request=request), inputs=tuple(inputs))
-    return await started(caller, run.id, name, prefer)
+    return await started(caller, run, name, prefer)
 
 
 @router.post("/teams/{name}/workers/{worker}/try", status_code=202, response_model=AcceptedRun)
@@ -163,7 +154,7 @@ async def try_worker(name: str, worker: str, body: RequestAlone, caller: Operati
     task = Task(id=worker, worker=worker, intent=body.request)
     plan = Plan(goal=body.request, tasks=(task,))
     run = await start(caller, NewRun(team=name, request=body.request, plan=plan))
-    return await started(caller, run.id, name, None)
+    return await started(caller, run, name, None)
 
 
 def _last_evaluation(trials: Sequence[RunSummary]) -> EvaluationEntry | None:

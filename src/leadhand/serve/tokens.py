@@ -8,10 +8,10 @@ import os
 import secrets
 import tempfile
 import time
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Callable, Generator
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from leadhand.contracts.data import Record, in_one_line
 from leadhand.errors import InputError, ToolError
@@ -68,22 +68,15 @@ class NamedToken(Record):
     """Of the token, which itself is not kept."""
     tenant: str = Field(min_length=1, max_length=100)
     role: UserRole
-    created_at: dt.datetime
+    created_at: dt.datetime = Field(default_factory=lambda: dt.datetime.now(dt.UTC))
     expires_at: dt.datetime | None = None
 
-    def is_valid(self, now: dt.datetime) -> bool:
-        return self.expires_at is None or now < self.expires_at
 
-    @property
-    def principal(self) -> Principal:
-        return Principal(self.name, self.tenant, frozenset((self.role,)))
-
-
-class _File(Record):
-    key: str
+class TokenFile(BaseModel):
+    key: str = ""
     """Signs the cookies of browsers."""
-    tokens: tuple[NamedToken, ...] = ()
-    ended: Mapping[str, float] = Field(default_factory=dict)
+    tokens: list[NamedToken] = []
+    ended: dict[str, float] = {}
     """Sessions of browsers that their users ended, and when they would have expired."""
 
 
@@ -92,95 +85,78 @@ class NamedTokens:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self._read: tuple[tuple[int, int], _File] | None = None
+        self._read: tuple[tuple[int, int], TokenFile] | None = None
 
     @property
-    def all(self) -> tuple[NamedToken, ...]:
-        return self._content().tokens
-
-    @property
-    def key(self) -> bytes:
-        """Signs cookies; made at first."""
-        if not self._content().key:
-            with self._changing():
-                pass
-        return bytes.fromhex(self._content().key)
-
-    def of_digest(self, digest: str) -> NamedToken | None:
-        return next((one for one in self.all if secrets.compare_digest(one.digest, digest)), None)
-
-    def add(
-        self,
-        name: str,
-        *,
-        tenant: str,
-        role: UserRole,
-        now: dt.datetime,
-        expires_at: dt.datetime | None = None,
-    ) -> str:
-        """The token, which is shown this once. Raises `InputError` for a name that is taken."""
-        token = new_token()
-        try:
-            entry = NamedToken(
-                name=name,
-                digest=digest_of(token),
-                tenant=tenant,
-                role=role,
-                created_at=now,
-                expires_at=expires_at,
-            )
-        except ValidationError as error:
-            raise InputError(in_one_line(error, {"name": name})) from None
-        with self._changing() as (tokens, _):
-            if any(one.name == name for one in tokens):
-                raise InputError(f"there is a token {name!r} already: revoke it first")
-            tokens.append(entry)
-        return token
-
-    def revoke(self, name: str) -> None:
-        """It counts no more from the next request on, nor do its cookies. Raises `InputError`."""
-        with self._changing() as (tokens, _):
-            found = [one for one in tokens if one.name == name]
-            if not found:
-                raise InputError(f"there is no token {name!r}")
-            tokens.remove(found[0])
-
-    @property
-    def ended_sessions(self) -> Collection[str]:
-        return self._content().ended
-
-    def end_session(self, nonce: str, *, until_s: float) -> None:
-        """Raises `OSError` if the file can't be written."""
-        with self._changing() as (_, ended):
-            for one in [one for one, until in ended.items() if until < time.time()]:
-                del ended[one]
-            ended[nonce] = until_s
-
-    def _content(self) -> _File:
+    def content(self) -> TokenFile:
         """Read again if it has changed."""
         try:
             found = self.file.stat()
         except FileNotFoundError:
-            return _File(key="")
+            return TokenFile()
         version = (found.st_mtime_ns, found.st_ino)
         if self._read is None or self._read[0] != version:
             try:
-                content = _File.model_validate_json(self.file.read_bytes())
+                self._read = version, TokenFile.model_validate_json(self.file.read_bytes())
             except (OSError, ValueError) as error:
                 raise ToolError(f"can't read the tokens in {self.file}: {error}") from error
-            self._read = (version, content)
         return self._read[1]
 
+    @property
+    def key(self) -> bytes:
+        """Made at first."""
+        if not self.content.key:
+            with self._changing():
+                pass
+        return bytes.fromhex(self.content.key)
+
+    def principal_of(self, digest: str, now: dt.datetime | None = None) -> Principal | None:
+        """Whose token it is, while it counts."""
+        now = now or dt.datetime.now(dt.UTC)
+        for one in self.content.tokens:
+            counts = one.expires_at is None or now < one.expires_at
+            if secrets.compare_digest(one.digest, digest) and counts:
+                return Principal(one.name, one.tenant, frozenset((one.role,)))
+        return None
+
+    def add(
+        self, name: str, *, tenant: str, role: UserRole, expires_at: dt.datetime | None = None
+    ) -> str:
+        """The token, which is shown this once. Raises `InputError` for a name that is taken."""
+        fields = {"name": name, "tenant": tenant, "role": role, "expires_at": expires_at}
+        token = new_token()
+        try:
+            entry = NamedToken.model_validate({**fields, "digest": digest_of(token)})
+        except ValidationError as error:
+            raise InputError(in_one_line(error, fields)) from None
+        with self._changing() as content:
+            if any(one.name == name for one in content.tokens):
+                raise InputError(f"there is a token {name!r} already: revoke it first")
+            content.tokens.append(entry)
+        return token
+
+    def revoke(self, name: str) -> None:
+        """It counts no more from the next request on, nor do its cookies. Raises `InputError`."""
+        with self._changing() as content:
+            kept = [one for one in content.tokens if one.name != name]
+            if len(kept) == len(content.tokens):
+                raise InputError(f"there is no token {name!r}")
+            content.tokens = kept
+
+    def end_session(self, nonce: str, *, until_s: float) -> None:
+        """Raises `OSError` if the file can't be written."""
+        with self._changing() as content:
+            now_s = time.time()
+            content.ended = {one: until for one, until in content.ended.items() if until >= now_s}
+            content.ended[nonce] = until_s
+
     @contextlib.contextmanager
-    def _changing(self) -> Generator[tuple[list[NamedToken], dict[str, float]]]:
-        """The tokens and the ended sessions, which are saved with a key; no other process changes
-        them meanwhile."""
+    def _changing(self) -> Generator[TokenFile]:
+        """The content, which is saved with a key; no other process changes it meanwhile."""
         self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with open(f"{self.file}.lock", "ab") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            content = self._content()
-            tokens, ended = [*content.tokens], {**content.ended}
-            yield tokens, ended
-            key = content.key or secrets.token_hex(32)
-            content = _File(key=key, tokens=tuple(tokens), ended=ended)
+            content = self.content.model_copy(deep=True)
+            yield content
+            content.key = content.key or secrets.token_hex(32)
             _save(self.file, content.model_dump_json(indent=2))

@@ -2,28 +2,24 @@
 
 import asyncio
 import json
-import logging
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import aclosing, asynccontextmanager, nullcontext, suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request
-from starlette.exceptions import HTTPException
 
 from leadhand import events
 from leadhand.contracts.answer import FOUND_HEADING, Answer
-from leadhand.errors import InputError, LeadhandError
+from leadhand.errors import InputError
 from leadhand.events import TextDelta
 from leadhand.run.handle import Run
-from leadhand.serve.event_streams import Queue, QueueStream, disconnected
-from leadhand.serve.problems import HttpProblem, openai_error, problem_of
-from leadhand.serve.retention import erase_soon, erase_unkept
-from leadhand.serve.run_views import public_answer
+from leadhand.serve.documents import seen_answer
+from leadhand.serve.events import disconnected
+from leadhand.serve.lifespan import erase_unkept
+from leadhand.serve.problems import HttpProblem
 from leadhand.serve.service import ServiceCaller
-
-_log = logging.getLogger("leadhand")
 
 OpenAIDocument = dict[str, object]
 AGAIN = "\n\n---\n\n"
@@ -55,49 +51,57 @@ class ClientTurn:
     run: Run[Any, object]
     as_output: bool = False
     """Whether the client gets the output as JSON in place of the text."""
-    stays: bool = False
-    """Whether the run goes on if its client leaves."""
-    waits: bool = False
-    """Whether the client waits for replies of people, too."""
+    background: bool = False
+    """Whether the client waits for replies of people, too, and may leave and come back."""
+    stored: bool = False
+    """Whether it was begun before, so that the run goes on if this client leaves."""
+
+    @property
+    def _stays(self) -> bool:
+        return self.background or self.stored
 
     async def answer(self, request: Request) -> Answer | None:
         """The answer; None if the client has left before."""
         answering = asyncio.create_task(self.run.answer())
         leaving = asyncio.create_task(disconnected(request.receive))
         try:
-            async with self._stopped_if_left():
-                await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
             if not answering.done():
-                await self._stop()
                 return None
+            await erase_unkept(self.caller.service, self.run.id)
             return answering.result()
         finally:
+            if not answering.done():
+                await self._stop()
             for task in (answering, leaving):
                 task.cancel()
             await asyncio.wait((answering, leaving))
-            await erase_unkept(self.caller.service, self.run.id)
 
-    def stream(self, write: Write, *, counted: bool = False) -> QueueStream:
-        """`counted`: it is one of the streams of the caller, whose number is limited."""
+    async def stream(self, write: Write) -> AsyncGenerator[str]:
+        ended = False
+        try:
+            for one in write(None):
+                yield one
+            async with aclosing(self.parts()) as parts:
+                async for part in parts:
+                    if isinstance(part, Answer) and not self._stays:
+                        await erase_unkept(self.caller.service, self.run.id)
+                    for one in write(part):
+                        yield one
+            ended = True
+        except Exception as error:  # the status was sent before
+            ended = True
+            for one in write(error):
+                yield one
+        finally:
+            if not ended:
+                await self._stop()
 
-        async def read(queue: Queue) -> None:
-            async def put(part: Part | Exception | None) -> None:
-                for one in write(part):
-                    await queue.put(one)
-
-            try:
-                async with self._stopped_if_left():
-                    await put(None)
-                    async for part in self.parts():
-                        await put(part)
-            except Exception as error:  # the status was sent before
-                await put(error)
-            finally:
-                erase_soon(self.caller, self.run.id, after_s=None if self.stays else 0)
-
-        heartbeat_s = self.caller.service.settings.heartbeat_s
-        during = self.caller.streaming if counted else nullcontext
-        return QueueStream(read, heartbeat_s=heartbeat_s, retry_ms=None, during=during)
+    async def _stop(self) -> None:
+        """Its client left."""
+        if not self._stays and not self.caller.service.draining.is_set():
+            with suppress(InputError):  # it has ended
+                await self.run.cancel("its client left")
 
     async def parts(self) -> AsyncGenerator[Part]:
         """The text of the answer as a model writes it, or its rest once it is there, and the answer
@@ -109,7 +113,7 @@ class ClientTurn:
                     case TextDelta(task_id=None, role="synthesizer") if not self.as_output:
                         yield f"{AGAIN}{event.text}" if event.reset and sent else event.text
                         sent = event.text if event.reset else sent + event.text
-                    case events.RunWaiting(within=()) if not self.waits:
+                    case events.RunWaiting(within=()) if not self.background:
                         last = await self.caller.service.journal.last_seq(self.run.id)
                         if last == event.seq:  # it was not resumed
                             yield event.answer
@@ -128,7 +132,7 @@ class ClientTurn:
         """The answer's text, or its output as JSON; None if there is none."""
         if answer.status not in ("complete", "partial"):
             return None
-        shown = answer if self.caller.is_operator else public_answer(answer)
+        shown = seen_answer(answer, operator=self.caller.is_operator)
         if not self.as_output:
             return shown.answer
         return None if shown.output is None else json.dumps(shown.output, ensure_ascii=False)
@@ -148,21 +152,6 @@ class ClientTurn:
             headers={"x-should-retry": "false"},
             extra={"code": f"run_{answer.status}", "run_id": answer.run_id},
         )
-
-    @asynccontextmanager
-    async def _stopped_if_left(self) -> AsyncGenerator[None]:
-        """Cancels the run if its caller is cancelled in the block."""
-        try:
-            yield
-        except (asyncio.CancelledError, GeneratorExit):
-            if not self.caller.service.draining.is_set():
-                await asyncio.shield(self._stop())
-            raise
-
-    async def _stop(self) -> None:
-        if not self.stays:
-            with suppress(InputError):  # it has ended
-                await self.run.cancel("its client left")
 
 
 def _rest(text: str, sent: str) -> str:
@@ -232,19 +221,7 @@ def about(answer: Answer) -> OpenAIDocument:
 
 
 def used(answer: Answer, read: str, written: str) -> OpenAIDocument:
-    """The tokens of a run, by the names that a protocol has for them."""
+    """The tokens of a run, by the words that a protocol has for them."""
     tokens = answer.metrics.input_tokens, answer.metrics.output_tokens
-    return {read: tokens[0], written: tokens[1], "total_tokens": sum(tokens)}
-
-
-def message_of(data: OpenAIDocument) -> str:
-    """A message of a stream; an event, which has a type, with its name."""
-    name = f"event: {data['type']}\n" if "type" in data else ""
-    return f"{name}data: {json.dumps(data)}\n\n"
-
-
-def error_of(error: Exception) -> OpenAIDocument:
-    """What ends a stream that can't go on."""
-    if not isinstance(error, LeadhandError | HTTPException):
-        _log.error("a stream failed", exc_info=error)
-    return {"error": openai_error(problem_of(error))}
+    named = {f"{read}_tokens": tokens[0], f"{written}_tokens": tokens[1]}
+    return {**named, "total_tokens": sum(tokens)}

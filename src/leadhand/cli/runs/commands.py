@@ -287,7 +287,7 @@ def trace(
 
         pieces = document(found.events)
     else:
-        from leadhand.serve.stored_page import stored_page
+        from leadhand.serve.task_documents import stored_page
 
         pieces = stored_page(found.events, held=held)
     if out is None:

@@ -246,7 +246,7 @@ def _auth(options: ServeOptions, home: Path | str, *, loopback: bool, ui: bool) 
     operator = operator_token(home) if isinstance(home, Path) and loopback else None
     if ui and operator is None:
         operator = new_token()  # of this process alone
-    if operator is None and not named.all:
+    if operator is None and not named.content.tokens:
         where = "home is a database" if loopback else f"{options.host} is not this machine alone"
         raise InputError(
             f"{where}: add a token with `leadhand serve tokens add NAME`, or give --auth"

@@ -132,7 +132,7 @@ def add(
 
     named, now = _named(context, home, tokens), dt.datetime.now(dt.UTC)
     until = now + dt.timedelta(seconds=parse_duration(expires)) if expires else None
-    token = named.add(name, tenant=tenant, role=role, now=now, expires_at=until)
+    token = named.add(name, tenant=tenant, role=role, expires_at=until)
     print_note(f"the token of {name}, shown this once; its hash is in {named.file}:")
     sys.stdout.write(f"{token}\n")
 
@@ -143,7 +143,7 @@ def list_(
 ) -> None:
     """List the named tokens."""
     named = _named(context, home, tokens)
-    found = [one.model_dump(mode="json", exclude={"digest"}) for one in named.all]
+    found = [one.model_dump(mode="json", exclude={"digest"}) for one in named.content.tokens]
     if json:
         print_json(found)
         return

@@ -44,7 +44,6 @@ export function PlanForm({ team, plan, onChange, onSound, onReset }) {
     while (tasks.some((task) => task.id === `task-${number}`)) number++;
     onChange({ ...plan, tasks: [...tasks, { id: `task-${number}`, worker: workers[0] ?? tasks[0]?.worker ?? "", intent: "", depends_on: [] }] });
   };
-  const of = (task, field) => checked.problems.filter((one) => one.task_id === task.id && (field ? one.field === field : !["id", "worker", "intent", "depends_on"].includes(one.field)));
   const errors = checked.problems.filter((one) => one.severity === "error").length;
   const general = checked.problems.filter((one) => !tasks.some((task) => task.id === one.task_id));
 
@@ -57,7 +56,7 @@ export function PlanForm({ team, plan, onChange, onSound, onReset }) {
       <div class="field"><label for=${`intent-${at}`}>What it is to do</label><textarea id=${`intent-${at}`} rows="2" value=${task.intent} onInput=${(event) => change(at, { intent: event.target.value })}></textarea></div>
       ${tasks.length > 1 ? html`<div class="field" role="group" aria-label=${`Tasks that ${task.id} waits for`}><span class="label">Starts after</span><div class="row wrap chips">${tasks.map((other) => other === task ? null : html`<label key=${other.id} class="chip"><input type="checkbox" checked=${(task.depends_on ?? []).includes(other.id)}
         onChange=${(event) => change(at, { depends_on: event.target.checked ? [...(task.depends_on ?? []), other.id] : task.depends_on.filter((one) => one !== other.id) })} /> ${other.id}</label>`)}</div></div>` : null}
-      ${["id", "worker", "intent", "depends_on", ""].flatMap((field) => of(task, field)).map((one, index) => html`<p key=${index} class=${`problem small tone-${one.severity === "error" ? "bad" : "wait"}`}><${Icon} name=${one.severity === "error" ? "circle-alert" : "info"} /> ${one.message.replace(/^the intent of task '[^']*'/, "What it is to do")}</p>`)}
+      ${checked.problems.filter((one) => one.task_id === task.id).map((one, index) => html`<p key=${index} class=${`problem small tone-${one.severity === "error" ? "bad" : "wait"}`}><${Icon} name=${one.severity === "error" ? "circle-alert" : "info"} /> ${one.message.replace(/^the intent of task '[^']*'/, "What it is to do")}</p>`)}
     </fieldset>`)}
     ${general.map((one, index) => html`<${Note} key=${index} tone=${one.severity === "error" ? "bad" : "wait"} icon="circle-alert">${one.task_id ? `${one.task_id}: ` : ""}${one.message}<//>`)}
     ${error ? html`<${Trouble} small error=${error} />` : null}

@@ -20,7 +20,7 @@ export function Gallery() {
   return html`<ul class="gallery">${data.map((team) => html`<li key=${team.name} class="card">
     <h2><a href=${url(`/teams/${part(team.name)}`)}>${team.name}</a></h2><p class="text">${team.description}</p>
     <dl class="small">${team.needs ? html`<div><dt>Needs</dt><dd>${team.needs}</dd></div>` : null}${team.gives ? html`<div><dt>Gives</dt><dd>${team.gives}</dd></div>` : null}</dl>
-    <p class="small muted">${counted(team.workers, "worker")} · ${team.model ? `uses ${team.model}` : "works without a model"}</p>
+    <p class="small muted">${counted(team.workers.length, "worker")} · ${team.model ? `uses ${team.model}` : "works without a model"}</p>
     <p class="row buttons">${team.samples?.length ? html`<${Sample} team=${team} />` : null}<${Button} small quiet icon="play" href=${url("/runs/new", { team: team.name })}>Use it<//></p></li>`)}</ul>`;
 }
 

@@ -7,9 +7,11 @@ operators: others get the default.
 
 import datetime as dt
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
+import yaml
 from pydantic import Field, FiniteFloat, JsonValue
 from pydantic_core import to_jsonable_python
 
@@ -17,18 +19,25 @@ from leadhand import events
 from leadhand.contracts.answer import Answer, Conflict, Gap, Metrics
 from leadhand.contracts.data import Record
 from leadhand.contracts.outcome import Usage
+from leadhand.contracts.people import Question, Verdict
 from leadhand.contracts.summary import RunSummary
 from leadhand.contracts.task import PlannedWorker
 from leadhand.page.markdown import render
 from leadhand.run.gaps import without_gaps
-from leadhand.serve.question_views import OpenQuestion, run_questions
+from leadhand.run.questions import open_questions
 from leadhand.serve.run_records import RunRecord
 from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory
 from leadhand.trace.steps import PlanVersion, QuestionHistory, Step
 
 Document = dict[str, JsonValue]
 MAX_MESSAGE = 300
-_SPENT = ("model", "input_tokens", "output_tokens", "cost_usd")
+SPENT = ("model", "input_tokens", "output_tokens", "cost_usd")
+_PRIVATE: Mapping[str, Any] = {
+    "cost_usd": None,
+    "input_tokens": 0,
+    "output_tokens": 0,
+    "origin": {},
+}
 
 
 class RunEntry(RunSummary):
@@ -106,18 +115,9 @@ class RunBudget(Record, extra="forbid"):
     tokens: Annotated[int, Field(ge=1, le=10**15)] | None = None
 
 
-class ShownGap(Gap):
-    why: str = ""
-
-
 class AnswerDocument(Answer[object]):
     """An answer, without its tasks, which are those of the run. For others than operators only the
     text, the output, how it ended, and which tasks have gaps."""
-
-    run_id: str = ""
-    team: str = ""
-    request: str = ""
-    gaps: tuple[ShownGap, ...] = ()  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class UsedBy(Usage):
@@ -125,6 +125,20 @@ class UsedBy(Usage):
 
     by: Literal["role", "worker", "model"]
     name: str
+
+
+class OpenQuestion(Question):
+    """A question to a person. A principal who may not see it gets its id, task and times alone."""
+
+    id: str
+    """What a reply names as `question`."""
+    asked_at: dt.datetime
+    allowed: tuple[Verdict, ...] = ()
+    """The verdicts of a reply; empty if this principal may not reply."""
+    effects: Mapping[Verdict, str] = Field(default_factory=dict[Verdict, str])
+    """What happens on each of them."""
+    mine: bool = False
+    """Whether this principal may reply."""
 
 
 class RunDocument(Record):
@@ -138,7 +152,6 @@ class RunDocument(Record):
     updated_at: dt.datetime
     elapsed_s: float
     """When the last event was, as the times of tasks: the time in which no process works is out."""
-    deadline_s: float | None
     seq: int
     """Of the last event in it."""
     partial: bool
@@ -148,7 +161,6 @@ class RunDocument(Record):
     answer_html: str
     questions: tuple[OpenQuestion, ...]
     tasks: tuple[TaskEntry, ...]
-    critical_path: tuple[str, ...]
     plans: tuple[PlanVersion, ...] = ()
     gaps: tuple[Gap, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
@@ -162,12 +174,11 @@ class RunDocument(Record):
     used: tuple[UsedBy, ...] = ()
 
 
-def run_entry(
-    run: RunSummary, *, operator: bool, now: dt.datetime | None = None, found_in: str | None = None
-) -> RunEntry:
-    hidden: dict[str, Any] = {} if operator else {"cost_usd": None, "origin": {}}
-    waited_s = (now - run.asked_at).total_seconds() if now and run.asked_at else None
-    return RunEntry(**{**dict(run), **hidden}, waited_s=waited_s, found_in=found_in)
+def run_entry(run: RunSummary, *, operator: bool, found_in: str | None = None) -> RunEntry:
+    shown: dict[str, Any] = {**dict(run), "found_in": found_in}
+    if run.asked_at is not None:
+        shown["waited_s"] = (dt.datetime.now(dt.UTC) - run.asked_at).total_seconds()
+    return RunEntry(**(shown if operator else {**shown, **_PRIVATE}))
 
 
 def run_document(
@@ -175,10 +186,9 @@ def run_document(
 ) -> Document:
     """`held`: whether a process works on it; `replies`: whether the principal may reply."""
     history, state = record.history, record.history.state
-    answer = state.answer or state.waiting
+    answer, plan = state.answer or state.waiting, state.plan or state.proposed
     partial = 0 < since_seq <= record.seq
-    critical, plan = history.critical_path, state.plan or state.proposed
-    shown = None if answer is None else _answer(answer, operator=operator)
+    shown = None if answer is None else seen_answer(answer, operator=operator)
     out: Document = {
         "run_id": state.run_id,
         "status": history.run_status(held=held),
@@ -189,18 +199,16 @@ def run_document(
         "started_at": _plain(history.started_at),
         "updated_at": _plain(record.updated_at),
         "elapsed_s": history.last_s,
-        "deadline_s": state.deadline_s,
         "seq": record.seq,
         "partial": partial,
-        "answer": shown,
+        "answer": shown and shown.model_dump(mode="json", exclude={"tasks"}),
         "answer_html": "" if answer is None or shown is None else _html(_text(answer, shown)),
         "questions": _plain([*run_questions(record, seen=operator or replies, replies=replies)]),
         "tasks": [
             row
-            for row in _tasks(history, "", None, operator=operator, critical={*critical})
+            for row in _tasks(history, "", {*history.critical_path}, operator=operator)
             if not partial or record.changed_since(str(row["path"]).partition("/")[0], since_seq)
         ],
-        "critical_path": list(critical),
         "plans": _plain(history.plans),
         "gaps": _plain(answer.gaps if answer is not None else ()),
         "conflicts": _plain(history.conflicts),
@@ -229,60 +237,47 @@ def _defaults(kind: type[Record]) -> Document:
     return {name: _plain(field.default) for name, field in fields if not field.is_required()}
 
 
-# Most of the time that a run of thousands of tasks takes, and an answer does not change.
-def _text(answer: Answer, shown: Document) -> str:
+def _text(answer: Answer, shown: Answer) -> str:
     """The text without its gaps and the contact, which the document has apart."""
-    return without_gaps(str(shown["answer"]), answer.gaps, contact=answer.contact)
+    return without_gaps(shown.answer, answer.gaps, contact=answer.contact)
 
 
+# Most of the time that a run of thousands of tasks takes, and an answer does not change.
 _html = functools.lru_cache(maxsize=32)(render)
 
 
-def _answer(answer: Answer, *, operator: bool) -> Document:
+def seen_answer(answer: Answer, *, operator: bool) -> Answer:
+    """For others than operators without what only those see: why there are gaps, and the tasks."""
     if operator:
-        return answer.model_dump(mode="json", exclude={"tasks"})
-    return {"answer": "", "output": None, **_public(answer)}
-
-
-def public_answer(answer: Answer) -> Answer:
-    """An answer without what only operators see: why there are gaps, tasks, conflicts."""
-    gaps = tuple(Gap(task_id=gap.task_id, why="not done") for gap in answer.gaps)
-    hidden = {"gaps": gaps, "tasks": (), "conflicts": (), "sources": (), "waiting": ()}
-    shown = {name: value for name, value in _public(answer).items() if name != "gaps"}
-    return answer.model_copy(update={**hidden, **shown})
-
-
-def _public(answer: Answer) -> Document:
+        return answer
     kind = events.RunWaiting if answer.waiting else events.RunFinished
     at = dt.datetime.min.replace(tzinfo=dt.UTC)
     event = kind(seq=0, at=at, elapsed_s=0.0, run_id=answer.run_id, answer=answer)
-    return cast("Document", events.public(event)["answer"])
+    shown = cast("Document", events.public(event)["answer"])
+    shown |= {name: getattr(answer, name) for name in ("run_id", "team", "request")}
+    gaps = [{"task_id": gap.task_id, "why": "not done"} for gap in answer.gaps]
+    return Answer.model_validate({**shown, "gaps": gaps})
 
 
 def _tasks(
-    history: RunHistory, path: str, parent: str | None, *, operator: bool, critical: set[str]
+    history: RunHistory, parent: str, critical: set[str], *, operator: bool
 ) -> Iterator[Document]:
+    """`critical`: the tasks of this history that are on the longest chain."""
     for task in history.ordered_tasks():
-        place = f"{path}{task.id}"
-        yield task_entry(history, task, place, parent, operator=operator) | {
-            "critical": not path and task.id in critical
-        }
+        row = task_entry(history, task, parent, operator=operator)
+        yield row | {"critical": task.id in critical}
         inner = task.attempts[-1].nested if task.attempts else None
         if inner is not None:
             nested = {*inner.critical_path} if task.id in critical else set[str]()
-            for row in _tasks(inner, f"{place}/", place, operator=operator, critical=set()):
-                row["critical"] = row["parent"] == place and row["id"] in nested
-                yield row
+            yield from _tasks(inner, str(row["path"]), nested, operator=operator)
 
 
-def task_entry(
-    history: RunHistory, task: TaskHistory, path: str, parent: str | None, *, operator: bool
-) -> Document:
+def task_entry(history: RunHistory, task: TaskHistory, parent: str, *, operator: bool) -> Document:
     facts = history.task_state(task.id)
     out: Document = {
         "id": task.id,
-        "path": path,
-        "parent": parent,
+        "path": f"{parent}/{task.id}" if parent else task.id,
+        "parent": parent or None,
         "worker": facts.worker,
         "status": history.task_status(task.id),
         "depends_on": list(facts.task.depends_on),
@@ -295,7 +290,7 @@ def task_entry(
         "critical": False,
         "intent": facts.task.intent,
         "error": task.dropped or facts.why,
-        **{name: getattr(facts.usage, name) for name in _SPENT},
+        **{name: getattr(facts.usage, name) for name in SPENT},
     }
     return _seen(TaskEntry, out, operator=operator)
 
@@ -312,10 +307,50 @@ def attempt_entry(attempt: AttemptHistory, *, operator: bool) -> Document:
         "waited_s": None if worked_s is None else max(attempt.took_s - worked_s, 0.0),
         "waits": [list(one) for one in attempt.waits],
         "message": None if attempt.end == "completed" else attempt.message[:MAX_MESSAGE],
-        **{name: getattr(attempt.usage, name) for name in _SPENT},
+        **{name: getattr(attempt.usage, name) for name in SPENT},
         "model": attempt.model,
     }
     return _seen(AttemptEntry, out, operator=operator)
+
+
+def run_questions(record: RunRecord, *, seen: bool, replies: bool) -> Iterator[OpenQuestion]:
+    """The open questions of a run; of those that may not be `seen` only that they are there."""
+    state = record.history.state
+    for question in open_questions(state):
+        if question.task_id in record.asked:
+            seq, at = record.asked[question.task_id]
+            hidden = Question(task_id=question.task_id, text="", expires_at=question.expires_at)
+            found = effects(question, amends=state.plan is not None) if replies else {}
+            yield OpenQuestion(
+                **dict(question if seen else hidden),
+                id=str(seq),
+                asked_at=at,
+                allowed=tuple(found),
+                effects=found,
+                mine=replies,
+            )
+
+
+def effects(question: Question, *, amends: bool) -> dict[Verdict, str]:
+    """What happens on each reply that the question allows, in plain words.
+
+    `amends`: whether the run has a plan already, which the one in the question would change.
+    """
+    if question.plan is not None:
+        kind = "route" if question.route else "amendment" if amends else "plan"
+    else:
+        kind = "calls" if question.calls else "call" if question.call else "task"
+    words = {
+        "tools": " and ".join(dict.fromkeys(call.tool for call in question.calls)),
+        "worker": question.calls[0].worker if question.calls else "",
+        "others": " The name of another worker hands it over." if question.workers else "",
+    }
+    return {verdict: text.format(**words) for verdict, text in _effects()[kind].items()}
+
+
+@functools.cache
+def _effects() -> dict[str, dict[Verdict, str]]:
+    return yaml.safe_load(Path(__file__).with_name("effects.yaml").read_text(encoding="utf-8"))
 
 
 def _plain(value: object) -> JsonValue:

@@ -1,8 +1,6 @@
 """A task of a run as JSON: its attempts with what they were given and called, and why what came
 next was decided. Pure."""
 
-import base64
-import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 from typing import cast
@@ -14,14 +12,24 @@ from leadhand.contracts.events import Event, ModelCalled, TaskDispatched, ToolCa
 from leadhand.contracts.task import NO_LIMITS
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.handoffs import handoff
+from leadhand.page.document import document
 from leadhand.page.markdown import render
-from leadhand.serve.run_views import Document, attempt_entry, task_entry
+from leadhand.serve.documents import (
+    SPENT,
+    Document,
+    attempt_entry,
+    run_document,
+    task_entry,
+)
+from leadhand.serve.run_records import RunRecord
 from leadhand.state.fold import RunState, apply
 from leadhand.trace.run_history import RunHistory, TaskHistory
 
 MAX_CHARS = 20_000
 """A longer text is cut; the whole is a blob."""
 _SHOWN_CHARS = 4_000
+MAX_TASKS = 2_000
+"""Tasks whose details are in a file; of more, those that did not complete come first."""
 
 
 def task_document(
@@ -32,32 +40,29 @@ def task_document(
     if found is None:
         return None
     within, task = found
-    parent = path.removesuffix(task.id).rstrip("/") or None
-    out = task_entry(within, task, path, parent, operator=operator)
+    parent = path.removesuffix(task.id).rstrip("/")
+    out = task_entry(within, task, parent, operator=operator)
     out["critical"] = not parent and task.id in history.critical_path
     if not operator:
         return out
-    result = within.task_state(task.id).result
-    out["result"] = None if result is None else result.model_dump(mode="json")
-    if result is not None and isinstance(result.output, str):
-        cast("Document", out["result"])["output_html"] = render(result.output)
-    out["before"] = cast("JsonValue", [dataclasses.asdict(step) for step in task.before])
     given = dict(_handoffs(log, team, path)) if team is not None else {}
-    calls = [one for one in log if isinstance(one, ModelCalled | ToolCalled)]
-    attempts = [
-        attempt_entry(one, operator=True)
-        | {
-            "message": one.message,
-            "traceback": one.traceback or None,
-            "steps": cast("JsonValue", [dataclasses.asdict(step) for step in one.steps]),
-            "handoff": given.get(one.number),
-            "calls": [
-                _call(call) for call in calls if call.task_id == path and call.attempt == one.number
-            ],
-        }
-        for one in task.attempts
-    ]
-    return out | {"attempts": cast("JsonValue", attempts)}
+    attempts: list[JsonValue] = []
+    for one in task.attempts:
+        calls: list[JsonValue] = [
+            _call(call)
+            for call in log
+            if isinstance(call, ModelCalled | ToolCalled)
+            and (call.task_id, call.attempt) == (path, one.number)
+        ]
+        shown = attempt_entry(one, operator=True)
+        shown |= {"message": one.message, "traceback": one.traceback or None, "calls": calls}
+        shown |= {"steps": to_jsonable_python(one.steps), "handoff": given.get(one.number)}
+        attempts.append(shown)
+    more: Document = {"before": to_jsonable_python(task.before), "result": None}
+    if (result := within.task_state(task.id).result) is not None:
+        markup = {"output_html": render(result.output)} if isinstance(result.output, str) else {}
+        more["result"] = {**result.model_dump(mode="json"), **markup}
+    return {**out, **more, "attempts": attempts}
 
 
 def _place(history: RunHistory, path: str) -> tuple[RunHistory, TaskHistory] | None:
@@ -96,53 +101,35 @@ def _workers(team: Team) -> Iterator[Worker]:
 
 
 def _call(call: ModelCalled | ToolCalled) -> Document:
+    shown: Document = {"type": call.type, "error": call.error}
+    shown |= {"took_s": call.duration_s, "at_s": call.elapsed_s}
     if isinstance(call, ToolCalled):
-        shown: Document = {"tool": call.tool, "arguments": call.arguments, "result": call.output}
-    else:
-        used = ("model", "input_tokens", "output_tokens", "cost_usd", "queued_s")
-        shown = {name: getattr(call, name) for name in used}
-        shown["response"] = cast("JsonValue", to_jsonable_python(call.response))
-    shown |= {"type": call.type, "error": call.error, "took_s": call.duration_s}
-    return shown | {"at_s": call.elapsed_s}
+        return shown | {"tool": call.tool, "arguments": call.arguments, "result": call.output}
+    used = {name: getattr(call, name) for name in SPENT}
+    return shown | used | {"response": to_jsonable_python(call.response)}
 
 
-def shortened(value: JsonValue, path: str, place: str = "") -> JsonValue:
-    """A task's document with long texts cut, and beside each, as `NAME_blob`, the id of the whole.
-
-    `path` is the task's, `place` that of `value` in its document.
-    """
+def shortened(value: JsonValue, place: str) -> JsonValue:
+    """A task's document with long texts cut, and beside each, as `NAME_blob`, the id of the whole:
+    the task's path, quoted, and the place in its document. `place` is that of `value`."""
     match value:
         case dict():
-            out = {key: shortened(one, path, f"{place}/{key}") for key, one in value.items()}
+            out = {key: shortened(one, f"{place}/{key}") for key, one in value.items()}
             for key, one in value.items():
                 if isinstance(one, str) and len(one) > MAX_CHARS:
-                    out[f"{key}_blob"] = blob_id(path, f"{place}/{key}")
+                    out[f"{key}_blob"] = f"{place}/{key}"
             return out
         case list():
-            return [shortened(one, path, f"{place}/{n}") for n, one in enumerate(value)]
+            return [shortened(one, f"{place}/{n}") for n, one in enumerate(value)]
         case str() if len(value) > MAX_CHARS:
             return f"{value[:_SHOWN_CHARS]}\n[cut: {len(value):,} characters in all]"
         case _:
             return value
 
 
-def blob_id(path: str, place: str) -> str:
-    return base64.urlsafe_b64encode(f"{path}\0{place}".encode()).decode().rstrip("=")
-
-
-def blob_place(id: str) -> tuple[str, str]:
-    """The task's path and the place that an id names; empty if it is none."""
-    try:
-        text = base64.urlsafe_b64decode(id + "=" * (-len(id) % 4)).decode()
-    except ValueError:
-        return "", ""
-    path, _, place = text.partition("\0")
-    return path, place
-
-
 def value_at(document: JsonValue, place: str) -> JsonValue:
     """None: there is nothing."""
-    for part in place.split("/")[1:]:
+    for part in place.split("/"):
         match document:
             case dict():
                 document = document.get(part)
@@ -151,3 +138,23 @@ def value_at(document: JsonValue, place: str) -> JsonValue:
             case _:
                 return None
     return document
+
+
+def stored_page(events: Sequence[Event], *, held: bool, most: int = MAX_TASKS) -> Iterator[str]:
+    """A stored run as one self-contained HTML file, in pieces; `held`: whether a process works on
+    the run now; `most` tasks in full."""
+    record = RunRecord()
+    record.add(events)
+    calls: dict[str, list[Event]] = {}
+    for event in events:
+        if isinstance(event, ModelCalled | ToolCalled) and event.task_id is not None:
+            calls.setdefault(event.task_id, []).append(event)
+    run = run_document(record, held=held, operator=True, replies=False)
+    rows = cast("list[Document]", run["tasks"])
+    if len(rows) > most:
+        rows = sorted(rows, key=lambda row: row["status"] == "completed")
+    tasks: dict[str, JsonValue] = {
+        path: task_document(record.history, calls.get(path, ()), None, path, operator=True)
+        for path in (str(row["path"]) for row in rows[:most])
+    }
+    return document(run, tasks)
